@@ -65,7 +65,7 @@ function View({ route }: { route: Route }) {
     case 'tools':
       return <ToolsView tool={route.tool} from={route.from} />
     case 'calls':
-      return <CallsView serial={route.serial} filter={route.filter} />
+      return <CallsView serial={route.serial} filter={route.filter ?? {}} />
     case 'approvals':
       return <ApprovalsView />
     case 'servers':

@@ -248,7 +248,7 @@ export class FakeGateway {
 
   async #decide(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const approval = this.approvals.find(one => one.id === id)
-    if (!approval) return sendJson(response, { error: 'No approval with this id is waiting' }, 404)
+    if (!approval) return sendJson(response, { error: 'No pending approval with this id' }, 404)
     this.decisions[id] = JSON.parse(String(await bodyOf(request)))
     this.endApproval(id)
     sendJson(response, { approval })

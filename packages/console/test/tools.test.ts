@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
     const { page, gateway } = await open({ at: '/tools/slow_report' })
     await run(page)
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByText('The gateway was told to stop').waitFor()
+    await page.getByText('The gateway was asked to cancel it').waitFor()
     await expect.poll(() => gateway.aborted).toEqual(['/api/tools/slow_report/call'])
     await expect.poll(() => gateway.calls.at(-1)?.result).toMatchObject({ code: 'cancelled' })
   })

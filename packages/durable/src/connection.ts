@@ -32,7 +32,7 @@ interface ConnectionOptions extends DurableOptions {
   times: Times
 }
 
-/** Everything that lives from connecting to a database to disconnecting. Survives outages of the database. */
+/** Everything that lives as long as the connection to a database. Survives outages of the database. */
 export class Connection {
   readonly executor: ToolExecutor
   readonly database: Pool
@@ -220,7 +220,7 @@ export class Connection {
   }
 
   #buried(process: string, estate: Estate): void {
-    this.#options.logger.warn({ worker: process }, 'A worker is gone; its runs were handed over')
+    this.#options.logger.warn({ worker: process }, 'Worker lost; its runs were handed over')
     for (const queue of estate.queues) this.taking.announce(queue)
     this.#tellOf(estate)
   }

@@ -42,11 +42,11 @@ export class Standing {
   ready(): void {
     const wasLost = this.status.state === 'lost'
     this.#become({ state: 'ready', text: `connected to ${this.place}` })
-    if (wasLost) this.#notice(`PostgreSQL at ${this.place} is back; durable calls continue`)
+    if (wasLost) this.#notice(`PostgreSQL at ${this.place} is reachable again; durable calls continue`)
   }
 
   lost(reason: string): void {
-    const text = `PostgreSQL at ${this.place} is gone (${reason}); reconnecting`
+    const text = `PostgreSQL at ${this.place} is unreachable (${reason}); reconnecting`
     this.#become({ state: 'lost', text })
     this.#notice(`${text}. Calls that need it fail until then; accepted ones continue afterwards`)
   }

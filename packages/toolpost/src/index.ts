@@ -30,6 +30,7 @@ export {
   type Tool,
   type ToolDefinition,
   type ToolLike,
+  type ToolTraits,
 } from './tools/tool.ts'
 export { ToolFailureError } from './tools/tool-failure-error.ts'
 export { type McpToolsOptions, ToolManager } from './tools/tool-manager.ts'

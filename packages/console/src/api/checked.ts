@@ -12,7 +12,7 @@ import type {
 import { isRecord } from './guards.ts'
 
 /*
- * Lets in only entries with the fields that the page needs: one malformed tool, server or event must not hide the
+ * Accepts only entries with the fields that the page needs: one malformed tool, server or event must not hide the
  * others.
  */
 

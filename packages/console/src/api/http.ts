@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly body: unknown
 
   constructor(status: number, body: unknown) {
-    super(errorIn(body) ?? `The gateway answered with status ${status}`)
+    super((isRecord(body) && textOf(body.error)) || `The gateway answered with status ${status}`)
     this.status = status
     this.body = body
   }
@@ -76,8 +76,4 @@ async function send(
     if (isAbort(error)) throw error
     throw new GatewayGoneError('The gateway is not responding', { cause: error })
   }
-}
-
-function errorIn(body: unknown): string | undefined {
-  return (isRecord(body) && textOf(body.error)) || undefined
 }

@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react'
-import { jsonText, type Printed } from '../text/json-text.ts'
-import { visibleText } from '../text/visible-text.ts'
-import { Button } from './button.tsx'
+import { jsonText, type Printed, textStart } from '../text/json-text.ts'
+import { ShowLonger } from './show-more.tsx'
 
 /** More is shown on demand and without colours, which would freeze the page. */
 const FIRST_CHARACTERS = 20_000
@@ -59,18 +58,9 @@ function CodeBlock<T>({ value, print, label, className = '', isJson = false }: B
 function useGrowing<T>(value: T, print: (value: T, limit: number) => Printed, first: number) {
   const [limit, setLimit] = useState(first)
   const shown = useMemo(() => print(value, limit), [value, print, limit])
-  const more = shown.whole ? null : limit >= MAX_CHARACTERS ? (
-    <p className="muted">The rest is too long for this page.</p>
-  ) : (
-    <Button look="quiet" onClick={() => setLimit(Math.min(MAX_CHARACTERS, limit * 5))}>
-      Show more
-    </Button>
-  )
+  const end = 'The rest is too long for this page.'
+  const more = !shown.whole && <ShowLonger limit={limit} most={MAX_CHARACTERS} end={end} onLimit={setLimit} />
   return { shown, more }
-}
-
-function textStart(text: string, limit: number): Printed {
-  return { text: visibleText(text.slice(0, limit)), whole: text.length <= limit }
 }
 
 const TOKEN = /("(?:[^"\\]|\\[\s\S]?)*(?:"|$))(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g

@@ -20,7 +20,7 @@ export function Header({ view }: { view: Route['view'] }) {
         {VIEWS.map(name => (
           <a
             key={name}
-            href={addressOf(name)}
+            href={hrefOf({ view: name })}
             title={TITLES[name]}
             aria-current={view === name ? 'page' : undefined}
           >
@@ -57,10 +57,6 @@ function SearchButton() {
 }
 
 const IS_MAC = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.userAgent)
-
-function addressOf(view: Route['view']): string {
-  return hrefOf(view === 'calls' ? { view, filter: {} } : { view })
-}
 
 /** A count next to a view that needs attention. */
 function Mark({ view }: { view: Route['view'] }) {

@@ -3,7 +3,6 @@ import {
   AlignLeft,
   ArrowUp,
   Bookmark,
-  BookOpen,
   Braces,
   Check,
   ChevronDown,
@@ -11,7 +10,6 @@ import {
   ChevronRight,
   ChevronUp,
   Clock,
-  Command,
   Copy,
   CornerDownLeft,
   Download,
@@ -20,16 +18,13 @@ import {
   FileText,
   History,
   House,
-  Image,
   Lightbulb,
-  Link,
   ListChecks,
   type LucideIcon,
   MessageSquare,
   Mic,
   Monitor,
   Moon,
-  Music,
   Package,
   Pencil,
   Play,
@@ -97,14 +92,9 @@ const ICONS = {
   add: Plus,
   edit: Pencil,
   remove: Trash2,
-  link: Link,
   outside: ExternalLink,
-  image: Image,
-  audio: Music,
   resource: Package,
-  book: BookOpen,
   plug: Plug,
-  command: Command,
   enter: CornerDownLeft,
 } satisfies Record<string, LucideIcon>
 
@@ -116,12 +106,6 @@ export type IconName = keyof typeof ICONS
 export function Icon({ name, filled = FILLED.has(name) }: { name: IconName; filled?: boolean }) {
   const Drawing = ICONS[name]
   return (
-    <Drawing
-      className="icon"
-      strokeWidth={1.75}
-      absoluteStrokeWidth={false}
-      fill={filled ? 'currentColor' : 'none'}
-      aria-hidden="true"
-    />
+    <Drawing className="icon" strokeWidth={1.75} fill={filled ? 'currentColor' : 'none'} aria-hidden="true" />
   )
 }

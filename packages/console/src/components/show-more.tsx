@@ -9,3 +9,21 @@ export function useShowMore(total: number, step: number): [limit: number, more: 
   )
   return [limit, more]
 }
+
+interface GrowProps {
+  limit: number
+  most: number
+  /** Shown once `most` is reached. */
+  end: string
+  onLimit: (limit: number) => void
+}
+
+/** Shows five times as much of something long, up to `most`. */
+export function ShowLonger({ limit, most, end, onLimit }: GrowProps) {
+  if (limit >= most) return <p className="muted">{end}</p>
+  return (
+    <Button look="quiet" onClick={() => onLimit(Math.min(most, limit * 5))}>
+      Show more
+    </Button>
+  )
+}

@@ -4,7 +4,7 @@ export type Route =
   | { view: 'home' }
   /** `from` is the serial of a recorded call whose arguments are reused. */
   | { view: 'tools'; tool?: string | undefined; from?: number | undefined }
-  | { view: 'calls'; serial?: number | undefined; filter: CallFilter }
+  | { view: 'calls'; serial?: number | undefined; filter?: CallFilter | undefined }
   | { view: 'approvals' }
   /** `adding` opens the form for a new server. */
   | { view: 'servers'; name?: string | undefined; adding?: boolean | undefined }
@@ -42,11 +42,11 @@ export function hrefOf(route: Route): string {
   if (route.view === 'home') return '#/'
   if (route.view === 'tools') {
     const query = route.from === undefined ? '' : `?call=${route.from}`
-    return `#/tools${route.tool === undefined ? '' : `/${encodeURIComponent(route.tool.toWellFormed())}`}${query}`
+    return `#/tools${partOf(route.tool)}${query}`
   }
   if (route.view === 'chat') return `#/chat${partOf(route.conversation)}`
   if (route.view === 'servers') return `#/servers${partOf(route.name)}${route.adding ? '?add' : ''}`
-  if (route.view === 'runs') return `#/runs${partOf(route.id)}${queryOf(route.filter ?? {})}`
+  if (route.view === 'runs') return `#/runs${partOf(route.id)}${queryOf(route.filter)}`
   if (route.view !== 'calls') return `#/${route.view}`
   return `#/calls${partOf(route.serial?.toString())}${queryOf(route.filter)}`
 }
@@ -55,7 +55,7 @@ function partOf(part: string | undefined): string {
   return part === undefined ? '' : `/${encodeURIComponent(part.toWellFormed())}`
 }
 
-function queryOf(filter: object): string {
+function queryOf(filter: object = {}): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][]
   const query = new URLSearchParams(given).toString()
   return query && `?${query}`

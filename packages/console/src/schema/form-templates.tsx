@@ -34,11 +34,7 @@ function Field(props: FieldTemplateProps) {
         </label>
       )}
       {children}
-      {displayLabel && rawDescription && (
-        <div id={descriptionId(id)} className="field-description">
-          <Markdown text={rawDescription} first={600} />
-        </div>
-      )}
+      {displayLabel && rawDescription && <Description id={descriptionId(id)} text={rawDescription} />}
       {errors}
     </Additional>
   )
@@ -146,9 +142,9 @@ function legendOf(name: string | number): string {
   return typeof name === 'number' ? `Item ${name + 1}` : visibleText(name)
 }
 
-function Description({ text }: { text: string }) {
+function Description({ id, text }: { id?: string; text: string }) {
   return (
-    <div className="field-description">
+    <div id={id} className="field-description">
       <Markdown text={text} first={600} />
     </div>
   )

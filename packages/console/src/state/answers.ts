@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import type { OpenQuestion } from 'toolpost/gateway'
 import { answerQuestion, type QuestionAnswer } from '../api/gateway-api.ts'
 import { ApiError } from '../api/http.ts'
+import { messageOf } from '../text/message-of.ts'
 import { oneLine } from '../text/visible-text.ts'
 import { gateway } from './gateway.ts'
 import { Store, useStore } from './store.ts'
@@ -23,8 +24,8 @@ class Answers extends Store<{ marks: ReadonlyMap<string, Mark> }> {
       this.#mark(id, 'answered')
     } catch (error) {
       const isOver = error instanceof ApiError && error.status === 404
-      const said = error instanceof Error ? oneLine(error.message) : 'unknown error'
-      this.#mark(id, isOver ? 'answered' : { problem: `The answer was not accepted: ${said}` })
+      const problem = `The answer was not accepted: ${oneLine(messageOf(error))}`
+      this.#mark(id, isOver ? 'answered' : { problem })
     }
   }
 

@@ -1,13 +1,9 @@
-import { KeptStore } from './kept-store.ts'
+import { KeptStore, textsIn } from './kept-store.ts'
 
 /** Servers whose tools are collapsed in the list. */
 class ClosedGroups extends KeptStore<readonly string[]> {
   constructor() {
-    super({
-      key: 'toolpost.closed-groups',
-      read: kept =>
-        Array.isArray(kept) ? kept.filter(name => typeof name === 'string').slice(0, 1_000) : [],
-    })
+    super({ key: 'toolpost.closed-groups', read: kept => textsIn(kept, 1_000) })
   }
 
   put(source: string, isClosed: boolean): void {

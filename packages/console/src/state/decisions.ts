@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import type { Approval } from 'toolpost/gateway'
 import { type ApprovalDecision, decideApproval } from '../api/gateway-api.ts'
 import { ApiError } from '../api/http.ts'
+import { messageOf } from '../text/message-of.ts'
 import { oneLine } from '../text/visible-text.ts'
 import { gateway } from './gateway.ts'
 import { Store, useStore } from './store.ts'
@@ -52,7 +53,7 @@ class Decisions extends Store<DecisionsState> {
 }
 
 function problemText(tool: string, error: unknown): string {
-  const said = error instanceof Error ? oneLine(error.message) : 'unknown error'
+  const said = oneLine(messageOf(error))
   if (!(error instanceof ApiError)) return `The decision about ${tool} was not delivered: ${said}.`
   if (error.status === 404)
     return `${tool} is no longer waiting: it has expired, its caller gave up, or it was decided elsewhere.`

@@ -4,8 +4,6 @@ interface Options<T> {
   key: string
   /** Validates what was stored: anything can be in a browser's storage. */
   read: (kept: unknown) => T
-  /** `tab` uses `sessionStorage`; default: `localStorage`. */
-  storage?: 'local' | 'tab'
 }
 
 /** A value persisted in this browser. Without room or permission to store it, it still works. */
@@ -13,8 +11,8 @@ export class KeptStore<T> extends Store<T> {
   readonly #key: string
   readonly #storage: Storage | undefined
 
-  constructor({ key, read, storage = 'local' }: Options<T>) {
-    const place = storageOf(storage)
+  constructor({ key, read }: Options<T>) {
+    const place = browserStorage()
     super(read(parsed(place?.getItem(key))))
     this.#key = key
     this.#storage = place
@@ -31,12 +29,17 @@ export class KeptStore<T> extends Store<T> {
 }
 
 /** Undefined outside a browser, and in one that forbids it. */
-function storageOf(storage: 'local' | 'tab'): Storage | undefined {
+function browserStorage(): Storage | undefined {
   try {
-    return storage === 'tab' ? globalThis.sessionStorage : globalThis.localStorage
+    return globalThis.localStorage
   } catch {
     return undefined
   }
+}
+
+/** The texts in a stored list, up to `most`. */
+export function textsIn(kept: unknown, most: number): readonly string[] {
+  return Array.isArray(kept) ? kept.filter(one => typeof one === 'string').slice(0, most) : []
 }
 
 function parsed(text: string | null | undefined): unknown {

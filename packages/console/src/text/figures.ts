@@ -50,6 +50,6 @@ export function momentText(timeMs: number): string {
   return `${dayAndYear.format(timeMs)}, ${clock.format(timeMs)}`
 }
 
-export function counted(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
+export function counted(count: number, singular: string): string {
+  return `${count.toLocaleString('en')} ${singular}${count === 1 ? '' : 's'}`
 }

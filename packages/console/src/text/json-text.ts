@@ -9,6 +9,10 @@ export interface Printed {
   whole: boolean
 }
 
+export function textStart(text: string, limit: number): Printed {
+  return { text: visibleText(text.slice(0, limit)), whole: text.length <= limit }
+}
+
 /** A value of any size and depth as JSON, cut after `limit` characters; `undefined` becomes `nothing`. */
 export function jsonText(value: unknown, limit: number, indent = 2): Printed {
   if (value === undefined) return { text: 'nothing', whole: true }

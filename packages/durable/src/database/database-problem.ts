@@ -25,8 +25,8 @@ const PASSING: Readonly<Record<string, string>> = {
 
 const LASTING: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has an unknown host name; check the host in the URL',
-  '28P01': 'refuses the password; check user and password in the URL',
-  '28000': 'refuses this user; check the user in the URL and pg_hba.conf on the server',
+  '28P01': 'rejects the password; check user and password in the URL',
+  '28000': 'rejects this user; check the user in the URL and pg_hba.conf on the server',
   '3D000': 'has no such database; create it (createdb) or correct the name in the URL',
   '42501': 'does not let this user create tables; grant CREATE on the database',
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Progress } from 'toolpost'
 
-/** What processes tell each other. A lost notice costs a second at most: everything is polled that often anyway. */
+/** Messages between processes. A lost one costs a second at most: everything is polled that often anyway. */
 export type Notice =
   /** Something is waiting in this queue. */
   | { queue: string }

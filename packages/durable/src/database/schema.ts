@@ -7,6 +7,8 @@ const SCHEMA_VERSION = 1
 /** The schema of our own tables; those of DBOS are in `ENGINE_SCHEMA`. */
 export const SCHEMA = 'toolpost'
 export const ENGINE_SCHEMA = 'toolpost_engine'
+/** The engine's states of a run that has not ended. */
+export const ACTIVE = `('PENDING', 'ENQUEUED', 'DELAYED')`
 
 /** DBOS needs `gen_random_uuid` and `xid8`. */
 const OLDEST_SERVER = 130_000

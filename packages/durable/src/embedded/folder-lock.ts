@@ -35,13 +35,16 @@ export class FolderLock {
 }
 
 async function isStale(file: string): Promise<boolean> {
+  const pid = Number(await readFile(file, 'utf8').catch(() => ''))
+  // 0 if it was just created and not written yet.
+  return Number.isInteger(pid) && pid > 0 && !isAlive(pid)
+}
+
+export function isAlive(pid: number): boolean {
   try {
-    const pid = Number(await readFile(file, 'utf8'))
-    // Just created and not written yet.
-    if (!Number.isInteger(pid) || pid <= 0) return false
     process.kill(pid, 0)
-    return false
+    return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, chown, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { DatabaseProblem, messageOf } from '../database/database-problem.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
-import { FolderLock } from './folder-lock.ts'
+import { FolderLock, isAlive } from './folder-lock.ts'
 import { runAs, type ServerUser, serverUser } from './server-user.ts'
 import { countOthers, releaseWhenUnused } from './users.ts'
 
@@ -100,15 +101,6 @@ async function runningPort({ data }: Folder): Promise<number | undefined> {
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
 async function start({ data, logFile, user, binaries }: Folder): Promise<number> {
   const port = await freePort()
   const settings = [`-p ${port}`, ...SETTINGS.map(setting => `-c ${setting}`)].join(' ')
@@ -134,13 +126,10 @@ async function stop(folder: Folder, url: URL, release: () => void): Promise<void
   release()
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
 }

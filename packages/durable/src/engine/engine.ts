@@ -17,7 +17,7 @@ import { type Claims, takeOver } from './claims.ts'
 
 /** Runs are recovered only by processes of the same version: raise it if the steps of a run change. */
 const JOURNAL_VERSION = 'toolpost-1'
-/** Ends a call that kills every worker that runs it. */
+/** Gives up on a call that kills every worker that runs it. */
 const MAX_ATTEMPTS = 20
 /** How often announcements are checked; there is no query unless there is one. */
 const POLLING_MS = 15

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Approval, Decision } from 'toolpost/interceptors'
 import type { RunVerdict } from 'toolpost/project'
-import { ENGINE_SCHEMA, SCHEMA } from '../database/schema.ts'
+import { ACTIVE, ENGINE_SCHEMA, SCHEMA } from '../database/schema.ts'
 
 interface ApprovalRow {
   id: string
@@ -95,7 +95,7 @@ export class RunApprovals {
     const { rows } = await this.#pool.query<ApprovalRow>(
       `SELECT ${COLUMNS} FROM ${SCHEMA}.approvals a
        JOIN ${ENGINE_SCHEMA}.workflow_status s ON s.workflow_uuid = a.run_id
-       WHERE a.decision IS NULL AND a.expires_at > now() AND s.status IN ('PENDING', 'ENQUEUED', 'DELAYED')
+       WHERE a.decision IS NULL AND a.expires_at > now() AND s.status IN ${ACTIVE}
        ORDER BY a.asked_at LIMIT 1000`,
     )
     return rows.map(row => ({

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { ENGINE_SCHEMA } from '../database/schema.ts'
+import { ACTIVE, ENGINE_SCHEMA } from '../database/schema.ts'
 
 /*
  * Runs that wait for a person occupy no worker: DBOS holds them as delayed indefinitely until they are released.
@@ -34,7 +34,7 @@ export async function letGo(pool: Pool, ids: readonly string[]): Promise<string[
 export async function isActive(pool: Pool, id: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM ${ENGINE_SCHEMA}.workflow_status
-     WHERE workflow_uuid = $1 AND status IN ('PENDING', 'ENQUEUED', 'DELAYED')`,
+     WHERE workflow_uuid = $1 AND status IN ${ACTIVE}`,
     [id],
   )
   return rowCount === 1

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { ToolResult } from 'toolpost'
 import { type Run, type RunFilter, type RunState, type RunStep, safeValue } from 'toolpost/project'
-import { ENGINE_SCHEMA, SCHEMA } from '../database/schema.ts'
+import { ACTIVE, ENGINE_SCHEMA, SCHEMA } from '../database/schema.ts'
 import { workerOf } from '../workers/identity.ts'
 import { cancelled, unavailable } from './kept-result.ts'
 import type { RunAttributes, StoredRun } from './stored-run.ts'
@@ -23,7 +23,6 @@ interface RunRow {
   isAsked: boolean
 }
 
-const ACTIVE = `('PENDING', 'ENQUEUED', 'DELAYED')`
 const LISTED_RESULT = 10_000
 const MAX_LISTED = 500
 

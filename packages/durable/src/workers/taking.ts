@@ -21,7 +21,7 @@ interface TakingOptions {
 export class Taking implements Claims {
   readonly #options: TakingOptions
   readonly #announced = new Set<string>()
-  /** All queues there are, since DBOS polls each of them. */
+  /** All queues, since DBOS polls each of them. */
   readonly #known = new Set<string>()
   readonly #begun = new Map<string, number>()
   readonly #deserted = new Map<string, number>()

@@ -6,7 +6,7 @@ import { say, type Terminal } from './terminal.ts'
 interface Asked {
   terminal: Terminal
   signal: AbortSignal
-  /** What the person types; standard input if left out. */
+  /** Where to read the answer from; standard input if left out. */
   input?: NodeJS.ReadableStream & { isTTY?: boolean }
 }
 

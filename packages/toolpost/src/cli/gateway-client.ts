@@ -1,5 +1,4 @@
-import type { ToolpostConfig } from '../config/config.ts'
-import { DEFAULT_PORT } from '../config/config.ts'
+import { DEFAULT_PORT, type ToolpostConfig } from '../config/config.ts'
 import { UsageError } from './exit-codes.ts'
 
 const TIMEOUT_MS = 10_000

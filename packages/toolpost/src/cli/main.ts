@@ -153,13 +153,13 @@ function createProgram(stop: StopSignals): Command {
   return program
 }
 
-/** Calls from the command line go into the history too, if there is one, but only as notes: opening it would take too long. */
+/** Calls from the command line go into the history too, if there is one, but only as notes: opening it takes too long. */
 function noteCalls({ project }: CommandContext): Promise<void> {
   return project.keepHistory({ briefly: true, unasked: false })
 }
 
 async function main(words: string[]): Promise<void> {
-  // The reader of the output may be gone; the servers are closed all the same.
+  // The reader of the output may be gone; the servers must be closed anyway.
   for (const stream of [terminal.out, terminal.err]) stream.on('error', () => {})
   const stop = stopSignals()
   try {

@@ -202,11 +202,11 @@ describe('toolpost doctor', () => {
       `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or set "documents" in the configuration to another folder`,
       "✘ tool lost: builtin handler 'math_evil' not found",
       "✘ tool host: internal handler 'ledger' not found",
-      '✘ tool none: no handler is named',
+      "✘ tool none: 'handler' is missing",
       '✘ tool twice: declared 2 times; only the last one is used',
       "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument, at character 7",
       "✘ tool files__echo: the sentence 'say (it' has a bracket without a matching ')', at character 5",
-      "✘ server files: has no tool 'ecko' for the sentences under that name",
+      "✘ server files: 'sentences' names a tool 'ecko' that it does not have",
     ])
     expect(out).toMatch(/^ {4}Expected one of math_eval, echo$/m)
     expect(out).toMatch(/^✔ tool echo: replaces the local one$/m)

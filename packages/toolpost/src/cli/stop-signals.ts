@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 
 /** SIGTERM, Ctrl-C and a closed terminal, as a request to stop. */
 export interface StopSignals {
-  /** Aborted when the program is asked to stop. Commands then end soon, by themselves. */
+  /** Aborted when the program is asked to stop. Commands then end soon, on their own. */
   readonly signal: AbortSignal
   /** Resolves when the program is asked to stop. */
   readonly first: Promise<void>

@@ -4,10 +4,10 @@ import { styled, type Terminal } from './terminal.ts'
 /** Assumed width of a terminal that reports none, or 0. */
 export const DEFAULT_COLUMNS = 100
 const GAP = '  '
+/** Of every column but the last. */
+const MAX_WIDTH = 40
 
 interface TableOptions {
-  /** Maximum width of every column but the last. */
-  maxWidth?: number | undefined
   /** Lines are cut at this width; not at all if left out. */
   columns?: number | undefined
   /** Styles a cell after it was padded to the width of its column; must not change its visible width. */
@@ -16,10 +16,10 @@ interface TableOptions {
 
 /** Rows with aligned columns, one line each. */
 export function tableLines(rows: readonly (readonly string[])[], options: TableOptions = {}): string[] {
-  const { maxWidth = 40, columns, style = (text: string) => text } = options
+  const { columns, style = (text: string) => text } = options
   const count = Math.max(0, ...rows.map(row => row.length))
   const widths = Array.from({ length: count }, (_, column) =>
-    Math.min(maxWidth, Math.max(0, ...rows.map(row => row[column]?.length ?? 0))),
+    Math.min(MAX_WIDTH, Math.max(0, ...rows.map(row => row[column]?.length ?? 0))),
   )
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
   const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(10, columns - before)
@@ -27,7 +27,8 @@ export function tableLines(rows: readonly (readonly string[])[], options: TableO
     row
       .map((cell, column) => {
         const isLast = column === count - 1
-        const text = isLast ? shortened(cell, room) : fitted(cell, widths[column] ?? 0)
+        const width = widths[column] ?? 0
+        const text = isLast ? shortened(cell, room) : shortened(cell, width).padEnd(width)
         return style(text, column, at)
       })
       .join(GAP)
@@ -35,22 +36,16 @@ export function tableLines(rows: readonly (readonly string[])[], options: TableO
   )
 }
 
-function fitted(text: string, width: number): string {
-  return shortened(text, width).padEnd(width)
-}
-
 function shortened(text: string, width: number): string {
   return text.length > width ? `${text.slice(0, width - 1)}…` : text
 }
-
-type Style = (text: string, column: number) => string
 
 /** Prints rows under column headings. Control characters are shown, not interpreted. */
 export function printTable(
   names: readonly string[],
   rows: readonly (readonly string[])[],
   { out }: Terminal,
-  style: Style = text => text,
+  style: (text: string, column: number) => string = text => text,
 ): void {
   const columns = out.isTTY ? out.columns || DEFAULT_COLUMNS : undefined
   const look = (text: string, column: number, row: number) =>

@@ -13,12 +13,12 @@ export function printResult({ out }: Terminal, text: string): void {
   out.write(`${out.isTTY ? shownLines(text) : text}\n`)
 }
 
-/** Writes something for the person at the terminal. */
+/** Writes a message for the user to stderr. */
 export function say({ err }: Terminal, text: string): void {
   err.write(`${shownLines(text)}\n`)
 }
 
-/** Asks the person at the terminal; without one, the answer is no. */
+/** Asks the user at the terminal; without a terminal, the answer is no. */
 export function askingAt(terminal: Terminal, where: Pick<AskedTerminal, 'input' | 'lines'> = {}): Ask {
   return askAtTerminal({ ...where, output: terminal.err, say: text => say(terminal, text) })
 }
@@ -40,8 +40,4 @@ export function styled(stream: NodeJS.WriteStream, style: Style, text: string): 
 
 function hasColour({ isTTY }: NodeJS.WriteStream): boolean {
   return isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
-}
-
-export function bold({ out }: Terminal, text: string): string {
-  return styled(out, 'bold', text)
 }

@@ -61,7 +61,7 @@ export interface CallRecord
     'serial' | 'id' | 'tool' | 'source' | 'origin' | 'caller' | 'args' | 'startedAt' | 'stages'
   > {
   durationMs?: number
-  /** How much of that it spent waiting: for a person's decision, for a free slot. */
+  /** How much of that it spent waiting: for approval, for a free slot. */
   waitedMs?: number
   slow: boolean
   /** While it is running, if its tool reports it. */
@@ -109,7 +109,7 @@ export interface GatewayEvents {
   servers: { servers: readonly ServerStatus[] }
   /** The list of tools has changed: fetch it again. */
   tools: Record<string, never>
-  /** The calls waiting for a person's decision. */
+  /** The calls waiting for approval. */
   approvals: { approvals: readonly Approval[] }
   /** The open questions from tools to their callers. */
   questions: { questions: readonly OpenQuestion[] }

@@ -1,6 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import { safeText } from '../logging/safe-value.ts'
+import { isObjectLike } from '../runtime/guards.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { CallRecord } from './api-types.ts'
@@ -141,7 +142,8 @@ export class CallJournal {
 /** Leaves out a large value, but keeps the rest of the result. */
 export function recordResult(result: ToolResult): { result: ToolResult; bytes: number } {
   const whole = recordValue(result, RECORDED_BYTES)
-  if (isResult(whole.value)) return { result: whole.value, bytes: whole.bytes }
+  if (isObjectLike(whole.value) && 'success' in whole.value)
+    return { result: whole.value as ToolResult, bytes: whole.bytes }
   const parts = Object.entries(result).map(
     ([key, value]) => [key, recordValue(value, RECORDED_BYTES / 2)] as const,
   )
@@ -150,10 +152,6 @@ export function recordResult(result: ToolResult): { result: ToolResult; bytes: n
     result: shortened as unknown as ToolResult,
     bytes: parts.reduce((sum, [, { bytes }]) => sum + bytes, 0),
   }
-}
-
-function isResult(value: unknown): value is ToolResult {
-  return typeof value === 'object' && value !== null && 'success' in value
 }
 
 /** Strings stay strings, even if only their size is left. */

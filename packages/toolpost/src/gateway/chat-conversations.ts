@@ -17,10 +17,11 @@ export class ChatConversations {
     return this.#kept.of(id)
   }
 
-  /** Reserves the conversation of that id, or a new one, until it is released. */
+  /** Reserves the conversation with this id, or a new one, until it is released. */
   place(id: string | undefined, prefix = ''): { id: string; release(): void } {
     const own = id ?? `${prefix}${randomUUID()}`
-    return { id: own, release: this.#hold(own) }
+    this.#busy.add(own)
+    return { id: own, release: () => void this.#busy.delete(own) }
   }
 
   forget(id: string): void {
@@ -32,15 +33,8 @@ export class ChatConversations {
     return this.#busy.size
   }
 
-  /** Whether a conversation is being answered. */
   isBusy(id: string | undefined): boolean {
     return id !== undefined && this.#busy.has(id)
-  }
-
-  /** Marks a conversation as busy until the returned function is called. */
-  #hold(id: string): () => void {
-    this.#busy.add(id)
-    return () => void this.#busy.delete(id)
   }
 
   keep(id: string, messages: readonly ConversationMessage[]): void {

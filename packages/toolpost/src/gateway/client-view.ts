@@ -1,12 +1,5 @@
 import { safeValue } from '../logging/safe-value.ts'
-import type {
-  Approval,
-  BreakerStatus,
-  CallRecord,
-  GatewayEvents,
-  OpenQuestion,
-  ServerStatus,
-} from './api-types.ts'
+import type { Approval, BreakerStatus, GatewayEvents, ServerStatus } from './api-types.ts'
 import type { Client } from './client.ts'
 
 /*
@@ -14,18 +7,19 @@ import type { Client } from './client.ts'
  * concerns the tools it may use.
  */
 
-export function callsFor(client: Client, calls: readonly CallRecord[]): readonly CallRecord[] {
-  return client.isNamed ? calls.filter(({ caller }) => caller === client.name) : calls
+/** Whether it may see a call or run, or a question from one. */
+export function sees({ isNamed, name }: Client, { caller }: { caller?: string | undefined }): boolean {
+  return !isNamed || caller === name
 }
 
-/** What servers print is for the owner only. */
+/** The errors and output of servers are for the owner only. */
 export function serversFor(client: Client, servers: readonly ServerStatus[]): readonly ServerStatus[] {
   if (!client.isNamed) return servers
   const usable = new Set(client.tools().map(({ name }) => name))
   return servers.map(({ breaker, target: _, hint: __, ...server }) => ({
     ...server,
     tools: server.tools.filter(name => usable.has(name)),
-    error: server.error === undefined ? undefined : 'not available',
+    error: server.error === undefined ? undefined : 'unavailable',
     stderr: '',
     ...(breaker && { breaker: withoutError(breaker) }),
   }))
@@ -35,17 +29,12 @@ function withoutError({ error: _, ...breaker }: BreakerStatus): BreakerStatus {
   return breaker
 }
 
-/** Those for the tools it may use. */
+/** Only those for tools it may use. */
 export function approvalsFor(client: Client, approvals: readonly Approval[]): readonly Approval[] {
   if (!client.isNamed) return approvals
   const usable = new Set(client.tools().map(({ name }) => name))
   const seen = approvals.filter(({ tool }) => usable.has(tool))
   return seen.map(approval => ({ ...approval, args: safeValue(approval.args) }))
-}
-
-/** Those from its own calls. */
-export function questionsFor(client: Client, questions: readonly OpenQuestion[]): readonly OpenQuestion[] {
-  return client.isNamed ? questions.filter(({ caller }) => caller === client.name) : questions
 }
 
 const views = new WeakMap<Client, (type: string, data: unknown) => unknown>()
@@ -72,6 +61,8 @@ function eventFor(client: Client, type: string, data: unknown): unknown {
   if (type === 'approvals')
     return { approvals: approvalsFor(client, (data as GatewayEvents['approvals']).approvals) }
   if (type === 'questions')
-    return { questions: questionsFor(client, (data as GatewayEvents['questions']).questions) }
+    return {
+      questions: (data as GatewayEvents['questions']).questions.filter(question => sees(client, question)),
+    }
   return data
 }

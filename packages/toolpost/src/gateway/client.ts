@@ -20,7 +20,7 @@ export interface ClientOptions {
 
 export type ClientList = Readonly<Record<string, ClientOptions>>
 
-/** Whoever has the gateway's own token or needs none. */
+/** Anyone with the gateway's own token, or anyone at all if it needs none. */
 export const DEFAULT_CLIENT = 'default'
 
 interface ClientParts {
@@ -70,7 +70,7 @@ export class Client {
     return this.#patterns ? all.filter(tool => this.mayUse(tool)) : all
   }
 
-  /** The tool of that name, if it may use it. */
+  /** The tool with this name, if the client may use it. */
   findTool(name: string): Tool | undefined {
     const tool = this.#manager.findTool(name)
     return tool && (!this.#patterns || this.mayUse(tool)) ? tool : undefined
@@ -88,7 +88,7 @@ export class Client {
     return !this.#patterns || this.tools().some(tool => this.#manager.originOf(tool)?.server === name)
   }
 
-  /** Options for a call of the tool of that name: one it may not use is not found. */
+  /** Options for a call of the tool with this name; if the client may not use it, it is not found. */
   runOptions(name: string): Pick<RunOptions, 'caller' | 'among'> {
     const { caller } = this
     const tool = this.#patterns && this.#manager.findTool(name)

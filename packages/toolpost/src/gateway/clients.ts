@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { removeFromLogs } from '../logging/safe-value.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Client, type ClientList, DEFAULT_CLIENT } from './client.ts'
-import { failure, NO_TOKEN } from './http/answers.ts'
+import { tokenRequired } from './http/answers.ts'
 import type { OAuthClients } from './oauth/oauth-clients.ts'
 import { isSubject } from './oauth/subject.ts'
 
@@ -63,7 +63,8 @@ export class Clients {
     const entries = this.#entries()
     const given = request.headers.get('authorization')
     if (!this.#own && !oauth.isOn && (entries.length === 0 || given === null)) return undefined
-    const client = this.#find(digest(withScheme(given ?? '')), entries)
+    // The scheme is case-insensitive.
+    const client = this.#find(digest((given ?? '').replace(/^bearer +/i, 'Bearer ')), entries)
     if (client?.isNamed) this.#requests.set(request, client)
     if (client) return undefined
     return oauth.isOn ? this.#admitSubject(request) : tokenRequired()
@@ -92,7 +93,7 @@ export class Clients {
     return this.#requests.get(request) ?? this.#default
   }
 
-  /** The client as it is now; one that is gone may use nothing. */
+  /** The client as configured now; one that was removed may use nothing. */
   named(name = DEFAULT_CLIENT): Client {
     if (name === DEFAULT_CLIENT) return this.#default
     if (isSubject(name)) return this.#options.oauth.named(name)
@@ -128,15 +129,6 @@ export class Clients {
   }
 }
 
-/** The scheme is case-insensitive. */
-function withScheme(authorization: string): string {
-  return authorization.replace(/^bearer +/i, 'Bearer ')
-}
-
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
-}
-
-function tokenRequired(): Response {
-  return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
 }

@@ -18,18 +18,14 @@ const OFF = 'durable calls are off: set "durable" in toolpost.json'
 
 /** What a request asks for, if anything; or the response to an invalid key. */
 export function durableWish(request: Request): DurableWish | undefined | Response {
-  const key = keyIn(request.headers.get('idempotency-key'))
+  // As a structured field, it is quoted.
+  const key = request.headers.get('idempotency-key')?.replace(/^"(.*)"$/, '$1')
   const preferences = preferencesOf(request)
   const isAsync = preferences.has('respond-async')
   if (key === undefined) return isAsync ? { async: waitIn(preferences) } : undefined
   const problem = keyProblem(key)
   if (problem) return failure(400, `Invalid Idempotency-Key; ${problem}`)
   return { key, async: isAsync ? waitIn(preferences) : undefined }
-}
-
-/** As a structured field, it is quoted. */
-function keyIn(header: string | null): string | undefined {
-  return header?.replace(/^"(.*)"$/, '$1')
 }
 
 /** `wait` is in seconds. */

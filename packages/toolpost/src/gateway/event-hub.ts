@@ -123,7 +123,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     return this.#clock.now() - began
   }
 
-  /** Drops half of them, so that it is rarely needed, after sending what is pending. */
+  /** Sends what is pending, then drops half of the events, so that this is rarely needed. */
   #forgetOldest(): void {
     for (const client of this.#clients) this.#tellNew(client)
     this.#events = this.#events.slice(Math.ceil(this.#events.length / 2))

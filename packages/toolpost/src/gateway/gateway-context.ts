@@ -87,7 +87,7 @@ export interface GatewayContext {
   /** Calls that can be cancelled. */
   underWay: CallsUnderWay
   conversations: ChatConversations
-  /** Past conversations, for those who come back. */
+  /** Saved conversations. */
   archive: ChatArchive
   events: EventHub<GatewayEvents>
   /** Questions from tools to their callers over HTTP. */

@@ -35,5 +35,5 @@ export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
 function unnamed(client: GatewayOptions['client']): { name: string; why: string } {
   return client
     ? { name: client.constructor.name, why: 'passed to createGateway' }
-    : { name: 'none', why: 'no client was given' }
+    : { name: 'none', why: 'no client was passed to createGateway' }
 }

@@ -163,7 +163,7 @@ export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undef
 }
 
 /** The guard sees every request first. */
-function createApp(context: GatewayContext, options: GatewayOptions): Required<Gateway>['fetch'] {
+function createApp(context: GatewayContext, options: GatewayOptions): Gateway['fetch'] {
   const files = new ConsoleFiles(options.console ?? findConsole())
   const guard = createGuard({ hosts: options.hosts, clients: context.clients })
   const routes = createRoutes(context, files)

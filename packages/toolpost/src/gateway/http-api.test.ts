@@ -466,7 +466,7 @@ describe('the chat', () => {
     expect((await gateway.post('/api/chat', { message: 'hello' })).status).toBe(404)
     expect(await dataOf(gateway.get('/api/model'))).toEqual({
       name: 'none',
-      why: 'no client was given',
+      why: 'no client was passed to createGateway',
       voice: false,
     })
   })

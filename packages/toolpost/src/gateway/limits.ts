@@ -108,9 +108,9 @@ export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
  * that arrives together with the result.
  */
 export const PROGRESS_GAP_MS = 25
-/** How long a person may take to answer a question. Approvals have their own limit. */
+/** How long the user may take to answer a question. Approvals have their own limit. */
 export const ELICITATION_MS = 5 * 60 * 1_000
-/** How many questions may be out at clients that return with the answer; the oldest is dropped first. */
+/** How many calls may wait for their clients to return with answers; the oldest is dropped first. */
 export const MAX_ELICITATIONS = 1_000
 /** If the client knows the newest protocol's tasks, a call that takes longer becomes one. */
 export const TASK_AFTER_MS = 500

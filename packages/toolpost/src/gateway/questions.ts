@@ -91,7 +91,7 @@ export class Questions {
       timer.hold(false)
       this.#entries.set(shown.id, { shown, settle })
       question.signal?.addEventListener('abort', giveUp, { once: true })
-      // It was done elsewhere, on the page to visit.
+      // Completed on the page to visit.
       void question.completed?.then(() => settle({ action: 'accept' }))
       onChange()
     })

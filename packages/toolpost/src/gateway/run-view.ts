@@ -1,12 +1,6 @@
 import type { Run } from '../project/durable.ts'
-import type { Client } from './client.ts'
 import { RECORDED_BYTES } from './limits.ts'
 import { recordValue } from './record-value.ts'
-
-/** A named client sees only its own runs. */
-export function seesRun(client: Client, { caller }: Run): boolean {
-  return !client.isNamed || caller === client.name
-}
 
 /** A run for lists and events: a large result is replaced by a note. `bytes` is its approximate size. */
 export function shortRun(run: Run): { run: Run; bytes: number } {

@@ -29,7 +29,6 @@ export class Attempts {
   /** Consecutive connections that ended soon, without being used: each makes the next one wait longer. */
   #shortLives = 0
   #askedMs = 0
-  /** Attempts that were skipped. */
   #skipped = 0
   #timer: Timer | undefined
   #wake: (() => void) | undefined
@@ -61,7 +60,7 @@ export class Attempts {
     return past
   }
 
-  /** The server asked to be retried after this time, or did not. */
+  /** Sets the server's Retry-After, if it sent one. */
   asked(afterMs: number | undefined): void {
     this.#askedMs = afterMs ?? 0
   }
@@ -108,7 +107,7 @@ export class Attempts {
     return Math.max(1, this.#shortLives)
   }
 
-  /** The server is restarted on request: earlier failures and its requests to wait no longer count. */
+  /** For a restart on request: forgets earlier failures and the server's Retry-After. */
   forgive(): void {
     this.#shortLives = 0
     this.#askedMs = 0

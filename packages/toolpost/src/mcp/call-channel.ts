@@ -190,6 +190,7 @@ export class CallChannel {
     }
     return calls.length
   }
+
   #callOf(id: number): [number, PendingCall][] {
     const call = this.#pending.get(id)
     return call ? [[id, call]] : []

@@ -10,8 +10,8 @@ const RESERVED = /^(?:[^./]+\.)?(?:modelcontextprotocol|mcp)[./]/
 const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxValues: 1_000, maxBytes: MAX_META_BYTES }
 
 /**
- * What is sent to a server in `_meta`: the trace context, and what the caller passed for the server, if that is small. Keys
- * of the protocol itself, which concern one connection only, and keys named like secrets are left out.
+ * The `_meta` for a server: the trace context, and whatever the caller passed for the server, if it is small. Leaves out
+ * the protocol's own keys, which apply to one connection only, and keys that look like secrets.
  */
 export function callMeta(meta: Meta): Meta | undefined {
   const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined))

@@ -43,7 +43,7 @@ describe('valueOfResult', () => {
     [{ isError: true, content: [text('my words')] }, 'my words'],
     [{ isError: true, content: [text('a'), { type: 'image' }, text('b')] }, 'a\nb'],
     [{ isError: true, content: [], structuredContent: { why: 'x' } }, '{"why":"x"}'],
-    [{ isError: true }, 'The tool failed and its server did not say why'],
+    [{ isError: true }, 'The tool failed, but its server gave no reason'],
   ])('an error is thrown in its own words: %j', (result, words) => {
     expect(() => valueOfResult(result)).toThrow(expect.objectContaining({ message: words }))
   })
@@ -65,8 +65,8 @@ describe('refusalOf', () => {
   it.each([
     [{ code: -32602, message: 'missing x' }, 'missing x'],
     ['only text', 'only text'],
-    [{ code: -1 }, 'The server refused the call without a reason (code -1)'],
-    [null, 'The server refused the call without a reason'],
+    [{ code: -1 }, 'The server rejected the call without giving a reason (code -1)'],
+    [null, 'The server rejected the call without giving a reason'],
   ])('%j', (error, words) => {
     expect(refusalOf(error).message).toBe(words)
   })

@@ -58,7 +58,7 @@ function metaOf(meta: unknown): Record<string, unknown> | undefined {
 
 const PROTOCOL = 'io.modelcontextprotocol/'
 
-/** Whether the text is all there is. */
+/** Whether there is nothing but text. */
 function isPlainText(blocks: readonly Block[]): boolean {
   const [block, ...others] = blocks
   return !block || (others.length === 0 && Object.keys(block).length === 2)
@@ -80,7 +80,7 @@ function errorText(blocks: Block[], structuredContent: unknown): string {
   const text = textOf(blocks.filter(isText))
   if (text.trim() !== '') return text
   return structuredContent === undefined
-    ? 'The tool failed and its server did not say why'
+    ? 'The tool failed, but its server gave no reason'
     : JSON.stringify(structuredContent)
 }
 
@@ -105,7 +105,7 @@ export function refusalOf(error: unknown): Error {
     : { message: error, code: undefined, data: undefined }
   if (typeof message === 'string' && message.trim() !== '') return new McpCallError(message, { code, data })
   const shownCode = typeof code === 'number' ? ` (code ${code})` : ''
-  return new McpCallError(`The server refused the call without a reason${shownCode}`, { code, data })
+  return new McpCallError(`The server rejected the call without giving a reason${shownCode}`, { code, data })
 }
 
 /** The kind of a value, for error messages. */

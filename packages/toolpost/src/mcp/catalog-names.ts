@@ -6,7 +6,6 @@ import type { Offer, OfferKind, OfferList } from './server-offers.ts'
 /** An offer of a server, with its name in the catalog. */
 export interface Placed extends Offer {
   server: CatalogServer
-  /** Its name in the catalog. */
   as: string
 }
 
@@ -19,7 +18,7 @@ interface Prefix {
 
 /**
  * All offers of one kind, under unique names. A unique name is kept; of several equal ones the first in the configuration
- * keeps it, and the others become `server__prompt` or `server+uri`. Such a prefix always means that server, whatever names
+ * keeps it, and the others become `server__prompt` or `server+uri`. A prefix always refers to its server, whatever names
  * others choose.
  */
 export class Names {

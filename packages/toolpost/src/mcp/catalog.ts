@@ -14,7 +14,7 @@ import type { LinkRequestOptions } from './server-link.ts'
 import type { OfferEvents, OfferKind, OfferList, ServerOffers } from './server-offers.ts'
 import { TemplateMatch } from './template-match.ts'
 
-/** What the catalog needs of a server. */
+/** What the catalog needs from a server. */
 export interface CatalogServer {
   readonly name: string
   readonly offers: ServerOffers
@@ -59,7 +59,7 @@ export class Catalog {
   readonly #followed = new Followed(uri => this.#listeners.tell('updated', uri))
   readonly #levels = new LogLevels()
 
-  /** Sets where the servers come from. */
+  /** Sets where to get the servers from. */
   show(servers: () => readonly CatalogServer[]): void {
     this.#servers = servers
   }
@@ -70,7 +70,7 @@ export class Catalog {
     updated: (uri, server) => this.#followed.changed(server, uri),
   }
 
-  /** Returns a function that stops it. */
+  /** Subscribes; returns a function that unsubscribes. */
   readonly on: Listeners<CatalogEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
   async list(kind: OfferKind, access?: Access): Promise<CatalogList> {
@@ -141,7 +141,7 @@ export class Catalog {
     return uris.filter((_, at) => this.#allows(found[at], access))
   }
 
-  /** Emits `updated` when the resource changes. Resolves to a function that stops it. */
+  /** Emits `updated` when the resource changes. Resolves to a function that unsubscribes. */
   async follow(uri: string, access?: Access): Promise<() => void> {
     const found = await this.#find(uri)
     if (!this.#allows(found, access)) throw notFound(uri)
@@ -157,7 +157,7 @@ export class Catalog {
   async setLogLevel(client: object, level: string | undefined): Promise<void> {
     if (!this.#levels.set(client, level)) return
     const told = this.#servers().map(({ offers }) => offers.setLogLevel(this.#levels.lowest))
-    // An unresponsive server must not hold anybody up.
+    // An unresponsive server must not hold up the client.
     await Promise.race([Promise.all(told), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 

@@ -13,7 +13,7 @@ export interface ConnectingServer {
   failure: ServerFailure | undefined
   become(state: ServerState): void
   adopt(link: ServerLink, attempt: number): Promise<void>
-  /** It failed, which is reported once, or needs a login. */
+  /** Reports, once, that it failed or needs a login. */
   failed(failure: ServerFailure, attempts: number): void
 }
 
@@ -40,7 +40,7 @@ export class Connecting {
     this.#options = options
   }
 
-  /** Resolves when the server is ready, has failed or needs a login; retrying continues all the same. */
+  /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. */
   start(firstAttempt: number): Promise<void> {
     return new Promise(settle => {
       this.#running = this.#tryUntilReady(++this.#round, firstAttempt, settle).finally(settle)

@@ -34,7 +34,7 @@ export class ConnectionLog {
     this.logger.warn(fields, `MCP connection attempt ${attempt} failed, next one in ${nextDelayMs} ms`)
   }
 
-  /** `report` is the full text for a person. */
+  /** `report` is the full message for the user. */
   failed(failure: ServerFailure, attempts: number, report: string): void {
     this.logger.error(
       { attempts, ...fieldsOf(failure), report },
@@ -87,7 +87,7 @@ export class ConnectionLog {
     ])
   }
 
-  /** Writes the counts still pending. */
+  /** Flushes the pending counts. */
   close(): void {
     this.#limited.close()
   }

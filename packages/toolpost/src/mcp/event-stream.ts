@@ -142,12 +142,13 @@ class EventReader {
   }
 }
 
-/** The message for a response over the limit, after decompression. */
+/** The message for a response over the limit, which applies after decompression. */
 export function tooLong(maxBytes: number): string {
-  return `The server's answer is longer than ${maxBytes} bytes, over the limit (maxLineBytes)`
+  return `The server's answer is over the limit of ${maxBytes} bytes (maxLineBytes)`
 }
 
-function asData(message: object): string {
+/** A message as an event. */
+export function asData(message: object): string {
   return `data: ${JSON.stringify(message)}\n\n`
 }
 

@@ -13,14 +13,14 @@ export interface FailureReport {
   stderr: string
   /** Names of the tools available without this server. */
   localTools: readonly string[]
-  /** Whether another server is ready, or may still become so. */
+  /** Whether another server is ready or still starting. */
   othersReady: boolean
 }
 
 const MAX_STDERR_CHARACTERS = 1_500
 const INDENT = '   '
 
-/** The message for a person when a server is unavailable: what failed, why, what to do, and what still works. */
+/** The message for the user when a server is unavailable: what failed, why, what to do, and what still works. */
 export function describeFailure(report: FailureReport): string {
   const { server, entry, attempts, cause, stderr } = report
   const kind = isHttp(entry) ? 'http' : 'stdio'
@@ -33,7 +33,7 @@ export function describeFailure(report: FailureReport): string {
   ].join('\n')
 }
 
-/** The message for a person when a server needs a login. */
+/** The message for the user when a server needs a login. */
 export function describeLogin(
   report: Pick<FailureReport, 'server' | 'cause' | 'localTools' | 'othersReady'>,
 ): string {

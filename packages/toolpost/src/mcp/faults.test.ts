@@ -355,7 +355,7 @@ describe('crowds and starts', () => {
     expect(server.status()).toMatchObject({
       state: 'failed',
       attempts: 2,
-      error: 'no answer to the handshake in 300 ms',
+      error: 'no answer to the handshake within 300 ms',
     })
     expect(server.count('start')).toBe(2)
   })

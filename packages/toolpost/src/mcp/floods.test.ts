@@ -196,7 +196,7 @@ describe('storms', () => {
         `The server lists more than ${MAX_TOOLS} tools; the rest is left out`,
       )
       await server.executor.execute('change_tools')
-      await server.log.logged('MCP tools are gone')
+      await server.log.logged('MCP tools removed')
       expect(server.status().tools.length).toBeLessThan(100)
     })
     expect(tools).toBe(MAX_TOOLS)
@@ -223,7 +223,7 @@ describe('what a server does is told', () => {
       throw new Error('a listener of no use')
     })
     await server.executor.execute('change_tools')
-    await server.log.logged('MCP tool is gone')
+    await server.log.logged('MCP tool removed')
     await expect.poll(() => tools.length).toBe(1)
     await server.executor.run({ name: 'die' })
     await server.log.logged('MCP connection succeeded', 2)

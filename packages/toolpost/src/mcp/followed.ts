@@ -11,7 +11,7 @@ export class Followed {
     this.#tell = tell
   }
 
-  /** Returns a function that stops it. */
+  /** Returns a function that removes it. */
   add(server: string, key: string, uri: string): () => void {
     const id = idOf(server, key)
     const followers = this.#known.get(id) ?? new Map<string, number>()

@@ -16,8 +16,8 @@ export function newMark(): string {
 
 /*
  * Reads lines of process groups (`17`) and processes with their start time (`21:4711`); the last line counts. Its stdin ends
- * when this program does, however that happens: it then finds their descendants, gives the servers a second to exit by
- * themselves, and kills what is left; on Linux also everything with the mark, wherever it went. A shell script, because it
+ * when this program does, however that happens: it then finds their descendants, gives the servers a second to exit on
+ * their own, and kills what is left; on Linux also everything with the mark, wherever it went. A shell script, because it
  * takes only 2 MB and sleeps until then.
  */
 const SCRIPT = `

@@ -98,7 +98,7 @@ describe('answers over HTTP without measure', () => {
   const tooLong = {
     code: 'tool_error',
     error:
-      "The server's answer is longer than 1048576 bytes, over the limit (maxLineBytes); the outcome of the call is unknown",
+      "The server's answer is over the limit of 1048576 bytes (maxLineBytes); the outcome of the call is unknown",
   }
 
   it.each<[string, Behaviour]>([
@@ -229,7 +229,7 @@ describe('answers over HTTP that do not come as they should', () => {
     expect(result).toMatchObject({
       code: 'unavailable',
       error: expect.stringContaining(
-        'the connection was cut during the call; the outcome of the call is unknown',
+        'the connection was lost during the call; the outcome of the call is unknown',
       ),
     })
     expect(result.execution_time_ms).toBeLessThan(5_000)

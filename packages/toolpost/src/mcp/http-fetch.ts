@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { bodyChunks } from '../runtime/body-chunks.ts'
-import { eventStream, tooLong } from './event-stream.ts'
+import { asData, eventStream, tooLong } from './event-stream.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_ERROR_CHARACTERS, MAX_RETRY_AFTER_MS } from './limits.ts'
 import type { Requester } from './server-link.ts'
@@ -16,7 +16,7 @@ export type Send = (url: string, init: RequestInit) => Promise<Response>
 /** The SDK request a fetch belongs to, including a later fetch that resumes its broken stream. */
 export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
 
-/** Whatever is sent within it, and whatever the server asks on the same stream, belongs to it. */
+/** Owns everything sent within it, and everything the server asks on the same stream. */
 export interface CurrentCall {
   from?: Requester | undefined
   onSent?: ((request: SentRequest) => void) | undefined
@@ -127,7 +127,7 @@ async function refused(response: Response, exchange: Exchange): Promise<Response
 }
 
 function lost(messages: HttpMessages, request: SentRequest): Response {
-  const events = messages.lose(request).map(message => `data: ${JSON.stringify(message)}\n\n`)
+  const events = messages.lose(request).map(asData)
   return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
 }
 
@@ -140,7 +140,7 @@ function secondsUntil(after: string): number {
 
 const RETRY_AFTER = /\(retry after (\d+) s\)/
 
-/** The server's Retry-After, if an error has it: the SDK's errors only keep the status text, so that is where it was put. */
+/** The Retry-After in an error, if any. The SDK's errors keep only the status text, so `refused` puts it there. */
 export function retryAfterMs(error: unknown): number | undefined {
   const { statusText = '', message = '' } = (error ?? {}) as { statusText?: string; message?: string }
   const [, seconds] = RETRY_AFTER.exec(`${statusText} ${message}`) ?? []
@@ -154,7 +154,7 @@ async function jsonMessages(
 ): Promise<object[]> {
   const read = await readBody(response, messages, request).catch(() => messages.lose(request))
   if (messages.isPending(request))
-    read.push(...messages.refuse('Malformed MCP result: it belongs to another request', request))
+    read.push(...messages.refuse('Malformed MCP result: it is for another request', request))
   return read
 }
 

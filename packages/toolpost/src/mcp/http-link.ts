@@ -209,11 +209,11 @@ export class HttpLink implements ServerLink {
     return new ServerLostError(error.message, { neverSent: true })
   }
 
-  /** An error outside a request, usually a broken stream: checks whether the server is still there. */
+  /** An error outside a request, usually a broken stream: checks whether the server is still up. */
   #onError(error: Error): void {
     if (!this.#isReady || this.#cause !== undefined) return
     const login = neededLogin(error)
-    // After the call that it may concern.
+    // After the call it may concern has failed.
     if (login) return void setImmediate(() => this.#loginNeeded(login))
     this.#context.events.problem(describeHttpError(error))
     // A broken SSE stream: a new one would be a new session, which knows nothing of this one.

@@ -40,7 +40,7 @@ const REFUSED = -32_000
 
 /**
  * What an HTTP server sends, on its way to the SDK. Long messages are parsed in slices. The results of calls and lists are
- * kept here and the SDK gets a ticket for each, so that they are as fast, as large and as untouched as over stdio.
+ * kept here and the SDK gets a ticket for each, so that they are as fast, as large and as unaltered as over stdio.
  */
 export class HttpMessages {
   readonly maxBytes: number
@@ -126,7 +126,7 @@ export class HttpMessages {
 
   /** The stream of `request` ended without a response: whether it was executed is unknown. */
   lose(request: SentRequest): object[] {
-    return this.#failAll(new ServerLostError('the connection was cut'), request)
+    return this.#failAll(new ServerLostError('the connection was lost'), request)
   }
 
   #failAll(error: Error, request: SentRequest | undefined): object[] {

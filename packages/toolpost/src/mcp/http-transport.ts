@@ -123,7 +123,7 @@ export function answerAfterNotifications(transport: Transport): void {
   }
 }
 
-/** Ends the session, if there is one. A courtesy: it must not hold anybody up. */
+/** Ends the session, if there is one. Best effort: it must not hold anything up. */
 export async function sayGoodbye(transport: Transport): Promise<void> {
   const { terminateSession } = transport as { terminateSession?: () => Promise<void> }
   const goodbye = terminateSession?.call(transport).catch(() => {})

@@ -15,16 +15,16 @@ export interface McpIntegrationOptions {
   /** The folder for saved logins; if left out, they are kept in memory only. */
   loginsFolder?: string | undefined
   logger?: Logger | undefined
-  /** Called with a text for a person when a server is unavailable. It is logged as well. */
+  /** Called with a message for the user when a server is unavailable. It is logged as well. */
   onReport?: ((text: string) => void) | undefined
   clock?: Clock | undefined
   /** Generates messages for servers with `sampling`, if the caller cannot. */
   sample?: Sample | undefined
-  /** Lists their resources and prompts; a new one if left out. */
+  /** The catalog for their resources and prompts; a new one if left out. */
   catalog?: Catalog | undefined
 }
 
-/** Throws on an entry that cannot be used. */
+/** Throws on an unusable entry. */
 export function checkServerEntries(servers: McpIntegrationOptions['servers']): void {
   for (const [name, entry] of Object.entries(servers)) {
     checkServerEntry(name, entry)

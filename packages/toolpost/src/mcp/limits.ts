@@ -85,13 +85,13 @@ export const TASK_MIN_POLL_MS = 100
 export const TASK_MAX_POLL_MS = 10_000
 /** How long a server lost in the middle of a task may take to come back. */
 export const TASK_RECONNECT_MS = 10_000
-/** How long a server should keep a task that nobody asks for, if its protocol lets us say. */
+/** How long we ask a server to keep a task, if its protocol lets us. */
 export const TASK_TTL_MS = 60 * 60 * 1_000
 /** Tools with optional task support are called as tasks only if a call may take this long: a direct call is cheaper. */
 export const TASK_FROM_MS = 60_000
 export const MAX_TASK_ID_CHARACTERS = 1_024
 export const MAX_TASK_MESSAGE_CHARACTERS = 1_000
-/** How many URLs one refused call may ask to be visited, and for how many URLs it is remembered who was asked. */
+/** How many URLs one rejected call may ask to be visited, and how many visits are tracked until they are completed. */
 export const MAX_ADDRESSES = 5
 export const MAX_WATCHED_ADDRESSES = 1_000
 /** How long to wait for a server's list of resources or prompts; after that it is left out until it arrives. */
@@ -104,7 +104,7 @@ export const MAX_LIST_CHARACTERS = 32 * 1024 * 1024
 export const UPDATE_PAUSE_MS = 20
 /** A longer log message is passed on shortened, as in our own log. */
 export const MAX_LOG_CHARACTERS = 64 * 1024
-/** The longest question of a server that is shown to a person. */
+/** The longest question of a server that is shown to the user. */
 export const MAX_QUESTION_CHARACTERS = 10_000
 /** How long any request other than a call may take. */
 export const REQUEST_TIMEOUT_MS = 30_000

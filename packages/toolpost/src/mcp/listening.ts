@@ -7,7 +7,7 @@ const LISTS = ['tools', 'resources', 'prompts'] as const
 
 /**
  * Subscribes to changes at a server of the newest protocol, which notifies only subscribers: all on one stream, which is
- * reopened if it is cut. Servers of older protocols send notifications unasked.
+ * reopened if it is cut. Servers of older protocols notify without a subscription.
  */
 export class Listening {
   readonly #client: Client
@@ -23,13 +23,13 @@ export class Listening {
     this.#events = events
   }
 
-  /** Resolves when the server has agreed, or after a moment: not every server does, and some proxies buffer the response. */
+  /** Resolves when the server has accepted, or after a moment: not every server does, and some proxies buffer the response. */
   start(): Promise<void> {
     const isModern = this.#client.getProtocolEra() === 'modern'
     return isModern && this.#lists().length > 0 ? this.#renew() : Promise.resolve()
   }
 
-  /** Subscribes to changes of a resource, in the way of the server's protocol. Resolves to a function that unsubscribes. */
+  /** Subscribes to changes of a resource, whatever the server's protocol. Resolves to a function that unsubscribes. */
   async follow(uri: string, link: Lister): Promise<() => void> {
     if (this.#client.getProtocolEra() !== 'modern') return subscribe(uri, link)
     this.#uris.add(uri)
@@ -73,7 +73,7 @@ export class Listening {
   }
 
   #onCut(cause: string): void {
-    if (cause === 'remote') this.#events.error(new Error('the stream of changes was cut'))
+    if (cause === 'remote') this.#events.error(new Error('the change stream was closed by the server'))
     const delayMs = this.#delayMs
     this.#delayMs = Math.min(2 * delayMs, RELISTEN_MAX_DELAY_MS)
     const again = () => this.#client.transport && this.#renew().then(() => this.#tellOfAll())

@@ -3,7 +3,7 @@ import { type ParseLimits, parseInSlices, TooLargeError } from '../runtime/slice
 
 /**
  * A long message from a server, parsed in slices. In a list, an object with too many keys is left out, so that one tool
- * does not take the others with it. Anywhere else it would be a wrong result: rejects with a TooLargeError.
+ * does not take the others down with it. Anywhere else the result would be wrong: rejects with a TooLargeError.
  */
 export async function parseLongMessage(text: string, limits: ParseLimits): Promise<unknown> {
   let problem: string | undefined

@@ -1,5 +1,5 @@
 import { isRecord } from '../runtime/guards.ts'
-import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
+import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { callMeta } from './call-meta.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
@@ -14,18 +14,18 @@ import { followTask } from './task-run.ts'
 import { createdTask } from './task-state.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
-/** What a tool needs of its server. */
+/** What a tool needs from its server. */
 export interface ToolServer {
   readonly entry: ServerEntry
   /** Answers the server's own requests. */
   readonly requests: ServerRequests
-  /** The connection, if there is one now. */
+  /** The current connection, if any. */
   readonly link: ServerLink | undefined
   /** The server that replaced this one, if any: `reconnected` then returns its connection. */
   readonly successor?: ToolServer | undefined
   /** The connection after the current attempt to reconnect; `undefined` if that fails. */
   reconnected(): Promise<ServerLink | undefined>
-  /** The error for a call that could not be made or finished because of `cause`; by default the server's own problem. */
+  /** The error for a call that could not be made or finished because of `cause`; by default, the server's own failure. */
   unavailable(cause?: string): ToolFailureError
 }
 
@@ -74,7 +74,7 @@ class ToolCalls {
     this.#isWrite = isWrite
   }
 
-  /** Calls the tool on its server. Rejects with the server's own message, or with `unavailable` while it is gone. */
+  /** Calls the tool on its server. Rejects with the server's own message, or with `unavailable` while it is down. */
   invoke(args: object, options: Partial<InvokeOptions> = NO_OPTIONS): Promise<unknown> {
     const { link } = this.#server
     return link ? this.#invokeOn(link, args, options) : this.#invokeElsewhere(args, options)
@@ -122,8 +122,8 @@ class ToolCalls {
     const created = createdTask(answer)
     options.onTask?.()
     const relay = relayOf(options)
-    const onProgress = relay && ((progress: Progress) => relay.report(progress))
     const signal = signalOf(options)
+    const onProgress = relay?.report
     try {
       return await followTask(created, { server: this.#server, link, from: options, onProgress, signal })
     } finally {
@@ -147,16 +147,14 @@ class ToolCalls {
     answers?: InputAnswers,
   ): Promise<unknown> {
     const relay = relayOf(options)
-    const onProgress = relay && ((progress: Progress) => relay.report(progress))
-    const meta = options.meta && callMeta(options.meta)
     const answer = link.call({
       tool: this.#definition,
       args,
       task: this.#asTask(link),
       answers,
       from: options,
-      onProgress,
-      meta,
+      onProgress: relay?.report,
+      meta: options.meta && callMeta(options.meta),
       onRequest: options.onRequest,
     })
     if (options.onAbort) options.onAbort(() => answer.cancel(CALLER_GAVE_UP))

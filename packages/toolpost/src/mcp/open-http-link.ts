@@ -1,3 +1,4 @@
+import { unlessAborted } from '../runtime/unless-aborted.ts'
 import { type HttpKind, retryAfterMs } from './http-fetch.ts'
 import { HttpLink } from './http-link.ts'
 import { HttpMessages } from './http-messages.ts'
@@ -30,7 +31,7 @@ async function connect(
   const transport = await createHttpTransport(entry, kind, { messages, login: context.login })
   const link = new HttpLink(transport, { url: entry.url, messages, context })
   try {
-    await Promise.race([link.connect(kind), givenUp(signal)])
+    await unlessAborted(link.connect(kind), signal)
     return link
   } catch (error) {
     await link.close()
@@ -41,11 +42,4 @@ async function connect(
       { cause: error },
     )
   }
-}
-
-function givenUp(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

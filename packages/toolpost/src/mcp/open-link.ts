@@ -17,7 +17,7 @@ export interface OpenOptions {
 /** Opens a connection to a server of either kind, within the time limit; resolves to the failure if it cannot. */
 export async function openLink(options: OpenOptions): Promise<ServerLink | ServerFailure> {
   const { entry, context, clock, connectTimeoutMs, giveUp } = options
-  const tooSlow = new Error(`no answer to the handshake in ${connectTimeoutMs} ms`)
+  const tooSlow = new Error(`no answer to the handshake within ${connectTimeoutMs} ms`)
   const timer = clock.setTimer(() => giveUp.abort(tooSlow), connectTimeoutMs)
   const rest = { context, signal: giveUp.signal }
   try {

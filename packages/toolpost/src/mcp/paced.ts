@@ -1,6 +1,6 @@
 import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS } from './limits.ts'
 
-/** Notifies immediately; while there are constant changes, less and less often. */
+/** Notifies immediately, then less and less often while changes keep coming. */
 export class Paced {
   readonly #tell: () => void
   #timer: NodeJS.Timeout | undefined

@@ -12,7 +12,7 @@ export class ProgressRelay {
     this.#onProgress = onProgress
   }
 
-  report(progress: Progress): void {
+  readonly report = (progress: Progress): void => {
     if (this.#passedOn++ < PROGRESS_BURST) return this.#onProgress(progress)
     this.#latest = progress
     this.#timer ??= setTimeout(() => this.flush(), PROGRESS_INTERVAL_MS).unref()

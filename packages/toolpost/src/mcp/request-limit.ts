@@ -1,7 +1,7 @@
 import { QUESTION_MS } from '../tools/caller.ts'
 import type { Requester } from './server-link.ts'
 
-/** Limits how long a server may take for a request, not counting the time in which its caller is asked something. */
+/** Limits how long a server may take for a request, not counting the time its caller takes to answer questions. */
 export class RequestLimit {
   readonly #ms: number
   readonly #given: AbortSignal | undefined
@@ -25,7 +25,7 @@ export class RequestLimit {
     return this.#controller.signal
   }
 
-  /** The same requester, with the limit paused while they are asked. */
+  /** The same requester, with the limit paused while a question is open. */
   around(from: Requester | undefined): Requester | undefined {
     const { ask, sample } = from ?? {}
     return (
@@ -58,7 +58,7 @@ export class RequestLimit {
     if (this.signal.aborted) return
     this.#timer = setTimeout(() => {
       this.hasPassed = true
-      this.#controller.abort(new Error(`no answer in ${this.#ms} ms`))
+      this.#controller.abort(new Error(`no answer within ${this.#ms} ms`))
     }, ms).unref()
   }
 }

@@ -18,7 +18,7 @@ export type Negotiation = 'legacy' | 'auto'
 
 export interface ClientEvents {
   notice(method: string, params: Readonly<Record<string, unknown>>): void
-  /** Something that went wrong outside a request. */
+  /** An error outside a request. */
   error(error: Error): void
   /** The caller a request of the server is for, if that can be determined. */
   requester(): Requester | undefined
@@ -76,14 +76,9 @@ export async function modernMeta(client: Client, capabilities: object): Promise<
     [sdk.CLIENT_INFO_META_KEY]: clientInfo(),
     // Roots are requested in place of a result and answered by the calling client; 2025 servers would ask for them at any time.
     [sdk.CLIENT_CAPABILITIES_META_KEY]: { roots: {}, ...capabilities },
-    ...(await loggingMeta()),
+    // Without it, the server logs nothing.
+    [sdk.LOG_LEVEL_META_KEY]: 'info',
   }
-}
-
-/** Without it, a server of the newest protocol logs nothing. */
-async function loggingMeta(): Promise<Record<string, unknown>> {
-  const { LOG_LEVEL_META_KEY } = await loadSdk()
-  return { [LOG_LEVEL_META_KEY]: 'info' }
 }
 
 /** Accepts every result: Toolpost checks what it needs itself, with clearer messages. */
@@ -121,7 +116,7 @@ export type Lister = {
 
 /**
  * A complete list of a server, unvalidated: in the SDK's `listTools`, one bad entry would spoil all. A list that is too long
- * is cut after the first entry too many.
+ * is cut after the first entry over the limit.
  */
 export async function listAll(link: Lister, kind: ListKind, signal?: AbortSignal): Promise<Listed> {
   const { method, field, capability } = LISTS[kind]

@@ -21,7 +21,7 @@ export interface ConnectionOptions
     Omit<AttemptsOptions, 'onChange'> {
   entry: ServerEntry
   sample?: Sample | undefined
-  /** Notified of changes in what it offers besides tools. */
+  /** Receives changes of its resources and prompts. */
   offers: OfferEvents
   login: ServerLogin | undefined
   /** Its status changed. */
@@ -155,12 +155,12 @@ export class ServerConnection implements ToolServer, ConnectingServer {
     }
   }
 
-  /** Resolves after the first attempt: it is ready, or it is known why not. Never rejects. */
+  /** Resolves after the first attempt, whether or not it succeeded. Never rejects. */
   async tried(): Promise<void> {
     await this.#connecting.attempt
   }
 
-  /** Closes the connection until somebody restarts it. Its tools stay, and say why they are unavailable. */
+  /** Closes the connection until it is restarted. Its tools stay, and say why they are unavailable. */
   async stop(): Promise<void> {
     this.log.logger.info({}, 'Stopping MCP server')
     await this.#end('closed', 'it was stopped')
@@ -188,7 +188,7 @@ export class ServerConnection implements ToolServer, ConnectingServer {
     await this.#end('closed', 'it was removed from the configuration')
   }
 
-  /** Closes the connection and ends what it started. Resolves when nothing of it is left. */
+  /** Closes the connection and ends what it started. Resolves when everything is gone. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#end('closed', 'it was closed')

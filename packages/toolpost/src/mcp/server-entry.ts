@@ -38,7 +38,7 @@ export interface StdioServerEntry extends CommonEntry {
 export interface HttpServerEntry extends CommonEntry {
   url: string
   headers?: Readonly<Record<string, string>> | undefined
-  /** How to log in if the server requires it; `false` for not at all. */
+  /** How to log in if the server requires it; `false` to never log in. */
   oauth?: OAuthOptions | false | undefined
   command?: undefined
 }

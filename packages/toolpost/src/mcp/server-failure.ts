@@ -12,11 +12,11 @@ export interface ServerFailure {
   stderr: string
   exitCode: number | null
   exitSignal: string | null
-  /** Only a login helps; it is not retried before there is one. */
+  /** The server needs a login, and is not retried before there is one. */
   needsLogin?: boolean
   /** There is no such program, so an immediate retry is pointless. */
   isPermanent?: boolean
-  /** When the server asks to be retried. */
+  /** The server's Retry-After. */
   retryAfterMs?: number | undefined
 }
 
@@ -53,7 +53,7 @@ export function aboutLogin(error: unknown): unknown {
   return error instanceof Error ? Object.assign(error, { [Symbol.for('mcp.authSeamEscape')]: true }) : error
 }
 
-/** A server needs a person to log in; the message says how. */
+/** The user has to log in to a server; the message says how. */
 export class NeedsLoginError extends Error {
   override name = 'NeedsLoginError'
   /** The login is valid, but not for this request. */
@@ -87,7 +87,7 @@ export class ServerLostError extends Error {
 /** Appended to the error of a call that may have been executed. */
 export const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
 
-/** The response to a call is unusable: too large, or malformed. Whether the call was executed is unknown, too. */
+/** The response to a call is unusable: too large, or malformed. Whether the call was executed is unknown. */
 export class UnusableAnswerError extends Error {
   override name = 'UnusableAnswerError'
 }
@@ -98,7 +98,7 @@ export interface Unavailability extends ServerFailure {
   nextAttemptAt: string | undefined
 }
 
-/** The error of a call to an unavailable server, with details that help to get it back. */
+/** The error of a call to an unavailable server, with details for fixing it. */
 export function unavailable(given: Unavailability): ToolFailureError {
   const { server, cause, stderr, exitCode, exitSignal, nextAttemptAt, retryAfterMs } = given
   const details = {

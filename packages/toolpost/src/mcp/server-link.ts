@@ -72,7 +72,7 @@ export interface ServerLink {
   close(): Promise<void>
 }
 
-/** What a link tells its connection. */
+/** What a link reports to its connection. */
 export interface LinkEvents {
   /** An open connection is gone. Called once, before the pending calls fail. */
   lost(failure: ServerFailure): void
@@ -83,7 +83,7 @@ export interface LinkEvents {
   junk(line: string): void
   /** A response without a pending call. */
   stray(id: unknown, isLate: boolean): void
-  /** A problem that concerns no call. */
+  /** A problem outside any call. */
   problem(message: string): void
 }
 

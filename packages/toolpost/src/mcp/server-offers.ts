@@ -39,7 +39,7 @@ export interface OfferEvents {
   updated(uri: string, server: string): void
 }
 
-/** What is needed of the server's connection. */
+/** What is needed from the server's connection. */
 export interface OfferServer {
   readonly name: string
   readonly link: ServerLink | undefined
@@ -59,7 +59,7 @@ interface Kept {
 }
 
 /**
- * The resources and prompts of one server. A list is read on demand and kept until it changes; while the server is away it
+ * The resources and prompts of one server. A list is read on demand and kept until it changes; while the server is down it
  * stays as it was, like its tools.
  */
 export class ServerOffers {
@@ -101,7 +101,7 @@ export class ServerOffers {
     const kept: Kept = { until: Number.POSITIVE_INFINITY, list: before }
     const reading = this.#readInto(kept, kind, link).catch(error => {
       kept.until = performance.now() + LIST_KEPT_MS
-      this.#server.log.problem(`The ${kind} of the server could not be listed: ${describeError(error)}`)
+      this.#server.log.problem(`Could not list the server's ${kind}: ${describeError(error)}`)
       return before
     })
     kept.list = Promise.race([reading, late])
@@ -109,7 +109,7 @@ export class ServerOffers {
     return kept.list
   }
 
-  /** Reports a change if the list came too late for those who asked. */
+  /** Reports a change if the list arrived too late for those who asked. */
   async #readInto(kept: Kept, kind: OfferKind, link: ServerLink): Promise<OfferList> {
     const began = performance.now()
     const list = await this.#read(kind, link)
@@ -143,7 +143,7 @@ export class ServerOffers {
     return { ...hint, offers: [...byKey.values()] }
   }
 
-  /** Sends a request about them; resolves to the raw result. Rejects with what is wrong with the server. */
+  /** Sends a request about a resource or prompt; resolves to the raw result. */
   async request(method: string, params: object, options: LinkRequestOptions = {}): Promise<unknown> {
     const { link, requests } = this.#server
     if (!link) throw this.#server.unavailable()
@@ -155,7 +155,7 @@ export class ServerOffers {
     } catch (error) {
       if (error instanceof ServerLostError) throw this.#server.unavailable(error.message)
       if (limit.hasPassed)
-        throw this.#server.unavailable(`no answer to ${method} in ${REQUEST_TIMEOUT_MS} ms`)
+        throw this.#server.unavailable(`no answer to ${method} within ${REQUEST_TIMEOUT_MS} ms`)
       throw error
     } finally {
       limit.end()
@@ -169,7 +169,7 @@ export class ServerOffers {
       await this.request('logging/setLevel', { level: level ?? DEFAULT_LEVEL }).catch(() => {})
   }
 
-  /** Subscribes to changes of a resource, for as long as anybody follows it, also after a reconnect. */
+  /** Subscribes to changes of a resource, while there are followers, also after a reconnect. */
   async follow(uri: string): Promise<() => void> {
     const { link } = this.#server
     if (!link) throw this.#server.unavailable()
@@ -180,7 +180,7 @@ export class ServerOffers {
   adopt(link: ServerLink): void {
     for (const kept of this.#lists.values()) kept.until = 0
     this.#followed.renew(link, error =>
-      this.#server.log.problem(`A resource cannot be followed: ${describeError(error)}`),
+      this.#server.log.problem(`Could not subscribe to a resource: ${describeError(error)}`),
     )
     if (this.#level !== undefined) void this.setLogLevel(this.#level)
     for (const kind of ['resources', 'prompts'] as const) if (this.has(kind)) this.#changes[kind].due()

@@ -47,7 +47,7 @@ export class ServerProcess {
   #hasEnded = false
   #stopping: Promise<void> | undefined
   #stderrTimer: NodeJS.Timeout | undefined
-  /** Why it was stopped from here, if that says more than its exit code. */
+  /** Why we stopped it, if that says more than its exit code. */
   #reason: string | undefined
 
   constructor(entry: StdioServerEntry, events: ProcessEvents, secrets: readonly string[] = []) {
@@ -166,7 +166,7 @@ export class ServerProcess {
     if (!this.#hasEnded) this.#events.stderr()
   }
 
-  /** A server that closed its stdin or stdout is useless: it exits by itself, or is stopped. */
+  /** A server that closed its stdin or stdout is useless: it exits on its own, or is stopped. */
   #expectExit(reason: string): void {
     const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
     this.#exited.then(() => clearTimeout(timer))

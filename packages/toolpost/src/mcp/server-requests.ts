@@ -40,14 +40,13 @@ class RefusedError extends Error {
 
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 const URL_REQUIRED = -32_042
-const NOBODY = 'there is nobody to ask'
 
-/** Answers a server's own requests: to ask a person, to use a model, and for its roots. */
+/** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {
   readonly #options: ServerRequestsOptions
   /** The tasks that calls wait for: a question about one goes to the caller of that call. */
   readonly tasks = new ServerTasks()
-  /** By elicitation id, what to call when a URL that somebody was asked to visit is done. Oldest first. */
+  /** By elicitation id, what to call when the visit to a URL is completed. Oldest first. */
   readonly #watched = new Map<string, () => void>()
   #open = 0
 
@@ -55,7 +54,7 @@ export class ServerRequests {
     this.#options = options
   }
 
-  /** Exactly what can be answered. */
+  /** Only what can be answered. */
   get capabilities(): ClientCapabilities {
     const { sampling, roots } = this.#options.entry
     return {
@@ -115,10 +114,10 @@ export class ServerRequests {
     else if (from.ask) {
       const answer = await askEach(questions, from.ask)
       if (answer.action === 'accept')
-        return new McpCallError(`${first}. The address was opened: call again once it is done there`)
+        return new McpCallError(`${first}. The page was opened; call again once you are done there`)
       // If there is a reason, nobody was asked.
       if (answer.reason === undefined)
-        return new McpCallError(`${first}. It was declined, so the call was not made`)
+        return new McpCallError(`${first}. The user declined, so the call was not made`)
     }
     return new McpCallError(`${first}. Open the address, then call again`)
   }
@@ -151,7 +150,7 @@ export class ServerRequests {
     const { message, requestedSchema, url, mode } = params
     const text = typeof message === 'string' ? message : ''
     if (!from?.ask) {
-      onRefused(`The server asked a question, but ${NOBODY}: ${safeText(text, 200)}`)
+      onRefused(`The server asked a question, but there is nobody to ask: ${safeText(text, 200)}`)
       return { action: 'decline' }
     }
     const problem = problemOf(text, mode === 'url' ? url : requestedSchema, mode === 'url')
@@ -175,8 +174,7 @@ export class ServerRequests {
     params: Record<string, unknown>,
     { from, signal, key }: LinkRequestOptions,
   ): Promise<Record<string, unknown>> {
-    const { server, entry, onRefused } = this.#options
-    const { sample: own } = this.#options
+    const { server, entry, onRefused, sample: own } = this.#options
     if (!entry.sampling || !(from?.sample ?? own)) {
       onRefused('The server asked for sampling, but no model is available')
       throw new RefusedError('No model is available for sampling')
@@ -188,7 +186,7 @@ export class ServerRequests {
   }
 }
 
-/** The first answer that is not a yes, or else yes. */
+/** The first answer other than `accept`, else `accept`. */
 async function askEach(questions: readonly Question[], ask: Ask): Promise<QuestionAnswer> {
   for (const question of questions) {
     const answer = await ask(question)
@@ -224,7 +222,7 @@ function problemOf(message: string, what: unknown, isUrl: boolean): string | und
   return problem && `the schema is too large: ${problem}`
 }
 
-/** The folders and files of the configuration, in MCP's form. */
+/** The folders and files of the configuration, in MCP's format. */
 function rootsOf({ roots = [] }: ServerEntry): { uri: string; name?: string }[] {
   return roots.map(root => {
     const { uri, name } = typeof root === 'string' ? { uri: root, name: undefined } : root

@@ -2,7 +2,7 @@ import type { BreakerStatus } from '../call/breaker-status.ts'
 
 /**
  * `starting → ready → lost → starting → …`; `failed` after the first attempts, and retried slowly from then on; `needs_login`
- * until somebody logs in; `closed` at the end.
+ * until the user logs in; `closed` at the end.
  */
 export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'needs_login' | 'closed'
 

@@ -3,9 +3,9 @@ import { McpCallError } from './call-result.ts'
 import type { Requester } from './server-link.ts'
 import { RELATED_TASK } from './task-state.ts'
 
-/** Somebody waiting for a task. */
+/** A call waiting for a task. */
 export interface TaskFollower {
-  /** Who made the call. */
+  /** The caller. */
   from: Requester
   /** The server reports that the task changed. */
   onChange(): void
@@ -17,7 +17,7 @@ const NOTICES = new Set(['notifications/tasks/status', 'notifications/tasks'])
 export class ServerTasks {
   readonly #followers = new Map<string, TaskFollower>()
 
-  /** Returns a function that stops it. Throws if another call waits for the same task, since results must not be shared. */
+  /** Returns a function that stops following. Throws if another call waits for the same task, since results must not be shared. */
   follow(id: string, follower: TaskFollower): () => void {
     if (this.#followers.has(id))
       throw new McpCallError('Malformed MCP task: its id belongs to another pending call')

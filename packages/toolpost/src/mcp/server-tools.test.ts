@@ -14,7 +14,7 @@ describe('the tools of a server', () => {
     await using server = await startHostile()
     const untouched = server.tools.findTool('write')
     await server.executor.execute('change_tools')
-    await server.log.logged('MCP tool is gone')
+    await server.log.logged('MCP tool removed')
     expect(server.tools.findTool('removable')).toBeUndefined()
     expect(server.tools.findTool('added')).toMatchObject({ description: 'Was not there before' })
     expect(server.tools.findTool('write')).toBe(untouched)

@@ -95,7 +95,7 @@ export class ServerTools {
       await this.#update(entries, link)
     } catch (error) {
       const fields = { error: safeText(describeError(error)) }
-      logger.warn(fields, 'The changed tools of an MCP server could not be listed')
+      logger.warn(fields, 'Could not list the changed tools of an MCP server')
     }
   }
 
@@ -190,5 +190,5 @@ function* batchesOf<T>(items: readonly T[]): Generator<T[]> {
 }
 
 function goneText(count: number): string {
-  return count === 1 ? 'MCP tool is gone' : `${count} MCP tools are gone`
+  return count === 1 ? 'MCP tool removed' : `${count} MCP tools removed`
 }

@@ -38,7 +38,7 @@ import { cancelTask } from './task-run.ts'
 import { createdTask } from './task-state.ts'
 
 /**
- * Starts a server and does the handshake; rejects with a ConnectError. The established protocol comes first: nearly every
+ * Starts a server and performs the handshake; rejects with a ConnectError. The established protocol comes first: nearly every
  * server knows it, while some exit when asked for the newest one. A server that refuses is restarted and asked for that.
  */
 export async function openStdioLink(opening: Opening<StdioServerEntry>): Promise<ServerLink> {

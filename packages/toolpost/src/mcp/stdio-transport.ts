@@ -224,8 +224,7 @@ function parse(line: string): unknown {
 }
 
 function tooLong({ bytes, ended }: LongLine, maxLineBytes: number): string {
-  const size = ended ? `is ${bytes} bytes long` : `is longer than ${maxLineBytes} bytes`
-  return `${size}, over the limit of ${maxLineBytes} bytes (maxLineBytes)`
+  return `is ${ended ? `${bytes} bytes long, ` : ''}over the limit of ${maxLineBytes} bytes (maxLineBytes)`
 }
 
 function endsOf(line: string): LineEnds {

@@ -99,7 +99,7 @@ class TaskRun {
     return { ...answer, content, isError: true }
   }
 
-  /** Answers the server's questions; resolves to the result if it comes back with that. */
+  /** Answers the server's questions; resolves to the result if the server returns it. */
   async #giveInput(): Promise<unknown> {
     const { isNewest, inputRequests } = this.#state
     const asked = isNewest && isRecord(inputRequests) ? Object.entries(inputRequests) : []
@@ -118,7 +118,7 @@ class TaskRun {
   }
 
   /**
-   * Waits as long as the server says, or until it reports a change; never so short as to be a burden. The first wait is
+   * Waits as long as the server says, or until it reports a change, but never so briefly as to be a burden. The first wait is
    * short: many tasks are, and changes reported before we listened are lost.
    */
   async #pause(): Promise<void> {
@@ -157,7 +157,7 @@ class TaskRun {
     }
   }
 
-  /** The next connection, if there is one soon. */
+  /** The next connection, if the server comes back soon. */
   async #linkAfter(lost: ServerLostError): Promise<ServerLink> {
     const { server, signal } = this.#options
     this.#lost = lost
@@ -183,7 +183,7 @@ class TaskRun {
   }
 }
 
-/** Nobody is waiting for it any more. */
+/** For a task that nobody is waiting for any more. */
 export function cancelTask(link: ServerLink, taskId: string): void {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
   // It may have ended by then, or the server may be gone.

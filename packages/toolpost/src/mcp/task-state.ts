@@ -39,7 +39,7 @@ export function createdTask(result: unknown): TaskState {
 export function readTask(value: unknown, isNewest: boolean): TaskState {
   const given = isRecord(value) ? value : {}
   const status = STATUSES.find(each => each === given.status)
-  if (!status) throw malformed('it has no known status')
+  if (!status) throw malformed('it has no valid status')
   return {
     id: idOf(given.taskId),
     isNewest,

@@ -111,7 +111,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
 
   it.each([
     ['huge_id', /^Malformed MCP task: its id is longer than 1024 characters$/],
-    ['no_status', /^Malformed MCP task: it has no known status$/],
+    ['no_status', /^Malformed MCP task: it has no valid status$/],
     ['other_task', /^Malformed MCP task: the server described another task$/],
   ])('[F64] %s: fails in words', async (how, error) => {
     await using server = await taskServer(era)

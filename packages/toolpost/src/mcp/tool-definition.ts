@@ -61,9 +61,9 @@ export function readDefinition(
 export function problemOfDefinition(entry: unknown, key = 'name', what = 'a tool'): string | undefined {
   if (!isRecord(entry)) return `${what} must be an object, got ${kindOf(entry)}`
   const name = entry[key]
+  const isTooLarge = charactersOf(entry) > MAX_DEFINITION_CHARACTERS
   return (
-    problemOfName(name, key, what) ??
-    (isTooLarge(entry) ? `the definition of '${name}' is too large` : undefined)
+    problemOfName(name, key, what) ?? (isTooLarge ? `the definition of '${name}' is too large` : undefined)
   )
 }
 
@@ -80,10 +80,6 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 const MAX_URI_CHARACTERS = 8_192
 /** The count for anything over the limits. */
 const TOO_LARGE = 8 * MAX_DEFINITION_CHARACTERS
-
-function isTooLarge(definition: object): boolean {
-  return charactersOf(definition) > MAX_DEFINITION_CHARACTERS
-}
 
 /** The amount of text in a definition, or `TOO_LARGE` as soon as it exceeds the limit on text or values. */
 export function charactersOf(definition: unknown): number {

@@ -63,7 +63,7 @@ export type StopReason = 'answer' | 'max_iterations' | 'time_limit' | 'repeated_
 
 export interface Answer {
   text: string
-  /** The whole conversation, ending with this answer: hand it in with the next question. */
+  /** The whole conversation, ending with this answer: pass it with the next question. */
   messages: ConversationMessage[]
   /** The results, in the order of the calls. */
   results: ToolResult[]

@@ -5,8 +5,6 @@ import { type LangChainMessages, loadMessages } from './load-langchain.ts'
 import { ModelError } from './model-error.ts'
 import { type Reply, type RequestedCall, textOfContent } from './read-reply.ts'
 
-type Messages = LangChainMessages
-
 /** A call in the history, with a unique id. */
 export interface NumberedCall extends RequestedCall {
   id: string
@@ -15,10 +13,10 @@ export interface NumberedCall extends RequestedCall {
 /** A conversation that grows turn by turn. The messages passed in are copied, never changed. */
 export class Conversation {
   readonly messages: BaseMessage[]
-  readonly #langchain: Messages
+  readonly #langchain: LangChainMessages
   readonly #ids: Set<string>
 
-  private constructor(messages: BaseMessage[], langchain: Messages) {
+  private constructor(messages: BaseMessage[], langchain: LangChainMessages) {
     this.messages = messages
     this.#langchain = langchain
     this.#ids = new Set(messages.flatMap(message => callsIn(message).map(call => call.id ?? '')))
@@ -101,7 +99,7 @@ function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
  * Puts each call's result right after it, in the order of the calls: providers reject anything else, or match
  * results by order alone. Results without a call are dropped.
  */
-function answerOpenCalls(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
+function answerOpenCalls(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   const complete: BaseMessage[] = []
   for (let at = 0; at < messages.length; at++) {
     const message = withIds(messages[at] as BaseMessage, langchain)
@@ -114,7 +112,7 @@ function answerOpenCalls(messages: readonly BaseMessage[], langchain: Messages):
 }
 
 /** The message itself, or a copy in which every call has an id. */
-function withIds(message: BaseMessage, langchain: Messages): BaseMessage {
+function withIds(message: BaseMessage, langchain: LangChainMessages): BaseMessage {
   const calls = callsIn(message)
   if (calls.every(call => call.id)) return message
   const tool_calls = calls.map(call => ({ ...call, id: call.id || newId() }))
@@ -134,13 +132,16 @@ function resultsAfter(messages: readonly BaseMessage[], at: number): Map<string 
   return results
 }
 
-function missing({ id, name }: { id?: string | undefined; name: string }, langchain: Messages): ToolMessage {
+function missing(
+  { id, name }: { id?: string | undefined; name: string },
+  langchain: LangChainMessages,
+): ToolMessage {
   const content = placeholder(name, 'the conversation was interrupted')
   return new langchain.ToolMessage({ content, tool_call_id: id ?? '', name, status: 'error' })
 }
 
 /** The same messages with plain text content, for providers that accept nothing else. */
-export function flattened(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
+export function flattened(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   return messages.map(message => {
     if (typeof message.content === 'string') return message
     const content = textOfContent(message.content)

@@ -32,7 +32,7 @@ export class Conversations {
   /** Stores a conversation after an answer, without its system messages. */
   keep(id: string, messages: readonly ConversationMessage[]): void {
     this.#kept.delete(id)
-    const said = messages.filter(message => !isInstruction(message))
+    const said = messages.filter(message => roleOf(message) !== 'system')
     this.#kept.set(id, shortened(said, this.#limits))
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#limits.conversations) return
@@ -52,7 +52,7 @@ function shortened(
     const message = messages[at] as ConversationMessage
     room -= lengthOf(message)
     if (room < 0) break
-    if (at === 0 || isQuestion(message)) start = at
+    if (at === 0 || roleOf(message) === 'user') start = at
   }
   return messages.slice(start)
 }
@@ -62,10 +62,8 @@ function lengthOf(message: ConversationMessage): number {
   return JSON.stringify([content, tool_calls]).length
 }
 
-function isQuestion(message: ConversationMessage): boolean {
-  return 'getType' in message ? message.getType() === 'human' : message.role === 'user'
-}
-
-function isInstruction(message: ConversationMessage): boolean {
-  return 'getType' in message ? message.getType() === 'system' : message.role === 'system'
+export function roleOf(message: ConversationMessage): string {
+  if (!('getType' in message)) return message.role
+  const type = message.getType()
+  return type === 'human' ? 'user' : type === 'ai' ? 'assistant' : type
 }

@@ -19,7 +19,6 @@ const WHAT_HAPPENED: Partial<Record<ModelErrorCode, string>> = {
   rate_limited: 'is rate limiting requests',
   overloaded: 'is overloaded',
   rejected: 'rejected the request',
-  server_error: 'failed',
   truncated: 'broke off in the middle of its answer',
   invalid_response: 'sent a response that could not be read',
 }
@@ -51,7 +50,7 @@ interface Cause {
 
 const MAX_CAUSES = 10
 
-/** The error, its cause, that one's cause … */
+/** The error, its cause, the cause of that, and so on. */
 function* chainOf(error: unknown): Generator<Cause> {
   let current = error
   for (let depth = 0; isObjectLike(current) && depth < MAX_CAUSES; depth++) {
@@ -103,7 +102,7 @@ function codeOfStatus(status: number, message: string): ModelErrorCode {
 /** The innermost cause says the most: `connect ECONNREFUSED 127.0.0.1:11434`, not `fetch failed`. */
 function ownWords(error: unknown, causes: readonly Cause[]): string {
   const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
-  return trimmedEnd(safeText(words.at(-1) ?? safeText(String(error))), '. \n\t')
+  return trimmedEnd(safeText(words.at(-1) ?? String(error)), '. \n\t')
 }
 
 /** The provider's own message from an error body, without LangChain's link. */

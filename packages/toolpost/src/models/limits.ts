@@ -16,7 +16,7 @@ export const RETRY_MAX_DELAY_MS = 30_000
 
 /** The longest model reply, arguments included. */
 export const MAX_REPLY_CHARS = 2_000_000
-/** The most calls in one reply. A model that asks for more has lost its way: none of them runs. */
+/** The most calls in one reply. A model that asks for more is stuck in a loop: none of them runs. */
 export const MAX_CALLS_IN_REPLY = 100
 /** What a provider may send in one reply, and in one line of it. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024

@@ -4,7 +4,7 @@ import { ModelError } from './model-error.ts'
 
 interface TimeLimitOptions {
   limitMs: number
-  /** The caller's. */
+  /** The caller's signal. */
   signal: AbortSignal | undefined
   clock?: Clock | undefined
 }

@@ -6,7 +6,7 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Approval, Decision } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import type { Progress } from '../tools/tool.ts'
+import type { Progress, ToolTraits } from '../tools/tool.ts'
 
 /*
  * Calls that survive a crash, as a project sees them. The engine is a separate package (`toolpost-durable`), found by name
@@ -81,19 +81,11 @@ export interface DurableRunOptions extends RunOptions {
 }
 
 /** A tool as a worker publishes it: everything others need to offer it as their own. */
-export interface PublishedTool {
+export interface PublishedTool extends ToolTraits {
   name: string
-  title?: string | undefined
   description: string
   schema: JsonSchema
   outputSchema?: JsonSchema | undefined
-  timeoutMs?: number | undefined
-  maxTimeoutMs?: number | undefined
-  readOnly?: boolean | undefined
-  idempotent?: boolean | undefined
-  destructive?: boolean | undefined
-  openWorld?: boolean | undefined
-  sentences?: readonly string[] | undefined
   /** Equal for equal definitions. */
   fingerprint: string
 }

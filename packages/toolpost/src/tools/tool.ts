@@ -35,24 +35,10 @@ export interface InvokeOptions extends Requester {
   readonly onRequest?: ((request: ServerRequest) => void) | undefined
 }
 
-/**
- * A tool, with the same interface as LangChain's tools, which can be used unchanged.
- * `invoke` may throw, reject or hang; the executor turns each into a result. `Args` and `Result` type the program's own
- * code; calls by models are checked against the schema.
- */
-export interface Tool<Args extends object = object, Result = unknown> {
-  readonly name: string
-  readonly description?: string | undefined
-  readonly schema: JsonSchema | StandardSchema | object
-  /** Its return or resolved value is the result; a `ToolOutput` adds content for a model. */
-  invoke(args: Args, options?: InvokeOptions): Result | PromiseLike<Result>
-  readonly lc_name?: unknown
-  /** The tool expects its arguments as `{ input: args }`. */
-  readonly inputEnvelope?: boolean | undefined
+/** What is known about a tool besides its name, description and schema. */
+export interface ToolTraits {
   /** A short name for people. */
   readonly title?: string | undefined
-  /** JSON Schema of the structured result, as declared by a server; it may be wrong. */
-  readonly outputSchema?: JsonSchema | undefined
   readonly timeoutMs?: number | undefined
   /** The longest a call may take, even if it reports progress or its caller asks for more time. */
   readonly maxTimeoutMs?: number | undefined
@@ -61,10 +47,28 @@ export interface Tool<Args extends object = object, Result = unknown> {
   readonly destructive?: boolean | undefined
   /** Whether it interacts with external entities, such as the web. */
   readonly openWorld?: boolean | undefined
-  /** Metadata from an MCP server, passed on unchanged. */
-  readonly passedOn?: Readonly<{ icons?: unknown; annotations?: unknown; _meta?: unknown }> | undefined
   /** Sentences that call this tool without a model. */
   readonly sentences?: readonly string[] | undefined
+}
+
+/**
+ * A tool, with the same interface as LangChain's tools, which can be used unchanged.
+ * `invoke` may throw, reject or hang; the executor turns each into a result. `Args` and `Result` type the program's own
+ * code; calls by models are checked against the schema.
+ */
+export interface Tool<Args extends object = object, Result = unknown> extends ToolTraits {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly schema: JsonSchema | StandardSchema | object
+  /** Its return or resolved value is the result; a `ToolOutput` adds content for a model. */
+  invoke(args: Args, options?: InvokeOptions): Result | PromiseLike<Result>
+  readonly lc_name?: unknown
+  /** The tool expects its arguments as `{ input: args }`. */
+  readonly inputEnvelope?: boolean | undefined
+  /** JSON Schema of the structured result, as declared by a server; it may be wrong. */
+  readonly outputSchema?: JsonSchema | undefined
+  /** Metadata from an MCP server, passed on unchanged. */
+  readonly passedOn?: Readonly<{ icons?: unknown; annotations?: unknown; _meta?: unknown }> | undefined
   /** LangChain: `content_and_artifact` tools return `[content, artifact]`. */
   readonly responseFormat?: string | undefined
 }
@@ -78,20 +82,13 @@ export interface ToolLike {
 }
 
 /** A tool as a program defines it. `Args` is what the handler receives. */
-export interface ToolDefinition<Args extends object, Result = unknown, Schema = JsonSchema | StandardSchema> {
+export interface ToolDefinition<Args extends object, Result = unknown, Schema = JsonSchema | StandardSchema>
+  extends ToolTraits {
   name: string
   description: string
   /** JSON Schema, or a Standard Schema that provides one (zod 4, valibot with its converter). */
   schema: Schema
   handler(args: Args, options: InvokeOptions): Result
-  title?: string | undefined
-  timeoutMs?: number | undefined
-  maxTimeoutMs?: number | undefined
-  readOnly?: boolean | undefined
-  idempotent?: boolean | undefined
-  destructive?: boolean | undefined
-  openWorld?: boolean | undefined
-  sentences?: readonly string[] | undefined
 }
 
 /** What callers pass and what the handler receives, according to the library behind a Standard Schema. */

@@ -24,7 +24,7 @@ function createProgram(stop: AbortSignal): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .showHelpAfterError('(see voice-gateway --help)')
-  const run = (command: Parameters<typeof within>[2]) => async () => {
+  const run = async (command: Parameters<typeof within>[2]) => {
     process.exitCode = await within(program.opts<VoiceFlags>(), stop, command)
   }
   program
@@ -35,7 +35,7 @@ function createProgram(stop: AbortSignal): Command {
     .action((words: string[], flags: { microphone: boolean }) => {
       if (words.length > 0)
         throw new UsageError(`Unknown command '${words[0]}'; expected one of listen, say, hear`)
-      return run(context => listen(context, flags))()
+      return run(context => listen(context, flags))
     })
   program
     .command('say')
@@ -43,14 +43,14 @@ function createProgram(stop: AbortSignal): Command {
     .argument('<text...>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
     .action((words: string[], flags: { json?: boolean }) =>
-      run(context => sayText(context, words.join(' '), flags))(),
+      run(context => sayText(context, words.join(' '), flags)),
     )
   program
     .command('hear')
     .description('answer the speech in a WAV file; - reads it from stdin')
     .argument('<file>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
-    .action((file: string, flags: { json?: boolean }) => run(context => hearFile(context, file, flags))())
+    .action((file: string, flags: { json?: boolean }) => run(context => hearFile(context, file, flags)))
   return program
 }
 

@@ -97,7 +97,7 @@ export class Answering {
 
   #ask(turn: Turn, speak: (text: string) => void, ask: Ask): Promise<Answer> {
     const { client, executor, instructions, signal, timeLimitMs } = this.#options
-    const said = this.#windows.isTooLate(turn) ? [] : (this.#history.of(turn.conversation) ?? [])
+    const said = this.#windows.isTooLate(turn) ? [] : this.historyOf(turn.conversation)
     return client.ask(
       [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
       {

@@ -34,7 +34,7 @@ export class Mouth {
     this.#spoken.add(text)
   }
 
-  /** Something to pass the time until the answer comes. */
+  /** A filler while the answer is being made. */
   fill(sentence: string): void {
     this.#spoken.say(sentence)
   }

@@ -4,7 +4,7 @@ export interface PhoneDifference {
   distance: number
   /** The longest run of phones that only one of them has: a word that was dropped or made up. */
   longestGap: number
-  /** How much differs in one place, above what is usual: another word costs 1 and more, another spelling less than 0.6. */
+  /** How much differs in one place, beyond the usual: a different word costs 1 or more, a different spelling less than 0.6. */
   worstPlace: number
 }
 

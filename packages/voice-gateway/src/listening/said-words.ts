@@ -1,8 +1,8 @@
-const ONES =
+export const ONES =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
     ' ',
   )
-const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
+export const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
 export const NUMBER_WORDS: readonly string[] = [...ONES, ...TENS, 'hundred']
 const SIGNS = new Map([
   ['%', 'percent'],

@@ -9,7 +9,7 @@ const MOST_HEARD = 4
 
 /**
  * The name that, in place of some of the words, would turn what was heard but not understood into a sentence: "turn on the
- * lamb pa". Names in another alphabet cannot be recognized, and whoever says one should be told.
+ * lamb pa". Names in another alphabet cannot be recognized, and the person should be told.
  */
 export function unheardName(
   text: string,

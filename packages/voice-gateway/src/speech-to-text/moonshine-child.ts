@@ -109,7 +109,7 @@ function streamOf(detector: number, silero: Silero): SileroStream {
 
 /**
  * Every step yields to other messages, so a stop is seen between two tokens. Sentences are searched only in speech
- * without a long pause: what comes before and after one is two things.
+ * without a long pause: what comes before and after one are two utterances.
  */
 async function listen(
   recording: Float32Array,

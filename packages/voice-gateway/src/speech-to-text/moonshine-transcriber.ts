@@ -197,7 +197,7 @@ export class MoonshineTranscriber implements Transcriber {
   }
 }
 
-/** The answer; the child is told when nobody wants it any more. */
+/** The answer; tells the child when nobody is waiting for it any longer. */
 async function stoppable(
   { id, answer }: { id: number; answer: Promise<Value> },
   child: ModelProcess,

@@ -15,7 +15,7 @@ export function amplified(samples: Float32Array): Float32Array {
   return samples.map(sample => sample * gain)
 }
 
-/** A piece of speech as the model likes it best: not too quiet, with a little silence around it. */
+/** A piece of speech ready for the model: not too quiet, with a little silence around it. */
 export function preparePiece(speech: Float32Array, silenceBefore: number): Float32Array {
   const prepared = new Float32Array(silenceBefore + speech.length + SILENCE_AFTER)
   prepared.set(amplified(speech), silenceBefore)

@@ -5,7 +5,7 @@ export interface Field {
   content: Buffer
 }
 
-/** A message as it is put together: its parts are joined only once, however deep they are nested. */
+/** A message under construction: its parts are concatenated only once, however deeply nested. */
 export type Parts = readonly Buffer[]
 
 const VARINT = 0

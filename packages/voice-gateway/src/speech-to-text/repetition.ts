@@ -1,6 +1,6 @@
 /** The longest sequence to look for; a speech model's loops are short. */
 const LONGEST_LOOP = 10
-/** A single word may be said a few times in earnest. */
+/** People do repeat a single word a few times. */
 const MOST_SINGLES = 6
 const MOST_SEQUENCES = 4
 

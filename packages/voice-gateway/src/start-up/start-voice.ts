@@ -166,7 +166,7 @@ async function transcribe(
   try {
     const heard = await transcriber.hear({ wav }, { signal })
     if (!('text' in heard)) return { problem: heard.dropped }
-    // Nobody can be asked here: pass on the free transcript, and the question is asked where it is understood.
+    // Nobody can be asked here, so pass on the free transcript: the client that answers it asks.
     return heard.decision === 'ask' ? { ...heard, text: heard.free_text ?? heard.text } : heard
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }

@@ -33,8 +33,8 @@ export function parsePayload(text: string): ParsedPayload {
   const json = parseJson(text)
   if (json === undefined) return { ok: false, reason: 'it is not JSON' }
   if (isPrimitive(json)) return { ok: true, payload: parseReported({ value: json }) }
-  if (!isRecord(json)) return { ok: false, reason: 'it has no value' }
-  if (!('value' in json) && typeof json.time !== 'number') return { ok: false, reason: 'it has no value' }
+  if (!isRecord(json) || (!('value' in json) && typeof json.time !== 'number'))
+    return { ok: false, reason: 'it has no value' }
   return { ok: true, payload: fromRecord(json) }
 }
 

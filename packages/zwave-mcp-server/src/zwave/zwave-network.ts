@@ -139,7 +139,7 @@ export class ZwaveNetwork extends HomeFollower {
     const { device, state, target, value, ...wait } = command
     const { gateway: client, nodeId } = device
     if (!client || nodeId === undefined)
-      return { kind: 'not sent', cause: 'the gateway has not said where to send its commands' }
+      return { kind: 'not sent', cause: 'the address of its gateway is not known yet' }
     const { endpoint, key } = state
     const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
     const commandClass = commandClassNumber(state.commandClass)

@@ -1,8 +1,8 @@
 import { Suspense, useState } from 'react'
 import { visibleText } from '../../text/visible-text.ts'
-import { Button } from '../button.tsx'
 import { ErrorBoundary } from '../error-boundary.tsx'
 import { lazyPart } from '../lazy-part.ts'
+import { ShowLonger } from '../show-more.tsx'
 import { FIRST_MARKDOWN, hasMarks, MAX_MARKDOWN } from './marks.ts'
 
 const Rendered = lazyPart(async () => (await import('./rendered-markdown.tsx')).RenderedMarkdown)
@@ -26,13 +26,13 @@ export function Markdown({ text, className = '', first = FIRST_MARKDOWN }: Props
       <div className={`prose ${className}`}>
         <Whole text={shown} />
       </div>
-      {text.length > limit && limit < MAX_MARKDOWN && (
-        <Button look="quiet" onClick={() => setLimit(Math.min(MAX_MARKDOWN, limit * 5))}>
-          Show more
-        </Button>
-      )}
-      {text.length > limit && limit >= MAX_MARKDOWN && (
-        <p className="muted">The rest is too long to render; see the text.</p>
+      {text.length > limit && (
+        <ShowLonger
+          limit={limit}
+          most={MAX_MARKDOWN}
+          end="The rest is too long to render; see the text."
+          onLimit={setLimit}
+        />
       )}
     </>
   )

@@ -24,7 +24,7 @@ export function fixedItems(): PaletteItem[] {
     group: 'Go to' as const,
     icon: view,
     title: TITLES[view],
-    run: () => visit(hrefOf(view === 'calls' ? { view, filter: {} } : { view })),
+    run: () => visit(hrefOf({ view })),
   }))
   const themes = THEMES.map(theme => ({
     key: `theme ${theme}`,

@@ -1,12 +1,12 @@
+import { textOf } from '../../api/checked.ts'
 import { isRecord } from '../../api/guards.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
-/* MCP content in a result: what can be shown, played, read, followed or saved, and what can only be named. */
+/* MCP content in a result: parts that can be shown, played, linked or saved, and the rest. */
 
 export type ContentPart =
   | { kind: 'text'; text: string; title?: string | undefined }
-  | { kind: 'image'; address: string; mimeType: string }
-  | { kind: 'audio'; address: string; mimeType: string }
+  | { kind: 'image' | 'audio'; address: string; mimeType: string }
   | { kind: 'link'; uri: string; name: string; description: string }
   | { kind: 'file'; address: string; name: string; mimeType: string }
   | { kind: 'other'; description: string; value: unknown }
@@ -50,8 +50,8 @@ function partOf(block: Block): ContentPart {
     return {
       kind: 'link',
       uri: block.uri,
-      name: textIn(block.title) || textIn(block.name),
-      description: textIn(block.description),
+      name: textOf(block.title) || textOf(block.name),
+      description: textOf(block.description),
     }
   if (type === 'resource' && isRecord(block.resource)) return resourceOf(block.resource) ?? other(block)
   return other(block)
@@ -59,13 +59,13 @@ function partOf(block: Block): ContentPart {
 
 /** An embedded resource becomes text, an image or audio, else a file. */
 function resourceOf({ uri, text, blob, mimeType }: Record<string, unknown>): ContentPart | undefined {
-  const title = textIn(uri) ? oneLine(textIn(uri), 200) : undefined
+  const title = textOf(uri) ? oneLine(textOf(uri), 200) : undefined
   if (typeof text === 'string') return { kind: 'text', text, title }
   const address = dataAddress(blob, 'application/octet-stream')
   if (address === undefined) return undefined
-  const name = textIn(uri).split(/[/?#]/).filter(Boolean).at(-1) ?? 'resource'
+  const name = textOf(uri).split(/[/?#]/).filter(Boolean).at(-1) ?? 'resource'
   return (
-    mediaOf(blob, mimeType) ?? { kind: 'file', address, name: oneLine(name, 80), mimeType: textIn(mimeType) }
+    mediaOf(blob, mimeType) ?? { kind: 'file', address, name: oneLine(name, 80), mimeType: textOf(mimeType) }
   )
 }
 
@@ -101,8 +101,4 @@ function descriptionOf({ type, mimeType, uri, name }: Block): string {
   }
   const details = [name, mimeType, uri].filter(one => typeof one === 'string')
   return oneLine([words[type as keyof typeof words] ?? type, ...details].join(' · '))
-}
-
-function textIn(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -2,9 +2,10 @@ import { useEffect, useState } from 'react'
 import { keptResult } from '../../api/results-api.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Button } from '../button.tsx'
+import { Problem } from '../problem.tsx'
 import { mediaKind } from './content-blocks.ts'
 import { saveBlob } from './download.tsx'
-import { AudioPart, ImagePart } from './media-part.tsx'
+import { MediaPart } from './media-part.tsx'
 import { ValueView } from './value-view.tsx'
 
 interface Props {
@@ -44,11 +45,7 @@ export function KeptResult({ handle, description = 'The full result is kept for 
           Download
         </Button>
       </div>
-      {problem && (
-        <p className="field-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {shown &&
         ('text' in shown ? <ValueView value={shown.text} label="Full result" /> : <Media {...shown} />)}
     </div>
@@ -70,9 +67,7 @@ function Media({ blob, kind }: { blob: Blob; kind: 'image' | 'audio' }) {
     setAddress(made)
     return () => URL.revokeObjectURL(made)
   }, [blob])
-  if (address === undefined) return null
-  const part = { address, mimeType: blob.type }
-  return kind === 'image' ? <ImagePart part={{ ...part, kind }} /> : <AudioPart part={{ ...part, kind }} />
+  return address === undefined ? null : <MediaPart kind={kind} address={address} mimeType={blob.type} />
 }
 
 const ENDINGS: Record<string, string> = {

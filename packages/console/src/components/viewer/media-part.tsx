@@ -4,26 +4,19 @@ import { WebLink, webAddress } from '../web-link.tsx'
 import type { ContentPart } from './content-blocks.ts'
 import { DownloadLink } from './download.tsx'
 
-export function ImagePart({ part }: { part: Extract<ContentPart, { kind: 'image' }> }) {
+export function MediaPart({ kind, address, mimeType }: Extract<ContentPart, { kind: 'image' | 'audio' }>) {
+  const label = `Tool result (${mimeType})`
   return (
     <figure className="media">
-      <img className="result-image" src={part.address} alt={`Tool result (${part.mimeType})`} />
+      {kind === 'image' ? (
+        <img className="result-image" src={address} alt={label} />
+      ) : (
+        // biome-ignore lint/a11y/useMediaCaption: audio from a tool has no captions
+        <audio controls preload="metadata" src={address} aria-label={label} />
+      )}
       <figcaption className="toolbar">
-        <span className="muted">{part.mimeType}</span>
-        <DownloadLink address={part.address} name={fileName('image', part.mimeType)} />
-      </figcaption>
-    </figure>
-  )
-}
-
-export function AudioPart({ part }: { part: Extract<ContentPart, { kind: 'audio' }> }) {
-  return (
-    <figure className="media">
-      {/* biome-ignore lint/a11y/useMediaCaption: audio from a tool has no captions */}
-      <audio controls preload="metadata" src={part.address} aria-label={`Tool result (${part.mimeType})`} />
-      <figcaption className="toolbar">
-        <span className="muted">{part.mimeType}</span>
-        <DownloadLink address={part.address} name={fileName('audio', part.mimeType)} />
+        <span className="muted">{mimeType}</span>
+        <DownloadLink address={address} name={fileName(kind, mimeType)} />
       </figcaption>
     </figure>
   )

@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react'
-import { jsonText } from '../../text/json-text.ts'
-import { visibleText } from '../../text/visible-text.ts'
-import { Button } from '../button.tsx'
+import { jsonText, textStart } from '../../text/json-text.ts'
+import { ShowLonger } from '../show-more.tsx'
 
 const FIRST_CHARACTERS = 20_000
 const MAX_CHARACTERS = 20_000_000
@@ -17,7 +16,10 @@ interface Props {
 /** Text of any length, piece by piece; anything else as JSON. */
 export function TextView({ value, label, isWrapped }: Props) {
   const [limit, setLimit] = useState(FIRST_CHARACTERS)
-  const { text, isWhole } = useMemo(() => beginning(value, limit), [value, limit])
+  const { text, whole } = useMemo(
+    () => (typeof value === 'string' ? textStart(value, limit) : jsonText(value, limit)),
+    [value, limit],
+  )
   const pieces = useMemo(() => piecesOf(text), [text])
   return (
     <div className="code">
@@ -36,13 +38,13 @@ export function TextView({ value, label, isWrapped }: Props) {
           </pre>
         ))}
       </section>
-      {!isWhole && limit < MAX_CHARACTERS && (
-        <Button look="quiet" onClick={() => setLimit(Math.min(MAX_CHARACTERS, limit * 5))}>
-          Show more
-        </Button>
-      )}
-      {!isWhole && limit >= MAX_CHARACTERS && (
-        <p className="muted">The rest is too long for this page: download it.</p>
+      {!whole && (
+        <ShowLonger
+          limit={limit}
+          most={MAX_CHARACTERS}
+          end="The rest is too long for this page: download it."
+          onLimit={setLimit}
+        />
       )}
     </div>
   )
@@ -53,13 +55,6 @@ const MAX_SENTENCE = 500
 /** Prose rather than code. */
 export function isSentence(value: unknown): boolean {
   return typeof value === 'string' && value.length <= MAX_SENTENCE && !/[\n\t]| {2}|[{}<>]/.test(value)
-}
-
-function beginning(value: unknown, limit: number): { text: string; isWhole: boolean } {
-  if (typeof value === 'string')
-    return { text: visibleText(value.slice(0, limit)), isWhole: value.length <= limit }
-  const { text, whole } = jsonText(value, limit)
-  return { text, isWhole: whole }
 }
 
 /** Splits at line ends if there are any nearby. */

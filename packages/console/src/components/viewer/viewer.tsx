@@ -3,7 +3,7 @@ import { JsonBlock } from '../code-block.tsx'
 import { ErrorBoundary } from '../error-boundary.tsx'
 import { type ContentPart, contentOf } from './content-blocks.ts'
 import { DownloadLink } from './download.tsx'
-import { AudioPart, ImagePart, LinkPart } from './media-part.tsx'
+import { LinkPart, MediaPart } from './media-part.tsx'
 import { ValueView } from './value-view.tsx'
 
 interface Props {
@@ -65,9 +65,8 @@ function Part({ part, label }: { part: ContentPart; label: string }) {
         </div>
       )
     case 'image':
-      return <ImagePart part={part} />
     case 'audio':
-      return <AudioPart part={part} />
+      return <MediaPart {...part} />
     case 'link':
       return <LinkPart part={part} />
     case 'file':

@@ -64,9 +64,8 @@ export function tableOf(value: unknown): TableData | undefined {
 }
 
 function tableOfList(list: unknown[], rest: Record<string, unknown>): TableData | undefined {
-  if (list.length < 2) return undefined
+  if (list.length < 2 || !list.every(isRecord)) return undefined
   const sample = list.slice(0, SAMPLED_ROWS)
-  if (!list.every(isRecord) || !sample.every(isRecord)) return undefined
   const counts = new Map<string, number>()
   for (const row of sample)
     for (const key of Object.keys(row).slice(0, MAX_COLUMNS + 1)) counts.set(key, (counts.get(key) ?? 0) + 1)

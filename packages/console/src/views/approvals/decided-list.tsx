@@ -40,7 +40,7 @@ function wasDecided({ notes }: CallRecord): boolean {
 function Row({ call: { serial, tool, args, startedAt, notes } }: { call: CallRecord }) {
   const { decision, by } = isRecord(notes?.approval) ? notes.approval : {}
   return (
-    <a className="row row-link" href={hrefOf({ view: 'calls', serial, filter: {} })}>
+    <a className="row row-link" href={hrefOf({ view: 'calls', serial })}>
       <span className="muted figure">{whenText(startedAt)}</span>
       <span className="row-name mono">{oneLine(tool, 60)}</span>
       <span className="row-text mono">{shortJson(args, 90)}</span>

@@ -58,7 +58,7 @@ export function CallDetail({ serial, call: known, filter }: Props) {
         <CallBody call={call} />
       ) : (
         <EmptyState title="This call is no longer available">
-          Older calls are removed after a while; see `history` in the configuration.
+          Older calls are removed after a while; see <code>history</code> in the configuration.
         </EmptyState>
       )}
     </aside>
@@ -121,6 +121,7 @@ function Actions({ call }: { call: CallRecord }) {
 
 function factsOf(call: CallRecord): Record<string, React.ReactNode> {
   const { startedAt, durationMs, waitedMs = 0, source, id, notes = {} } = call
+  const trace = traceOf(call)
   return {
     Started: momentText(startedAt),
     Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
@@ -130,14 +131,13 @@ function factsOf(call: CallRecord): Record<string, React.ReactNode> {
     Rule: noteText(notes.rule),
     Approval: approvalText(notes.approval),
     Limit: noteText(notes.limit),
-    'Trace ID': traceOf(call) && <TraceLink trace={traceOf(call)} address={call.traceUrl} />,
+    'Trace ID': trace && <TraceLink trace={trace} address={call.traceUrl} />,
     ID: id && <code>{oneLine(id)}</code>,
   }
 }
 
 /** Links to all calls of the same trace, and to the trace itself if the gateway knows its URL. */
-function TraceLink({ trace, address }: { trace: string | undefined; address: string | undefined }) {
-  if (trace === undefined) return null
+function TraceLink({ trace, address }: { trace: string; address: string | undefined }) {
   return (
     <span className="trace-link">
       <a href={hrefOf({ view: 'calls', filter: { trace } })}>

@@ -63,7 +63,7 @@ export function CallFilters({ calls, filter, serial }: Props) {
         </span>
       )}
       {any && (
-        <Button look="quiet" onClick={() => goInPlace({ view: 'calls', serial, filter: {} })}>
+        <Button look="quiet" onClick={() => goInPlace({ view: 'calls', serial })}>
           Clear filters
         </Button>
       )}

@@ -97,7 +97,7 @@ function NoCalls({ any }: { any: boolean }) {
       <EmptyState
         title="No calls match the filters"
         icon="search"
-        action={<Button onClick={() => goInPlace({ view: 'calls', filter: {} })}>Show all calls</Button>}
+        action={<Button onClick={() => goInPlace({ view: 'calls' })}>Show all calls</Button>}
       />
     )
   return (

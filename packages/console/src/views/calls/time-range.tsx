@@ -33,7 +33,7 @@ export function TimeRange({ filter: { since, until }, onChange }: Props) {
               {label}
             </option>
           ))}
-          <option value={OWN}>from … to …</option>
+          <option value={OWN}>custom range</option>
         </select>
       </label>
       {isOwn && (

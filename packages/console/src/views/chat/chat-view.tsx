@@ -53,7 +53,7 @@ function Gone({ problem }: { problem: string }) {
       icon="history"
       action={<Button onClick={startOver}>Start a new conversation</Button>}
     >
-      The gateway keeps the last hundred; the others are in the list.
+      The gateway keeps only the last hundred conversations; see the list.
     </EmptyState>
   )
 }

@@ -57,7 +57,7 @@ function useOfferedDraft(
   useEffect(() => {
     if (offered === undefined) return
     const { text, from, to } = draftOf(offered)
-    drafting.take()
+    drafting.set(undefined)
     setText(text)
     requestAnimationFrame(() => {
       field.current?.focus()

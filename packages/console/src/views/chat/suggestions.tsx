@@ -20,7 +20,7 @@ export function Suggestions() {
             type="button"
             className="chip"
             disabled={!canAsk}
-            onClick={() => (hasBlank(sentence) ? drafting.offer(sentence) : void chat.ask(sentence))}
+            onClick={() => (hasBlank(sentence) ? drafting.set(sentence) : void chat.ask(sentence))}
           >
             {shownSuggestion(sentence)}
           </button>

@@ -79,7 +79,7 @@ function QuestionEditor({ question, onAsk, onCancel }: EditorProps) {
         <Button look="quiet" onClick={onCancel}>
           Cancel
         </Button>
-        <span className="muted">Everything after it is discarded.</span>
+        <span className="muted">Everything after it will be discarded.</span>
       </div>
     </div>
   )

@@ -20,11 +20,11 @@ export function ActivityCard() {
     <section className="card home-activity" aria-labelledby="home-activity">
       <div className="card-head">
         <h2 id="home-activity">Calls per minute</h2>
-        <a href={hrefOf({ view: 'calls', filter: {} })}>All calls</a>
+        <a href={hrefOf({ view: 'calls' })}>All calls</a>
       </div>
       <p className="home-figures">
         <strong className="figure">{total.toLocaleString('en')}</strong>
-        <span className="muted">in {MINUTES} minutes</span>
+        <span className="muted">in the last {MINUTES} minutes</span>
         <span className={failed > 0 ? 'bad' : 'muted'}>
           {failed > 0 ? `${failed.toLocaleString('en')} failed` : total > 0 ? 'none failed' : ''}
         </span>

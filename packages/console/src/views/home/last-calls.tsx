@@ -18,7 +18,7 @@ export function LastCalls() {
     <section className="card home-last" aria-labelledby="home-last">
       <div className="card-head">
         <h2 id="home-last">Recent calls</h2>
-        <a href={hrefOf({ view: 'calls', filter: {} })}>All calls</a>
+        <a href={hrefOf({ view: 'calls' })}>All calls</a>
       </div>
       {last.length === 0 ? (
         <EmptyState title="No calls yet" icon="calls">
@@ -39,7 +39,7 @@ function CallRow({ call }: { call: CallRecord }) {
   const { serial, tool, args, startedAt, durationMs, origin } = call
   return (
     <li>
-      <a className="row row-link" href={hrefOf({ view: 'calls', serial, filter: {} })}>
+      <a className="row row-link" href={hrefOf({ view: 'calls', serial })}>
         <span className="muted figure">{clockText(startedAt)}</span>
         <span className="row-name mono">{oneLine(tool, 60)}</span>
         <span className="row-text mono">{shortJson(args, 90)}</span>

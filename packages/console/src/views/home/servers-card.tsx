@@ -6,14 +6,6 @@ import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
 const SHOWN = 8
-const WORDS: Record<string, string> = {
-  ready: 'ready',
-  starting: 'starting',
-  lost: 'lost',
-  failed: 'failed',
-  needs_login: 'needs login',
-}
-
 /** The servers and their state, those with problems first. */
 export function ServersCard() {
   const servers = useStore(gateway, state => state.servers) ?? []
@@ -36,7 +28,7 @@ export function ServersCard() {
           <ServerRow key={server.name} server={server} />
         ))}
         {servers.length > SHOWN && (
-          <li className="row muted">and {counted(servers.length - SHOWN, 'more server', 'more servers')}</li>
+          <li className="row muted">and {counted(servers.length - SHOWN, 'more server')}</li>
         )}
         <li className="row">
           <span className="dot dot-ready" aria-hidden="true" />
@@ -58,7 +50,7 @@ function ServerRow({ server: { name, state, tools, error } }: { server: ServerSt
       </a>
       {!isReady && error && <span className="row-text">{oneLine(error, 120)}</span>}
       <span className={`row-end ${isReady ? 'muted' : 'warn'}`}>
-        {isReady ? counted(tools.length, 'tool') : (WORDS[state] ?? oneLine(state, 20))}
+        {isReady ? counted(tools.length, 'tool') : oneLine(state, 20).replaceAll('_', ' ')}
       </span>
     </li>
   )

@@ -113,9 +113,7 @@ function CheckedForm({ tool, draft, exact, onChange, onRun, onUnfit }: FormProps
       {problems.length > 0 && (
         <p className="notice notice-bad" role="alert">
           {oneLine(problems[0] ?? '', 200)}
-          {problems.length > 1
-            ? `, and ${counted(problems.length - 1, 'more problem', 'more problems')}.`
-            : '.'}{' '}
+          {problems.length > 1 ? `, and ${counted(problems.length - 1, 'more problem')}.` : '.'}{' '}
           <button type="button" className="link-button" onClick={() => run(draft.args)}>
             Run anyway
           </button>

@@ -33,7 +33,7 @@ export function ReadyMade({ tool, draft, onUse }: Props) {
           </button>
           <button
             type="button"
-            aria-label={`Forget ${oneLine(name, 60)}`}
+            aria-label={`Delete ${oneLine(name, 60)}`}
             onClick={() => savedRequests.remove(tool.name, name)}
           >
             <Icon name="close" />

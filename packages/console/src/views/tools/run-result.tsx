@@ -92,8 +92,8 @@ function OutcomeView({ outcome }: { outcome: CallOutcome }) {
       </p>
       {!wasCancelled && <p className="failure-error">{clipped(outcome.message, 2_000)}</p>}
       <p className="muted">
-        {wasCancelled ? 'The gateway was told to stop.' : 'No answer arrived.'} The call may still have taken
-        effect.
+        {wasCancelled ? 'The gateway was asked to cancel it.' : 'No answer arrived.'} The call may still have
+        taken effect.
       </p>
     </div>
   )

@@ -110,8 +110,8 @@ function ReusedArguments({ call }: { call: CallRecord }) {
   const obstacle = obstacleToRepeat(call.args)
   return (
     <p className={`notice ${obstacle ? 'notice-warn' : ''}`}>
-      Arguments of <a href={hrefOf({ view: 'calls', serial: call.serial, filter: {} })}>call {call.serial}</a>
-      . {obstacle ?? 'Edit them and run the call again.'}
+      Arguments of <a href={hrefOf({ view: 'calls', serial: call.serial })}>call {call.serial}</a>.{' '}
+      {obstacle ?? 'Edit them and run the call again.'}
     </p>
   )
 }

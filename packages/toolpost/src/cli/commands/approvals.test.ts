@@ -92,7 +92,7 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
     expect(place.wipes()).toBe(1)
     const again = await gateway.approvals('approve', id)
-    expect(again).toEqual({ code: 2, out: '', err: 'Error: No approval with this id is waiting\n' })
+    expect(again).toEqual({ code: 2, out: '', err: 'Error: No pending approval with this id\n' })
     expect(place.wipes()).toBe(1)
     expect(existsSync(place.remembered)).toBe(false)
   })

@@ -18,7 +18,7 @@ export interface ApprovalWords {
   flags: ApprovalFlags
 }
 
-/** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides about it. */
+/** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
 export async function decideApprovals(
   { project, terminal }: CommandContext,
   { decision, id, flags }: ApprovalWords,

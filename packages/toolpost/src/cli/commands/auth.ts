@@ -19,7 +19,7 @@ export interface AuthFlags {
   logout?: boolean
 }
 
-/** How long a person has to log in. */
+/** How long the user has to log in. */
 const LOGIN_MS = 5 * 60_000
 
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
@@ -119,7 +119,7 @@ class Answers {
 
 async function tooLate(signal: AbortSignal): Promise<void> {
   await pause(LOGIN_MS, undefined, { signal })
-  throw new Error(`nobody logged in within ${LOGIN_MS / 60_000} minutes`)
+  throw new Error(`no login within ${LOGIN_MS / 60_000} minutes`)
 }
 
 /** Reads pasted addresses, one per line. */

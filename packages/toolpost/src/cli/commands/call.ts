@@ -3,6 +3,7 @@ import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import type { Project } from '../../project/project.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
 import { jsonSchemaOf, requiredOf } from '../../schema/json-schema.ts'
 import type { Progress, Tool } from '../../tools/tool.ts'
 import type { CommandContext } from '../context.ts'
@@ -47,8 +48,7 @@ export async function callTool(
 /** With a key, or if the configuration says so, the call is durable. Stopping the command cancels it. */
 async function run(project: Project, call: ToolCall, options: CallRunOptions): Promise<ToolResult> {
   const { key, signal, ...given } = options
-  const isNamed = project.isAlwaysDurable(call.name)
-  if (isNamed) await unlessStopped(project.startDurable(), signal)
+  if (project.isAlwaysDurable(call.name)) await unlessStopped(project.startDurable(), signal)
   if (key === undefined) return project.executor.run(call, { ...given, signal })
   const { openDurable } = await import('../require-durable.ts')
   const runs = await unlessStopped(openDurable(project), signal)
@@ -91,9 +91,8 @@ async function nameOf(project: Project, typed: string, timeoutMs: number | undef
 function resultText(result: ToolResult & { success: true }, { out }: Terminal): string {
   const { text, result: value } = result
   if (text !== undefined) return text
-  const isPlainObject = typeof value === 'object' && value !== null
   const compact = textOf(value)
-  return isPlainObject && out.isTTY ? prettyJson(compact) : compact
+  return isObjectLike(value) && out.isTTY ? prettyJson(compact) : compact
 }
 
 function prettyJson(text: string): string {

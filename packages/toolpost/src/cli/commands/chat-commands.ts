@@ -1,9 +1,10 @@
 import { ModelError } from '../../models/model-error.ts'
 import type { Project } from '../../project/project.ts'
+import { grouped } from '../../runtime/grouped.ts'
 import { say, type Terminal } from '../terminal.ts'
 import type { ChatConversation } from './chat-conversation.ts'
 
-/** What the chat commands need of the project; any of it may be missing. */
+/** What the chat commands need from the project; any of it may be missing. */
 export type ChatCommands = Partial<Pick<Project, 'tools' | 'models' | 'clientOf'>>
 
 interface CommandSetup {
@@ -33,12 +34,8 @@ export async function runCommand(line: string, setup: CommandSetup): Promise<voi
 }
 
 function toolList({ tools }: ChatCommands): string {
-  const all = tools?.getTools() ?? []
-  const servers = new Set(all.map(tool => tools?.originOf(tool)?.server ?? 'local'))
-  const lines = [...servers].map(server => {
-    const own = all.filter(tool => (tools?.originOf(tool)?.server ?? 'local') === server)
-    return `${server}: ${own.map(({ name }) => name).join(', ')}`
-  })
+  const bySource = grouped(tools?.getTools() ?? [], tool => tools?.originOf(tool)?.server ?? 'local')
+  const lines = [...bySource].map(([source, own]) => `${source}: ${own.map(({ name }) => name).join(', ')}`)
   return lines.join('\n') || 'No tools.'
 }
 

@@ -24,7 +24,7 @@ export function modelLine({ name, why }: ModelInfo): string {
 
 export interface Asking {
   signal: AbortSignal
-  /** Asks the person, e.g. before something dangerous is done. */
+  /** Asks the user, e.g. before something dangerous is done. */
   person: Ask
 }
 
@@ -37,7 +37,7 @@ interface ChatSetup {
   json: boolean
 }
 
-/** A conversation that remembers, and shows answers and calls as they come. */
+/** A conversation with memory, which shows answers and calls as they arrive. */
 export class ChatConversation {
   #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
   #isLoading = false

@@ -73,7 +73,7 @@ async function choose(project: ChatContext['project']): Promise<ModelInfo> {
   }
 }
 
-/** Answers the lines of a pipe as they come. Resolves to the worst of their exit codes. */
+/** Answers the lines of a pipe as they arrive. Resolves to the worst of their exit codes. */
 async function answerLines(
   conversation: ChatConversation,
   input: NodeJS.ReadableStream,
@@ -91,7 +91,7 @@ async function answerLines(
 /** How soon after the first a second Ctrl-C at an empty prompt leaves. */
 const TWICE_MS = 2_000
 
-/** Asks until the person leaves or the program is stopped. Ctrl-C stops only the answer; twice at an empty prompt, it leaves. */
+/** Asks until the user leaves or the program is stopped. Ctrl-C stops only the answer; twice at an empty prompt, it leaves. */
 async function converse(
   conversation: ChatConversation,
   { project, terminal }: { project: ChatContext['project']; terminal: Required<ChatTerminal> },

@@ -15,7 +15,7 @@ const DATABASE_TIMEOUT_MS = 3_000
 const MIXER_TIMEOUT_MS = 2_000
 const SPEAKERS = ['piper', 'espeak-ng', 'say']
 
-/** Speech, mixer, files and databases of this machine. Whatever is not configured may be missing. */
+/** Speech, mixer, files and databases of this machine. Parts that are not configured may be missing. */
 export async function machineFindings(project: Project): Promise<Finding[]> {
   return [...example(project), speech(project), await mixer(), history(project), ...(await database(project))]
 }
@@ -48,7 +48,7 @@ function speech({ config: { voice } }: Project): Finding {
   return {
     ok: !isConfigured,
     isOff: true,
-    text: `speech: can hear, but not speak: ${wanted && isConfigured ? wanted : SPEAKERS.join(', ')} not found`,
+    text: `speech: installed, but cannot speak: ${wanted && isConfigured ? wanted : SPEAKERS.join(', ')} not found`,
     advice: ['Install espeak-ng, or piper with a voice'],
   }
 }

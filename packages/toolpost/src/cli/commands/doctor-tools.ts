@@ -9,7 +9,7 @@ import { listDocuments } from '../../tools/local/documents/document-files.ts'
 import { localInternals, localTools } from '../../tools/local-tools.ts'
 import type { Finding } from './doctor.ts'
 
-/** Documents, declared tools and sentences. Handlers, names and sentences are mentioned only if there is something to say. */
+/** Documents, declared tools and sentences. Handlers, names and sentences are mentioned only if there is a finding. */
 export async function toolFindings(project: Project, servers: ServerStatus[]): Promise<Finding[]> {
   return [
     ...(await documents(project)),
@@ -36,7 +36,7 @@ function handlers({ config: { tools = [], documents } }: Project): Finding[] {
     if (implementation.type === 'mock') return []
     const { type, handler } = implementation
     if (handler !== undefined && Object.hasOwn(known[type], handler)) return []
-    const problem = handler === undefined ? 'no handler is named' : `${type} handler '${handler}' not found`
+    const problem = handler === undefined ? "'handler' is missing" : `${type} handler '${handler}' not found`
     const expected = Object.keys(known[type]).join(', ') || 'rag_query, if "documents" is set'
     return { ok: false, text: `tool ${name}: ${problem}`, advice: [`Expected one of ${expected}`] }
   })
@@ -76,7 +76,7 @@ function lostSentences({ config: { mcpServers = {} }, tools }: Project, servers:
     const lost = Object.keys(mcpServers[server]?.sentences ?? {}).filter(name => !own.has(name))
     return lost.map(name => ({
       ok: false,
-      text: `server ${server}: has no tool '${name}' for the sentences under that name`,
+      text: `server ${server}: 'sentences' names a tool '${name}' that it does not have`,
     }))
   })
 }

@@ -16,9 +16,9 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
   const editor = await ConfigEditor.open(options.config)
   if (!editor.isNew) throw new UsageError(`${editor.file} exists; \`toolpost add\` adds a server to it`)
   const answers = createInterface({ input: process.stdin, output: terminal.err })
-  const asksNobody = flags.yes === true || !process.stdin.isTTY
+  const acceptsAll = flags.yes === true || !process.stdin.isTTY
   const agrees = async (question: string) => {
-    if (asksNobody) return true
+    if (acceptsAll) return true
     const answer = await answers.question(`${question} [Y/n] `, { signal: stop.signal })
     return !/^\s*n/i.test(answer)
   }

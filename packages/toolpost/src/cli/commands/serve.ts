@@ -22,7 +22,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   if (isStartedByItself(project.file))
     throw new UsageError(
-      `${project.file} lists this Toolpost as one of its own servers, which would start itself endlessly; remove it there`,
+      `${project.file} lists this Toolpost as one of its own servers, so it would start itself over and over; remove it there`,
     )
   const { guardStdout, serveTools } = await import('../../gateway/index.ts')
   const stdout = guardStdout()

@@ -1,4 +1,5 @@
 import { escapeControls } from '../../logging/safe-value.ts'
+import { grouped } from '../../runtime/grouped.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import type { CommandContext } from '../context.ts'
@@ -9,12 +10,9 @@ const HINT = 'toolpost tools NAME shows one with its signature and an example ca
 
 /** For a terminal: by server, one line per tool, no longer than the terminal is wide. */
 export function overview(all: readonly Tool[], tools: ToolManager, terminal: Terminal): string {
-  const servers = [...new Set(all.map(tool => sourceOf(tool, tools)))]
-  const groups = servers.map(server => {
-    const own = all.filter(tool => sourceOf(tool, tools) === server)
-    return group(server, own, terminal)
-  })
-  return `${[...groups, hint(terminal)].join('\n')}`
+  const bySource = [...grouped(all, tool => sourceOf(tool, tools))]
+  const groups = bySource.map(([source, own]) => group(source, own, terminal))
+  return [...groups, hint(terminal)].join('\n')
 }
 
 type Shown = Pick<CommandContext['project'], 'tools' | 'status' | 'on'>

@@ -7,7 +7,7 @@ import type { ToolManager } from '../../tools/tool-manager.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { bold, printResult, type Terminal } from '../terminal.ts'
+import { printResult, styled, type Terminal } from '../terminal.ts'
 import { overview, showAsTheyCome, sourceOf, summaryOf } from './tool-overview.ts'
 
 interface ToolsContext {
@@ -34,7 +34,7 @@ export async function listTools(
   { project, stop, terminal }: ToolsContext,
   { name, json = false, search }: ToolsFlags,
 ): Promise<number> {
-  // A program wants the complete list, a person what is there now; the example's own server always starts.
+  // A program wants the complete list; a person, what is available now. The example's own server always starts.
   const limitMs = json || project.file === undefined ? undefined : PATIENCE_MS
   const whenReady = unlessStopped(whenThere(project, name, limitMs), stop.signal)
   if (terminal.out.isTTY && !json && name === undefined && search === undefined) {
@@ -84,7 +84,7 @@ async function whenThere(
   else await project.waitForTool(name)
 }
 
-/** Names the servers that are missing in the list because they are still starting. */
+/** Names the servers missing from the list because they are still starting. */
 function tellStarting(project: ToolsContext['project'], { err }: Terminal): void {
   for (const { name, state, error } of project.status().servers)
     if (state === 'starting' && error === undefined)
@@ -93,7 +93,7 @@ function tellStarting(project: ToolsContext['project'], { err }: Terminal): void
       )
 }
 
-/** The tools of a server, or the one tool of this name. */
+/** The tools of a server, or the one tool with this name. */
 function named(name: string, among: readonly Tool[], tools: ToolManager): readonly Tool[] {
   const ofServer = among.filter(tool => sourceOf(tool, tools) === name)
   return ofServer.length > 0 ? ofServer : among.filter(tool => tool === tools.findTool(name))
@@ -134,7 +134,7 @@ function page(tool: Tool, tools: ToolManager, terminal: Terminal): string {
   ]
   const facts = [server ? `from ${server}` : 'local', ...marks.filter(mark => typeof mark === 'string')]
   const lines = [
-    `${bold(terminal, escapeControls(signatureOf(tool)))} (${escapeControls(facts.join(', '))})`,
+    `${styled(terminal.out, 'bold', escapeControls(signatureOf(tool)))} (${escapeControls(facts.join(', '))})`,
     ...(tool.description ?? '').trim().split('\n').map(escapeControls),
     '',
     `toolpost call ${shellWords(tool)}`,

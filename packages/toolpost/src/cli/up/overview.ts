@@ -51,7 +51,7 @@ export function serverLine({ name, state, tools, error, attempts, nextAttemptAt 
   return line('…', name, `unreachable; retrying: ${error ?? state}${next}`)
 }
 
-/** Empty if it was not even tried. */
+/** Empty if there was no attempt. */
 export function after(attempts: number): string {
   if (attempts === 0) return ''
   return ` after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`

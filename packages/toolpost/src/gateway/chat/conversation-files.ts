@@ -13,7 +13,7 @@ export interface StoredConversation extends ConversationRecord {
 
 const FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/
 
-/** Conversations in a folder, one file each, readable only by its owner: what a person says is private. */
+/** Conversations in a folder, one file each, readable only by its owner. */
 export class ConversationFiles {
   readonly #folder: string
 
@@ -21,7 +21,7 @@ export class ConversationFiles {
     this.#folder = folder
   }
 
-  /** All conversations; files that are too large or something else are ignored. Never rejects. */
+  /** All conversations; files that are too large or malformed are ignored. Never rejects. */
   async readAll(): Promise<StoredConversation[]> {
     const names = await readdir(this.#folder).catch(() => [])
     const files = names.filter(name => FILE.test(name)).slice(0, KEPT_CONVERSATIONS_IN_ALL)

@@ -70,7 +70,7 @@ export async function answererFor(
   { model }: ChatQuestion,
   source: GatewaySource,
 ): Promise<Answerer | Response> {
-  if (!source.client) return failure(404, 'The chat is off: no model client was given')
+  if (!source.client) return failure(404, 'The chat is off: no model client was passed to createGateway')
   if (model === undefined) return { client: source.client, name: await usualName(source) }
   try {
     const client = await source.clientOf?.(model)

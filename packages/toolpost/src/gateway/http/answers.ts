@@ -73,9 +73,14 @@ export function failure(status: number, error: string, headers?: Record<string, 
 
 export const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Bearer <token>'
 
-/** Try again soon. The connection is closed, since there are too many. */
+/** Asks the client to retry soon. Closes the connection, since there are too many. */
 export function busy(error: string): Response {
   return failure(503, error, { 'retry-after': '5', connection: 'close' })
+}
+
+/** 401 without OAuth: the token is missing or wrong. */
+export function tokenRequired(): Response {
+  return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
 }
 
 export function shuttingDown(): Response {

@@ -1,7 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { MAX_EVENT_CLIENTS } from '../limits.ts'
-
-type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 
 const EVENTS = /^\/api\/events(?:\?|$)/
 const REFUSAL = JSON.stringify({ error: 'Too many event subscribers' })
@@ -11,7 +9,7 @@ const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'retry-afte
  * Refuses event streams over the limit before anything else is done for them: thousands may connect at once, and each
  * would cost 20 kB and a turn of the event loop to be refused later.
  */
-export function fewStreams(listener: Listener, max = MAX_EVENT_CLIENTS): Listener {
+export function fewStreams(listener: RequestListener, max = MAX_EVENT_CLIENTS): RequestListener {
   let open = 0
   return (request, response) => {
     if (!EVENTS.test(request.url ?? '')) return listener(request, response)

@@ -29,12 +29,17 @@ export function createGuard({ hosts = [], clients }: GuardOptions): Guard {
   }
   return (request, isOpen) => {
     const { headers } = request
-    const host = headers.get('host') ?? new URL(request.url).host
+    const host = hostOf(request)
     if (!isKnown(host)) return failure(403, 'Host not allowed')
     if (!isOwnOrigin(headers.get('origin'), host)) return failure(403, 'Origin not allowed')
     if (!isOwnSite(headers, isOpen)) return failure(403, 'Cross-site requests are not allowed')
     return isOpen ? undefined : clients.admit(request)
   }
+}
+
+/** The host a request was sent to, as the client names it. */
+export function hostOf({ headers, url }: Request): string {
+  return headers.get('host') ?? new URL(url).host
 }
 
 function hostnameOf(host: string): string | undefined {

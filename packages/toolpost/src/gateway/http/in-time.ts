@@ -2,8 +2,8 @@
 const MAX_DELAY_MS = 2 ** 31 - 1
 
 /**
- * The outcome of `work`, or `undefined` if it takes longer than `ms`. Work that is late should do no more than it has to:
- * `isWanted` tells.
+ * The outcome of `work`, or `undefined` if it takes longer than `ms`. From then on `isWanted` returns `false`, and the
+ * work should do no more than it has to.
  */
 export async function inTime<T>(
   ms: number,

@@ -1,17 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { myTurn } from '../../runtime/turns.ts'
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
-
+const QUICK = /^\/(?:healthz|readyz|api\/tools\/[^/?]{1,512}\/call)(?:\?|$)/
 const waits = new WeakMap<IncomingMessage, number>()
 
 /**
  * Calls and health checks start immediately. Lists, streams and MCP requests each wait for a separate turn, after pending
  * connections have been accepted; a client that has hung up by then costs nothing.
  */
-export function inTurn(listener: Listener): Listener {
+export function inTurn(listener: RequestListener): RequestListener {
   return (request, response) => {
-    const turn = isQuick(request) ? undefined : myTurn(request.socket)
+    const turn = QUICK.test(request.url ?? '') ? undefined : myTurn(request.socket)
     if (!turn) return listener(request, response)
     const since = performance.now()
     return turn.then(() => {
@@ -26,10 +25,4 @@ export function inTurn(listener: Listener): Listener {
 export function waitedForTurnMs({ env }: { env: unknown }): number {
   const { incoming } = (env ?? {}) as { incoming?: IncomingMessage }
   return (incoming && waits.get(incoming)) ?? 0
-}
-
-const QUICK = /^\/(?:healthz|readyz|api\/tools\/[^/?]{1,512}\/call)(?:\?|$)/
-
-function isQuick({ url = '' }: IncomingMessage): boolean {
-  return QUICK.test(url)
 }

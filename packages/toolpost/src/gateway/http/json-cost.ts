@@ -10,7 +10,7 @@ const END_OF_LIST = 0x5d
 const END_OF_RECORD = 0x7d
 
 /**
- * What it costs to parse a text, in the units of `MAX_JSON_COST`; or the problem, if that is too much for a moment: too many
+ * What it costs to parse a text, in the units of `MAX_JSON_COST`; or the problem, if that would block for too long: too many
  * values or levels, or too many names in one object. `JSON.parse` cannot be interrupted, and 4 MB of `[` or `{},` take seconds.
  */
 export function jsonCost(text: string): number | { problem: string } {

@@ -1,14 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { MAX_PIPELINED, MAX_PIPELINED_IN_ALL } from '../limits.ts'
-
-type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
  * Handles the requests of a connection one at a time, with others in between: a client may pipeline thousands, which Node
  * would start all at once. A client that is far ahead is not read from.
  */
-export function oneAtATime(listener: Listener): Listener {
+export function oneAtATime(listener: RequestListener): RequestListener {
   const lines = new WeakMap<Socket, Line>()
   const all = { waiting: 0 }
   return (request, response) => {

@@ -4,7 +4,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import type { ToolResult } from '../../call/tool-result.ts'
+import type { ToolFailure } from '../../call/tool-result.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
@@ -32,13 +32,11 @@ export interface CallToolOptions {
   source?: DurableSource | undefined
   /** Asks the user if the client cannot show a question. */
   ask?: Ask | undefined
-  /** The origin of the calls in the journal. */
-  origin?: string | undefined
   /** Keeps results too long for a model. */
   results?: BigResults | undefined
 }
 
-/** A call as the client means it. */
+/** A call, as the client intends it. */
 export interface McpCall {
   name: string
   args: Record<string, unknown>
@@ -59,7 +57,7 @@ export async function callTool(
   { mcpReq: request, http }: ServerContext,
   options: CallToolOptions & { client: Client | undefined; version: string | undefined },
 ): Promise<CallToolResult> {
-  const { executor, calls, client, origin = 'mcp' } = options
+  const { executor, calls, client } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(current)
   const came = metaOfCall(request, http?.req)
@@ -70,7 +68,7 @@ export async function callTool(
     ask: help.ask ?? options.ask,
     also,
     conversation: tools.owner.conversation,
-    origin,
+    origin: 'mcp',
     onProgress: both(notices.listener, help.onProgress),
     meta,
   }
@@ -80,7 +78,8 @@ export async function callTool(
       : executor.run({ name, args }, { ...runOptions, signal, startedAt: startOf(http?.req) }),
   )
   await notices.settled()
-  if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
+  if (!result.success && result.code === 'unknown_tool')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
   await options.results?.keep(result, tools.owner)
   tools.noteCall(name, { isLong: result.success && result.handle !== undefined })
   const tool = executor.tools.findTool(name)
@@ -118,13 +117,7 @@ function problem(text: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] }
 }
 
-type UnknownTool = ToolResult & { success: false }
-
-function isUnknown(result: ToolResult): result is UnknownTool {
-  return !result.success && result.code === 'unknown_tool'
-}
-
-function unknownText({ error, diagnosis }: UnknownTool): string {
+function unknownText({ error, diagnosis }: ToolFailure): string {
   const suggestions = diagnosis?.suggestions ?? []
   return suggestions.length > 0 ? `${error}. Did you mean ${suggestions.join(', ')}?` : error
 }

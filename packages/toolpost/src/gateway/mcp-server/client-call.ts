@@ -12,7 +12,7 @@ import {
   type McpRequest,
 } from './client-peer.ts'
 
-/** How a client helps with work done for it, and hears of its progress. */
+/** How a client helps with work done for it, and follows its progress. */
 export interface ClientHelp extends Caller {
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Called with the id of the durable run that the work became. */

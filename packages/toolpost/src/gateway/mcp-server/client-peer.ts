@@ -14,7 +14,7 @@ import { ELICITATION_MS } from '../limits.ts'
 
 export type McpRequest = ServerContext['mcpReq']
 
-/** To accept is the whole answer: there is nothing to fill in. */
+/** Accepting is the whole answer: there is nothing to fill in. */
 const NOTHING_TO_FILL_IN = { type: 'object' as const, properties: {} }
 
 /** The client's capabilities: in each request of the newest protocol, else from `initialize`. */

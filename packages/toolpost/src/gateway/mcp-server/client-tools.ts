@@ -97,7 +97,7 @@ export class ClientTools {
     return helpers.length > 0 ? [...helpers, ...shown.filter(tool => !isOurs(tool))] : shown
   }
 
-  /** The call that is meant, and tools for it from outside the manager. */
+  /** The intended call, and tools for it from outside the manager. */
   meant<Call extends { name: string; args: unknown }>(call: Call): { call: Call; also: readonly Tool[] } {
     const meant = this.#searches ? innerCall(call) : call
     if (meant.name === READ_RESULT && this.#readsOurs(meant.args))

@@ -4,7 +4,7 @@ import {
   isJsonContentType,
   isLegacyRequest,
 } from '@modelcontextprotocol/server'
-import { type Logger, silentLogger } from '../../logging/logger.ts'
+import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog } from '../../mcp/catalog.ts'
 import { isRecord } from '../../runtime/guards.ts'
@@ -26,7 +26,7 @@ import { type ToolServerOptions, toolServerFactory } from './tool-server.ts'
 /** The tools as an MCP server over Streamable HTTP. */
 export interface McpEndpoint {
   /** Calls in the request began at `startedAt`, on the executor's clock. */
-  handle(request: Request, client: Client, startedAt?: number): Promise<Response>
+  handle(request: Request, client: Client, startedAt: number): Promise<Response>
   /** The sessions of clients with a 2025 protocol. */
   readonly sessions: number
   close(): Promise<void>
@@ -34,11 +34,11 @@ export interface McpEndpoint {
 
 export interface McpEndpointOptions extends ToolServerOptions {
   clients: Clients
-  logger?: Logger | undefined
+  logger: Logger
 }
 
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
-  const { executor, clients, catalog = new Catalog(), logger = silentLogger } = options
+  const { executor, clients, catalog = new Catalog(), logger } = options
   const onError = (error: Error) => logger.debug({ error: safeText(error.message) }, 'MCP client problem')
   const onOfferChange = () => modern.notify.toolsChanged()
   const serverFor = toolServerFactory({ ...options, catalog, onOfferChange })
@@ -61,7 +61,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     catalog.on('updated', uri => modern.notify.resourceUpdated(uri)),
   ]
   return {
-    async handle(request, client, startedAt = executor.clock.now()) {
+    async handle(request, client, startedAt) {
       const { key: clientId } = client
       if (isClosed) return shuttingDown()
       if (request.method !== 'POST') {

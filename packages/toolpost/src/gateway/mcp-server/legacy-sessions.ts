@@ -37,7 +37,7 @@ export interface LegacySessionsOptions {
 }
 
 /**
- * Sessions of clients with a 2025 protocol: without one, they cannot cancel a call or hear that the tools changed.
+ * Sessions of clients with a 2025 protocol: without one, they cannot cancel a call or be notified that the tools changed.
  * A request without a session is handled on its own, which is all that a simple client needs.
  */
 export class LegacySessions {

@@ -1,6 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server'
 import type { Catalog } from '../../mcp/catalog.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { coalesced } from '../../runtime/coalesced.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 
@@ -12,11 +11,10 @@ export function onListChanges(
   tools: ToolManager,
   catalog: Catalog | undefined,
   tell: (kind: OfferedList) => void,
-  clock?: Clock,
 ): () => void {
   const kinds = ['tools', 'resources', 'prompts'] as const
   const stops = kinds.flatMap(kind => {
-    const changes = coalesced(() => tell(kind), clock)
+    const changes = coalesced(() => tell(kind))
     const stop = kind === 'tools' ? tools.onChange(changes.soon) : catalog?.on(kind, changes.soon)
     return [changes.stop, ...(stop ? [stop] : [])]
   })

@@ -30,7 +30,8 @@ export function refusedParamHeaders(
     const body = `${header} ${problem} ${parameter.path.join('.')}`
     const message = `Bad Request: the request headers and body disagree: ${body}`
     const error = { code: HEADER_MISMATCH, message, data: { mismatch: { header, body } } }
-    return json({ jsonrpc: '2.0', id: isId(id) ? id : null, error }, 400)
+    const isId = typeof id === 'string' || typeof id === 'number'
+    return json({ jsonrpc: '2.0', id: isId ? id : null, error }, 400)
   }
   return undefined
 }
@@ -70,8 +71,4 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
     (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
     args,
   )
-}
-
-function isId(id: unknown): id is string | number {
-  return typeof id === 'string' || typeof id === 'number'
 }

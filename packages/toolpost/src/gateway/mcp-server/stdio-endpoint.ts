@@ -11,6 +11,7 @@ import type { Ask } from '../../tools/caller.ts'
 import type { BigResults } from '../../tools/results/big-results.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import type { DurableSource } from '../durable-wish.ts'
+import { aborted } from '../http/aborted.ts'
 import { DRAIN_MS } from '../limits.ts'
 import type { OfferSettings } from './client-tools.ts'
 import { followAll, followedBy, whenClosed } from './followed-resources.ts'
@@ -117,12 +118,5 @@ function ended(stdin: Readable): Promise<void> {
     // Pass on what was read last before checking what is still unanswered.
     const soon = () => void setImmediate(resolve)
     stdin.once('end', soon).once('close', soon)
-  })
-}
-
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise(resolve => {
-    if (signal?.aborted) resolve()
-    else signal?.addEventListener('abort', () => resolve(), { once: true })
   })
 }

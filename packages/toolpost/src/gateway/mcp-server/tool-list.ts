@@ -57,13 +57,10 @@ async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
     ...(!isNewest && { execution: { taskSupport: 'optional' as const } }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
-  const whole = { ...entry, ...(passedOn.icons ? { icons: passedOn.icons } : {}), ...metaOf(passedOn._meta) }
+  const { icons, _meta } = passedOn
+  const whole = { ...entry, ...(icons ? { icons } : {}), ...(isRecord(_meta) && { _meta }) }
   // Clients reject a whole list over one malformed icon or annotation.
   return isSpecType.Tool(whole) ? whole : entry
-}
-
-function metaOf(meta: unknown): object {
-  return isRecord(meta) ? { _meta: meta } : {}
 }
 
 /** Clients reject a whole list over one schema without `type: "object"`, or with `true` for a property. */

@@ -1,5 +1,6 @@
 import type { OAuthConfig } from '../../config/config.ts'
 import { failure, json, NO_TOKEN } from '../http/answers.ts'
+import { hostOf } from '../http/guard.ts'
 
 /** RFC 9728: the metadata of a protected resource; its path is appended. */
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
@@ -70,13 +71,9 @@ function metadataAddress(request: Request, { resource, audience }: OAuthConfig):
   return `${origin}${WELL_KNOWN}${RESOURCE_PATH}`
 }
 
+/** The guard has checked the host. */
 function originOf(request: Request): string {
   return `http://${hostOf(request)}`
-}
-
-/** The guard has checked it. */
-function hostOf({ headers, url }: Request): string {
-  return headers.get('host') ?? new URL(url).host
 }
 
 function isAddress(text: string): boolean {

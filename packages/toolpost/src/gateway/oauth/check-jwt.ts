@@ -33,7 +33,7 @@ export async function checkJwt(token: string, keys: Issuer, expected: ExpectedTo
     if (!TYPES.includes((protectedHeader.typ ?? 'jwt').toLowerCase()))
       return { problem: 'the token is not an access token' }
     // The sender would have to prove possession of the key, which is not checked here.
-    if (payload.cnf !== undefined) return { problem: 'the token is bound to a key of its sender' }
+    if (payload.cnf !== undefined) return { problem: 'the token is bound to a key, which is not supported' }
     return { claims: payload }
   } catch (error) {
     if (error instanceof IssuerUnavailable) throw error

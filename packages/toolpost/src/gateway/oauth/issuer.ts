@@ -1,4 +1,5 @@
 import type { CryptoKey, FlattenedJWSInput, JWSHeaderParameters, RemoteJWKSet } from 'jose'
+import { limitedBytes } from '../../mcp/oauth/oauth-fetch.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import {
@@ -94,7 +95,9 @@ export class Issuer {
       redirect: 'error',
       headers: { accept: 'application/json' },
     })
-    return new Response(await bounded(response), { status: response.status })
+    const bytes = await limitedBytes(response, MAX_ISSUER_BYTES)
+    if (!bytes) throw new Error(`its response is larger than ${MAX_ISSUER_BYTES} bytes`)
+    return new Response(bytes, { status: response.status })
   }
 }
 
@@ -119,15 +122,4 @@ function keysAddressIn(description: unknown, issuer: string): URL {
   const url = new URL(address)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
   throw new Error('its jwks_uri must begin with https://')
-}
-
-async function bounded({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > MAX_ISSUER_BYTES) throw new Error(`its response is larger than ${MAX_ISSUER_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

@@ -6,14 +6,14 @@ import { safeText } from '../../logging/safe-value.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import { Client } from '../client.ts'
-import { busy, failure, NO_TOKEN } from '../http/answers.ts'
+import { busy, failure, tokenRequired } from '../http/answers.ts'
 import { REMEMBERED_SUBJECTS } from '../limits.ts'
 import { insufficientScope, resourceMetadata, unauthorized } from './challenge.ts'
 import { checkJwt } from './check-jwt.ts'
 import { Issuer, IssuerUnavailable } from './issuer.ts'
 import { isSubject, nameIn, scopesIn } from './subject.ts'
 
-/** All that an issuer's token opens. Everything else in the gateway, now or later, is for its owner. */
+/** Everything an OAuth token gives access to. The rest of the gateway, and any future route, is for its owner. */
 const OPEN_PATHS = /^\/(mcp|api\/tools(\/[^/]+\/call)?|api\/results\/[^/]+|api\/openapi\.json|healthz)$/
 
 export interface OAuthClientsOptions {
@@ -55,7 +55,7 @@ export class OAuthClients {
   /** The client of a request, or the response that refuses it. */
   async admit(request: Request): Promise<Client | Response> {
     const trust = this.#current()
-    if (!trust) return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
+    if (!trust) return tokenRequired()
     const { config, issuer } = trust
     const [, token] = request.headers.get('authorization')?.match(/^bearer +(\S+)$/i) ?? []
     if (token === undefined) return unauthorized(request, config)
@@ -70,7 +70,7 @@ export class OAuthClients {
     }
   }
 
-  /** The response to a call that a token with another scope could make. A tool that no scope opens is just unknown. */
+  /** The response to a call that a token with another scope could make. A tool that no scope covers is simply unknown. */
   refuseCall(request: Request, client: Client, name: string): Response | undefined {
     const config = isSubject(client.key) ? this.#current()?.config : undefined
     const { tools } = this.#options
@@ -83,7 +83,7 @@ export class OAuthClients {
     return opening && insufficientScope(request, config, [...scopesOf(client.key), opening[0]])
   }
 
-  /** By its key, with what its scopes open now; no tools without an issuer. */
+  /** By its key, with what its scopes allow now; no tools without an issuer. */
   named(key: string): Client {
     const trust = this.#current()
     const client = trust?.clients.get(key) ?? this.#make(key, trust ? patternsOf(key, trust.config) : [])
@@ -104,7 +104,7 @@ export class OAuthClients {
     const granted = known.filter(scope => given.includes(scope))
     if (config.scopes && granted.length === 0) return insufficientScope(request, config, known)
     if (!OPEN_PATHS.test(getPath(request)))
-      return failure(403, "Only the gateway's own token opens this; an OAuth token only opens the tools")
+      return failure(403, "Requires the gateway's own token; an OAuth token only gives access to the tools")
     return this.named([name, ...granted].join(' '))
   }
 

@@ -56,7 +56,7 @@ async function add(wish: NewServer, signal: AbortSignal, { source }: GatewayCont
     if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
     if (added.outcome === 'failed') {
       const { error, stderr, state, hint } = added.tried.status
-      return json({ error: error ?? `It is ${state}`, stderr, hint }, 422)
+      return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
     }
     await source.reload?.()
     return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
@@ -70,7 +70,7 @@ async function add(wish: NewServer, signal: AbortSignal, { source }: GatewayCont
 function wishIn(body: unknown): NewServer | string {
   const { name, entry, check = true, replace = false } = isRecord(body) ? body : {}
   if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
-    return `'name' must be letters, digits, '.', '-' or '_', at most ${MAX_NAME}`
+    return `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`
   if (!isRecord(entry)) return "'entry' must be an object with 'command' or 'url'"
   if (typeof check !== 'boolean' || typeof replace !== 'boolean')
     return "'check' and 'replace' must be true or false"

@@ -20,7 +20,7 @@ export function addApprovalRoutes(app: Hono, { source: { approvals }, clients }:
     if (typeof wish === 'string') return failure(400, wish)
     const client = clients.of(c.req.raw)
     const waiting = seenBy(client).find(({ id }) => id === c.req.param('id'))
-    if (!waiting) return failure(404, 'No approval with this id is waiting')
+    if (!waiting) return failure(404, 'No pending approval with this id')
     if (client.isNamed && waiting.caller === client.name)
       return failure(403, 'A client cannot approve its own calls')
     if (client.isNamed && wish.remember !== undefined)

@@ -9,7 +9,7 @@ import type { StoredCall } from '../../history/stored-call.ts'
 import { myTurn } from '../../runtime/turns.ts'
 import type { CallRecord } from '../api-types.ts'
 import type { Client } from '../client.ts'
-import { approvalsFor, callsFor, questionsFor, serversFor, viewOf } from '../client-view.ts'
+import { approvalsFor, sees, serversFor, viewOf } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http/answers.ts'
 import { GREETING_BYTES, MAX_EVENT_CLIENTS } from '../limits.ts'
@@ -21,7 +21,8 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
     const given = c.req.query()
     const client = clients.of(c.req.raw)
     // Without parameters: the last calls, and the running ones.
-    if (Object.keys(given).length === 0) return json({ calls: callsFor(client, journal.records()) })
+    if (Object.keys(given).length === 0)
+      return json({ calls: journal.records().filter(call => sees(client, call)) })
     return answered(async () => json(await pageFor(context, queryOf(client, given))))
   })
   app.get('/api/calls/export', c => answered(() => exported(context, clients.of(c.req.raw), c.req.query())))
@@ -30,7 +31,8 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
   )
   app.delete('/api/calls/:serial{[0-9]+}', c => {
     const serial = Number(c.req.param('serial'))
-    const isSeen = callsFor(clients.of(c.req.raw), journal.records()).some(call => call.serial === serial)
+    const client = clients.of(c.req.raw)
+    const isSeen = journal.records().some(call => call.serial === serial && sees(client, call))
     if (isSeen && underWay.cancel(serial)) return new Response(null, { status: 204 })
     return failure(404, `Call ${serial} is not running`)
   })
@@ -96,7 +98,7 @@ function recordOf({ source, journal }: GatewayContext, stored: StoredCall): Ende
   const { waited_ms: waitedMs } = call.result
   return {
     ...call,
-    slow: journal.isSlow(tookMs(stored)),
+    slow: journal.isSlow(call.durationMs - (waitedMs ?? 0)),
     ...(traceUrl !== undefined && { traceUrl }),
     ...(waitedMs !== undefined && { waitedMs }),
     ...(Object.keys(notes).length > 0 && { notes }),
@@ -117,18 +119,12 @@ function ended(calls: readonly CallRecord[]): EndedCall[] {
   return calls.filter((call): call is EndedCall => call.result !== undefined)
 }
 
-/** Without the time spent waiting. */
-function tookMs({ durationMs, result }: StoredCall): number {
-  return durationMs - (result.waited_ms ?? 0)
-}
-
 async function oneCall(context: GatewayContext, client: Client, serial: number): Promise<Response> {
   const { journal } = context
-  const recent = callsFor(client, journal.records()).find(call => call.serial === serial)
+  const recent = journal.records().find(call => call.serial === serial && sees(client, call))
   if (recent) return json(recent)
   const call = await historyOf(context)?.get(serial)
-  const isSeen = call && (!client.isNamed || call.caller === client.name)
-  return isSeen
+  return call && sees(client, call)
     ? json(recordOf(context, call))
     : failure(404, `There is no call ${serial}, or it is no longer kept`)
 }
@@ -182,11 +178,12 @@ function greeting(
     type: 'approvals',
     data: { approvals: approvalsFor(client, source.approvals?.list() ?? []) },
   }
-  const questions = { type: 'questions', data: { questions: questionsFor(client, open.list()) } }
+  const questions = {
+    type: 'questions',
+    data: { questions: open.list().filter(question => sees(client, question)) },
+  }
   if (!wasHere) return [servers, approvals, questions]
-  const calls = callsFor(client, journal.latest(GREETING_BYTES)).map(record => ({
-    type: 'call',
-    data: record,
-  }))
+  const seen = journal.latest(GREETING_BYTES).filter(call => sees(client, call))
+  const calls = seen.map(data => ({ type: 'call', data }))
   return [servers, approvals, questions, { type: 'tools', data: {} }, ...calls]
 }

@@ -36,5 +36,5 @@ export function addConversationRoutes(app: Hono, { archive, conversations, clien
 }
 
 function unknown(): Response {
-  return failure(404, 'No conversation with this id is kept')
+  return failure(404, 'No conversation with this id')
 }

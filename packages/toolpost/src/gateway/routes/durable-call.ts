@@ -5,6 +5,7 @@ import type { DurableRunOptions } from '../../project/durable.ts'
 import { acceptedAnswer, locationOf, refusedAnswer, resultAnswer } from '../call-answers.ts'
 import { type DurableWish, runsOr } from '../durable-wish.ts'
 import type { GatewayContext } from '../gateway-context.ts'
+import { aborted } from '../http/aborted.ts'
 import { busy } from '../http/answers.ts'
 
 /**
@@ -46,8 +47,4 @@ async function firstOf(
     signal.removeEventListener('abort', stop)
     over.abort()
   }
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise(resolve => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
 }

@@ -4,6 +4,7 @@ import { finishedPage } from '../../mcp/oauth/redirect-server.ts'
 import { describeError } from '../../mcp/server-failure.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json } from '../http/answers.ts'
+import { hostOf } from '../http/guard.ts'
 
 /** Logins to MCP servers: the page for the user to open, and where the browser returns to. */
 export function addLoginRoutes(app: Hono, { source, clients }: GatewayContext): void {
@@ -31,6 +32,6 @@ export function addLoginRoutes(app: Hono, { source, clients }: GatewayContext): 
 }
 
 /** As the browser sees it; the guard has checked both headers. */
-function ownAddress({ headers, url }: Request): string {
-  return headers.get('origin') ?? `http://${headers.get('host') ?? new URL(url).host}`
+function ownAddress(request: Request): string {
+  return request.headers.get('origin') ?? `http://${hostOf(request)}`
 }

@@ -4,11 +4,12 @@ import { RUN_STATES, type Run, type RunFilter, type RunState } from '../../proje
 import { acceptedAnswer, refusedAnswer } from '../call-answers.ts'
 import { metaOf } from '../caller.ts'
 import type { Client } from '../client.ts'
+import { sees } from '../client-view.ts'
 import { runsOr } from '../durable-wish.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, failure, json } from '../http/answers.ts'
 import { DEFAULT_RUNS, MAX_RUNS } from '../limits.ts'
-import { seesRun, shortRun } from '../run-view.ts'
+import { shortRun } from '../run-view.ts'
 
 /** Durable runs: list, inspect, cancel and run again. */
 export function addRunRoutes(app: Hono, context: GatewayContext): void {
@@ -69,7 +70,7 @@ function withRun(
 ): Promise<Response> {
   return within(context, request, async (runs, client) => {
     const run = await runs.durable.get(id)
-    return run && seesRun(client, run) ? answer(runs, run) : noRun(id)
+    return run && sees(client, run) ? answer(runs, run) : noRun(id)
   })
 }
 

@@ -68,7 +68,7 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
   const result = await calls.run(callerOf(request, c.env), signal =>
     executor.run(
       { id: request.headers.get('x-call-id')?.slice(0, MAX_CALL_ID), name, args },
-      // Without a body in time, the executor answers that the call timed out. Timers may fire a little early.
+      // If the body was late, the executor reports a timeout. Timers may fire a little early.
       { ...options, ask, signal, startedAt: body ? startedAt : Math.min(startedAt, clock.now() - limitMs) },
     ),
   )

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { VoiceInput } from '../../project/voice.ts'
 import { onSignal } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
+import { aborted } from '../http/aborted.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readBytes } from '../http/read-body.ts'
 import { MAX_AUDIO_BYTES } from '../limits.ts'
@@ -39,18 +40,11 @@ function typeOf({ headers }: Request): string {
 
 async function answer(voice: VoiceInput, wav: Uint8Array, signal: AbortSignal): Promise<Response> {
   const startedAt = performance.now()
+  // A transcription that ignores its signal is not waited for.
   const heard = await Promise.race([voice.transcribe(wav, { signal }), aborted(signal)])
   if (heard === undefined || signal.aborted) return shuttingDown()
   if ('problem' in heard) return failure(422, heard.problem)
   const text = heard.text.trim()
   if (text === '') return failure(422, 'No speech recognized')
   return json({ text, durationMs: Math.round(performance.now() - startedAt) })
-}
-
-/** A transcription that ignores its signal is not waited for. */
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve(undefined)
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 }

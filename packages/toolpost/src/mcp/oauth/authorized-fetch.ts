@@ -5,7 +5,7 @@ import type { ServerLogin } from './server-login.ts'
 
 /**
  * Sends requests with the token of a login. One rejected for its token is sent again with another, since the server has not
- * processed it. Rejects with a NeedsLoginError if only a person can help.
+ * processed it. Rejects with a NeedsLoginError if the user has to log in.
  */
 export function authorizedFetch(login: ServerLogin): Send {
   const hasAnother = (response: Response, token?: string) => login.hasAnother(response, token).catch(rethrow)

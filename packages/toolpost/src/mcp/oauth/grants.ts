@@ -8,7 +8,7 @@ import { LoginAttempt } from './login-attempt.ts'
 import { OAuthDenial, oauthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 
-/** What an authorization server returned after a person logged in. */
+/** What an authorization server returns after the user has logged in. */
 export interface GrantAnswer {
   code: string
   /** The issuer, as it names itself. */
@@ -25,7 +25,7 @@ export class Grants {
     this.#oauth = oauth
   }
 
-  /** Starts a login; without `redirectUrl`, the program logs in by itself. */
+  /** Starts a login; without `redirectUrl`, with the program's own credentials. */
   async attempt(before: Login | undefined, redirectUrl?: string): Promise<LoginAttempt> {
     const { addClientAuthentication: authenticate } = await this.#authentication()
     return new LoginAttempt({
@@ -37,7 +37,7 @@ export class Grants {
     })
   }
 
-  /** Advances a login to its next step: to the login page for the person, or, with an answer, to its tokens. */
+  /** Advances a login: to the login page or, with an answer, to its tokens. */
   async advance(attempt: LoginAttempt, challenge: Challenge, answer?: GrantAnswer): Promise<void> {
     const { auth } = await loadSdk()
     const channel = oauthFetch(this.#serverUrl)
@@ -83,11 +83,11 @@ export class Grants {
   }
 }
 
-/** Throws if the person or the authorization server declined. */
+/** Throws if the user or the authorization server declined. */
 export function grantIn(answer: URLSearchParams): GrantAnswer {
   const [code, problem, more] = ['code', 'error', 'error_description'].map(name => answer.get(name))
   if (problem) throw new OAuthDenial(problem, describeError(more ? `${problem} (${more})` : problem))
-  if (!code) throw new Error('the answer has neither a code nor an error')
+  if (!code) throw new Error('the redirect has neither a code nor an error')
   removeFromLogs([code])
   return { code, iss: answer.get('iss') ?? undefined }
 }

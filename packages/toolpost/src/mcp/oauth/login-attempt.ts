@@ -15,7 +15,7 @@ import type { OAuthOptions } from './oauth-options.ts'
 export interface AttemptOptions {
   serverUrl: string
   oauth: OAuthOptions
-  /** Where the browser is redirected to; without one, the program logs in by itself. */
+  /** Where the browser is redirected to; without one, the program uses its own credentials. */
   redirectUrl?: string | undefined
   /** The previous login, which may have a registered client. */
   before: Login | undefined
@@ -28,7 +28,7 @@ export interface AttemptOptions {
  * that a failed one leaves the previous login alone.
  */
 export class LoginAttempt implements OAuthClientProvider {
-  /** Identifies the answer. */
+  /** The `state` parameter, which matches an answer to this attempt. */
   readonly id = randomBytes(32).toString('base64url')
   readonly redirectUrl: string | undefined
   readonly clientMetadata: OAuthClientMetadata
@@ -37,7 +37,7 @@ export class LoginAttempt implements OAuthClientProvider {
   readonly saveClientInformation?: (client: StoredOAuthClientInformation) => void
   readonly prepareTokenRequest?: (scope?: string) => URLSearchParams
   readonly #options: AttemptOptions
-  /** The page where the person logs in. */
+  /** The page where the user logs in. */
   url: URL | undefined
   #client: StoredOAuthClientInformation | undefined
   #verifier = ''

@@ -10,7 +10,7 @@ const KEY_FILE = 'key'
 const KEYRING_MS = 30_000
 const keysOfKeyring = new Map<string, Buffer>()
 
-/** What is needed of the system's keyring. */
+/** What is used of the system's keyring. */
 interface Keyring {
   get(): Promise<string | null>
   set(value: string): Promise<void>
@@ -50,10 +50,10 @@ async function systemKeyring(folder: string): Promise<Keyring | undefined> {
   try {
     const { AsyncEntry } = await import('@napi-rs/keyring')
     const entry = new AsyncEntry(SERVICE, folder, { linux: { store: 'secret-service' } })
-    const inTime = () => AbortSignal.timeout(KEYRING_MS)
+    const limit = () => AbortSignal.timeout(KEYRING_MS)
     return {
-      get: () => entry.getPassword(inTime()),
-      set: value => entry.setPassword(value, inTime()),
+      get: () => entry.getPassword(limit()),
+      set: value => entry.setPassword(value, limit()),
     }
   } catch {
     // Not installed, or no keyring on this system.

@@ -1,5 +1,5 @@
 /** The page a browser shows at the end of a login. */
-export function loginPage({ title, text, home }: { title: string; text: string; home?: string }): Response {
+export function loginPage(title: string, text: string, home?: string): Response {
   const link = home === undefined ? '' : `<p><a href="${escaped(home)}">Back to Toolpost</a></p>`
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>
@@ -17,11 +17,6 @@ export function loginPage({ title, text, home }: { title: string; text: string; 
       'x-content-type-options': 'nosniff',
     },
   })
-}
-
-export function loggedInPage(server: string, home?: string): Response {
-  const text = `Toolpost is logged in to '${server}'. You can close this window.`
-  return loginPage({ title: 'Logged in', text, ...(home !== undefined && { home }) })
 }
 
 function escaped(text: string): string {

@@ -55,7 +55,7 @@ export class LoginFile implements LoginStore {
       if (hasFileModes && (mode & 0o077) !== 0) await this.#repair()
       if (size > MAX_LOGIN_BYTES) throw new Error('it is too large')
       const key = await loginKey(this.#folder, false)
-      if (!key) throw new Error('its key is gone')
+      if (!key) throw new Error('its key is missing')
       const login: unknown = JSON.parse(unseal(await readFile(this.#file, 'utf8'), this.#owner, key))
       return isRecord(login) ? login : undefined
     } catch (error) {
@@ -65,7 +65,7 @@ export class LoginFile implements LoginStore {
     }
   }
 
-  /** Others could have read it: reports and fixes that. */
+  /** Other users could read it: reports and fixes that. */
   async #repair(): Promise<void> {
     this.#onProblem('the saved login was readable by others; its mode was reset to 0600')
     await chmod(this.#file, 0o600)

@@ -30,7 +30,7 @@ export class Logins {
     const { url } = entry
     const own = quietLogger(logger).child({ server: name })
     const store = folder
-      ? new LoginFile(folder, { name, url }, problem => own.warn({ problem }, 'Saved login'))
+      ? new LoginFile(folder, { name, url }, problem => own.warn({ problem }, 'Problem with a saved login'))
       : loginInMemory()
     this.#logins.set(
       name,

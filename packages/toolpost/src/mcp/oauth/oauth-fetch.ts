@@ -23,7 +23,7 @@ export class OAuthDenial extends Error {
 
 export interface OAuthFetch {
   fetch: FetchLike
-  /** Throws the refusal, if there was one: the SDK tries other places where it should stop. */
+  /** Throws the refusal, if there was one: the SDK would go on to try other URLs. */
   check(): void
 }
 
@@ -50,7 +50,7 @@ export function oauthFetch(serverUrl: string): OAuthFetch {
       if (response.status >= 300 && response.status < 400 && location !== null) {
         const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
         const mayFollow = to?.origin === url.origin && init?.method !== 'POST'
-        if (!mayFollow) refuse(`${shown(url)} redirects to ${to ? shown(to) : 'nowhere'}`)
+        if (!mayFollow) refuse(`${shown(url)} redirects to ${to ? shown(to) : 'an invalid URL'}`)
         return response
       }
       if (text === undefined) return refuse(`${shown(url)} answered with more than ${MAX_OAUTH_BYTES} bytes`)
@@ -65,8 +65,9 @@ async function exchange(url: URL, init?: RequestInit): Promise<{ response: Respo
   try {
     const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
-    const text = await limitedText(response)
-    if (text === undefined) return { response }
+    const bytes = await limitedBytes(response, MAX_OAUTH_BYTES)
+    if (!bytes) return { response }
+    const text = bytes.toString('utf8')
     removeFromLogs(secretsIn(asRecord(text)))
     return { response, text }
   } catch (error) {
@@ -74,7 +75,7 @@ async function exchange(url: URL, init?: RequestInit): Promise<{ response: Respo
   }
 }
 
-/** Why nothing of a login may be sent to this URL. */
+/** Why no part of a login may be sent to this URL; `undefined` if it may. */
 export function insecure(url: URL, serverUrl: string): string | undefined {
   if (isLoopback(url.hostname)) {
     if (isLoopback(new URL(serverUrl).hostname)) return undefined
@@ -88,16 +89,20 @@ function shown({ origin, pathname }: URL): string {
   return `${origin}${pathname}`
 }
 
-async function limitedText({ body }: Response): Promise<string | undefined> {
+/** The body of a response; `undefined` if it is longer than `maxBytes`. */
+export async function limitedBytes(
+  { body }: Response,
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.length
     // Leaving the loop cancels the stream.
-    if (bytes > MAX_OAUTH_BYTES) return undefined
+    if (bytes > maxBytes) return undefined
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 const SECRETS = /token|secret|assertion|^code$/

@@ -1,6 +1,6 @@
 /** How Toolpost logs in to a server: `oauth` of its entry. */
 export interface OAuthOptions {
-  /** `authorization_code` (a person logs in; the default) or `client_credentials` (the program itself does). */
+  /** `authorization_code` (the user logs in; the default) or `client_credentials` (the program itself does). */
   grant?: 'authorization_code' | 'client_credentials' | undefined
   /** A client that is already registered; if left out, Toolpost registers itself if the server allows it. */
   clientId?: string | undefined

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describeError } from '../server-failure.ts'
-import { loggedInPage, loginPage } from './login-page.ts'
+import { loginPage } from './login-page.ts'
 import { REDIRECT_PATH } from './oauth-options.ts'
 
 export interface RedirectServer {
@@ -51,9 +51,10 @@ export async function finishedPage(
   home?: string,
 ): Promise<Response> {
   try {
-    return loggedInPage(await finish(answer), home)
+    const server = await finish(answer)
+    return loginPage('Logged in', `Toolpost is logged in to '${server}'. You can close this window.`, home)
   } catch (error) {
-    return loginPage({ title: 'Not logged in', text: describeError(error), ...(home && { home }) })
+    return loginPage('Not logged in', describeError(error), home)
   }
 }
 

@@ -27,7 +27,7 @@ export async function revoke({ tokens, discovery, client }: Login, serverUrl: st
     await send(tokens.access_token, 'access_token')
     return true
   } catch {
-    // It is removed here all the same, and the caller says so.
+    // The login is deleted here anyway, and the caller says so.
     return false
   }
 }

@@ -5,7 +5,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const VERSION = 'toolpost-login-1'
 
-/** Encrypts `text`, bound to `owner`: it cannot be opened for anybody else. */
+/** Encrypts `text`, bound to `owner`: it cannot be decrypted for any other. */
 export function seal(text: string, owner: string, key: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(owner))

@@ -22,7 +22,7 @@ export interface ServerLoginOptions {
   logger: Logger
 }
 
-/** The login to one server: its token, renewed in time, and only once for all who wait for it. */
+/** The login to one server: its token, renewed before it expires, with one renewal for all waiting requests. */
 export class ServerLogin {
   readonly #options: ServerLoginOptions
   readonly #origin: string
@@ -51,7 +51,7 @@ export class ServerLogin {
     return this.#options.name
   }
 
-  /** Whether a person logs in, rather than the program itself. */
+  /** Whether the user logs in, rather than the program itself. */
   get isInteractive(): boolean {
     return this.#oauth.grant !== 'client_credentials'
   }
@@ -81,7 +81,7 @@ export class ServerLogin {
     return this.#renewed(used, lacksScope)
   }
 
-  /** Starts a login; resolves to the page where the person logs in. */
+  /** Starts a login; resolves to the page where the user logs in. */
   async begin(redirectUrl: string): Promise<string> {
     const { name, url } = this.#options
     if (!this.isInteractive) throw new Error(`'${name}' logs in with its own credentials`)
@@ -89,7 +89,7 @@ export class ServerLogin {
     this.#challenge ??= await askForChallenge(url)
     const attempt = await this.#grants.attempt(this.#login, redirectUrl)
     await this.#grants.advance(attempt, this.#wanted)
-    if (!attempt.url) throw new Error('the authorization server gave no login page')
+    if (!attempt.url) throw new Error('the authorization server returned no login page')
     this.#pending.add(attempt)
     return attempt.url.href
   }
@@ -168,20 +168,20 @@ export class ServerLogin {
     return { ...this.#challenge, scope }
   }
 
-  /** Renews a token before it expires: while it is still valid nobody waits for this, and it may fail. */
+  /** Renews a token before it expires: while it is still valid, nothing waits for this, and it may fail. */
   #renewEarly(tokens: NonNullable<Login['tokens']>): Promise<void> | undefined {
     if (Date.now() < this.#pausedUntil) return undefined
     const renewal = this.#renewed(tokens.access_token, false).then(
       () => {},
       error => {
         this.#pausedUntil = Date.now() + RENEWAL_PAUSE_MS
-        this.#options.logger.warn({ error: describeError(error) }, 'The token could not be renewed')
+        this.#options.logger.warn({ error: describeError(error) }, 'Token renewal failed')
       },
     )
     return isOver(tokens) ? renewal : undefined
   }
 
-  /** One renewal for all who wait for one; resolves to whether there is another token now. */
+  /** Concurrent requests share one renewal; resolves to whether there is another token now. */
   #renewed(used: string | undefined, lacksScope: boolean): Promise<boolean> {
     const now = this.#login?.tokens?.access_token
     if (now !== used && now !== undefined) return Promise.resolve(true)
@@ -194,7 +194,7 @@ export class ServerLogin {
   async #renew(used: string | undefined, lacksScope: boolean): Promise<boolean> {
     await this.#read()
     const tokens = this.#login?.tokens
-    // Another process renewed it, or a person logged in.
+    // Another process renewed it, or the user logged in.
     if (tokens && tokens.access_token !== used) return true
     if (this.isInteractive && lacksScope) throw await this.#lacking()
     if (this.#canRenew) return this.#options.store.alone(() => this.#renewAlone(used))
@@ -214,7 +214,7 @@ export class ServerLogin {
     } catch (error) {
       if (!(error instanceof OAuthDenial)) throw error
       await this.#read()
-      // If another process was quicker all the same, its tokens count.
+      // If another process was faster, its tokens count.
       if (this.#login?.tokens && this.#login.tokens.access_token !== used) return true
       await this.#keep(withoutTokens(this.#login))
       throw this.#needed(`the login has expired or was revoked: ${error.message}`)

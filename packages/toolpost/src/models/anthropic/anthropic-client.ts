@@ -5,15 +5,13 @@ import { removeFromLogs, safeText } from '../../logging/safe-value.ts'
 import type { Environment } from '../../runtime/environment.ts'
 import { boundedFetch } from '../bounded-body.ts'
 import { FittedTools } from '../fitting/fit-tools.ts'
-import { ANTHROPIC_PACKAGES, loadAnthropic, loadMessages } from '../load-langchain.ts'
+import { ANTHROPIC_PACKAGES, type LangChainMessages, loadAnthropic, loadMessages } from '../load-langchain.ts'
 import { ProviderClient, type ProviderClientOptions } from '../model-client.ts'
 import { ModelError } from '../model-error.ts'
 import type { Provider, ReplyChunk } from '../provider.ts'
 import { stopReasonOf } from '../read-reply.ts'
 import type { WritingStyle } from '../writing.ts'
 import { inAnthropicFormat } from './anthropic-tools.ts'
-
-type Messages = typeof import('@langchain/core/messages')
 
 const DEFAULT_ANTHROPIC_MODEL = 'claude-haiku-4-5'
 const DEFAULT_ADDRESS = 'https://api.anthropic.com'
@@ -115,7 +113,7 @@ export function missingKey(): ModelError {
  * content blocks through, so failed results become `tool_result` blocks with `is_error`. This applies only to what is
  * sent; the history keeps its ToolMessages.
  */
-function withErrorMarks(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
+function withErrorMarks(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   return messages.map(message => {
     if (!langchain.ToolMessage.isInstance(message) || message.status !== 'error') return message
     const { tool_call_id: tool_use_id, content } = message

@@ -3,7 +3,16 @@ import { shortText } from '../../runtime/short-text.ts'
 import { type JsonSchema, refTarget, resolveRef } from '../../schema/json-schema.ts'
 import { anyOf, both } from './combine.ts'
 import { fitValues, isPlainType, jsonCopy } from './fit-values.ts'
-import { COPIED, ELSEWHERE, EXTRAS, type FittingProvider, RULES, type SchemaChange, SILENT } from './rules.ts'
+import {
+  COPIED,
+  ELSEWHERE,
+  EXTRAS,
+  type FittingProvider,
+  isText,
+  RULES,
+  type SchemaChange,
+  SILENT,
+} from './rules.ts'
 
 /** The schema `false`: no value is valid. */
 export const NEVER = Symbol('never')
@@ -231,10 +240,6 @@ function inOrder(properties: JsonSchema, required: unknown): string[] {
 
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
 }
 
 function isEmpty(schema: JsonSchema): boolean {

@@ -4,12 +4,11 @@ import { safeText } from '../../logging/safe-value.ts'
 import { describeThrown } from '../../runtime/quietly.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../schema/json-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { LangChainMessages } from '../load-langchain.ts'
 import type { RequestedCall } from '../read-reply.ts'
 import { type FittedSchema, fitSchema } from './fit-schema.ts'
 import { type FittingProvider, TOOL_NAME } from './rules.ts'
 import { safeNames } from './safe-names.ts'
-
-type Messages = typeof import('@langchain/core/messages')
 
 interface FitOptions {
   provider: FittingProvider
@@ -46,7 +45,7 @@ export class FittedTools {
   }
 
   /** A conversation under the names the model was given: providers reject others in past calls too. */
-  renamed(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
+  renamed(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
     return messages.map(message => {
       if (langchain.AIMessage.isInstance(message)) return this.#renamedCalls(message, langchain)
       const { name } = message
@@ -57,7 +56,7 @@ export class FittedTools {
     })
   }
 
-  #renamedCalls(message: AIMessage, langchain: Messages): AIMessage {
+  #renamedCalls(message: AIMessage, langchain: LangChainMessages): AIMessage {
     let isChanged = false
     const tool_calls = (message.tool_calls ?? []).map(call => {
       const name = this.#safeNames.get(call.name) ?? call.name

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { anyOf, both, ownSchema, typesOf } from './combine.ts'
 
-/** What is spelled out for a model; a longer list would help less. */
+/** How many forms are spelled out for a model; more would not help it. */
 const MAX_FORMS = 8
 const MAX_NOTE_CHARS = 600
 /** Forms times names; beyond that, the forms are left out. */

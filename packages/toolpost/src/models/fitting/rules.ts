@@ -102,7 +102,7 @@ function about(type: string, keywords: string): Record<string, string> {
   return Object.fromEntries(keywords.split(' ').map(keyword => [keyword, type]))
 }
 
-function isText(value: unknown): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 

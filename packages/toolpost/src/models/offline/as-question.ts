@@ -1,5 +1,6 @@
 import type { Meaning } from './meaning.ts'
 import type { Request } from './request.ts'
+import { wordSet } from './words.ts'
 
 /*
  * Questions recognizable only by the question mark: "kettle on?", "the window is open?"
@@ -7,9 +8,9 @@ import type { Request } from './request.ts'
 
 const BE = new Set(['is', 'are'])
 /** Starting with one of these, it is a question anyway, or not one about a state. */
-const ASKING = new Set(
+const ASKING = wordSet(
   `is are was were do does did has have can could will would should may what which who whose where when why how
-  turn switch put set make open close`.split(/\s+/),
+  turn switch put set make open close`,
 )
 
 /** The meaning of a request that asks for a state, and so never changes anything; `undefined` otherwise. */

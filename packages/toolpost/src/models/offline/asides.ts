@@ -5,7 +5,7 @@ import type { Request } from './request.ts'
 import { type Word, wordsOf } from './words.ts'
 
 /*
- * What people say around a command without being one: "I'm going to bed, …", "…, it's dark in here".
+ * Remarks around a command that are not part of it: "I'm going to bed, …", "…, it's dark in here".
  */
 
 const REMARKS: Readonly<Record<string, string>> = {

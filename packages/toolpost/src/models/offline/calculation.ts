@@ -1,5 +1,5 @@
 import { readNumber } from './numbers.ts'
-import type { Word } from './words.ts'
+import { type Word, wordSet } from './words.ts'
 
 /** Words for signs, longest first. */
 const SIGNS: readonly (readonly [readonly string[], string])[] = (
@@ -23,10 +23,8 @@ const SIGNS: readonly (readonly [readonly string[], string])[] = (
   ] as const
 ).map(([phrase, sign]) => [phrase.split(' '), sign])
 
-const FUNCTIONS = new Set(
-  'sqrt sin cos tan asin acos atan log log2 log10 ln exp abs round floor ceil mean median sum max min mod pi e of factorial'.split(
-    ' ',
-  ),
+const FUNCTIONS = wordSet(
+  'sqrt sin cos tan asin acos atan log log2 log10 ln exp abs round floor ceil mean median sum max min mod pi e of factorial',
 )
 const FORMULA = /^[\d.,:+\-*/^%()=!]+$/
 /** "How many grams in *a* pound". */

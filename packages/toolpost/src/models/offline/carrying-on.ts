@@ -35,7 +35,7 @@ interface CarryOn {
   before: SoFar
 }
 
-/** What a request means as a continuation of the last call; `undefined` if it is none. */
+/** What a request means as a continuation of the last call; `undefined` if it is not one. */
 export function carryingOn(request: Request, { grammar, before }: CarryOn): Meaning | undefined {
   const last = madeCalls(before).at(-1)
   return (

@@ -1,5 +1,6 @@
 import { ZWAVE_LIST } from '../../known-servers/zwave-home.ts'
 import type { ConversationMessage } from '../ai-client.ts'
+import { roleOf } from '../conversations.ts'
 import { textOfContent } from '../read-reply.ts'
 import { WHAT_TO_DO } from './asked-back.ts'
 import type { Home } from './home/home.ts'
@@ -44,9 +45,7 @@ export function mentionedIn(before: SoFar, home?: Home): Mentioned {
     const { tool_calls: calls = [] } = messages[at] as { tool_calls?: MadeCall[] }
     if (calls.length === 0) continue
     if (calls.some(({ name }) => name === 'volume')) isSound = true
-    const devices = calls.flatMap(({ args }) =>
-      typeof args?.deviceName === 'string' ? [args.deviceName] : [],
-    )
+    const devices = devicesOf(calls)
     const isList = calls.some(({ name }) => name?.endsWith(ZWAVE_LIST.tool))
     const named = devices.length === 0 && isList ? namesIn(messages.slice(at + 1), home) : devices
     if (named.length > 0) return { devices: [...new Set(named)], isSound }
@@ -57,6 +56,10 @@ export function mentionedIn(before: SoFar, home?: Home): Mentioned {
 export interface MadeCall {
   name?: string
   args?: Record<string, unknown>
+}
+
+export function devicesOf(calls: readonly MadeCall[]): string[] {
+  return calls.flatMap(({ args }) => (typeof args?.deviceName === 'string' ? [args.deviceName] : []))
 }
 
 /** The calls of the last turn. */
@@ -73,10 +76,4 @@ function namesIn(messages: readonly ConversationMessage[], home: Home | undefine
   const text = answer ? textOfContent(answer.content) : ''
   const found = (home?.devices ?? []).map(({ call }) => call).filter(name => text.includes(name))
   return found.filter(name => !found.some(other => other !== name && other.includes(name)))
-}
-
-function roleOf(message: ConversationMessage): string {
-  if (!('getType' in message)) return message.role
-  const type = message.getType()
-  return type === 'human' ? 'user' : type === 'ai' ? 'assistant' : type
 }

@@ -14,13 +14,7 @@ export const MISSING_DEVICES: readonly string[] =
     .split(/;\s*/)
     .map(name => name.trim())
 
-const lines = (text: string) =>
-  text.split(';').map(phrase =>
-    phrase
-      .trim()
-      .split(' ')
-      .filter(word => word !== ''),
-  )
+const lines = (text: string) => text.split(';').map(phrase => phrase.trim().split(' '))
 
 /** Before a command: it is not wanted, or only talked about. */
 const BEFORE =

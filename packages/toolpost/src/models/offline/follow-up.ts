@@ -15,6 +15,7 @@ import { type Request, requestOf } from './request.ts'
 import type { TemplateNode } from './template.ts'
 import { nameTokens } from './tokens.ts'
 import { undo } from './undo.ts'
+import { wordSet } from './words.ts'
 
 const phrases = (text: string) => new Set(text.split(','))
 const YES = phrases(
@@ -144,7 +145,7 @@ function chosenOf(request: Request, names: string, grammar: Grammar): readonly s
   return among.length === 1 ? among : telling.length === 1 ? telling : undefined
 }
 
-const BESIDE_CHOICE = new Set('the one of them in i mean meant'.split(' '))
+const BESIDE_CHOICE = wordSet('the one of them in i mean meant')
 
 /** The devices that the whole rest of a request refers to. */
 function wholeReference(request: Request, list: string, grammar: Grammar, at = 0): string[] | undefined {

@@ -1,5 +1,5 @@
+import { isAt } from './polite-verbs.ts'
 import type { Request } from './request.ts'
-import type { Word } from './words.ts'
 
 /** What introduces a replacement: "and the porch light", "no, I meant the porch light". */
 const ALSO =
@@ -13,11 +13,7 @@ const ALSO =
 
 /** How many words introduce the replacement; `undefined` if none do. */
 export function startOf({ words, text }: Request): number | undefined {
-  const start = ALSO.find(phrase => isAt(words, phrase))
+  const start = ALSO.find(phrase => words.length > phrase.length && isAt(words, 0, phrase))
   if (start) return start.length
   return /\b(?:too|as well|also)\W{0,3}$/i.test(text) ? 0 : undefined
-}
-
-function isAt(words: readonly Word[], phrase: readonly string[]): boolean {
-  return words.length > phrase.length && phrase.every((key, at) => words[at]?.key === key)
 }

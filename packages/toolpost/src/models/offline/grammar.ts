@@ -12,6 +12,7 @@ import type { Request } from './request.ts'
 import type { SentenceBook } from './sentence-book.ts'
 import { needsMore, type SpokenWords } from './spoken-words.ts'
 import { vocabularyOf } from './vocabulary.ts'
+import { wordSet } from './words.ts'
 
 /** A sentence that calls a tool. */
 export interface ToolSentence {
@@ -120,7 +121,7 @@ export class Grammar {
   }
 }
 
-/** On a tie, a command beats a bare name: "lock" is a verb first. Then "turn it up" is about what was spoken of last. */
+/** On a tie, a command beats a bare name: "lock" is a verb first. Next, "turn it up" refers to what was mentioned last. */
 function isBetter(reading: Reading, best: Reading, request: Request): boolean {
   if (reading.score !== best.score) return reading.score > best.score
   if (best.sentence.means === 'named') return true
@@ -136,4 +137,4 @@ function isStepOfSound({ args, sentence }: Reading): boolean {
   return sentence.means === 'step' && args.deviceName === undefined
 }
 
-const NO_VERBS = new Set('it i a an the my our more less time what how volume brighter darker'.split(' '))
+const NO_VERBS = wordSet('it i a an the my our more less time what how volume brighter darker')

@@ -14,7 +14,7 @@ export interface ListingOptions<T> {
   /** The listing tool, by its name on its server, and its arguments. */
   tool: string
   args: Readonly<Record<string, unknown>>
-  /** The listed value, and a text that changes only when what can be said does; `undefined` if the result is no list. */
+  /** The listed value, and a text that changes only with what can be said; `undefined` if the result is not a list. */
   read(result: unknown): { text: string; make(): T } | undefined
   onChange(): void
 }

@@ -1,4 +1,4 @@
-import type { Word } from './words.ts'
+import { type Word, wordSet } from './words.ts'
 
 /*
  * How to tell a name from half a sentence. The names themselves are unknown here, so a name is a few words, none of which
@@ -8,16 +8,14 @@ import type { Word } from './words.ts'
 
 const MAX_NAME_WORDS = 6
 
-const words = (text: string) => new Set(text.split(/\s+/))
-
 /** Arguments that accept any words. All other strings are names. */
-const ANY_TEXT = words(
+const ANY_TEXT = wordSet(
   `text query question prompt message note content body title subject description comment reason expression term topic
   sentence phrase words search input task todo item items reminder song track artist album playlist movie show`,
 )
 
 /** Never in a name: clauses, questions, negations, people, conditions, amounts, other devices. */
-export const NO_NAMES: ReadonlySet<string> = words(
+export const NO_NAMES = wordSet(
   `and then or but so because when whenever if unless until till while after before once since though whether as than
   except without instead only also too either neither nor plus not no never dont
   i me we us you he him she they them it its your his their our who whom whose what which why how where this that these those
@@ -38,17 +36,19 @@ export const NO_NAMES: ReadonlySet<string> = words(
 )
 
 /** May be in a name ("night light"), but not as its place ("the light in the morning"). */
-const TIMES = words(
+const TIMES = wordSet(
   `second moment day days night nights morning mornings evening evenings afternoon noon midnight weekend weekends case
   monday tuesday wednesday thursday friday saturday sunday`,
 )
 /** May be in a name ("back door"), but not at its end. */
-const NOT_LAST = words('back up down out away over again')
+const NOT_LAST = wordSet('back up down out away over again')
 /** May be in a name ("neon sign"), but not a whole one: "sign off", "game on". */
-const NOT_ALONE = words('sign left right work day time show party game rock well head')
-const PLACES = words('in on of near under behind above below beside')
-const ARTICLES = words('the my')
-const NUMBERS = words('zero one two three four five six seven eight nine ten twenty thirty forty fifty half')
+const NOT_ALONE = wordSet('sign left right work day time show party game rock well head')
+const PLACES = wordSet('in on of near under behind above below beside')
+const ARTICLES = wordSet('the my')
+const NUMBERS = wordSet(
+  'zero one two three four five six seven eight nine ten twenty thirty forty fifty half',
+)
 
 /** Whether an argument accepts any words, not just a name. */
 export function takesAnyText(argument: string): boolean {

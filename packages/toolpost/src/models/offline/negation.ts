@@ -2,17 +2,16 @@ import { distance } from 'fastest-levenshtein'
 import { hasSwap } from '../../runtime/has-swap.ts'
 import type { Request } from './request.ts'
 import { plain } from './tokens.ts'
-import type { Word } from './words.ts'
+import { type Word, wordSet } from './words.ts'
 
 /*
- * Words that turn a command into its opposite, also in hurried spelling: "dnot", "don;t", "do nto".
+ * Words that negate a command, hurried spellings included: "dnot", "don;t", "do nto".
  */
 
-const words = (text: string) => new Set(text.split(/\s+/))
-/** "Don't turn it on": it is to stay as it is. */
-const DENIALS = words("not don't dont donot never doesn't doesnt nto nt n't no't")
-/** Not a denial, and no command either: "can't turn on the light". */
-const NEGATIVE = words(
+/** "Don't turn it on": leave it as it is. */
+const DENIALS = wordSet("not don't dont donot never doesn't doesnt nto nt n't no't")
+/** Neither a denial nor a command: "can't turn on the light". */
+const NEGATIVE = wordSet(
   `cannot can't cant won't wont didn't didnt shouldn't shouldnt couldn't couldnt wouldn't wouldnt mustn't mustnt needn't
   neednt isn't isnt aren't arent wasn't wasnt hasn't hasnt haven't havent hadn't no none neither nor nothing nobody without`,
 )
@@ -26,7 +25,7 @@ export function isDenial(request: Request, at: number): boolean {
   return DENIALS.has(word.key) || isNoCommand(request.words, at) || isMisspelt(word, request)
 }
 
-/** Whether anything in a request speaks against doing it. */
+/** Whether a request contains any negation. */
 export function isNegative(request: Request): boolean {
   return request.words.some(({ key }, at) => NEGATIVE.has(key) || isDenial(request, at))
 }

@@ -1,29 +1,28 @@
 import { readNumber } from './numbers.ts'
-import type { Word } from './words.ts'
+import { type Word, wordSet } from './words.ts'
 
 /*
- * Words that say when something is to be done, or under which condition.
+ * Words that set a time or a condition.
  */
 
-const words = (text: string) => new Set(text.split(/\s+/))
-const WHEN = words(
+const WHEN = wordSet(
   `tomorrow tonight later soon when whenever if unless until till after before once while every next during
   monday tuesday wednesday thursday friday saturday sunday`,
 )
 /** Only if a time follows: "at seven", but not "in the kitchen" or "by ten percent". */
-const MAYBE_WHEN = words('in for at on within around about by towards from between this')
-const TIMES = words(
+const MAYBE_WHEN = wordSet('in for at on within around about by towards from between this')
+const TIMES = wordSet(
   `morning evening afternoon night noon midnight sunset sunrise dawn dusk day days weekend weekends
   monday tuesday wednesday thursday friday saturday sunday dinner lunch breakfast bedtime christmas case`,
 )
 /** "In *a few* minutes". */
-const SOME = words('a an half few couple of some several the little another')
-const UNITS = words(
+const SOME = wordSet('a an half few couple of some several the little another')
+const UNITS = wordSet(
   `second seconds sec secs minute minutes min mins hour hours day days week weeks month months year years while bit moment
   jiffy tick`,
 )
 /** After a number, these make it an amount. */
-const AMOUNTS = words('% percent per degree degrees celsius fahrenheit c f')
+const AMOUNTS = wordSet('% percent per degree degrees celsius fahrenheit c f')
 
 /** Whether a time or a condition begins at `at`. */
 export function isLater(said: readonly Word[], at: number): boolean {
@@ -35,7 +34,7 @@ export function isLater(said: readonly Word[], at: number): boolean {
 }
 
 /** "When did you …" is a question. */
-const ASKING = words('did do does is are was were will has have')
+const ASKING = wordSet('did do does is are was were will has have')
 
 function isTime(said: readonly Word[], at: number): boolean {
   let next = at

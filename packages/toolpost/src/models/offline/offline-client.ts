@@ -14,7 +14,7 @@ import type { Home } from './home/home.ts'
 import { unspeakableNames } from './home/spoken-names.ts'
 import { knownHome } from './known-home.ts'
 import type { Listing } from './listing.ts'
-import type { Meaning, PlannedCall } from './meaning.ts'
+import { listWords, type Meaning, type PlannedCall } from './meaning.ts'
 import { isNegative } from './negation.ts'
 import { requestOf } from './request.ts'
 import { SentenceBook } from './sentence-book.ts'
@@ -80,7 +80,7 @@ export class OfflineClient implements AiClient {
     this.#book = new SentenceBook(logger)
     this.#spoken = readSettings(sentences)
     for (const reason of this.#spoken.problems)
-      logger.warn({ reason: `The ${reason}` }, 'Sentence rule left out')
+      logger.warn({ reason: `The ${reason}` }, 'Skipped a sentence rule')
     this.#listeners = new Listeners((_, error) =>
       logger.warn({ error: describeThrown(error) }, 'A listener for changed sentences failed'),
     )
@@ -229,7 +229,8 @@ export class OfflineClient implements AiClient {
     if (request && isNegative(request)) return 'I did not understand that, so I did nothing.'
     const examples = suggest(request, byTool, home)
     if (examples.length === 0) return 'I did not understand that. Ask me what I can do.'
-    return `I did not understand that. You can say ${listed(examples.map(example => `"${example}"`))}.`
+    const quoted = examples.map(example => `"${example}"`)
+    return `I did not understand that. You can say ${listWords(quoted, 'or')}.`
   }
 }
 
@@ -238,9 +239,4 @@ const RECENT_MS = 2_000
 
 function isSame(known: readonly unknown[], now: readonly unknown[]): boolean {
   return known.length === now.length && known.every((one, at) => one === now[at])
-}
-
-function listed(items: readonly string[]): string {
-  const last = items.at(-1) ?? ''
-  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} or ${last}`
 }

@@ -42,7 +42,7 @@ function doneIn(result: ToolResult): { device: string; state: string } | undefin
     : undefined
 }
 
-/** Several sentences as one. What is said of the same thing twice is said once, as it was last. */
+/** Several sentences as one. If two are about the same thing, only the last is kept. */
 export function phraseTogether(sentences: readonly string[]): string {
   const bySubject = new Map<string, string>()
   for (const sentence of sentences) {

@@ -4,7 +4,7 @@ import type { Word } from './words.ts'
  * Polite phrases that change the form of the verb: "would you mind turning it off", "I'd appreciate it if you turned it off".
  */
 
-/** Phrases, one a line, longest first. */
+/** Phrases, one per line, sorted longest first. */
 export function phrases(lines: string): string[][] {
   return lines
     .split('\n')
@@ -63,7 +63,7 @@ const BEFORE_VERBS: readonly (readonly [readonly string[][], ReadonlyMap<string 
   ],
 ]
 
-/** Without such a phrase, with the plain verb. */
+/** Drops such a phrase and restores the plain form of the verb. */
 export function withoutMind(words: Word[]): Word[] {
   for (const [before, forms] of BEFORE_VERBS) {
     const polite = before.find(phrase => isAt(words, 0, phrase))

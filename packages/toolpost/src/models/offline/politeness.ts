@@ -2,7 +2,7 @@ import { isAt, phrases, withoutMind } from './polite-verbs.ts'
 import { askedPlainly, inFull, withOff } from './typing.ts'
 import { type Word, wordsOf } from './words.ts'
 
-/** What people say around a request without meaning anything by it, longest first. */
+/** Fillers around a request, longest first. */
 const BEFORE = phrases(`
   i want that you
   you please
@@ -191,6 +191,6 @@ function withoutPoliteness(words: Word[]): Word[] {
   const before = BEFORE.find(phrase => isAt(words, 0, phrase))?.length ?? 0
   const rest = words.slice(before)
   const after = AFTER.find(phrase => isAt(rest, rest.length - phrase.length, phrase))?.length ?? 0
-  // If only politeness is left, it may be meant.
+  // If nothing else is left, the politeness is the request: "thank you".
   return rest.length - after > 0 ? rest.slice(0, rest.length - after) : words
 }

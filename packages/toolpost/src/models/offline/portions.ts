@@ -30,7 +30,7 @@ const PORTIONS: Readonly<Record<string, number>> = {
   'the highest': 1,
 }
 
-/** The part of what lies between two limits that is said at `at`; `undefined` without limits. */
+/** A fraction of a range, such as "half" or "2/3", read at `at`; `undefined` if the range is unbounded. */
 export function portion(
   words: readonly Word[],
   at: number,

@@ -8,7 +8,7 @@ import { compareWords, type Likeness, type Word } from './words.ts'
 export interface Mentioned {
   /** The names of the devices in the last calls. */
   readonly devices: readonly string[]
-  /** Whether the volume was spoken of after them. */
+  /** Whether the volume was mentioned after them. */
   readonly isSound?: boolean
   /** Mentioned in the same sentence: "on and off" does not mean on, then off. */
   readonly isSameSentence?: boolean

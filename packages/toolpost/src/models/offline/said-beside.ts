@@ -5,17 +5,17 @@ import { type Meaning, saying } from './meaning.ts'
 import { isNegative } from './negation.ts'
 import { withoutAround } from './politeness.ts'
 import type { Request } from './request.ts'
-import type { Word } from './words.ts'
+import { type Word, wordSet } from './words.ts'
 
 /*
  * A command among other talk: "that film was awful, turn the tv off". Only the speaker knows whether it is meant.
  */
 
 /** Words for another time, a condition or reported speech. */
-const NOT_MEANT = new Set(
+const NOT_MEANT = wordSet(
   `if when whenever unless until till after before once while as tomorrow yesterday later soon every
   said says say saying told tell asked ask asks sing sings wrote type write print
-  would could should might maybe perhaps imagine suppose pretend or nah nope kidding joking jk`.split(/\s+/),
+  would could should might maybe perhaps imagine suppose pretend or nah nope kidding joking jk`,
 )
 const MAX_WORDS = 30
 

@@ -26,7 +26,7 @@ export class SentenceBook {
     this.#logger = logger
   }
 
-  /** The sentences of a tool. A malformed one is left out with a warning. */
+  /** The sentences of a tool. A malformed one is skipped with a warning. */
   of(tool: Tool, { manager, home, spoken }: BookOptions = {}): readonly Sentence[] {
     const plain = this.#once(this.#prepared, tool, () => readSentences(tool, manager, spoken))
     if (!home) return plain
@@ -43,7 +43,7 @@ export class SentenceBook {
     if (before) return before
     const { sentences, problems } = read()
     for (const reason of problems)
-      this.#logger.warn({ tool: safeText(tool.name), reason: `The ${reason}` }, 'Sentence left out')
+      this.#logger.warn({ tool: safeText(tool.name), reason: `The ${reason}` }, 'Skipped a sentence')
     known.set(tool, sentences)
     return sentences
   }

@@ -4,15 +4,13 @@ import type { Sentence } from './match.ts'
 import type { Request } from './request.ts'
 import type { TemplateNode } from './template.ts'
 import { nameTokens } from './tokens.ts'
-import { compareWords } from './words.ts'
+import { compareWords, wordSet } from './words.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Words so common that they do not tell which sentence was meant. */
-const COMMON = new Set(
+const COMMON = wordSet(
   `a an the my me is are it what which how in of to for on off do i you and at we us be can there that this all any have has
-  say tell know turn switch set put make get got show up down back with even more less about who when where why did does was here now`.split(
-    /\s+/,
-  ),
+  say tell know turn switch set put make get got show up down back with even more less about who when where why did does was here now`,
 )
 
 /** Examples of what to say, nearest to the request first: about the device it names, else the sentences that are like it. */

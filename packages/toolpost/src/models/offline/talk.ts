@@ -136,7 +136,7 @@ function whatCanBeDone(grammar: Grammar): string {
   const others = grammar.sentences.map(({ tool }) => tool).filter(tool => !isKnown(grammar, tool))
   const more = [...new Set(others.map(({ title, name }) => title ?? name.replaceAll('_', ' ')))]
   const all = [...skills, ...more.map(name => `use ${name}`)].slice(0, 10)
-  return all.length > 0 ? `I can ${listWords(all)}.` : 'There are no tools here that I could use.'
+  return all.length > 0 ? `I can ${listWords(all)}.` : 'There are no tools here that I can use.'
 }
 
 function isKnown(grammar: Grammar, tool: Tool): boolean {

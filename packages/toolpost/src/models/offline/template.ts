@@ -61,24 +61,22 @@ const MAX_ANY_ORDER = 4
 
 /** Parses a sentence. Throws a TemplateError that says what is wrong, and where. */
 export function parseTemplate(text: string): TemplateNode[] {
-  if (text.length > MAX_LENGTH) throw new TemplateError(`is longer than ${MAX_LENGTH} characters`)
-  const reader = new Reader(text)
-  const nodes = reader.readBranch(0)
-  if (reader.next !== undefined)
-    throw new TemplateError(`has an unmatched '${reader.next}', at character ${reader.place}`)
-  if (nodes.length === 0) throw new TemplateError('has no words')
-  return nodes
+  return parse(text, reader => [reader.readBranch(0)]).flat()
 }
 
 /** Parses a rule: alternatives, as in brackets. Throws as parseTemplate does. */
 export function parseRule(text: string): TemplateNode[] {
+  return [{ kind: 'group', branches: parse(text, reader => reader.readAlternatives()), isOptional: false }]
+}
+
+function parse(text: string, read: (reader: Reader) => TemplateNode[][]): TemplateNode[][] {
   if (text.length > MAX_LENGTH) throw new TemplateError(`is longer than ${MAX_LENGTH} characters`)
   const reader = new Reader(text)
-  const branches = reader.readAlternatives()
+  const branches = read(reader)
   if (reader.next !== undefined)
     throw new TemplateError(`has an unmatched '${reader.next}', at character ${reader.place}`)
   if (branches.every(branch => branch.length === 0)) throw new TemplateError('has no words')
-  return [{ kind: 'group', branches, isOptional: false }]
+  return branches
 }
 
 class Reader {

@@ -4,7 +4,7 @@ import { keysIn, unplaced, wordsOf } from './words.ts'
 const known = new Map<string, readonly string[]>()
 const MAX_KNOWN = 5_000
 
-/** A name as it is compared: lower-case words and numbers in digits, without what is between them. Cached. */
+/** A name as it is compared: lower-case words and numbers in digits, without punctuation. Cached. */
 export function nameTokens(name: string): readonly string[] {
   const before = known.get(name)
   if (before) return before
@@ -14,7 +14,7 @@ export function nameTokens(name: string): readonly string[] {
   return tokens
 }
 
-/** Words of more than one letter, which are the same however they are read. */
+/** Names without initials, accents or punctuation: the common case, and faster to split. */
 const PLAIN = /^(?:[a-z]{2,}|\d+)(?: (?:[a-z]{2,}|\d+))*$/
 
 function readTokens(name: string): string[] {

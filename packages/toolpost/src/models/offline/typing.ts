@@ -1,5 +1,5 @@
 import { readNumber } from './numbers.ts'
-import type { Word } from './words.ts'
+import { type Word, wordSet } from './words.ts'
 
 /*
  * Hurried typing: abbreviations, missing apostrophes, fillers.
@@ -47,7 +47,7 @@ const RUN_TOGETHER: Readonly<Record<string, readonly string[]>> = {
   switchon: ['switch', 'on'],
   switchoff: ['switch', 'off'],
 }
-const BREATH = new Set('um umm uh uhm er erm hmm hm mm ah eh'.split(' '))
+const BREATH = wordSet('um umm uh uhm er erm hmm hm mm ah eh')
 
 const PLEASE = new Set(['please', 'pls', 'plz', 'plss', 'plase', 'pleas'])
 
@@ -104,7 +104,7 @@ function meantBy(words: readonly Word[], at: number): string {
   return SHORT[key] ?? key
 }
 
-const HOW_MUCH = new Set('far way much a bit little'.split(' '))
+const HOW_MUCH = wordSet('far way much a bit little')
 
 /** "The kitchen's too dark", "its a bit too loud": not a possessive. */
 function isShortForIs(words: readonly Word[], at: number): boolean {

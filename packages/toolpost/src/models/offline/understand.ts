@@ -1,7 +1,7 @@
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { asQuestion } from './as-question.ts'
 import { aside } from './asides.ts'
-import { mentionedIn, type SoFar } from './conversation-so-far.ts'
+import { devicesOf, mentionedIn, type SoFar } from './conversation-so-far.ts'
 import { followUp } from './follow-up.ts'
 import type { Grammar } from './grammar.ts'
 import { halfUnderstood } from './half-understood.ts'
@@ -9,7 +9,7 @@ import { meaningOf } from './home/meanings.ts'
 import { isReference } from './home/reference.ts'
 import { NOTES } from './local-sentences.ts'
 import { matchSentence, prepareSentence, type Sentence } from './match.ts'
-import { MATCHED, type Meaning, type PlannedCall, wouldAct } from './meaning.ts'
+import { MATCHED, type Meaning, wouldAct } from './meaning.ts'
 import { phraseTogether } from './phrase-answer.ts'
 import { withoutAround, withoutNow } from './politeness.ts'
 import { type Request, requestOf } from './request.ts'
@@ -168,7 +168,7 @@ function clear(request: Request, grammar: Grammar): Meaning | undefined {
   return reading && reading.longestFree === 0 ? meaningOf(grammar, reading) : undefined
 }
 
-/** What comes after the first part; after a complaint, an ambiguous name is one of what it is about. */
+/** What comes after the first part; after a complaint, an ambiguous name means one of the devices it is about. */
 function following(request: Request, { calls, about }: Meaning): Request {
   return about ? request.about(about).among(about) : request.about(devicesOf(calls))
 }
@@ -177,10 +177,6 @@ function following(request: Request, { calls, about }: Meaning): Request {
 function withoutComplaint(first: Meaning, second: Meaning): Meaning | undefined {
   if (first.about && !second.about && second.calls.length > 0) return second
   return second.about && !first.about && first.calls.length > 0 ? first : undefined
-}
-
-function devicesOf(calls: readonly PlannedCall[]): string[] {
-  return calls.flatMap(({ args }) => (typeof args.deviceName === 'string' ? [args.deviceName] : []))
 }
 
 function joined(first: Meaning, second: Meaning): Meaning {

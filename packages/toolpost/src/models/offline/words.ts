@@ -37,6 +37,10 @@ export function keysIn(text: string): string[] {
   return PLAIN.test(text) ? text.split(' ') : wordsOf(text).map(({ key }) => key)
 }
 
+export function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/))
+}
+
 /** A word that is not in the text of a request. */
 export function unplaced(key: string): Word {
   return { key, start: 0, end: 0 }

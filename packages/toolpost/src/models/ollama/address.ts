@@ -17,7 +17,7 @@ function completed(given: string): string {
   if (!URL.canParse(address)) return DEFAULT_ADDRESS
   const url = new URL(address)
   if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = DEFAULT_PORT
-  // A server listens on 0.0.0.0, but nobody can connect to it.
+  // A server can listen on 0.0.0.0, but a client cannot connect to it.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   return trimmedEnd(url.href, '/')
 }

@@ -9,7 +9,7 @@ interface LoadingSetup {
   /** Whether the model is in memory. */
   isLoaded: () => Promise<boolean | undefined>
   onStatus: (status: ModelStatus) => void
-  /** The question's. */
+  /** Aborted with the question. */
   signal: AbortSignal
   clock?: Clock | undefined
 }

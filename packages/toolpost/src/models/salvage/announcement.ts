@@ -53,7 +53,7 @@ function hasDoubt(text: string): boolean {
   return text.includes('?') || wordsOf(withoutHarmless(text)).some(word => DOUBTFUL.has(word))
 }
 
-/** "Let me check that for you", "let me see if it is on": no doubt in those. */
+/** "Let me check that for you", "let me see if it is on": these express no doubt. */
 function withoutHarmless(text: string): string {
   return text.toLowerCase().replaceAll(' for you', '').replaceAll('check if ', '').replaceAll('see if ', '')
 }

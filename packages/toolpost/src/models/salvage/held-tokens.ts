@@ -1,11 +1,13 @@
 import { isAnnouncement } from './announcement.ts'
 import { MAX_SALVAGE_CHARS } from './find-call.ts'
 
+export const THINK = '<think>'
+export const THOUGHT = '</think>'
+
 const OPENINGS =
   '<tool_call> <function= <|python_tag|> [TOOL_CALLS] { [ print( default_api. functions. tools.'
 /** Only at the very start. */
-const OPENINGS_AT_START = ['```', '<think>']
-const THOUGHT = '</think>'
+const OPENINGS_AT_START = ['```', THINK]
 /** Longer than any announcement. */
 const REMEMBERED_CHARS = 400
 
@@ -80,7 +82,7 @@ export class HeldTokens {
     const isFirst = this.#spoken.trim() === ''
     const openings = isFirst ? [...this.#openings, ...OPENINGS_AT_START] : this.#openings
     this.#isSure = openings.some(opening => start.startsWith(opening))
-    this.#isThinking = isFirst && start.startsWith('<think>')
+    this.#isThinking = isFirst && start.startsWith(THINK)
     return this.#isSure || openings.some(opening => opening.startsWith(start))
   }
 }

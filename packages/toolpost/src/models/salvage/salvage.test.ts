@@ -111,7 +111,7 @@ describe('salvage', () => {
     expect(seen).toEqual([{ name: 'get_weather', args: { location: 'Oslo', days: 3 } }])
     expect(logger.at('info')).toMatchObject([
       {
-        message: 'Took a call from the model text',
+        message: 'Recovered a call from the model text',
         fields: { tool: 'get_weather', format: 'tool_call', from: 'text' },
       },
     ])

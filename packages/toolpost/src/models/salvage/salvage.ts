@@ -7,7 +7,7 @@ import { foldedName, namingOf } from '../../tools/argument-names.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Reply, RequestedCall } from '../read-reply.ts'
 import { type FoundCall, findCall, findThoughtCall } from './find-call.ts'
-import { HeldTokens } from './held-tokens.ts'
+import { HeldTokens, THINK, THOUGHT } from './held-tokens.ts'
 import { isPlaceholder } from './placeholder.ts'
 
 export interface SalvageSetup extends CallerOptions {
@@ -64,7 +64,7 @@ export class Salvage {
       from: source,
       args: safeValue(call.args),
     }
-    logger.info(fields, 'Took a call from the model text')
+    logger.info(fields, 'Recovered a call from the model text')
     const lead = source === 'text' ? found.lead : ''
     return { ...reply, text: lead, content: contentWith(reply.content, lead), calls: [call] }
   }
@@ -81,7 +81,7 @@ export class Salvage {
     const isHarmless = tool.readOnly === true && verdict !== 'deny'
     if (isHarmless || verdict === 'allow') return true
     const why = verdict ?? 'no policy allows it, and it is not read-only'
-    logger.warn({ tool: safeText(tool.name), why }, 'Did not run a call in the model text')
+    logger.warn({ tool: safeText(tool.name), why }, 'Ignored a call in the model text')
     return false
   }
 }
@@ -94,9 +94,6 @@ function apart({ thinking, text }: Reply): { thinking: string; text: string } {
   if (end < 0) return { thinking: start.slice(THINK.length), text: '' }
   return { thinking: start.slice(THINK.length, end), text: start.slice(end + THOUGHT.length) }
 }
-
-const THINK = '<think>'
-const THOUGHT = '</think>'
 
 /** Whether the tool knows every argument and each has a real value: not a definition, not a template. */
 function knowsAll(tool: Tool, { args }: RequestedCall): boolean {

@@ -1,8 +1,7 @@
-const ONES =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'
-const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'
-const SMALL = new Map(ONES.split(' ').map((word, value) => [word, value]))
-const ROUND = new Map(TENS.split(' ').map((word, index) => [word, 20 + 10 * index]))
+import { ONES, TENS } from '../../listening/said-words.ts'
+
+const SMALL = new Map(ONES.map((word, value) => [word, value]))
+const ROUND = new Map(TENS.map((word, index) => [word, 20 + 10 * index]))
 const DIGITS_AFTER_POINT = 1
 
 /** A number in the middle of being spoken. */

@@ -16,7 +16,7 @@ export const SCHEMAS = {
   Error: record('error'),
   Tool: record(TOOL, { sentences: NAMES }),
   ToolResult: record(RESULT, { result: {}, code: { enum: FAILURE_CODES } }),
-  Call: record(CALL, { args: {}, approval: {}, result: ref('ToolResult') }),
+  Call: record(CALL, { args: {}, result: ref('ToolResult') }),
   Run: record(RUN, {
     args: {},
     state: { enum: RUN_STATES },

@@ -1,3 +1,5 @@
+import { wordSet } from '../words.ts'
+
 /*
  * What people call the things in a home: "light" and "lamp" are one kind, "blinds" and "shades" another.
  */
@@ -41,7 +43,7 @@ const KIND_OF_NOUN = new Map(
   ),
 )
 /** Words for any device. */
-const ANYTHING = new Set('device devices thing things appliance appliances stuff everything'.split(' '))
+const ANYTHING = wordSet('device devices thing things appliance appliances stuff everything')
 
 /** The kind of thing a noun stands for ("lamps": light), and whether it is plural; `undefined` for other words. */
 export function nounOf(word: string): { thing: string; isPlural: boolean } | undefined {

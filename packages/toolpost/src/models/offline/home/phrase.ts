@@ -1,13 +1,13 @@
 import { type Request, WEIGHTS } from '../request.ts'
 import { nameTokens, plain } from '../tokens.ts'
+import { wordSet } from '../words.ts'
 import type { Home } from './home.ts'
 import { meansAnything, nounOf, otherWords, singularNoun, singulars } from './nouns.ts'
 
-const words = (text: string) => new Set(text.split(' '))
-const ALL = words('all every each both')
-const ARTICLES = words('the my our your those these this that a an of')
-const PREPOSITIONS = words('in on at of by inside from near')
-const WHOLE_HOME = words('house home apartment flat everywhere place')
+const ALL = wordSet('all every each both')
+const ARTICLES = wordSet('the my our your those these this that a an of')
+const PREPOSITIONS = wordSet('in on at of by inside from near')
+const WHOLE_HOME = wordSet('house home apartment flat everywhere place')
 
 /** A parsed phrase. */
 export interface Phrase {

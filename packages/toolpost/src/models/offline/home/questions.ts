@@ -16,7 +16,7 @@ export function checkMeaning(context: MeaningContext): Meaning | undefined {
   if (!isReference(reference)) return undefined
   const devices = [...reference.devices, ...reference.unfit]
   const fitting = devices.filter(device => canBe(device, String(state)))
-  // "Is the light open?": not a state it can have. Of a door with a lock, it is said whether it is locked.
+  // "Is the light open?": it has no such state. A door with a lock answers whether it is locked.
   if (fitting.length === 0 && devices.every(({ kind = '' }) => STATES_OF[kind] && kind !== 'lock'))
     return devices.length === 1
       ? saying('talk', `${listWords(devices.map(({ call }) => call))} cannot be ${state}.`, matched)

@@ -1,6 +1,7 @@
 import type { ListReader } from '../lists.ts'
 import { type Request, type Taking, WEIGHTS } from '../request.ts'
 import { plain } from '../tokens.ts'
+import { wordSet } from '../words.ts'
 import type { Home, HomeDevice } from './home.ts'
 import { plural } from './nouns.ts'
 import { oneOfThose } from './one-of-those.ts'
@@ -8,7 +9,6 @@ import { type Phrase, readPhrase } from './phrase.ts'
 import { type Reference, together, without } from './reference.ts'
 import { alive, namedBy, roomAsTarget } from './said-of.ts'
 
-const words = (text: string) => new Set(text.split(' '))
 const PRONOUNS = new Set([
   'it',
   'them',
@@ -30,7 +30,7 @@ const PRONOUNS = new Set([
 const JOINTS = [['as', 'well', 'as'], ['and', 'also'], ['and'], ['plus'], ['+']]
 const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['but'], ['apart', 'from'], ['other', 'than']]
 /** Never in the name of a device. */
-const STOP = words(
+const STOP = wordSet(
   `turn switch put dim set make lower raise brighten to when if then or is are was not don't do did by percent % at-once
   until after before while because`,
 )
