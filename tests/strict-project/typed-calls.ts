@@ -54,6 +54,45 @@ const weather = defineTool({
   },
 })
 
+/** Recursive schemas are inferred down to the recursion. */
+defineTool({
+  name: 'save_tree',
+  description: 'Saves a tree',
+  schema: {
+    type: 'object',
+    properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
+    required: ['name'],
+  },
+  handler({ name, children }) {
+    same<typeof name>()<string>(true)
+    same<typeof children>()<unknown[] | undefined>(true)
+  },
+})
+
+defineTool({
+  name: 'save_list',
+  description: 'Saves a linked list, and where',
+  schema: {
+    type: 'object',
+    properties: { first: { $ref: '#/$defs/node' }, place: { $ref: '#/$defs/place' } },
+    required: ['first', 'place'],
+    additionalProperties: false,
+    $defs: {
+      node: {
+        type: 'object',
+        properties: { value: { type: 'number' }, next: { $ref: '#/$defs/node' } },
+        required: ['value'],
+      },
+      place: { enum: ['here', 'there'] },
+    },
+  },
+  handler({ first, place }) {
+    same<typeof first.value>()<number>(true)
+    same<typeof first.next>()<unknown>(true)
+    same<typeof place>()<'here' | 'there'>(true)
+  },
+})
+
 const search = defineTool({
   name: 'search',
   description: 'Searches',

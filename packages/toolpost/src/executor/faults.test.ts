@@ -297,7 +297,8 @@ describe('math_eval through the executor', () => {
       const endless = () => run('greedy', 'f(n) = n < 2 ? n : f(n-1) + f(n-2); f(60)', 1_000)
       return Promise.all(Array.from({ length: 20 }, endless))
     }
-    const results = await besideAttack({ attack, probe: modest })
+    // Without turns, it would wait for seconds: until the endless calls before it time out.
+    const results = await besideAttack({ attack, probe: modest, limitMs: 500 })
     expect(new Set(results.map(result => !result.success && result.code))).toEqual(new Set(['timeout']))
   }, 30_000)
 

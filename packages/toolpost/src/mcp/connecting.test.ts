@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { harnessFor, hostileHarness, startHostile, startServers } from '../testing/hostile-server/harness.ts'
@@ -9,6 +11,10 @@ import { MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 import { McpIntegration } from './mcp-integration.ts'
 
 const never = { crashes: 1_000, stderr: 'Cannot reach the broker' }
+
+const boom = (): never => {
+  throw new Error('boom')
+}
 
 function localTool(name: string) {
   return defineTool({ name, description: name, schema: { type: 'object' }, handler: () => name })
@@ -124,6 +130,45 @@ describe('the first connection', () => {
     await using server = await startServers({ broken: hostileServer(never) }, { retry: { attempts: 1 } })
     expect(server.log.messages('error')).toEqual(['MCP connection failed after 1 attempt'])
     expect(server.status()).toMatchObject({ state: 'failed', attempts: 1 })
+  })
+
+  it('leaves no connection to an HTTP server that never answers, neither after a failure nor after close', async () => {
+    const sockets = new Set<Socket>()
+    let connections = 0
+    const mute = createServer(socket => {
+      connections++
+      sockets.add(socket.resume())
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    }).listen(0, '127.0.0.1')
+    await once(mute, 'listening')
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/mcp`
+    const options = { retry: { attempts: 2, baseDelayMs: 1 }, connectTimeoutMs: 200 }
+    const server = await startServers({ mute: { url } }, options)
+    expect(server.status()).toMatchObject({ state: 'failed', attempts: 2 })
+    expect(connections).toBeGreaterThanOrEqual(2)
+    await server.mcp.close()
+    // Node's fetch keeps an idle connection for four seconds.
+    await expect.poll(() => sockets.size).toBe(0)
+
+    const closed = new McpIntegration({ servers: { mute: { url } } })
+    closed.start(new ToolManager())
+    await expect.poll(() => sockets.size).toBe(1)
+    await closed.close()
+    await expect.poll(() => sockets.size).toBe(0)
+    mute.close()
+  })
+
+  it.each([
+    ['throws', () => boom()],
+    ['rejects', async () => boom()],
+  ])('is not harmed by an onReport that %s', async (_how, onReport) => {
+    const log = recordingLogger()
+    const options = { servers: { broken: hostileServer(never) }, retry: { attempts: 1 } }
+    const mcp = new McpIntegration({ ...options, logger: log, onReport })
+    mcp.start(new ToolManager())
+    await mcp.ready()
+    await log.logged('onReport failed')
+    await mcp.close()
   })
 
   it('says in words that a command or its folder does not exist', async () => {

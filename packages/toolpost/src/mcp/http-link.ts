@@ -245,5 +245,6 @@ export class HttpLink implements ServerLink {
     await this.#closeTransport()
   }
 
-  #closeTransport = (): Promise<void> => (this.#client ?? this.#transport).close().catch(() => {})
+  /** While it negotiates the version, the client does not own the transport yet. */
+  #closeTransport = () => (this.#client?.transport ? this.#client : this.#transport).close().catch(() => {})
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
+import { quietly } from '../runtime/quietly.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Catalog } from './catalog.ts'
 import { describeFailure, describeLogin } from './failure-report.ts'
@@ -213,11 +214,10 @@ export class McpIntegration {
     const report = failure.needsLogin ? describeLogin(what) : describeFailure(what)
     if (failure.needsLogin) connection.log.needsLogin(failure)
     else connection.log.failed(failure, attempts, report)
-    try {
-      this.#options.onReport?.(report)
-    } catch (error) {
-      this.#logger.warn({ error: describeError(error) }, 'onReport failed')
-    }
+    quietly(
+      () => this.#options.onReport?.(report),
+      error => this.#logger.warn({ error: describeError(error) }, 'onReport failed'),
+    )
   }
 
   #localTools(): string[] {

@@ -105,8 +105,25 @@ type OutputOf<Schema extends StandardSchema> = (StandardTypes<Schema> extends {
 type ArgsOf<Schema> = string extends keyof Schema
   ? Record<string, unknown>
   : Schema extends JSONSchema
-    ? Extract<FromSchema<Schema>, object>
+    ? Extract<FromSchema<Finite<Schema>>, object>
     : Record<string, unknown>
+
+/** A schema in which whatever may be recursive accepts anything. */
+type Finite<Schema extends JSONSchema> = Unrolled<Schema> extends JSONSchema ? Unrolled<Schema> : Schema
+/** Keeps a reference only if it is to a definition, and not from within one. */
+type Unrolled<Schema, InDefinition = false> = Schema extends { readonly $ref: infer Ref extends string }
+  ? [InDefinition, Ref] extends [false, `#/${DefinitionsKey}/${string}`]
+    ? Schema
+    : true
+  : Schema extends object
+    ? {
+        readonly [Key in keyof Schema]: Unrolled<
+          Schema[Key],
+          Key extends DefinitionsKey ? true : InDefinition
+        >
+      }
+    : Schema
+type DefinitionsKey = '$defs' | 'definitions'
 
 /** For `defineTool<Args>`: the handler accepts exactly `Args`, nothing narrower. */
 interface AnnotatedDefinition<Args extends object> extends ToolDefinition<Args> {
