@@ -136,16 +136,13 @@ export interface Naming {
 
 /** For MCP tools only: gives arguments the names that the tool's server expects, and logs the change. */
 function fitNames(args: Arguments, { tool, schema, origin, logger }: Naming): Arguments {
-  const fitted = fitArgumentNames(args, schema, mappingOf(origin))
+  const fitted = fitArgumentNames(args, schema, {
+    configured: origin.parameterNames && ownValue(origin.parameterNames, origin.name),
+    wellKnown: ownValue(ZWAVE_PARAMETER_NAMES, origin.name),
+  })
   if (!fitted) return args
   logRenaming(logger, tool.name, args, fitted)
   return fitted.args
-}
-
-function mappingOf({ name, parameterNames = {} }: McpOrigin): Record<string, string> | undefined {
-  const fixed = ownValue(ZWAVE_PARAMETER_NAMES, name)
-  const configured = ownValue(parameterNames, name)
-  return configured ? { ...fixed, ...configured } : fixed
 }
 
 function logRenaming(logger: Logger, tool: string, before: Arguments, { args, lost }: FittedNames): void {

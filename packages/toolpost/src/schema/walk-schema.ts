@@ -115,9 +115,15 @@ function isDigits(part: string): boolean {
   return code >= 48 && code <= 57 && /^\d+$/.test(part)
 }
 
-/** Every argument name that a schema declares at its top level, in any of its branches. */
+/** Every argument name that a schema declares or requires at its top level, in any of its branches. */
 export function knownNames(schema: JsonSchema): Set<string> {
-  return namesIn(formsOf([schema], schema))
+  const forms = formsOf([schema], schema)
+  const names = namesIn(forms)
+  for (const {
+    schema: { required },
+  } of forms)
+    if (Array.isArray(required)) for (const name of required) if (typeof name === 'string') names.add(name)
+  return names
 }
 
 export function namesIn(forms: Iterable<Form>): Set<string> {

@@ -73,6 +73,18 @@ describe('argument names of MCP tools', () => {
     expect((await received(tool, given)).result).toEqual(given)
   })
 
+  it("[A29] stay if another server's tool of that name declares them beside the usual ones", async () => {
+    const schema = { ...properties('deviceName', 'action', 'command'), required: ['command'] }
+    const given = { deviceName: 'Lamp', command: 'on', action: 'now' }
+    expect((await received({ name: 'control_zwave_device', schema }, given)).result).toEqual(given)
+  })
+
+  it('become a name that is required but not declared', async () => {
+    const schema = { type: 'object', properties: {}, required: ['playerID'] }
+    const { result } = await received({ schema }, { player_id: 1, other_name: 2 })
+    expect(result).toEqual({ playerID: 1, other_name: 2 })
+  })
+
   it('[A28] are left alone for tools that are not MCP tools', async () => {
     const args = { device_name: 'Lamp', command: 'on' }
     for (const name of ['echo', 'control_zwave_device']) {
@@ -172,7 +184,7 @@ describe('argument names of MCP tools', () => {
     fc.assert(
       fc.property(fc.dictionary(name, fc.integer()), fc.array(name), (args, known) => {
         const before = JSON.stringify(args)
-        const fitted = fitArgumentNames(args, properties(...known), undefined)
+        const fitted = fitArgumentNames(args, properties(...known))
         expect(JSON.stringify(args)).toBe(before)
         if (!fitted) return
         expect(Object.keys(fitted.args).length + fitted.lost.length).toBe(Object.keys(args).length)

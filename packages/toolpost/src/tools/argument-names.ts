@@ -21,16 +21,23 @@ export interface FittedNames {
   lost: string[]
 }
 
-/** Renames arguments by the mapping, then by the schema. Returns `undefined` if nothing changes. */
+/** Names for the arguments of one tool, where the schema knows them. */
+export interface NameMappings {
+  configured?: Readonly<Record<string, string>> | undefined
+  /** What we know about the tool; another server's tool of that name may have both names. */
+  wellKnown?: Readonly<Record<string, string>> | undefined
+}
+
+/** Renames arguments by the mappings, then by the schema. Returns `undefined` if nothing changes. */
 export function fitArgumentNames(
   args: Record<string, unknown>,
   schema: JsonSchema,
-  mapping: Readonly<Record<string, string>> | undefined,
+  mappings: NameMappings = {},
 ): FittedNames | undefined {
   const renamed: [string, string][] = []
   const naming = namingOf(schema)
   for (const given of Object.keys(args)) {
-    const used = fittingName(given, naming, mapping)
+    const used = fittingName(given, naming, mappings)
     if (used !== given) renamed.push([given, used])
   }
   return renamed.length === 0 ? undefined : rename(args, renamed)
@@ -39,13 +46,19 @@ export function fitArgumentNames(
 function fittingName(
   given: string,
   { names, byFold, isNameMap }: Naming,
-  mapping: Readonly<Record<string, string>> | undefined,
+  { configured, wellKnown }: NameMappings,
 ): string {
   // The schema says nothing about names: only the specification's rule is left.
   const isSilent = names.size === 0 && !isNameMap
-  const mapped = mapping && ownValue(mapping, given)
-  if (mapped !== undefined && (isSilent || names.has(mapped))) return mapped
+  const mapped = (mapping: NameMappings[keyof NameMappings]) => {
+    const name = mapping && ownValue(mapping, given)
+    return name !== undefined && (isSilent || names.has(name)) ? name : undefined
+  }
+  const chosen = mapped(configured)
+  if (chosen !== undefined) return chosen
   if (names.has(given)) return given
+  const known = mapped(wellKnown)
+  if (known !== undefined) return known
   if (!isSilent) return byFold.get(foldedName(given)) ?? given
   const camel = toCamelCase(given)
   // No argument has the name of an inherited property.
