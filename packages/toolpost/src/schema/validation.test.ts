@@ -207,13 +207,16 @@ describe('patterns', () => {
     expect(performance.now() - before).toBeLessThan(5_000)
   })
 
-  it('[F26] that the engine cannot express are left to the tool, with one warning', async () => {
-    const logger = recordingLogger()
-    const schema = object({ a: { pattern: '^(x)\\1$' }, b: { pattern: '^b$' } })
-    expect(await check(schema, { a: 'anything', b: 'b' }, logger)).toBe('ok')
-    expect(await check(schema, { a: 'anything', b: 'c' })).toBe(`'b' must match pattern "^b$"`)
-    expect(logger.at('warn')).toMatchObject([{ fields: { tool: 'subject', pattern: '^(x)\\1$' } }])
-  })
+  it.each(['^(x)\\1$', '^(?<q>["\'])x\\k<q>$'])(
+    '[F26] that the engine cannot express are left to the tool, with one warning: %s',
+    async pattern => {
+      const logger = recordingLogger()
+      const schema = object({ a: { pattern }, b: { pattern: '^b$' } })
+      expect(await check(schema, { a: 'anything', b: 'b' }, logger)).toBe('ok')
+      expect(await check(schema, { a: 'anything', b: 'c' })).toBe(`'b' must match pattern "^b$"`)
+      expect(logger.at('warn')).toMatchObject([{ fields: { tool: 'subject', pattern } }])
+    },
+  )
 
   it.each([
     ['^\\p{Letter}+$', 'äß', 'a1'],
@@ -230,6 +233,13 @@ describe('patterns', () => {
     ['^\\p{Alphabetic}+$', 'aä', '1'],
     ['^\\p{ID_Start}\\p{ID_Continue}*$', 'a1', '1a'],
     ['^\\P{ASCII}+$', 'ä\u{10fffd}', 'a'],
+    ['^[\\p{Letter}\\p{Mark}]+$', '葛\u{e0100}城市', '葛\u{e0080}'],
+    ['^\\p{Variation_Selector}+$', '\ufe0f\u{e01ef}', '\u{e01f0}'],
+    ['^\\p{Private_Use}+$', '\ue000\u{f0000}\u{10fffd}', '\u{10fffe}'],
+    ['^\\p{Unassigned}+$', '\u{40000}\u{dfffd}\u{e1000}', '\u{f0000}'],
+    ['^\\P{Unassigned}+$', 'a\u{e0001}\u{f1234}', '\u{50000}'],
+    ['^\\ud83d\\ude00$', '😀', '😁'],
+    ['^[\\uD83D\\uDE00-\\uD83D\\uDE4F]+$', '😀🙏', '🚀'],
     ['^a\\sb$', 'a\u00a0b', 'a\u200bb'],
     ['^a[\\s_]+b$', 'a\u3000\ufeff\t_b', 'a-b'],
     ['^\\S+$', 'a\u200bb', 'a\u00a0b'],
