@@ -62,6 +62,11 @@ describe('variables in the values of servers', () => {
     )
   })
 
+  it('that are empty do not make a host of the path', async () => {
+    const filled = await fill({ mcpServers: { remote: { url: 'http://${HOST}/mcp' } } }, { HOST: '' })
+    expect(filled.brokenServers.remote).toContain("'url' is not a valid URL: 'http:///mcp'")
+  })
+
   it('are filled in for a login too, whose numbers stay numbers; one that cannot be made is said', async () => {
     const url = 'https://x.example/mcp'
     const oauth = { clientId: 'me', clientSecret: '${KEY}', redirectPort: 8080 }

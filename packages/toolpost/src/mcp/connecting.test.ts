@@ -183,17 +183,31 @@ describe('the first connection', () => {
     ])
   })
 
-  it('is not begun for an entry with neither command nor url, or with both', () => {
+  it('is not begun for an entry that cannot be used, and says why', () => {
     const make = (entry: object) => () => new McpIntegration({ servers: { mine: entry as never } })
     for (const entry of [{}, { command: '' }, { command: 'x', url: 'http://localhost' }, { command: 5 }]) {
       expect(make(entry)).toThrow("MCP server 'mine' needs either 'command' or 'url', as a string")
     }
-    for (const url of ['nowhere', '', 'localhost:3000/mcp', 'ftp://host/', 'file:///etc/passwd']) {
+    for (const url of [
+      'nowhere',
+      '',
+      'localhost:3000/mcp',
+      'ftp://host/',
+      'file:///etc/passwd',
+      'http:///mcp',
+    ]) {
       expect(make({ url })).toThrow(
         `MCP server 'mine': '${url}' is not a valid URL; expected http:// or https://`,
       )
     }
     expect(make({ url: 'mcp://me:secret@host/' })).toThrow("'[removed]@host/' is not a valid URL")
+    expect(make(null as never)).toThrow("MCP server 'mine' is not an object")
+    expect(make({ command: 'x', env: { PORT: 3000 } })).toThrow(
+      "MCP server 'mine': 'PORT' in 'env' is not a string",
+    )
+    const url = 'http://localhost/mcp'
+    expect(make({ url, headers: { a: null } })).toThrow("'a' in 'headers' is not a string")
+    expect(make({ url, headers: 'a: b' })).toThrow("'headers' is not an object")
   })
 })
 

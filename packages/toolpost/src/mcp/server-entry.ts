@@ -1,4 +1,5 @@
 import { shownAddress } from '../logging/config-secrets.ts'
+import { isRecord } from '../runtime/guards.ts'
 import type { ParameterNames } from '../tools/argument-names.ts'
 import { type OAuthOptions, oauthProblem } from './oauth/oauth-options.ts'
 
@@ -50,8 +51,9 @@ export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
   return typeof entry.url === 'string'
 }
 
-/** Throws, naming the server, on an entry with neither a command nor a URL, or with both. */
+/** Throws, naming the server, on an entry that cannot be used. */
 export function checkServerEntry(name: string, entry: ServerEntry): void {
+  if (!isRecord(entry)) throw new TypeError(`MCP server '${name}' is not an object`)
   const { command, url } = entry as { command?: unknown; url?: unknown }
   const given = [command, url].filter(value => value !== undefined)
   if (given.length !== 1 || typeof given[0] !== 'string' || command === '')
@@ -60,11 +62,20 @@ export function checkServerEntry(name: string, entry: ServerEntry): void {
     throw new TypeError(
       `MCP server '${name}': '${shownAddress(url)}' is not a valid URL; expected http:// or https://`,
     )
-  const problem = isHttp(entry) ? oauthProblem(entry.oauth) : undefined
+  const problem = isHttp(entry)
+    ? (textsProblem('headers', entry.headers) ?? oauthProblem(entry.oauth))
+    : textsProblem('env', entry.env)
   if (problem) throw new TypeError(`MCP server '${name}': ${problem}`)
 }
 
-/** `localhost:3000` parses too, as a URL of the scheme `localhost:`. */
+function textsProblem(key: 'env' | 'headers', texts: unknown): string | undefined {
+  if (texts === undefined) return undefined
+  if (!isRecord(texts)) return `'${key}' is not an object`
+  const wrong = Object.keys(texts).find(name => typeof texts[name] !== 'string')
+  return wrong === undefined ? undefined : `'${wrong}' in '${key}' is not a string`
+}
+
+/** `localhost:3000` parses too, as a URL of the scheme `localhost:`, and `http:///mcp` as one of the host `mcp`. */
 export function isHttpUrl(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  return URL.canParse(url) && /^\s*https?:\/\/[^/\\?#]/i.test(url)
 }
