@@ -317,6 +317,15 @@ describe('a text', () => {
 })
 
 describe('a value', () => {
+  it('shows the signature of a tool, not that of a message', () => {
+    const signature = 'add(a: number, b?: number)'
+    expect(safeValue({ signature })).toEqual({ signature })
+    expect(safeValue({ signature: 'now()' })).toEqual({ signature: 'now()' })
+    for (const secret of ['3f9a8c', 'sha256=abcdef', 'k(x)', 'MEUCIQ(D: x'])
+      expect(safeValue({ signature: secret })).toEqual({ signature: '[removed]' })
+    expect(safeValue({ password: signature })).toEqual({ password: '[removed]' })
+  })
+
   it.each([
     ['{"password":"hunter2"}', '{"password":"[removed]"}'],
     [{ c: '{"password":"hunter2"}' }, { c: '{"password":"[removed]"}' }],

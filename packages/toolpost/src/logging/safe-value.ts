@@ -127,11 +127,18 @@ export function safeName(name: string): string {
   return knownKey(name).shown
 }
 
+/** `add(a: number, b?: number)`: the signature of a tool, not of a message. */
+function isFunctionSignature(value: unknown, key: string): value is string {
+  return /signature$/i.test(key) && typeof value === 'string' && FUNCTION_SIGNATURE.test(value)
+}
+
+const FUNCTION_SIGNATURE = /^[\w.-]{1,128}\((?:[\w$.-]{1,100}\??: .*)?\)$/s
+
 /** Removes secrets from a copy: by key, by a name next to them, and within texts. */
 export const cleaner: Cleaner = {
   text: text => withoutSecrets(text),
   key: knownKey,
-  secret: withoutValue,
+  secret: (value, key) => (isFunctionSignature(value, key) ? safeText(value) : withoutValue(value)),
   list: cleanList,
   object: cleanObject,
 }

@@ -23,7 +23,7 @@ export interface Cleaner {
   text(text: string): string
   key(key: string): { shown: string; isSecret: boolean }
   /** What is shown for the value of a secret key. */
-  secret(value: unknown): unknown
+  secret(value: unknown, key: string): unknown
   list(values: unknown[], originals: Originals | undefined): void
   object(entries: Record<string, unknown>, originals: Originals | undefined): void
 }
@@ -212,7 +212,7 @@ class Copier {
     if (entry === undefined || typeof entry === 'function' || typeof entry === 'symbol') return
     if (this.#isOnlyCounting) return void this.copy(entry)
     const known = this.#cleaner?.key(key)
-    const value = known?.isSecret ? this.#cleaner?.secret(entry) : this.copy(entry)
+    const value = known?.isSecret ? this.#cleaner?.secret(entry, key) : this.copy(entry)
     const shown = known ? known.shown : key
     if (known && isShort(entry) && value !== entry) to.originals = noted(to.originals, shown, entry)
     if (shown === '__proto__') Object.defineProperty(to.entries, shown, { value, enumerable: true })
