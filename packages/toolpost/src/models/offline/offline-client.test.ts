@@ -57,6 +57,25 @@ describe('OfflineClient', () => {
     expect((await client.ask('what time is it in Tokyo')).text).toMatch(/^It is \d\d:\d\d on .* in Tokyo\.$/)
   })
 
+  it('says that there is no tool for something only if none has a sentence about it', async () => {
+    const weather = defineTool({
+      name: 'weather',
+      description: 'The weather',
+      schema: { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] },
+      sentences: ['weather in {location}'],
+      handler: () => 'sunny',
+    })
+    const said = 'will it rain, and what is the weather in Paris tomorrow and on Sunday'
+    expect((await setup().client.ask('what is the weather in Paris')).text).toContain('no tool for that here')
+    const { client } = setup(weather)
+    for (const question of ['weather in paris tomorrow', said]) {
+      const { text, results } = await client.ask(question)
+      expect(text).not.toContain('no tool for that')
+      expect(results).toEqual([])
+    }
+    expect((await client.ask('set an alarm for six')).text).toContain('no tool for that here')
+  })
+
   it('says in one sentence what failed', async () => {
     const { client } = setup(lamp)
     const answer = await client.ask('lamp 150')

@@ -40,10 +40,15 @@ function nearTo(request: Request | undefined, sentences: readonly Sentence[]): s
 }
 
 /** How many of the sentence's own words the request has. */
-function nearness({ nodes }: Sentence, { words }: Request): number {
-  const telling = ownWords(nodes).filter(key => !COMMON.has(key))
+function nearness(sentence: Sentence, { words }: Request): number {
+  const telling = tellingWords(sentence)
   const shared = new Set(telling.filter(key => words.some(word => compareWords(word.key, key) !== undefined)))
   return shared.size / Math.max(1, Math.sqrt(new Set(telling).size))
+}
+
+/** The words that tell a sentence from others. */
+export function tellingWords({ nodes }: Sentence): string[] {
+  return ownWords(nodes).filter(key => !COMMON.has(key))
 }
 
 function ownWords(nodes: readonly TemplateNode[]): string[] {

@@ -5,6 +5,7 @@ import type { Grammar } from './grammar.ts'
 import { matchSentence, prepareSentence, type Sentence } from './match.ts'
 import { listWords, type Meaning, saying } from './meaning.ts'
 import type { Request } from './request.ts'
+import { tellingWords } from './suggestions.ts'
 
 /*
  * Answers without any tool: greetings, thanks, what can be done here, and what cannot.
@@ -88,7 +89,8 @@ const HINTS: readonly (readonly [string, readonly string[]])[] = [
 
 interface Talk {
   sentence: Sentence
-  kind: 'talk' | 'ask'
+  /** `cannot` is true only if no tool may be meant. */
+  kind: 'talk' | 'ask' | 'cannot'
   answer(grammar: Grammar): string
 }
 
@@ -103,7 +105,7 @@ function talks(): Talk[] {
     ...HINTS.flatMap(([meant, templates]) => prepare(templates, () => didYouMean(meant), 'ask')),
     ...prepare(ABOUT_ME, whatCanBeDone),
     ...CANNOT.flatMap(([what, templates]) =>
-      prepare(templates, () => `I cannot ${what}: there is no tool for that here.`),
+      prepare(templates, () => `I cannot ${what}: there is no tool for that here.`, 'cannot'),
     ),
   ]
   return prepared
@@ -116,7 +118,23 @@ export function talkAbout(request: Request, grammar: Grammar): Meaning | undefin
     const match = matchSentence(talk.sentence, request)
     if (match && (!best || match.score > best.score)) best = { talk, score: match.score }
   }
-  return best && saying(best.talk.kind, best.talk.answer(grammar))
+  if (!best) return undefined
+  const { kind, answer } = best.talk
+  if (kind !== 'cannot') return saying(kind, answer(grammar))
+  return mayMeanATool(request, grammar) ? undefined : saying('talk', answer(grammar))
+}
+
+const wordsOfOthers = new WeakMap<Grammar, ReadonlySet<string>>()
+
+/** Whether a tool that came from somewhere else has a sentence about the same thing. */
+function mayMeanATool({ words }: Request, grammar: Grammar): boolean {
+  let known = wordsOfOthers.get(grammar)
+  if (!known) {
+    const others = grammar.sentences.filter(({ tool }) => !isKnown(grammar, tool))
+    known = new Set(others.flatMap(({ sentence }) => tellingWords(sentence)))
+    wordsOfOthers.set(grammar, known)
+  }
+  return words.some(({ key }) => known.has(key))
 }
 
 const SKILLS: Readonly<Record<string, string>> = {
