@@ -81,8 +81,9 @@ function sceneKey(name: string): string {
 function noSuchScene(network: ZwaveNetwork, said: string): string {
   const names = network.scenes().map(({ name }) => name)
   const shown = names.slice(0, MAX_NAMES)
-  if (network.gateway.name === null) return `There is no scene called "${said}". ${UNKNOWN_GATEWAY}`
-  return names.length > 0
-    ? `There is no scene called "${said}". The scenes are ${listWords(shown)}.`
-    : `There is no scene called "${said}". The gateway has no scenes.`
+  const missing = `There is no scene called "${said}".`
+  if (network.gateway.name === null) return `${missing} ${UNKNOWN_GATEWAY}`
+  if (names.length > 0) return `${missing} The scenes are ${listWords(shown)}.`
+  if (network.hasListedScenes) return `${missing} The gateway has no scenes.`
+  return `The scene "${said}" cannot be activated: the gateway does not list its scenes.`
 }

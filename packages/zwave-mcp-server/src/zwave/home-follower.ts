@@ -76,6 +76,11 @@ export class HomeFollower {
     return [...this.#scenes.values()].flat()
   }
 
+  /** Whether any gateway has listed its scenes, even if there are none. */
+  get hasListedScenes(): boolean {
+    return this.#scenes.size > 0
+  }
+
   /** Whether the known state of a device is current: it publishes its values, or its gateway has just listed them. */
   isLive({ isFollowed, gateway }: Device): boolean {
     return isFollowed || this.#listAge(gateway) < FRESH_MS + ANSWER_MS
