@@ -163,6 +163,17 @@ describe('schemas of other libraries', () => {
     expect(await run(subject, { at: 'noon', n: 'five' })).toMatchObject({ code: 'invalid_arguments' })
   })
 
+  it.each([
+    [['n'], "'n': not accepted by the schema"],
+    [[], 'the schema rejected the arguments'],
+  ])('issues without a message are said in words: at %j', async (path, said) => {
+    const validate = () => ({ issues: [{ message: '', path }] })
+    const jsonSchema = { input: () => ({ type: 'object' }) }
+    const schema = { '~standard': { version: 1, vendor: 'mine', validate, jsonSchema } }
+    const strict = defineTool({ name: 'strict', description: 'd', schema, handler: () => 'ok' })
+    expect(await run(strict, { n: 3 })).toMatchObject({ error: expect.stringContaining(said) })
+  })
+
   it('asynchronous refinements are awaited', async () => {
     const schema = z.object({
       name: z.string().refine(async name => (await Promise.resolve(name)) === 'free', 'is taken'),

@@ -13,12 +13,14 @@ export type StandardOutcome =
 
 const MAX_ISSUES = 10
 
+const UNSAID = 'the schema rejected the arguments'
+
 /** What a schema library finds wrong, one phrase per issue: `'a.b[0]': too short`. */
 export function problemsIn(issues: readonly Issue[]): string[] {
-  if (issues.length === 0) return ['the schema rejected the arguments']
+  if (issues.length === 0) return [UNSAID]
   return issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
     const place = path.map(keyOf).reduce(joinPlace, '')
-    return place === '' ? message : `'${place}': ${message}`
+    return place === '' ? message || UNSAID : `'${place}': ${message || 'not accepted by the schema'}`
   })
 }
 

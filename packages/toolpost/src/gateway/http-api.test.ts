@@ -248,7 +248,7 @@ describe('health, metrics and the description', () => {
       status: 'ok',
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       tools: hostile.tools.getTools().length,
-      servers: { starting: 0, ready: 1, lost: 0, failed: 0, closed: 0 },
+      servers: { starting: 0, ready: 1, lost: 0, failed: 0, needs_login: 0, closed: 0 },
     })
   })
 

@@ -32,6 +32,7 @@ describe('a login over the gateway', () => {
     expect((await dataOf(gateway.get('/api/servers', headers))).servers[0]).toMatchObject({
       state: 'needs_login',
     })
+    expect((await dataOf(gateway.get('/healthz', headers))).servers).toMatchObject({ needs_login: 1 })
     const { url } = await dataOf(gateway.post(LOGIN, undefined, { headers }))
     const back = await oauth.agree(url)
     expect(`${back.origin}${back.pathname}`).toBe(`${ADDRESS}/oauth/callback`)

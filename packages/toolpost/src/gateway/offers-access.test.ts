@@ -261,6 +261,35 @@ describe('large things over MCP', () => {
     expect(following).toBe(0)
   })
 
+  it('a subscription that begins while its client leaves is taken back, and nothing listens for it', async () => {
+    const capabilities = { resources: { subscribe: true } }
+    const server = new Server({ name: 'x', version: '1' }, { capabilities })
+    const catalog = new Catalog()
+    let [following, listening] = [0, 0]
+    let begin = () => {}
+    catalog.follow = () =>
+      new Promise(resolve => {
+        following++
+        begin = () => resolve(() => void following--)
+      })
+    const on = () => {
+      listening++
+      return () => void listening--
+    }
+    Object.assign(catalog, { on })
+    followResources(server, catalog, () => undefined)
+    const [near, far] = InMemoryTransport.createLinkedPair()
+    const client = new Client({ name: 'x', version: '1' })
+    await Promise.all([server.connect(far), client.connect(near)])
+    const subscribing = client.subscribeResource({ uri: 'x:1' }).catch(() => {})
+    await expect.poll(() => following).toBe(1)
+    await client.close()
+    begin()
+    await subscribing
+    await expect.poll(() => following).toBe(0)
+    expect(listening).toBe(0)
+  })
+
   it.each(CLIENTS_2025)(
     'log messages come from the level on that a client of the %s wants',
     async (_, connect) => {

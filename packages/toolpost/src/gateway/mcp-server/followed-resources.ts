@@ -26,7 +26,10 @@ export function followResources(server: Server, catalog: Catalog, client: () => 
     const stop = await answering(catalog.follow(uri, client()?.access('resources'))).finally(() => {
       beginning--
     })
-    if (isClosed) stop()
+    if (isClosed) {
+      stop()
+      return {}
+    }
     stops.get(uri)?.()
     stops.set(uri, stop)
     listen()

@@ -4,7 +4,14 @@ import { toolpostVersion } from '../../runtime/version.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { json, plainText } from '../http/answers.ts'
 
-const STATES: readonly ServerState[] = ['starting', 'ready', 'lost', 'failed', 'closed']
+const NO_SERVERS: Readonly<Record<ServerState, number>> = {
+  starting: 0,
+  ready: 0,
+  lost: 0,
+  failed: 0,
+  needs_login: 0,
+  closed: 0,
+}
 
 /** Whether calls should be sent here. Needs no token, so it says nothing else. */
 export const READY_PATH = '/readyz'
@@ -53,7 +60,7 @@ function durableHealth({ source }: GatewayContext): object {
 }
 
 function countStates({ source }: GatewayContext): Record<ServerState, number> {
-  const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<ServerState, number>
+  const counts = { ...NO_SERVERS }
   for (const { state } of source.status().servers) counts[state]++
   return counts
 }
