@@ -17,29 +17,25 @@ export async function askInput(asked: ConfigInput, options: Asked): Promise<stri
   const { description, options: choices, suggestion } = asked
   for (const [index, choice] of choices.entries()) say(terminal, `  ${index + 1}  ${choice}`)
   const hint = suggestion === undefined || asked.isSecret ? '' : ` [${suggestion}]`
-  const typed = await typedLine(`${description}${hint}: `, asked.isSecret, { ...options, input })
+  const typed = await typedLine(`${description}${hint}: `, { ...options, input, isSecret: asked.isSecret })
   const answer = typed?.trim() || suggestion
   if (answer === undefined || choices.length === 0) return answer
   return choices.includes(answer) ? answer : choices[Number(answer) - 1]
 }
 
 /** `undefined` if the terminal is closed or Toolpost is stopped. */
-async function typedLine(
+export async function typedLine(
   question: string,
-  isSecret: boolean,
-  { terminal, signal, input }: Asked & { input: NodeJS.ReadableStream },
+  { terminal, signal, input = process.stdin, isSecret = false }: Asked & { isSecret?: boolean },
 ): Promise<string | undefined> {
   // The line reader echoes what is typed, so for a secret its output is discarded.
   const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : terminal.err
   const lines = createInterface({ input, output, terminal: true })
   if (isSecret) terminal.err.write(question)
-  try {
-    const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-    return await Promise.race([lines.question(isSecret ? '' : question, { signal }), closed])
-  } catch {
-    return undefined
-  } finally {
-    lines.close()
-    if (isSecret) terminal.err.write('\n')
-  }
+  const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+  const answer = lines.question(isSecret ? '' : question, { signal }).catch(() => undefined)
+  const typed = await Promise.race([answer, closed])
+  lines.close()
+  if (isSecret || typed === undefined) terminal.err.write('\n')
+  return typed
 }

@@ -142,4 +142,8 @@ async function addOldMetaSchemas(compiler: Compiler): Promise<void> {
     for (const $id of [`http://json-schema.org/${draft}/schema`, `https://json-schema.org/${draft}/schema`])
       if (!compiler.getSchema($id)) compiler.addSchema({ ...metaSchema, $id })
   }
+  // Ajv cannot compile these; what refers to them is a schema, and the rest is up to the tool.
+  for (const draft of ['draft-03', 'draft-04'])
+    for (const scheme of ['http', 'https'])
+      compiler.addSchema({ $id: `${scheme}://json-schema.org/${draft}/schema`, type: 'object' })
 }

@@ -70,6 +70,15 @@ describe('recursive schemas', () => {
     expect(await check(schema, { schema: { type: 5 } })).toMatch(/'schema\.type'/)
   })
 
+  it.each(['http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft-03/schema'])(
+    'may refer to the meta-schema %s, of which only little is checked',
+    async $ref => {
+      const schema = { type: 'object', properties: { schema: { $ref } } }
+      expect(await check(schema, { schema: { minimum: 1, exclusiveMinimum: true } })).toBe('ok')
+      expect(await check(schema, { schema: 5 })).toMatch(/'schema'/)
+    },
+  )
+
   it.each([
     ['itself', { $ref: '#' }],
     ['each other', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }],

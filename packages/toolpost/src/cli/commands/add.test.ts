@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
 import { writeFiles } from '../../../test/config-folder.ts'
+import { hasPseudoTerminal, onTerminal } from '../../../test/pseudo-terminal.ts'
+import { packageRoot } from '../../runtime/package-root.ts'
 import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
 
 const { toolpost, folder } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const { command, args = [] } = hostileServer()
 const program = [command, ...args]
 
@@ -81,6 +84,35 @@ describe('toolpost add', { timeout: 90_000 }, () => {
       code: 2,
       err: expect.stringContaining(problem),
     })
+  })
+})
+
+describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60_000 }, () => {
+  const init = (cwd: string) => {
+    const env = [`HOME=${cwd}`, `APPDATA=${cwd}`, `XDG_CONFIG_HOME=${cwd}`]
+    return onTerminal([COMMAND, 'init'], { cwd, env })
+  }
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('is stopped by %s, and writes nothing', async (_key, typed) => {
+    const cwd = mkdtempSync(join(folder, 'init-'))
+    await using person = init(cwd)
+    await person.sees('[Y/n]')
+    person.types(typed)
+    expect(await person.exit).toBe(1)
+    expect(person.shown().trimEnd()).toMatch(/\nStopped\.$/)
+    expect(readdirSync(cwd)).toEqual([])
+  })
+
+  it('writes what was agreed to', async () => {
+    const cwd = mkdtempSync(join(folder, 'init-'))
+    await using person = init(cwd)
+    await person.sees('[Y/n]')
+    person.types('n\r')
+    expect(await person.exit).toBe(0)
+    expect(JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))).not.toHaveProperty('history')
   })
 })
 

@@ -1,8 +1,9 @@
-import { createInterface } from 'node:readline/promises'
 import { ConfigEditor } from '../../config/edit-config.ts'
 import { type KnownProgram, knownPrograms, serversOf } from '../../config/known-programs.ts'
 import { hasDatabase } from '../../history/database.ts'
+import { typedLine } from '../ask-input.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
+import { Stopped } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
 import type { EditContext } from './add.ts'
 
@@ -15,32 +16,28 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
   const { options, terminal, stop } = context
   const editor = await ConfigEditor.open(options.config)
   if (!editor.isNew) throw new UsageError(`${editor.file} exists; \`toolpost add\` adds a server to it`)
-  const answers = createInterface({ input: process.stdin, output: terminal.err })
   const acceptsAll = flags.yes === true || !process.stdin.isTTY
   const agrees = async (question: string) => {
     if (acceptsAll) return true
-    const answer = await answers.question(`${question} [Y/n] `, { signal: stop.signal })
+    const answer = await typedLine(`${question} [Y/n] `, { terminal, signal: stop.signal })
+    if (answer === undefined) throw new Stopped('No answer')
     return !/^\s*n/i.test(answer)
   }
   const next = [
     'toolpost add NAME -- command …   (an MCP server)',
     'toolpost up                       (everything, with a console)',
   ]
-  try {
-    const wanted: string[] = []
-    for (const program of knownPrograms(editor.folder)) {
-      const servers = await usableServers(program, editor, terminal)
-      const offer = `${program.name} (${program.file}) has ${servers.join(', ')}. Use them here?`
-      if (servers.length > 0 && (await agrees(offer))) wanted.push(program.file)
-    }
-    if (wanted.length > 0) editor.set(['include'], wanted)
-    editor.set(['mcpServers'], {})
-    if (await agrees('Keep a history of calls, for `toolpost calls` and the console?')) {
-      editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
-      if (!hasDatabase()) next.unshift('npm i libsql                     (stores the history)')
-    }
-  } finally {
-    answers.close()
+  const wanted: string[] = []
+  for (const program of knownPrograms(editor.folder)) {
+    const servers = await usableServers(program, editor, terminal)
+    const offer = `${program.name} (${program.file}) has ${servers.join(', ')}. Use them here?`
+    if (servers.length > 0 && (await agrees(offer))) wanted.push(program.file)
+  }
+  if (wanted.length > 0) editor.set(['include'], wanted)
+  editor.set(['mcpServers'], {})
+  if (await agrees('Keep a history of calls, for `toolpost calls` and the console?')) {
+    editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
+    if (!hasDatabase()) next.unshift('npm i libsql                     (stores the history)')
   }
   await editor.save()
   say(terminal, `Wrote ${editor.file}\nNext: ${next.join('\n      ')}`)
