@@ -44,7 +44,6 @@ export class ToolExecutor {
   readonly metrics = new Metrics()
   /** The tools that can be called. */
   readonly tools: ToolManager
-  /** Times calls and deadlines. */
   readonly clock: Clock
   readonly #defaults: CallDefaults
   readonly #maxTextBytes: number

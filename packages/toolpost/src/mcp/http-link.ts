@@ -131,12 +131,8 @@ export class HttpLink implements ServerLink {
       const { from, onRequest } = call
       const onSent = onRequest && ((sent: SentRequest) => onRequest(this.#describe(sent)))
       const { signal } = controller
-      this.#send(
-        { from, onSent },
-        client =>
-          callTool(client, this.#meta ? { ...call, meta: { ...call.meta, ...this.#meta } } : call, signal),
-        signal,
-      ).then(
+      const sent = this.#meta ? { ...call, meta: { ...call.meta, ...this.#meta } } : call
+      this.#send({ from, onSent }, client => callTool(client, sent, signal), signal).then(
         value => {
           this.hasAnswered = true
           settle(() => resolve(value))

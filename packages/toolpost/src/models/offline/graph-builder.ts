@@ -62,10 +62,7 @@ export class GraphBuilder {
    * One rule for all sentences of a kind; `undefined` if there are none. A leading article is dropped: "the light on" is
    * easily confused with "is the light on" or "dim the light …". It stays only if something comes before it (`isBegun`).
    */
-  sentences(
-    isWanted: (sentence: ToolSentence) => boolean,
-    { isBegun = false }: { isBegun?: boolean } = {},
-  ): number | undefined {
+  sentences(isWanted: (sentence: ToolSentence) => boolean, { isBegun = false } = {}): number | undefined {
     const wanted = this.#grammar.sentences.filter(one => isSpoken(one) && isWanted(one))
     const rule = this.write(writer => {
       const ends = wanted.flatMap(said => {

@@ -1,21 +1,13 @@
 import { MISSING_DEVICES } from '../decoys.ts'
 import { isSaid, wordsSaid } from '../spoken-form.ts'
 import { nameTokens } from '../tokens.ts'
+import { wordSet } from '../words.ts'
 import type { Home, HomeDevice } from './home.ts'
 import { fitsList } from './home-lists.ts'
 import { nounOf, plural, singularNoun } from './nouns.ts'
 
-const LISTS = new Set([
-  'devices',
-  'switchable',
-  'dimmable',
-  'levelled',
-  'covers',
-  'locks',
-  'thermostats',
-  'sensors',
-])
-const BY_ROOM = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'covers'])
+const LISTS = wordSet('devices switchable dimmable levelled covers locks thermostats sensors')
+const BY_ROOM = wordSet('devices switchable dimmable levelled covers')
 
 const OTHER_ROOMS = ['dining room', 'guest room', 'laundry room']
 
