@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES } from '../packages/toolpost/src/call/failure-codes.ts'
 import { MODEL_ERROR_CODES } from '../packages/toolpost/src/models/model-error.ts'
 import { anchors, documents } from './markdown.ts'
 import { root, sourceFiles } from './project.ts'
-
-const run = promisify(execFile)
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
@@ -103,9 +99,4 @@ describe('the documents', () => {
     const pages = documents().filter(path => /^docs\/(?!README|decisions|reference)/.test(path))
     expect(pages.filter(path => !index.includes(`](${path.slice('docs/'.length)}`))).toEqual([])
   })
-
-  it('have a reference that matches the source; if not, run: npm run docs', async () => {
-    const { stdout } = await run(process.execPath, ['scripts/docs/main.mjs', '--check'], { cwd: root })
-    expect(stdout).toBe('')
-  }, 60_000)
 })

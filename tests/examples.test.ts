@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { root } from './project.ts'
@@ -36,8 +36,10 @@ function shellSessions(): { command: string; printed: string }[] {
 
 describe('the README', () => {
   it.each(shellSessions())('shows what `$command` prints', async ({ command, printed }) => {
-    const env = { ...process.env, npm_config_loglevel: 'error' }
-    const shown = await run('sh', ['-c', `{ ${command}; } 2>&1 || true`], { cwd: root, env })
+    // What npx would find, in half the time.
+    const PATH = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`
+    const script = `npx() { "$@"; }; { ${command}; } 2>&1 || true`
+    const shown = await run('sh', ['-c', script], { cwd: root, env: { ...process.env, PATH } })
     expect(shown.stdout.trimEnd()).toBe(printed)
   })
 

@@ -41,14 +41,20 @@ function nearTo(request: Request | undefined, sentences: readonly Sentence[]): s
 
 /** How many of the sentence's own words the request has. */
 function nearness(sentence: Sentence, { words }: Request): number {
-  const telling = tellingWords(sentence)
-  const shared = new Set(telling.filter(key => words.some(word => compareWords(word.key, key) !== undefined)))
-  return shared.size / Math.max(1, Math.sqrt(new Set(telling).size))
+  const own = tellingWords(sentence)
+  const shared = own.filter(key => words.some(word => compareWords(word.key, key) !== undefined))
+  return shared.length / Math.max(1, Math.sqrt(own.length))
 }
 
+const telling = new WeakMap<Sentence, readonly string[]>()
+
 /** The words that tell a sentence from others. */
-export function tellingWords({ nodes }: Sentence): string[] {
-  return ownWords(nodes).filter(key => !COMMON.has(key))
+export function tellingWords(sentence: Sentence): readonly string[] {
+  const before = telling.get(sentence)
+  if (before) return before
+  const words = [...new Set(ownWords(sentence.nodes))].filter(key => !COMMON.has(key))
+  telling.set(sentence, words)
+  return words
 }
 
 function ownWords(nodes: readonly TemplateNode[]): string[] {
