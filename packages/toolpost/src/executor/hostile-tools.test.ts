@@ -326,9 +326,9 @@ describe('hostile tools in great numbers', () => {
       for (let turns = 0; turns < 60; turns++) {
         const stop = new AbortController()
         setMaxListeners(0, stop.signal)
-        // Each with 10 kB that its deadline, in an hour, would keep.
+        // Each with 10 kB that its deadline, in an hour, would keep; in é, which are searched for secrets fastest.
         const calls = Array.from({ length: 100 }, () => {
-          const args = { text: Buffer.alloc(10_000, 'x').toString('latin1') }
+          const args = { text: Buffer.alloc(10_000, 0xe9).toString('latin1') }
           return executor.run({ name: 'subject', args }, { signal: stop.signal })
         })
         await turn()
