@@ -20,9 +20,11 @@ function testsIn(folder: string): string[] {
 }
 
 const browser = files.filter(file => file.startsWith(join(root, 'packages/console/test')))
-/** They compile the types as a strict project does, which is a check of the source like the linter's. */
-const types = files.filter(file => file.endsWith('strict-project.test.ts'))
-const others = files.filter(file => ![...browser, ...types].includes(file))
+/** They run the documentation: its examples, commands and code blocks, and its types in a strict project. */
+const documentation = files.filter(file =>
+  /\/tests\/(examples|code-blocks|strict-project)\.test\.ts$/.test(file),
+)
+const others = files.filter(file => ![...browser, ...documentation].includes(file))
 const alone = others.filter(file => OWN_PROCESS.test(readFileSync(file, 'utf8')))
 
 export default defineConfig({
@@ -42,7 +44,7 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: alone, isolate: true } },
       { extends: true, test: { name: 'shared', include: others, exclude: alone, isolate: false } },
       { extends: true, test: { name: 'browser', include: browser, isolate: false } },
-      { extends: true, test: { name: 'types', include: types } },
+      { extends: true, test: { name: 'documentation', include: documentation } },
     ],
   },
 })
