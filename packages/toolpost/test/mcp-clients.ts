@@ -32,6 +32,11 @@ interface ClientOptions {
 // biome-ignore lint/suspicious/noExplicitAny: two SDKs have two types for the same
 type Any = any
 
+interface CallOptions {
+  signal?: AbortSignal
+  onprogress?: (progress: { progress: number }) => void
+}
+
 /** What tests need of a client, whichever SDK and protocol it has. */
 export interface AnyClient extends AsyncDisposable {
   /** What came unasked: list changes by kind, updated resources, log messages. */
@@ -39,6 +44,7 @@ export interface AnyClient extends AsyncDisposable {
   readonly updates: string[]
   readonly logs: Any[]
   readonly instructions: string | undefined
+  readonly protocol: string | undefined
   tools(): Promise<Any[]>
   resources(): Promise<Any[]>
   templates(): Promise<Any[]>
@@ -46,7 +52,7 @@ export interface AnyClient extends AsyncDisposable {
   read(uri: string): Promise<Any>
   prompt(name: string, args?: Record<string, string>): Promise<Any>
   complete(ref: object, name: string, value: string): Promise<string[]>
-  call(name: string, args?: object, options?: object): Promise<Any>
+  call(name: string, args?: object, options?: CallOptions): Promise<Any>
   /** Resolves to a function that ends it. */
   follow(uri: string): Promise<() => Promise<unknown>>
   /** Only the 2025 protocols have it. */
@@ -83,6 +89,24 @@ function heard() {
   return { changes, updates, logs, notice }
 }
 
+function sameInBoth(
+  client: ClientV1 | ClientV2,
+): Omit<AnyClient, keyof ReturnType<typeof heard> | 'protocol' | 'call' | 'follow'> {
+  return {
+    instructions: client.getInstructions(),
+    tools: async () => (await client.listTools()).tools,
+    resources: async () => (await client.listResources()).resources,
+    templates: async () => (await client.listResourceTemplates()).resourceTemplates,
+    prompts: async () => (await client.listPrompts()).prompts,
+    read: uri => client.readResource({ uri }),
+    prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
+    complete: async (ref, name, value) =>
+      (await client.complete({ ref: ref as never, argument: { name, value } })).completion.values,
+    setLevel: level => client.setLoggingLevel(level as never),
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
 export const connectV1: Connect = async (target, options = {}) => {
   const info = { name: options.name ?? 'test', version: '1' }
   const client = new ClientV1(info, { capabilities: capabilitiesOf(options) })
@@ -98,23 +122,14 @@ export const connectV1: Connect = async (target, options = {}) => {
   await client.connect(transport as never)
   return {
     ...told,
-    instructions: client.getInstructions(),
-    tools: async () => (await client.listTools()).tools,
-    resources: async () => (await client.listResources()).resources,
-    templates: async () => (await client.listResourceTemplates()).resourceTemplates,
-    prompts: async () => (await client.listPrompts()).prompts,
-    read: uri => client.readResource({ uri }),
-    prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
-    complete: async (ref, name, value) =>
-      (await client.complete({ ref: ref as never, argument: { name, value } })).completion.values,
+    ...sameInBoth(client),
+    protocol: (transport as { protocolVersion?: string }).protocolVersion,
     call: (name, args = {}, given = {}) =>
       client.callTool({ name, arguments: args as never }, CallToolResultSchema, given),
     follow: async uri => {
       await client.subscribeResource({ uri })
       return () => client.unsubscribeResource({ uri })
     },
-    setLevel: level => client.setLoggingLevel(level as never),
-    [Symbol.asyncDispose]: () => client.close(),
   }
 }
 
@@ -140,15 +155,8 @@ function connectV2(mode: 'legacy' | 'auto'): Connect {
     if (isModern) await client.listen(all)
     return {
       ...told,
-      instructions: client.getInstructions(),
-      tools: async () => (await client.listTools()).tools,
-      resources: async () => (await client.listResources()).resources,
-      templates: async () => (await client.listResourceTemplates()).resourceTemplates,
-      prompts: async () => (await client.listPrompts()).prompts,
-      read: uri => client.readResource({ uri }),
-      prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
-      complete: async (ref, name, value) =>
-        (await client.complete({ ref: ref as never, argument: { name, value } })).completion.values,
+      ...sameInBoth(client),
+      protocol: client.getNegotiatedProtocolVersion(),
       call: (name, args = {}, given = {}) => client.callTool({ name, arguments: args as never }, given),
       follow: async uri => {
         if (isModern) {
@@ -158,8 +166,6 @@ function connectV2(mode: 'legacy' | 'auto'): Connect {
         await client.subscribeResource({ uri })
         return () => client.unsubscribeResource({ uri })
       },
-      setLevel: level => client.setLoggingLevel(level as never),
-      [Symbol.asyncDispose]: () => client.close(),
     }
   }
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { outputOf } from '../../../tests/output-of.ts'
 import { hasPseudoTerminal, onTerminal } from '../../toolpost/test/pseudo-terminal.ts'
 import { temporaryFolder } from './support/programs.ts'
 
@@ -22,17 +23,9 @@ function words(...more: string[]): string[] {
 /** Runs it with lines on a pipe. */
 async function piped(args: string[], input: string) {
   const child = spawn(process.execPath, args, { cwd: temporaryFolder() })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
+  const { out, err, exit } = outputOf(child)
   child.stdin.end(input)
-  const code = await new Promise(resolve => child.once('close', resolve))
-  return { code, out, err }
+  return { code: await exit, out: out(), err: err() }
 }
 
 describe.skipIf(!hasPseudoTerminal)('voice-gateway say at a terminal', LIMIT, () => {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { outputOf } from '../../../tests/output-of.ts'
 import { reasonToDrop } from '../src/audio/judge-audio.ts'
 import { readWav } from '../src/audio/read-wav.ts'
 import { listen } from './support/bus.ts'
@@ -51,19 +52,11 @@ function voiceGateway(
 async function listening(words: string[] = []) {
   const args = [COMMAND, ...OFFLINE, ...words, 'listen', '--no-microphone']
   const child = spawn(process.execPath, args, { cwd: temporaryFolder() })
-  const exit = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))
-  let out = ''
-  let err = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  await patiently(() => err).toContain('Ready after')
-  const [url = ''] = err.match(/mqtt:\/\/\S+/) ?? []
-  return { child, exit, url, out: () => out, err: () => err }
+  const { out, err, exit } = outputOf(child)
+  await patiently(err).toContain('Ready after')
+  const [url = ''] = err().match(/mqtt:\/\/\S+/) ?? []
+  return { child, exit, url, out, err }
 }
 
 /** The speech model, the home, the Z-Wave server. */
@@ -169,7 +162,7 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
         /one is on\b/i,
       )
       gateway.child.kill('SIGTERM')
-      expect(await gateway.exit).toEqual([0, null])
+      expect(await gateway.exit).toBe(0)
       expect(helpers.filter(isRunning)).toEqual([])
     })
   },

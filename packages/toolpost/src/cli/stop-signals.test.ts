@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { outputOf } from '../../../../tests/output-of.ts'
 import { commandLine } from '../../test/command.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 import { isRunning } from '../testing/hostile-server/harness.ts'
@@ -14,16 +15,7 @@ const PATIENCE = { interval: 10, timeout: 15_000 }
 /** The command with its input left open. */
 function run(words: string[]) {
   const child = spawn(process.execPath, [COMMAND, ...words], { cwd: folder })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
-  return { child, exit, out: () => out, err: () => err }
+  return { child, ...outputOf(child) }
 }
 
 /** A server that says who it is in a file and never shakes hands; a failed test leaves it for a minute at most. */

@@ -1,8 +1,5 @@
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client'
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
+import { CLIENTS, connectV1, NEWEST } from '../../test/mcp-clients.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { type HostileHarness, harnessFor, startHostile } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
@@ -10,70 +7,7 @@ import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
 
-interface CallOptions {
-  signal?: AbortSignal
-  onprogress?: (progress: { progress: number }) => void
-}
-
-/** What the tests need of a client, whichever SDK it comes from. */
-interface AnyClient {
-  protocol(): string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: two SDKs, two types of the same list
-  list(): Promise<any[]>
-  // biome-ignore lint/suspicious/noExplicitAny: and of the same result
-  call(name: string, args?: object, options?: CallOptions): Promise<any>
-  listChanged: Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-type Connect = (url: string) => Promise<AnyClient>
-
-const info = { name: 'test', version: '1' }
 const PATIENCE = { interval: 10, timeout: 15_000 }
-
-const connectV1: Connect = async url => {
-  const client = new ClientV1(info)
-  const listChanged = new Promise<void>(resolve => {
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve())
-  })
-  const transport = new HttpV1(new URL(`${url}mcp`))
-  await client.connect(transport as never)
-  return {
-    protocol: () => transport.protocolVersion,
-    list: async () => (await client.listTools()).tools,
-    call: (name, args = {}, options = {}) =>
-      client.callTool({ name, arguments: args as never }, CallToolResultSchema, options),
-    listChanged,
-    [Symbol.asyncDispose]: () => client.close(),
-  }
-}
-
-function connectV2(mode: 'legacy' | 'auto'): Connect {
-  return async url => {
-    let changed = () => {}
-    const listChanged = new Promise<void>(resolve => {
-      changed = resolve
-    })
-    const client = new ClientV2(info, {
-      versionNegotiation: { mode },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } },
-    })
-    await client.connect(new HttpV2(new URL(`${url}mcp`)))
-    return {
-      protocol: () => client.getNegotiatedProtocolVersion(),
-      list: async () => (await client.listTools()).tools,
-      call: (name, args = {}, options = {}) => client.callTool({ name, arguments: args as never }, options),
-      listChanged,
-      [Symbol.asyncDispose]: () => client.close(),
-    }
-  }
-}
-
-const CLIENTS: [string, RegExp, Connect][] = [
-  ['SDK v1', /^2025-/, connectV1],
-  ['SDK v2, 2025 protocol', /^2025-/, connectV2('legacy')],
-  ['SDK v2, newest protocol', /^2026-/, connectV2('auto')],
-]
 
 type Served = ServedGateway & AsyncDisposable
 
@@ -93,13 +27,13 @@ function cancelled(hostile: HostileHarness): Promise<void> {
   return expect.poll(() => hostile.count('cancelled'), PATIENCE).toBe(1)
 }
 
-describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name, protocol, connect) => {
+describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (name, connect) => {
   it('lists the tools with their descriptions, schemas and annotations', async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
-    expect(client.protocol()).toMatch(protocol)
-    const tools = await client.list()
+    await using client = await connect(gateway)
+    expect(client.protocol).toMatch(name === NEWEST[0] ? /^2026-/ : /^2025-/)
+    const tools = await client.tools()
     expect(tools).toHaveLength(hostile.tools.getTools().length)
     expect(tools.find(({ name }) => name === 'echo')).toMatchObject({
       description: 'Gives back its text',
@@ -112,7 +46,7 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
   it('calls one, and gets what the server answered as it answered it', async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     expect(await client.call('echo', { text: 'hi' })).toMatchObject({
       content: [{ type: 'text', text: 'hi' }],
     })
@@ -126,7 +60,7 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
   it("hears of failures in the server's own words, and what arguments it lacks", async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     const result = { isError: true, content: [{ type: 'text', text: 'the fuse is gone' }] }
     expect(await client.call('answer', { result })).toMatchObject(result)
     expect(await client.call('echo', {})).toMatchObject({
@@ -139,7 +73,7 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
   it('[F06] cancels a call, down to the server behind', async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     const stop = new AbortController()
     const call = client.call('never', {}, { signal: stop.signal })
     await expect.poll(() => hostile.count('call never'), PATIENCE).toBe(1)
@@ -151,7 +85,7 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
   it('is told of progress, the last included', async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     const seen: number[] = []
     const result = await client.call(
       'progress',
@@ -165,11 +99,11 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
   it('is told when the server behind changes its tools', async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
-    await client.list()
+    await using client = await connect(gateway)
+    await client.tools()
     await client.call('change_tools')
-    await client.listChanged
-    const names = (await client.list()).map(({ name }) => name)
+    await expect.poll(() => client.changes, PATIENCE).toContain('tools')
+    const names = (await client.tools()).map(({ name }) => name)
     expect(names).toContain('added')
     expect(names).not.toContain('removable')
   })
@@ -185,8 +119,8 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
       },
       { ...defineTool({ ...base, name: 'worse' }), outputSchema: { $ref: '#/nowhere', type: 'object' } },
     )
-    await using client = await connect(gateway.url)
-    const [good, bad, worse] = await client.list()
+    await using client = await connect(gateway)
+    const [good, bad, worse] = await client.tools()
     expect(good).toMatchObject({ title: 'Good', outputSchema })
     expect(bad.outputSchema).toBeUndefined()
     expect(worse.outputSchema).toBeUndefined()
@@ -203,8 +137,8 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
     ]
     await using hostile = await startHostile({ tools, label: 'l' })
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway.url)
-    const [good, bad] = await client.list()
+    await using client = await connect(gateway)
+    const [good, bad] = await client.tools()
     expect(good).toMatchObject({ title: 'Good', outputSchema })
     expect(bad).not.toHaveProperty('outputSchema')
   })
@@ -217,8 +151,8 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
     })
     await servers.mcp.ready()
     await using gateway = await serve({ executor: servers.executor, mcp: servers.mcp })
-    await using client = await connect(gateway.url)
-    expect((await client.list()).map(({ name }) => name).sort()).toEqual(['lamp', 'second__lamp'])
+    await using client = await connect(gateway)
+    expect((await client.tools()).map(({ name }) => name).sort()).toEqual(['lamp', 'second__lamp'])
     expect(await client.call('lamp')).toMatchObject({ content: [{ text: 'first lamp' }] })
     expect(await client.call('second__lamp')).toMatchObject({ content: [{ text: 'second lamp' }] })
   })
@@ -235,24 +169,21 @@ const slowEcho = defineTool<{ text?: string }>({
 })
 
 describe('many clients at once', () => {
-  it.each(CLIENTS)(
-    '[F38] with equal request ids each get their own answers: %s',
-    async (_name, _protocol, connect) => {
-      await using gateway = await serveLocal(slowEcho)
-      const clients = await Promise.all(Array.from({ length: 20 }, () => connect(gateway.url)))
-      const answers = await Promise.all(
-        clients.flatMap((client, at) =>
-          Array.from({ length: 5 }, async (_, call) => {
-            const text = `${at}/${call}`
-            const { content } = await client.call('slow_echo', { text })
-            return [text, content[0].text]
-          }),
-        ),
-      )
-      for (const [asked, answered] of answers) expect(answered).toBe(asked)
-      await Promise.all(clients.map(client => client[Symbol.asyncDispose]()))
-    },
-  )
+  it.each(CLIENTS)('[F38] with equal request ids each get their own answers: %s', async (_name, connect) => {
+    await using gateway = await serveLocal(slowEcho)
+    const clients = await Promise.all(Array.from({ length: 20 }, () => connect(gateway)))
+    const answers = await Promise.all(
+      clients.flatMap((client, at) =>
+        Array.from({ length: 5 }, async (_, call) => {
+          const text = `${at}/${call}`
+          const { content } = await client.call('slow_echo', { text })
+          return [text, content[0].text]
+        }),
+      ),
+    )
+    for (const [asked, answered] of answers) expect(answered).toBe(asked)
+    await Promise.all(clients.map(client => client[Symbol.asyncDispose]()))
+  })
 })
 
 describe('a request by hand', () => {
@@ -279,8 +210,8 @@ describe('a request by hand', () => {
     expect((await post(url, `"${'x'.repeat(5_000_000)}"`)).status).toBe(413)
     expect((await fetch(`${url}mcp`)).status).toBe(405)
     expect((await fetch(`${url}mcp`, { method: 'POST', body: '{}' })).status).toBe(415)
-    await using client = await connectV1(url)
-    expect(await client.list()).toHaveLength(1)
+    await using client = await connectV1({ url })
+    expect(await client.tools()).toHaveLength(1)
   })
 
   it.each(['{', '', '{"jsonrpc": "2.0", "id": 7, }', 'hello'])(

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { outputOf } from '../../../../../tests/output-of.ts'
 import { configFolder, writeFiles } from '../../../test/config-folder.ts'
 import { closedGate, gatedServer } from '../../../test/gated-server.ts'
 import { dataOf } from '../../../test/gateway.ts'
@@ -28,17 +29,9 @@ const isLinux = existsSync('/proc/self/stat')
 async function up(config: object | undefined) {
   const folder = configFolder(config ? { 'toolpost.json': { model: 'offline', ...config } } : {})
   const child = spawn(process.execPath, ['--trace-warnings', COMMAND, 'up', '--port', '0'], { cwd: folder })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  const exit = new Promise<number | null>(resolve => child.once('close', resolve))
-  await expect.poll(() => out, PATIENCE).toContain('Press Ctrl-C to stop.')
-  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out) ?? []
+  const { out, err, exit } = outputOf(child)
+  await expect.poll(out, PATIENCE).toContain('Press Ctrl-C to stop.')
+  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out()) ?? []
   const servers = async (): Promise<{ name: string; state: string; pid: number }[]> =>
     (await dataOf(fetch(`${url}api/servers`))).servers
   return {
@@ -46,10 +39,10 @@ async function up(config: object | undefined) {
     folder,
     url,
     exit,
-    err: () => err,
+    err,
     write: (changed: Record<string, unknown>) => writeFiles(folder, changed),
     rewrite: (next: object) => writeFiles(folder, { 'toolpost.json': { model: 'offline', ...next } }),
-    says: (text: string | RegExp) => expect.poll(() => err, PATIENCE).toMatch(text),
+    says: (text: string | RegExp) => expect.poll(err, PATIENCE).toMatch(text),
     servers,
     /** Resolves when exactly these are ready. */
     ready: (...names: string[]) =>

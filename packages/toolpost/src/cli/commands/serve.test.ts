@@ -2,13 +2,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { Client as ClientV2 } from '@modelcontextprotocol/client'
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio'
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
+import { type AnyClient, CLIENTS } from '../../../test/mcp-clients.ts'
 import { packageRoot } from '../../runtime/package-root.ts'
 import { isRunning } from '../../testing/hostile-server/harness.ts'
 import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
@@ -27,76 +23,17 @@ function withHostileServer() {
   }
 }
 
-interface CallOptions {
-  signal?: AbortSignal
-  onprogress?: (progress: { progress: number }) => void
-}
-
-interface AnyClient {
-  names(): Promise<string[]>
-  // biome-ignore lint/suspicious/noExplicitAny: two SDKs, two types of the same result
-  call(name: string, args?: object, options?: CallOptions): Promise<any>
-  listChanged: Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-type Connect = (config: string) => Promise<AnyClient>
-const info = { name: 'test', version: '1' }
 const PATIENCE = { interval: 10, timeout: 15_000 }
-const started = (config: string) => ({
-  command: process.execPath,
-  args: [COMMAND, 'serve', '--stdio', '--config', config],
-  stderr: 'ignore' as const,
-})
 
-const connectV1: Connect = async config => {
-  const client = new ClientV1(info)
-  const listChanged = new Promise<void>(resolve => {
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve())
-  })
-  await client.connect(new StdioV1(started(config)))
-  return {
-    names: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: (name, args = {}, options = {}) =>
-      client.callTool({ name, arguments: args as never }, CallToolResultSchema, options),
-    listChanged,
-    [Symbol.asyncDispose]: () => client.close(),
-  }
-}
-
-function connectV2(mode: 'legacy' | 'auto'): Connect {
-  return async config => {
-    let changed = () => {}
-    const listChanged = new Promise<void>(resolve => {
-      changed = resolve
-    })
-    const client = new ClientV2(info, {
-      versionNegotiation: { mode },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } },
-    })
-    await client.connect(new StdioV2(started(config)))
-    return {
-      names: async () => (await client.listTools()).tools.map(({ name }) => name),
-      call: (name, args = {}, options = {}) => client.callTool({ name, arguments: args as never }, options),
-      listChanged,
-      [Symbol.asyncDispose]: () => client.close(),
-    }
-  }
-}
-
-const CLIENTS: [string, Connect][] = [
-  ['SDK v1', connectV1],
-  ['SDK v2, 2025 protocol', connectV2('legacy')],
-  ['SDK v2, newest protocol', connectV2('auto')],
-]
+const namesOf = async (client: AnyClient): Promise<string[]> => (await client.tools()).map(({ name }) => name)
 
 describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, connect) => {
   it('[A05] lists local tools and those of servers, calls, reports progress and cancels', async () => {
     const { config, count } = withHostileServer()
-    await using client = await connect(config)
+    await using client = await connect({ config })
     // On a busy machine the server may come after the first list.
     await expect
-      .poll(() => client.names(), PATIENCE)
+      .poll(() => namesOf(client), PATIENCE)
       .toEqual(expect.arrayContaining(['datetime', 'never', 'progress']))
     expect(await client.call('write', {})).toMatchObject({ content: [{ type: 'text' }] })
     // The SDK's clients drop progress that they read together with the answer: a busy one may have to ask again.
@@ -116,11 +53,11 @@ describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, 
 
   it('passes on that the tools of a server changed', async () => {
     const { config } = withHostileServer()
-    await using client = await connect(config)
-    await expect.poll(() => client.names(), PATIENCE).toContain('change_tools')
+    await using client = await connect({ config })
+    await expect.poll(() => namesOf(client), PATIENCE).toContain('change_tools')
     await client.call('change_tools')
-    await client.listChanged
-    await expect.poll(() => client.names(), PATIENCE).toContain('added')
+    await expect.poll(() => client.changes, PATIENCE).toContain('tools')
+    await expect.poll(() => namesOf(client), PATIENCE).toContain('added')
   })
 })
 
@@ -168,7 +105,7 @@ function raw(words: string[], node: string[] = []) {
 const initialize = {
   id: 1,
   method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: info },
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 }
 const callOf = (id: number, name: string, args: object = {}) => ({
   id,
