@@ -42,7 +42,17 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       { extends: true, test: { name: 'alone', include: alone, isolate: true } },
-      { extends: true, test: { name: 'shared', include: others, exclude: alone, isolate: false } },
+      {
+        extends: true,
+        // Collecting in parallel only takes the cores from the other workers.
+        test: {
+          name: 'shared',
+          include: others,
+          exclude: alone,
+          isolate: false,
+          execArgv: ['--single-threaded-gc'],
+        },
+      },
       { extends: true, test: { name: 'browser', include: browser, isolate: false } },
       { extends: true, test: { name: 'documentation', include: documentation } },
     ],
