@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { isRecord } from '../runtime/guards.ts'
+import { isLoopback } from '../runtime/loopback.ts'
 import { serverProblem } from './check-servers.ts'
 import type { ConfigSchema } from './config-schema.ts'
 import { type FoundServer, type ServerFile, serversIn } from './found-servers.ts'
@@ -63,8 +64,6 @@ function checked(server: FoundServer, schema: ConfigSchema): FoundServer {
   return { ...server, problem }
 }
 
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
-
 /**
  * If an editor has Toolpost as a server and its file is included here, Toolpost would start itself, or offer its own tools to
  * itself, endlessly.
@@ -74,7 +73,7 @@ function isItself({ entry, file }: FoundServer, port: number): boolean {
   const { command, args = [], url } = entry as { command?: unknown; args?: unknown; url?: unknown }
   if (typeof url === 'string' && URL.canParse(url)) {
     const { hostname, port: given, pathname } = new URL(url)
-    return LOOPBACK.test(hostname) && Number(given) === port && pathname === '/mcp'
+    return isLoopback(hostname) && Number(given) === port && pathname === '/mcp'
   }
   const words = [command, ...(Array.isArray(args) ? args : [])].filter(word => typeof word === 'string')
   return words.includes('serve') && words.some(word => /^toolpost(@.*|\.c?js|\.cmd)?$/.test(basename(word)))

@@ -1,19 +1,11 @@
 import { findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser'
-import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { isObjectLike } from '../runtime/guards.ts'
 import { joinPlace } from '../schema/explain-errors.ts'
 import { ConfigError } from './config.ts'
 import { jsonProblem, positionIn } from './json-problem.ts'
 
 /** The path to a value: object keys and array indexes. */
 export type ConfigPath = readonly (string | number)[]
-
-/** The value at a path; `undefined` if there is none. */
-export function valueAt(value: unknown, path: ConfigPath): unknown {
-  return path.reduce(
-    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-    value,
-  )
-}
 
 const SYNTAX = { allowTrailingComma: true }
 /** `~/.claude.json` also contains chat history: parsing that with positions would block everything. */

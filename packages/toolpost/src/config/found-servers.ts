@@ -1,6 +1,6 @@
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord, valueAt } from '../runtime/guards.ts'
 import type { ServerConfig } from './config.ts'
-import { type ConfigPath, type ConfigSource, valueAt } from './config-source.ts'
+import type { ConfigPath, ConfigSource } from './config-source.ts'
 import { type IgnoredKey, nearestKey } from './ignored-keys.ts'
 import { type ConfigInput, inputsIn } from './inputs.ts'
 import { normaliseServer } from './normalise-server.ts'

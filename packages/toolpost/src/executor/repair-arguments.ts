@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { grouped } from '../runtime/grouped.ts'
+import { valueAt } from '../runtime/guards.ts'
 import { pointerParts } from '../schema/explain-errors.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { changed, withoutKeys } from './change-arguments.ts'
@@ -102,8 +103,4 @@ function brokenPlaces(errors: readonly ErrorObject[]): Set<string> {
 
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function valueAt(args: Arguments, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, part) => (value as Arguments | undefined)?.[part], args)
 }

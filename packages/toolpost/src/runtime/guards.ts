@@ -11,6 +11,15 @@ export function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
+/** The value at a path of own properties and indexes; `undefined` if there is none. */
+export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      isObjectLike(inner) ? ownValue(inner as Record<string, unknown>, String(key)) : undefined,
+    value,
+  )
+}
+
 /** Whether `await` would wait for the value. Reading `then` may throw. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false

@@ -1,5 +1,4 @@
-/** The longest delay Node's timers support. */
-const MAX_DELAY_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS } from '../../runtime/clock.ts'
 
 /**
  * The outcome of `work`, or `undefined` if it takes longer than `ms`. From then on `isWanted` returns `false`, and the
@@ -17,7 +16,7 @@ export async function inTime<T>(
         isWanted = false
         resolve(undefined)
       },
-      Math.min(ms, MAX_DELAY_MS),
+      Math.min(ms, MAX_TIMER_MS),
     )
   })
   try {

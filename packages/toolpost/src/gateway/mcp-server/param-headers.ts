@@ -1,4 +1,4 @@
-import { isRecord } from '../../runtime/guards.ts'
+import { isRecord, valueAt } from '../../runtime/guards.ts'
 import { type HeaderParameter, headerParameters } from '../../schema/header-parameters.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { json } from '../http/answers.ts'
@@ -64,11 +64,4 @@ function decode(header: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function valueAt(args: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    args,
-  )
 }

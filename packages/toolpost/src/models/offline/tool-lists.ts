@@ -1,5 +1,5 @@
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
-import { isObjectLike } from '../../runtime/guards.ts'
+import { isObjectLike, valueAt } from '../../runtime/guards.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { AskOptions } from '../ai-client.ts'
 import { Listing, listingTool } from './listing.ts'
@@ -112,9 +112,5 @@ function structured(result: unknown): unknown {
 }
 
 function at(value: unknown, path: string | undefined): unknown {
-  return (path?.split('.') ?? []).reduce<unknown>(
-    (inner, key) =>
-      isObjectLike(inner) && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined,
-    value,
-  )
+  return valueAt(value, path?.split('.') ?? [])
 }
