@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Check } from '../cases.ts'
+import { type Answer, NO_ANSWER, type Trial } from '../trial.ts'
+
+/** A changed list must be in use after this time. */
+const FOLLOW_MS = 3_000
+
+async function change(t: Trial, kind: string): Promise<void> {
+  const key = t.key()
+  await t.call('change', { key, kind })
+  await t.happened('fault', key)
+}
+
+const says = (text: string) => (answer: Answer) => answer.ok && answer.text.includes(text)
+
+/** A server that died is in use again within this time. */
+const USABLE_MS = 2_000
+const SIZE = /too (large|long|big)|exceed|limit|maximum|size|MB|bytes/i
+
+async function usableAgain(t: Trial, since: number): Promise<string> {
+  await t.eventually('repeat', { key: 'again' }, ({ ok, text }) => ok && text === 'again', 10_000)
+  const ms = Date.now() - since
+  t.took(ms, USABLE_MS, 'until it worked again, it')
+  return `usable again after ${ms} ms`
+}
+
+export const variousChecks: Record<string, Check> = {
+  'arguments/prototype': async t => {
+    const hostile = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}'
+    const args = `{"key":"${t.key()}","amount":1,${hostile},"place":{"room":"hall",${hostile}}}`
+    await t.call('write', JSON.parse(args))
+    t.check(!('polluted' in {}), 'Object.prototype was changed')
+    await t.healthy()
+  },
+  'arguments/deep': async t => {
+    const nested = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`
+    await t.call('write', { key: t.key(), amount: 1, extra: JSON.parse(nested) })
+    await t.healthy()
+  },
+  'arguments/wrong-repair': async (t, { traps = {} }) => {
+    for (const [name, values] of Object.entries(traps))
+      for (const value of values) {
+        const key = t.key()
+        await t.call('write', { key, amount: 1, [name]: value }, { repair: true })
+        for (const { args = {} } of t.parts.ledger.entries('call', key)) {
+          const isKept = isDeepStrictEqual(args[name], value) || args[name] === undefined
+          t.check(isKept, `${name}: ${JSON.stringify(value)} became ${JSON.stringify(args[name])}`)
+        }
+      }
+  },
+  'deadlines/late-answer': async t => {
+    const key = t.key()
+    const expired = await t.call('slow', { key, ms: 600 }, { timeoutMs: 300 })
+    t.check(!expired.ok, 'it did not expire')
+    const other = t.key()
+    const next = t.call('slow', { key: other, ms: 700 })
+    await t.happened('answer', key)
+    t.succeeded(await next, `slow ${other}`)
+  },
+  'deadlines/handshake': async t => {
+    await t.happened('fault')
+    const { startError = '' } = t.parts
+    t.check(!startError.startsWith(NO_ANSWER), startError)
+    if (!startError) t.failed(await t.call('repeat', { key: t.key() }, { timeoutMs: 2_000 }))
+  },
+  'cancellation/only-this-call': async t => {
+    const [key, aborted, controller] = [t.key(), t.key(), new AbortController()]
+    const other = t.call('slow', { key, ms: 600 })
+    const call = t.call('hang', { key: aborted }, { signal: controller.signal })
+    await t.happened('fault', aborted)
+    controller.abort()
+    t.failed(await call)
+    t.succeeded(await other, key)
+    t.check(t.count('cancelled', key) === 0, 'the other call was cancelled too')
+  },
+  'death/usable-again': async t => {
+    const key = t.key()
+    t.failed(await t.call('die', { key, when: 'before' }))
+    const { at } = await t.happened('fault', key)
+    return usableAgain(t, at)
+  },
+  'death/http-session-lost': async t => {
+    await t.healthy()
+    await t.parts.restartServer()
+    return usableAgain(t, Date.now())
+  },
+  'death/crash-at-start': async t => {
+    await t.happened('fault')
+    const text = t.parts.startError ?? (await t.call('repeat', { key: t.key() }, { timeoutMs: 5_000 })).text
+    t.check(!text.startsWith(NO_ANSWER), text)
+    t.says({ ok: false, text }, /permission denied|code 3/i)
+  },
+  'bytes/huge': async t => {
+    const key = t.key()
+    const answer = await t.call('misbehave', { key, kind: 'huge' }, { withinMs: 20_000 })
+    await t.happened('fault', key)
+    const isWhole = answer.ok && answer.text.length > 50_000_000
+    if (!isWhole) t.failed(answer, SIZE)
+    await t.healthy()
+  },
+  'results/image': async t => {
+    const answer = await t.call('result', { key: t.key(), kind: 'image' })
+    const [image] = answer.images ?? []
+    const isRight = image?.mimeType === 'image/png' && image.base64.startsWith('iVBORw0KGgo')
+    t.check(answer.ok && isRight, `got ${JSON.stringify(answer).slice(0, 300)}`)
+  },
+  'results/large': async t => {
+    const answer = await t.call('result', { key: t.key(), kind: 'large' })
+    t.succeeded(answer, 'begin')
+    if (answer.text.length < 1_000_000) t.says(answer, /truncat|cut|omitted|missing|left out|of [\d,.]+ /i)
+  },
+  'changes/added': async t => {
+    await change(t, 'add')
+    await t.eventually('added', { key: 'a' }, says('added a'), FOLLOW_MS)
+  },
+  'changes/gone': async t => {
+    await change(t, 'remove')
+    await t.eventually('removable', { key: t.key() }, ({ ok }) => !ok, FOLLOW_MS)
+    await t.healthy()
+  },
+  'changes/renamed': async t => {
+    await change(t, 'rename')
+    await t.eventually('renamed', { key: 'b' }, says('renamed b'), FOLLOW_MS)
+    t.failed(await t.call('renamable', { key: t.key() }))
+  },
+  'changes/new-schema': async t => {
+    await change(t, 'schema')
+    await t.eventually('temporary', { id: 7 }, says('temporary 7'), FOLLOW_MS)
+  },
+  'changes/storm': async t => {
+    const before = t.count('list')
+    await t.beside(async () => {
+      await change(t, 'storm')
+      await pause(1_000)
+    })
+    const listings = t.count('list') - before
+    t.check(listings <= 50, `the list was read ${listings} times`)
+  },
+}
