@@ -56,11 +56,18 @@ async function useServer({ child, says, end }) {
 
 /** Over HTTP and MCP, so that the code `serve` needs is cached too. */
 async function useGateway({ child, says, end }) {
-  const address = await says(/(?<=^Console +)\S+/m)
-  const post = (path, body, headers) =>
-    fetch(new URL(path, address), { method: 'POST', headers, body: JSON.stringify(body) }).then(answer =>
-      answer.text(),
-    )
+  const [address, token = ''] = (await says(/(?<=^Console +)\S+/m)).split('#token=')
+  const authorization = `Bearer ${decodeURIComponent(token)}`
+  const post = async (path, body, more) => {
+    const headers = { authorization, ...more }
+    const answer = await fetch(new URL(path, address), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${path}: ${text}`)
+  }
   const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   await post('api/tools/echo/call', { x: 1 })
   await post('mcp', HELLO, accept)
@@ -76,7 +83,7 @@ function startKeeping({ root, bundle, words, env, folder }) {
   const runner = join(root, 'scripts/run-keeping.cjs')
   const child = spawn(process.execPath, [runner, join(root, 'packages', bundle), ...words], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...process.env, TOOLPOST_TOKEN: '', ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: TIMEOUT_MS,
   })

@@ -1,4 +1,4 @@
-// Installs and builds only what is missing or out of date: `npm start` and `npm test` run it first.
+// Installs and builds only what is missing or out of date. The scripts in package.json run it first.
 // Imports only Node's own modules, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -6,10 +6,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { npmCommand } from './npm.mjs'
-import { prune } from './prune.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const stamps = join(root, 'node_modules', '.cache', 'toolpost')
+const stamp = join(root, 'node_modules', '.cache', 'toolpost', 'build')
 const packages = readdirSync(join(root, 'packages')).filter(name =>
   existsSync(join(root, 'packages', name, 'package.json')),
 )
@@ -17,6 +16,11 @@ const packages = readdirSync(join(root, 'packages')).filter(name =>
 const major = Number(process.versions.node.split('.')[0])
 if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
 
+const MANIFESTS = [
+  'package-lock.json',
+  'package.json',
+  ...packages.map(name => `packages/${name}/package.json`),
+]
 /** What the build depends on, besides the package sources. */
 const BUILD_FILES = [
   'tsconfig.json',
@@ -26,59 +30,46 @@ const BUILD_FILES = [
   'scripts/run-keeping.cjs',
   'packages/common/bin/load-bundle.cjs',
 ]
-const npmOptions = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+const npmOptions = ['--no-audit', '--no-fund', '--loglevel=error']
 const node = (...args) => run(process.execPath, args)
 
-step('install', installFingerprint, {
-  // Not `npm ci`: it rejects a lockfile without the optional packages of another platform.
-  'Installing packages (npm)': () => run(...npmCommand(['install', ...npmOptions])),
-  'Removing unneeded files': () => prune(join(root, 'node_modules')),
-})
-step('build', buildFingerprint, {
-  'Compiling the packages': () => node(join('node_modules', 'typescript', 'bin', 'tsc'), '-b'),
-  'Bundling the command lines': () => node(join('scripts', 'bundle.mjs')),
-  'Building the console': () =>
-    node(
-      join('node_modules', 'vite', 'bin', 'vite.js'),
-      'build',
-      join('packages', 'console'),
-      '--logLevel',
-      'warn',
-    ),
-})
+if (!isInstalled()) perform('Installing packages (npm ci)', () => run(...npmCommand(['ci', ...npmOptions])))
+if (process.argv.includes('--build') || !isBuilt()) build()
 
-/** Runs its parts unless the last successful run had the same fingerprint; prints each part and how long it took. */
-function step(name, fingerprint, parts) {
-  const stamp = join(stamps, name)
-  const before = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
-  const forced = process.argv.includes(`--${name}`)
-  if (!forced && before === fingerprint()) return
-  for (const [title, action] of Object.entries(parts)) {
-    say(`${title} …`)
-    const began = performance.now()
-    action()
-    say(`${title}: done in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
-  }
-  mkdirSync(stamps, { recursive: true })
-  writeFileSync(stamp, fingerprint())
+function build() {
+  perform('Compiling the packages', () => node(join('node_modules', 'typescript', 'bin', 'tsc'), '-b'))
+  perform('Bundling the command lines', () => node(join('scripts', 'bundle.mjs')))
+  const vite = join('node_modules', 'vite', 'bin', 'vite.js')
+  perform('Building the console', () =>
+    node(vite, 'build', join('packages', 'console'), '--logLevel', 'warn'),
+  )
+  mkdirSync(dirname(stamp), { recursive: true })
+  writeFileSync(stamp, buildFingerprint())
 }
 
-function installFingerprint() {
-  const files = [
-    'package-lock.json',
-    'scripts/prune.mjs',
-    'package.json',
-    ...packages.map(name => `packages/${name}/package.json`),
-  ]
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${major}`)
-  for (const file of files) hash.update(file).update(readFileSync(join(root, file)))
-  return hash.digest('hex')
+function perform(title, action) {
+  say(`${title} …`)
+  const began = performance.now()
+  action()
+  say(`${title}: done in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+}
+
+/** npm writes `.package-lock.json` when an installation is complete. */
+function isInstalled() {
+  const installed = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(installed)) return false
+  const { mtimeMs } = statSync(installed)
+  return MANIFESTS.every(file => statSync(join(root, file)).mtimeMs <= mtimeMs)
+}
+
+function isBuilt() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === buildFingerprint()
 }
 
 /** Sources by size and modification time, and whether each package still has its output. */
 function buildFingerprint() {
-  const hash = createHash('sha256').update(installFingerprint())
-  for (const file of BUILD_FILES) addFile(hash, join(root, file))
+  const hash = createHash('sha256').update(process.version)
+  for (const file of [...MANIFESTS, ...BUILD_FILES]) addFile(hash, join(root, file))
   for (const name of packages) {
     for (const part of ['src', 'public', 'index.html', 'vite.config.ts', 'tsconfig.json'])
       addPath(hash, join(root, 'packages', name, part))

@@ -25,7 +25,8 @@ export async function startGateway(era, { verbose = false } = {}) {
   )
   const say = line => verbose && console.error(line)
   const project = await openProject({ file, say, logger: () => silent })
-  const gateway = await serveGateway({ project, port: 0, logger: silent })
+  // The suite sends no token.
+  const gateway = await serveGateway({ project, port: 0, token: false, logger: silent })
   await project.start()
   return {
     url: `${gateway.url}mcp`,

@@ -58,8 +58,3 @@ function nameOf(path) {
 function sizeOf(folder) {
   return megabytesOf(folder, { skip: ['node_modules'] })
 }
-
-/** Of the whole clone, without the caches of its scripts. */
-export function installedMegabytes() {
-  return megabytesOf(join(root, 'node_modules'), { skip: ['.cache'] })
-}

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { npmCommand } from '../npm.mjs'
 import { publicPackages, readJson, root } from '../packing/packages.mjs'
-import { installedMegabytes, installedPackages, weightOf } from './installed.mjs'
+import { installedPackages, weightOf } from './installed.mjs'
 import { reasons } from './reasons.mjs'
 
 const ALLOWED = [
@@ -33,24 +33,14 @@ const SEEN = {
   'SEE LICENSE IN LICENSE': /^@modelcontextprotocol\/server-/,
 }
 
-/** Of `node_modules`, after scripts/prune.mjs. */
-const MOST_MEGABYTES = 500
-
 const PAGE = join(root, 'docs/dependencies.md')
 const direct = [...new Set(publicPackages().flatMap(({ manifest }) => namesIn(manifest)))]
-const megabytes = Math.ceil(installedMegabytes())
-const problems = [
-  ...licenceProblems(),
-  ...reasonProblems(),
-  ...pageProblems(),
-  ...weightProblems(),
-  ...audit(),
-]
+const problems = [...licenceProblems(), ...reasonProblems(), ...pageProblems(), ...audit()]
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 process.exitCode = problems.length === 0 ? 0 : 1
 if (problems.length === 0)
   process.stdout.write(
-    `${installedPackages().length} packages have an allowed licence; ${direct.length} are direct, each with a reason; node_modules takes ${megabytes} MB of at most ${MOST_MEGABYTES}\n`,
+    `${installedPackages().length} packages have an allowed licence; ${direct.length} are direct, each with a reason\n`,
   )
 
 function namesIn({ dependencies, optionalDependencies, peerDependencies }) {
@@ -81,11 +71,6 @@ function reasonProblems() {
       .filter(name => !direct.includes(name))
       .map(name => `${name} has a reason, but is not a dependency`),
   ]
-}
-
-function weightProblems() {
-  if (megabytes <= MOST_MEGABYTES) return []
-  return [`node_modules takes ${megabytes} MB of at most ${MOST_MEGABYTES}; see scripts/prune.mjs`]
 }
 
 function pageProblems() {

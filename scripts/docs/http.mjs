@@ -4,7 +4,7 @@ import { cell } from './markdown.mjs'
 export async function httpReference() {
   const { ToolExecutor, ToolManager } = await import('../../packages/toolpost/dist/index.js')
   const { createGateway } = await import('../../packages/toolpost/dist/gateway/index.js')
-  const gateway = createGateway({ executor: new ToolExecutor(new ToolManager()) })
+  const gateway = createGateway({ token: false, executor: new ToolExecutor(new ToolManager()) })
   try {
     const answer = await gateway.fetch(
       new Request('http://127.0.0.1:4040/api/openapi.json', { headers: { host: '127.0.0.1:4040' } }),

@@ -64,7 +64,7 @@ export const gatewayTarget = {
     const tools = new ToolManager()
     const schema = { type: 'object' }
     tools.addCustomTool(defineTool({ name: 'echo', description: 'd', schema, handler: args => args }))
-    return { gateway: createGateway({ executor: new ToolExecutor(tools) }) }
+    return { gateway: createGateway({ token: false, executor: new ToolExecutor(tools) }) }
   },
   async check(input, { gateway }) {
     const request = requestOf(input)

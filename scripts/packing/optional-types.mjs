@@ -1,5 +1,5 @@
 // Types of optional packages. If they are not installed, a declaration file that imports their types would not compile
-// (`skipLibCheck: false`); with `@ts-ignore` above the import, those types are `any`.
+// (`skipLibCheck: false`); a suppressed import makes those types `any`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -12,7 +12,9 @@ export function fetchFiles(name, version, files, folder) {
   mkdirSync(folder, { recursive: true })
   const temporary = mkdtempSync(join(tmpdir(), 'toolpost-download-'))
   try {
-    const args = ['pack', `${name}@${version}`, '--ignore-scripts', '--json', '--loglevel=error']
+    // Inside `npm pack` the options of the outer npm are in the environment: these must win.
+    const own = ['--ignore-scripts', '--json', '--dry-run=false', '--loglevel=error']
+    const args = ['pack', `${name}@${version}`, '--pack-destination', temporary, ...own]
     const [{ filename }] = JSON.parse(runNpm(args, { cwd: temporary }))
     const members = missing.map(file => `package/${file}`)
     execFileSync('tar', ['xzf', join(temporary, filename), '--strip-components=1', ...members], {
