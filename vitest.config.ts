@@ -12,7 +12,7 @@ const files = folders.filter(existsSync).flatMap(testsIn)
  * fresh process. The others share a few, because reloading all modules takes longer than most tests.
  */
 const OWN_PROCESS =
-  /\b(unharmed|besideAttack|memoryUsage|vi\.mock|vi\.doMock|process\.on)\(|globalThis\.\w+ = |support\/(program|server)\.ts|\[F34\]/
+  /\b(memoryUsage|vi\.mock|vi\.doMock|process\.on)\(|globalThis\.\w+ = |support\/(program|server)\.ts|\[F34\]/
 
 function testsIn(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -24,7 +24,9 @@ const browser = files.filter(file => file.startsWith(join(root, 'packages/consol
 const documentation = files.filter(file =>
   /\/tests\/(examples|code-blocks|strict-project)\.test\.ts$/.test(file),
 )
-const others = files.filter(file => ![...browser, ...documentation].includes(file))
+/** They send what a hostile tool, server, client or model might: slow, and rarely affected by a change. */
+const attack = files.filter(file => file.endsWith('.attack.test.ts'))
+const others = files.filter(file => ![...browser, ...documentation, ...attack].includes(file))
 const alone = others.filter(file => OWN_PROCESS.test(readFileSync(file, 'utf8')))
 
 export default defineConfig({
@@ -34,7 +36,7 @@ export default defineConfig({
     // Tests create a lot of short-lived garbage: a larger young generation saves a fifth of the CPU time.
     execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=16'],
     sequence: { sequencer: LongestFirst },
-    // On a shared machine a test may be late once; one that fails twice is broken.
+    // Only where a failure would cost a whole run: locally nothing is tried twice.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -56,6 +58,7 @@ export default defineConfig({
       // Some of them speak into a microphone, and a busy machine loses sound: then they say it again.
       { extends: true, test: { name: 'browser', include: browser, isolate: false, retry: 2 } },
       { extends: true, test: { name: 'documentation', include: documentation } },
+      { extends: true, test: { name: 'attack', include: attack } },
     ],
   },
 })

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -20,10 +22,23 @@ describe('the examples', () => {
   })
 })
 
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const blocksOf = (language: string) =>
+  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, block = '']) => block,
+  )
+// What npx would find, in half the time.
+const env = {
+  ...process.env,
+  PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+  TOOLPOST_TOKEN: '',
+}
+const inShell = (command: string, cwd: string) =>
+  run('sh', ['-c', `npx() { "$@"; }; ${command}`], { cwd, env, timeout: 90_000 })
+
 /** The README's commands, each with its documented output. */
 function shellSessions(): { command: string; printed: string }[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  return [...readme.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
+  return blocksOf('console').flatMap(block =>
     block
       .split(/^\$ /m)
       .slice(1)
@@ -34,17 +49,82 @@ function shellSessions(): { command: string; printed: string }[] {
   )
 }
 
+/** The README's commands without output, by their first words. */
+function commandWith(words: string): string {
+  const found = blocksOf('sh')
+    .flatMap(block => block.split('\n'))
+    .find(line => line.startsWith(words))
+  if (found === undefined) throw new Error(`README.md has no command '${words}'`)
+  return found.replace(/ +# .*/, '')
+}
+
+/** An empty folder where packages are found as in the clone. */
+function folderInClone(): { folder: string; [Symbol.dispose](): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'toolpost-readme-'))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
 describe('the README', () => {
   it.each(shellSessions())('shows what `$command` prints', async ({ command, printed }) => {
-    // What npx would find, in half the time.
-    const PATH = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`
-    const script = `npx() { "$@"; }; { ${command}; } 2>&1 || true`
-    const shown = await run('sh', ['-c', script], { cwd: root, env: { ...process.env, PATH } })
+    using empty = folderInClone()
+    const shown = await inShell(`{ ${command}; } 2>&1 || true`, empty.folder)
     expect(shown.stdout.trimEnd()).toBe(printed)
   })
 
+  it('sets up a configuration with a server', async () => {
+    using empty = folderInClone()
+    const { folder } = empty
+    await inShell(`HOME=${folder} ${commandWith('npx toolpost init')} --yes`, folder)
+    // The package is installed here; npx would download it elsewhere.
+    await inShell(commandWith('npx toolpost add').replace('npx -y @modelcontextprotocol/', 'mcp-'), folder)
+    expect(readFileSync(join(folder, 'toolpost.json'), 'utf8')).toContain('"files"')
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toContain('.toolpost/')
+    const { stdout } = await inShell(`${commandWith('npx toolpost doctor')} || true`, folder)
+    expect(stdout).toMatch(/✔ .*files/)
+  }, 120_000)
+
+  it('starts everything, and calls a tool over HTTP with its token', async () => {
+    using empty = folderInClone()
+    const { folder } = empty
+    const port = await freePort()
+    const { start } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
+    const [, up = ''] = start.split('&& node ')
+    const child = spawn(process.execPath, [join(root, up.split(' ')[0]), 'up', '--port', `${port}`], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    try {
+      let printed = ''
+      child.stdout.setEncoding('utf8').on('data', text => {
+        printed += text
+      })
+      await expect.poll(() => printed, { timeout: 60_000 }).toMatch(/Console +http:\S+#token=\S{20}/)
+      const { stdout } = await inShell(commandWith('curl').replace('4040', `${port}`), folder)
+      expect(JSON.parse(stdout)).toMatchObject({ success: true, result: { result: 10.2 } })
+      expect((await fetch(`http://127.0.0.1:${port}/api/tools`)).status).toBe(401)
+    } finally {
+      const ended = new Promise(resolve => child.once('exit', resolve))
+      child.kill()
+      await ended
+    }
+  }, 120_000)
+
+  it('has at most 900 words', () => {
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(900)
+  })
+
   it('shows the first program as it runs', () => {
-    const readme = readFileSync(join(root, 'README.md'), 'utf8')
     const program = readFileSync(join(root, 'examples/first-program/main.mjs'), 'utf8')
     const [, shown = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
     expect(program).toContain(shown.trim())

@@ -7,7 +7,7 @@ const SRC = 'packages/toolpost/src/'
 
 /** What each folder may import, besides itself; see ARCHITECTURE.md. */
 const FLOOR = ['call', 'runtime', 'logging', 'known-servers', 'telemetry']
-const TOOLS = [...FLOOR, 'schema', 'isolation', 'tools']
+const TOOLS = [...FLOOR, 'schema', 'tools']
 const ALLOWED: Record<string, string[]> = {
   call: [],
   runtime: [],
@@ -15,7 +15,6 @@ const ALLOWED: Record<string, string[]> = {
   logging: ['runtime'],
   telemetry: ['runtime', 'logging'],
   schema: FLOOR,
-  isolation: FLOOR,
   tools: TOOLS,
   executor: TOOLS,
   interceptors: [...TOOLS, 'executor'],

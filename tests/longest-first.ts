@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
@@ -10,24 +9,10 @@ export class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     const alone = sorted.filter(isAlone)
     const shared = sorted.filter(file => !isAlone(file))
-    return [...takingTurns(alone), ...shared.sort((a, b) => rank(a) - rank(b))]
+    return [...alone, ...shared.sort((a, b) => rank(a) - rank(b))]
   }
 }
 
 const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate
 
 const rank = ({ moduleId }: TestSpecification): number => (/\/(tests?|cli)\//.test(moduleId) ? 1 : 2)
-
-/** Attacks are CPU-bound and measure latency: in parallel they would disturb each other. The others mostly wait. */
-function takingTurns(files: TestSpecification[]): TestSpecification[] {
-  const attacks = files.filter(isAttack)
-  const others = files.filter(file => !isAttack(file))
-  const turns = Math.max(attacks.length, others.length)
-  return Array.from({ length: turns }, (_, turn) => [others[turn], attacks[turn]])
-    .flat()
-    .filter(file => file !== undefined)
-}
-
-function isAttack({ moduleId }: TestSpecification): boolean {
-  return /\b(unharmed|besideAttack)\(/.test(readFileSync(moduleId, 'utf8'))
-}

@@ -17,6 +17,7 @@ const SLICE_MS = 400
 const WARM_UP_ROUNDS = 3
 const ROUNDS = 15
 const ARGS = { text: 'hello', level: 5 }
+const TOKEN = 'a-token-as-every-user-has'
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
@@ -47,7 +48,7 @@ async function serveAll() {
   tools.addCustomTool(
     defineTool({ name: 'echo', description: 'Returns its arguments', schema, handler: args => args }),
   )
-  const gateway = createGateway({ executor: new ToolExecutor(tools) })
+  const gateway = createGateway({ token: TOKEN, executor: new ToolExecutor(tools) })
 
   const inputSchema = z.object({ text: z.string(), level: z.number().int().optional() })
   const content = args => ({ content: [{ type: 'text', text: JSON.stringify(args) }] })
@@ -76,7 +77,9 @@ async function serveAll() {
 async function measureAll() {
   const child = fork(fileURLToPath(import.meta.url), ['--servers'])
   const [ports] = await once(child, 'message')
-  const api = { path: '/api/tools/echo/call', body: JSON.stringify(ARGS) }
+  // Sent to every contender; only the gateway checks it.
+  const authorization = `Bearer ${TOKEN}`
+  const api = { path: '/api/tools/echo/call', body: JSON.stringify(ARGS), headers: { authorization } }
   const mcp = {
     path: '/mcp',
     body: JSON.stringify({
@@ -86,6 +89,7 @@ async function measureAll() {
       params: { name: 'echo', arguments: ARGS, _meta: META },
     }),
     headers: {
+      authorization,
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'tools/call',

@@ -12,7 +12,7 @@ function streams() {
   return { stdout, stderr, guarded }
 }
 
-it('[A24] sends whatever is written to stdout to stderr, except through the guarded stream', () => {
+it('sends whatever is written to stdout to stderr, except through the guarded stream', () => {
   const { stdout, stderr, guarded } = streams()
   stdout.write('a stray line\n')
   guarded.write('{"jsonrpc":"2.0"}\n')

@@ -92,6 +92,7 @@ async function take(browser, product, { scene, width, height, theme, name }) {
   })
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
+  await page.goto(product.console)
   await page.goto(`${product.url}#${scene.at}`)
   await scene.prepare(page, product)
   await page.evaluate(() => document.fonts.ready)

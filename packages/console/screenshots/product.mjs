@@ -11,14 +11,25 @@ const command = fileURLToPath(new URL('../../toolpost/bin/toolpost.cjs', import.
 /** `toolpost up` in a temporary folder, with some calls made and an MCP client that can make more. */
 export async function startProduct() {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-screenshots-'))
-  const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
+  const env = { ...process.env, TOOLPOST_TOKEN: '', OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
   const child = spawn(process.execPath, [command, 'up', '--port', '0'], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const url = await addressOf(child)
-  const product = { url, call: (tool, args) => callTool(url, tool, args), assistant: await assistantAt(url) }
+  const address = await addressOf(child)
+  const [url, token] = address.split('#token=')
+  const headers = { authorization: `Bearer ${decodeURIComponent(token)}` }
+  const ask = (path, init = {}) =>
+    fetch(new URL(path, url), { ...init, headers: { ...headers, ...init.headers } })
+  const product = {
+    url,
+    /** The address of the console, with the token. */
+    console: address,
+    ask,
+    call: (tool, args) => callTool(ask, tool, args),
+    assistant: await assistantAt(url, headers),
+  }
   await makeCalls(product)
   return {
     ...product,
@@ -33,14 +44,14 @@ export async function startProduct() {
 
 async function addressOf(child) {
   for await (const line of createInterface({ input: child.stdout })) {
-    const [, url] = /^Console {2}(\S+)$/.exec(line) ?? []
-    if (url) return url
+    const [, address] = /^Console {2}(\S+)$/.exec(line) ?? []
+    if (address) return address
   }
   throw new Error('toolpost up exited without printing its address')
 }
 
-async function callTool(url, tool, args) {
-  const response = await fetch(new URL(`api/tools/${tool}/call`, url), {
+async function callTool(ask, tool, args) {
+  const response = await ask(`api/tools/${tool}/call`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(args),
@@ -48,15 +59,15 @@ async function callTool(url, tool, args) {
   return response.json()
 }
 
-async function assistantAt(url) {
+async function assistantAt(url, headers) {
   const client = new Client({ name: 'assistant', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL('mcp', url)))
+  await client.connect(new StreamableHTTPClientTransport(new URL('mcp', url), { requestInit: { headers } }))
   return client
 }
 
 /** A bit of everything, including failures. */
-async function makeCalls({ url, call, assistant }) {
-  await ready(url)
+async function makeCalls({ ask, call, assistant }) {
+  await ready(ask)
   const lights = ['Living Room Light', 'Porch Light', 'Demo Switch']
   for (const [at, deviceName] of lights.entries()) {
     await call('control_zwave_device', { deviceName, action: at === 2 ? 'off' : 'on' })
@@ -69,9 +80,9 @@ async function makeCalls({ url, call, assistant }) {
   await call('get_device_sensor_data', { deviceName: 'Kichen Light' })
 }
 
-async function ready(url) {
+async function ready(ask) {
   for (let time = 0; time < 200; time += 1) {
-    const { servers } = await (await fetch(new URL('api/servers', url))).json()
+    const { servers } = await (await ask('api/servers')).json()
     if (servers.every(({ state }) => state === 'ready')) return
     await new Promise(resolve => setTimeout(resolve, 100))
   }

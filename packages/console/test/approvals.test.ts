@@ -179,7 +179,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
     gateway.send('call', {
       ...base,
       ...times,
-      serial: 900,
+      serial: '900',
       notes,
       result: { ...failure, code: 'denied', error },
     })
@@ -189,7 +189,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
     for (const part of ['12.0 s', 'claude (mcp)', 'rule 1: ask', 'denied by console', 'Nothing was run'])
       expect(told).toContain(part)
     const limited = { ...failure, code: 'limited', error: 'over its limit', retry_after_ms: 2_500 }
-    gateway.send('call', { ...base, ...times, serial: 901, notes: 7, result: limited })
+    gateway.send('call', { ...base, ...times, serial: '901', notes: 7, result: limited })
     await page.evaluate(() => location.assign('#/calls/901'))
     const second = page.getByRole('complementary', { name: 'Call 901' })
     await second.getByText('Try again in').waitFor()

@@ -63,7 +63,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
     )
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('Lamp is off.').waitFor()
-    expect(gateway.calls.at(-1)).toMatchObject({ serial: 142, args: { deviceName: 'Lamp', action: 'off' } })
+    expect(gateway.calls.at(-1)).toMatchObject({ serial: '142', args: { deviceName: 'Lamp', action: 'off' } })
     await page.goBack()
     await page.getByRole('link', { name: 'Edit and run' }).click()
     await page.getByLabel('deviceName').fill('Fan')
@@ -97,7 +97,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
   it('before those of this run are loaded from the history, a page at a time, with the filters', async () => {
     const { page, gateway, complaints } = await open({ at: '/calls?tool=echo' })
     gateway.older = Array.from({ length: 150 }, (_, index) => ({
-      serial: 10_000 - index,
+      serial: `00-${10_000 - index}`,
       tool: index % 2 ? 'echo' : 'other',
       source: 'local',
       origin: 'mcp',

@@ -47,7 +47,7 @@ export class FakeGateway {
   readonly runs = new FakeRuns(this)
   readonly #options: Options
   readonly #waiting = new Map<string, () => void>()
-  readonly #running = new Map<number, AbortController>()
+  readonly #running = new Map<string, AbortController>()
   readonly #events = new EventStream()
   #lastQuestion = 0
   #server: Server | undefined
@@ -156,7 +156,7 @@ export class FakeGateway {
     options: { origin: string; signal: AbortSignal },
   ): Promise<ToolResult> {
     const source = this.tools.find(one => one.name === tool)?.source ?? 'local'
-    const serial = (this.calls.at(-1)?.serial ?? 0) + 1
+    const serial = String(Number(this.calls.at(-1)?.serial ?? 0) + 1).padStart(3, '0')
     const begun: CallRecord = {
       serial,
       tool,
@@ -205,7 +205,7 @@ export class FakeGateway {
     if (kind === 'servers' && (action === 'restart' || action === 'start'))
       return this.#restart(name, response)
     if (kind === 'runs') return this.runs.answer({ id: name, action, request, response, searchParams })
-    if (kind === 'calls' && request.method === 'DELETE') return this.#cancel(Number(name), response)
+    if (kind === 'calls' && request.method === 'DELETE') return this.#cancel(String(name), response)
     if (kind === 'models') return sendJson(response, { models: this.models })
     if (kind === 'conversations') return sendJson(response, { conversations: [] })
     if (kind === 'chat')
@@ -226,7 +226,7 @@ export class FakeGateway {
     sendJson(response, { error: 'Not found' }, 404)
   }
 
-  #cancel(serial: number, response: ServerResponse): void {
+  #cancel(serial: string, response: ServerResponse): void {
     const end = this.#running.get(serial)
     if (!end) return sendJson(response, { error: `Call ${serial} is not running` }, 404)
     end.abort()

@@ -168,7 +168,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
       '"text"',
       '[]',
       '{}',
-      '{"serial":1}',
+      '{"serial":"1"}',
       '{"servers":7}',
       '{"servers":[null,{}]}',
       '{"approvals":[null,{"id":"a"}]}',
@@ -179,7 +179,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     gateway.sendRaw(`data: ${'x'.repeat(40_000_000)}\n\n`)
     gateway.sendRaw(`${'garbage\n'.repeat(1_000)}:\n\nretry: soon\n\n`)
     const call = {
-      serial: 900,
+      serial: '900',
       tool: 'echo',
       source: 'local',
       origin: 'mcp',
@@ -190,7 +190,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     const result = { success: true, tool_name: 'echo', execution_time_ms: 1, result: 1 }
     gateway.send('call', { ...call, durationMs: 1, result })
     gateway.send('call', call)
-    gateway.send('call', { ...call, serial: 901, result: { success: 'perhaps' } })
+    gateway.send('call', { ...call, serial: '901', result: { success: 'perhaps' } })
     await page.getByRole('row', { name: /echo.*mcp ok/ }).waitFor()
     await page.getByRole('row', { name: /echo.*mcp running/ }).waitFor()
     await page.getByText('Connected', { exact: true }).waitFor()
@@ -232,11 +232,11 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     await page.reload()
     await page.getByText('10 tools').waitFor()
     expect(page.url()).not.toContain('stolen')
-    await page.evaluate(() => sessionStorage.setItem('toolpost.token', 'outdated'))
+    await page.evaluate(() => localStorage.setItem('toolpost.token', 'outdated'))
     await page.goto('about:blank')
     await page.goto(`${origin}#token=a-secret-token`)
     await page.getByText('10 tools').waitFor()
-    await page.evaluate(() => sessionStorage.setItem('toolpost.token', 'outdated'))
+    await page.evaluate(() => localStorage.setItem('toolpost.token', 'outdated'))
     await page.reload()
     await page.getByText('The gateway refused this token.').waitFor()
     await page.goto(`${origin}#token=a%0Ab`)

@@ -27,6 +27,7 @@ describe.runIf(hasBrowser && (speaks || isRequired))('holding to talk, on the pr
   it('switches the light that was named', { timeout: 60_000 }, async () => {
     const { page, complaints, close } = await openPage(browser, { permissions: ['microphone'] })
     page.setDefaultTimeout(30_000)
+    await page.goto(product.console)
     await page.goto(`${product.url}#/chat`)
     await talkButton(page).waitFor()
     await talkFor(page, 3)

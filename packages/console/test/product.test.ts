@@ -13,7 +13,7 @@ const server = createRequire(import.meta.url).resolve('@modelcontextprotocol/ser
  * its virtual home.
  */
 describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_000 }, () => {
-  const { address, open, call } = productUnderTest()
+  const { address, owner, open, call } = productUnderTest()
   const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click()
 
   it('makes a call, shows its failure, and cancels one that does not end', async () => {
@@ -60,7 +60,9 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
 
   it('holds a destructive call of an MCP client until it is allowed, once, or denied', async () => {
     const client = new Client({ name: 'assistant', version: '1' })
-    await client.connect(new StreamableHTTPClientTransport(address('mcp')))
+    await client.connect(
+      new StreamableHTTPClientTransport(address('mcp'), { requestInit: { headers: owner() } }),
+    )
     const { page, complaints, close } = await open('/calls')
     await page.getByText('Connected', { exact: true }).waitFor()
     const unlock = () =>
@@ -85,7 +87,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     await expect.poll(() => rows.locator('.badge').allTextContents()).toEqual(['denied', 'ok'])
     await rows.last().click()
     const detail = await page.getByRole('complementary').textContent()
-    for (const part of ['Waited', 'rule 1: ask', 'approved by console']) expect(detail).toContain(part)
+    for (const part of ['Waited', 'default rule: ask', 'approved by console']) expect(detail).toContain(part)
     await page.goto(address('#/approvals').href)
     const decided = page.getByRole('region', { name: 'Recently decided' }).getByRole('link')
     await decided.nth(1).waitFor()
@@ -121,7 +123,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
 
   /** The process of the Z-Wave server, once it is ready. */
   async function pidOfZwave(): Promise<number> {
-    const { servers } = (await (await fetch(address('api/servers'))).json()) as {
+    const { servers } = (await (await fetch(address('api/servers'), { headers: owner() })).json()) as {
       servers: { name: string; state: string; pid: number }[]
     }
     const ready = servers.find(({ name, state }) => name === 'zwave' && state === 'ready')

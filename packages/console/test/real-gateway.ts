@@ -8,8 +8,11 @@ import { fileURLToPath } from 'node:url'
 const command = fileURLToPath(new URL('../../toolpost/bin/toolpost.cjs', import.meta.url))
 
 export interface RealGateway {
-  /** The address of the console. */
   url: string
+  /** The address of the console, with the token. */
+  console: string
+  /** What its owner sends. */
+  headers: Record<string, string>
   stop(): Promise<void>
 }
 
@@ -18,7 +21,7 @@ export interface RealGateway {
  * home, unless a configuration is given.
  */
 export async function startProduct(flags: string[] = [], config?: object): Promise<RealGateway> {
-  const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
+  const env = { ...process.env, TOOLPOST_TOKEN: '', OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
   // Of its own: it keeps its history there.
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-product-'))
   if (config) writeFileSync(join(folder, 'toolpost.json'), JSON.stringify(config))
@@ -27,14 +30,17 @@ export async function startProduct(flags: string[] = [], config?: object): Promi
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const url = await addressOf(child)
-  return { url, stop: () => end(child).then(() => rmSync(folder, { recursive: true, force: true })) }
+  const address = await addressOf(child)
+  const [url = '', token = ''] = address.split('#token=')
+  const headers = { authorization: `Bearer ${decodeURIComponent(token)}` }
+  const stop = () => end(child).then(() => rmSync(folder, { recursive: true, force: true }))
+  return { url, console: address, headers, stop }
 }
 
 async function addressOf(child: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-    const [, url] = /^Console {2}(\S+)$/.exec(line) ?? []
-    if (url) return url
+    const [, address] = /^Console {2}(\S+)$/.exec(line) ?? []
+    if (address) return address
   }
   throw new Error('toolpost up exited without printing its address')
 }

@@ -42,7 +42,7 @@ export class Workbench {
     this.#browser = await openBrowser()
     this.#tab = await openPage(this.#browser, { viewport: DESK })
     this.page.setDefaultTimeout(15_000)
-    await this.page.goto(this.url)
+    await this.page.goto(this.#product.console)
     await this.page.getByText('1 of 2 servers ready').waitFor()
   }
 
@@ -84,6 +84,7 @@ export class Workbench {
 
   /** A call that is none of the page's. */
   async call(name: string): Promise<unknown> {
-    return (await fetch(new URL(`api/tools/${name}/call`, this.url), { method: 'POST' })).json()
+    const headers = this.#product?.headers ?? {}
+    return (await fetch(new URL(`api/tools/${name}/call`, this.url), { method: 'POST', headers })).json()
   }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import {
-  type InterceptedCall,
+  type CallContext,
   type Logger,
   type Progress,
   silentLogger,
@@ -121,7 +121,7 @@ export class DurableCalls implements Durable {
     }
   }
 
-  isRun(call: InterceptedCall): boolean {
+  isRun(call: CallContext): boolean {
     return this.#connection?.carrier.runOf(call) !== undefined
   }
 
@@ -154,7 +154,7 @@ export class DurableCalls implements Durable {
     return this.#connection?.roster.offers() ?? []
   }
 
-  requestApproval(call: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined {
+  requestApproval(call: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
     const connection = this.#connection
     const run = connection?.carrier.runOf(call)
     if (!connection || !run) return undefined

@@ -41,7 +41,7 @@ it('creates a PostgreSQL once, finds it running, stops it when nobody uses it, a
   await found.stop()
   expect(existsSync(pidFile)).toBe(true)
   await first.durable.close()
-  expect(existsSync(pidFile)).toBe(false)
+  await expect.poll(() => existsSync(pidFile), { timeout: 30_000 }).toBe(false)
 
   const second = open()
   await second.durable.ready()

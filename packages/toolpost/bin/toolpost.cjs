@@ -3,6 +3,9 @@
 const words = process.argv.slice(2)
 if (words[0] === '--version' || words[0] === '-V') {
   process.stdout.write(`${require('../package.json').version}\n`)
+} else if (!require('node:fs').existsSync(`${__dirname}/../dist/cli.cjs`)) {
+  process.stderr.write('Toolpost is not built yet. Run: npm run build\n')
+  process.exitCode = 2
 } else if (words.includes('--voice') || hasDurable()) {
   // Voice and durable calls import `toolpost` as modules; a bundle would load every class twice.
   require('node:module').enableCompileCache?.()
@@ -18,6 +21,7 @@ if (words[0] === '--version' || words[0] === '-V') {
       'runs',
       'serve',
       'service',
+      'token',
       'up',
       'worker',
       'workers',

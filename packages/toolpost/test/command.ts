@@ -14,6 +14,8 @@ export interface Run {
 
 export interface RunOptions {
   input?: string
+  /** Where it runs; the folder of the tests if left out. */
+  cwd?: string
   env?: Record<string, string>
   /** Options for Node itself. */
   node?: string[]
@@ -27,9 +29,12 @@ export function commandLine() {
   let files = 0
   return {
     folder,
-    toolpost(words: string[], { input = '', env = {}, node = [] }: RunOptions = {}): Promise<Run> {
+    toolpost(
+      words: string[],
+      { input = '', cwd = folder, env = {}, node = [] }: RunOptions = {},
+    ): Promise<Run> {
       return new Promise(resolve => {
-        const options = { cwd: folder, env: { ...process.env, ...env } }
+        const options = { cwd, env: { ...process.env, ...env } }
         const child = execFile(process.execPath, [...node, command, ...words], options, (error, out, err) => {
           const failedWith = typeof error?.code === 'number' ? error.code : -1
           resolve({ code: error ? failedWith : 0, out, err })

@@ -1,10 +1,13 @@
-import { ToolExecutor } from '../src/executor/tool-executor.ts'
+import { ToolExecutor } from '../src/executor/executor.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../src/gateway/gateway.ts'
 import { echo } from '../src/tools/builtins/echo.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'
 import { ToolManager } from '../src/tools/tool-manager.ts'
 
 export const ADDRESS = 'http://127.0.0.1:4040'
+/** The owner's token of gateways that have clients. */
+export const OWNER_TOKEN = 'the-token-of-the-owner'
+const OWNER = { authorization: `Bearer ${OWNER_TOKEN}` }
 
 export function deferred<T>() {
   let settle: (value: T) => void = () => {}
@@ -43,7 +46,10 @@ export const echoTool = defineTool({
 export interface TestGateway extends Gateway {
   tools: ToolManager
   executor: ToolExecutor
+  /** As the owner, unless the headers say otherwise. */
   get(path: string, headers?: Record<string, string>): Promise<Response>
+  /** Without a token. */
+  getOpenly(path: string, headers?: Record<string, string>): Promise<Response>
   post(path: string, body?: unknown, init?: RequestInit): Promise<Response>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -56,16 +62,24 @@ export function testGateway(
   const manager = new ToolManager()
   for (const tool of tools) manager.addCustomTool(tool)
   const executor = options.executor ?? new ToolExecutor(manager)
-  const gateway = createGateway({ executor, ...options })
+  const token = options.clients || options.oauth || options.project?.config?.clients ? OWNER_TOKEN : false
+  const gateway = createGateway({ executor, token, ...options })
   return {
     ...gateway,
     tools: executor.tools,
     executor,
-    get: async (path, headers = {}) => gateway.fetch(new Request(ADDRESS + path, { headers })),
+    get: async (path, headers = {}) =>
+      gateway.fetch(new Request(ADDRESS + path, { headers: { ...OWNER, ...headers } })),
+    getOpenly: async (path, headers = {}) => gateway.fetch(new Request(ADDRESS + path, { headers })),
     post: async (path, body, init = {}) => {
       const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
       return gateway.fetch(
-        new Request(ADDRESS + path, { method: 'POST', ...(text !== undefined && { body: text }), ...init }),
+        new Request(ADDRESS + path, {
+          method: 'POST',
+          ...(text !== undefined && { body: text }),
+          ...init,
+          headers: { ...OWNER, ...(init.headers as Record<string, string>) },
+        }),
       )
     },
     [Symbol.asyncDispose]: () => gateway.close({ drainMs: 0 }),

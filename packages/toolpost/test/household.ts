@@ -1,4 +1,4 @@
-import { ToolExecutor } from '../src/executor/tool-executor.ts'
+import { ToolExecutor } from '../src/executor/executor.ts'
 import { OfflineClient, type OfflineClientOptions } from '../src/models/offline/offline-client.ts'
 import { localTools } from '../src/tools/local-tools.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ToolCall } from '../src/call/tool-call.ts'
 import type { ToolResult } from '../src/call/tool-result.ts'
-import type { InterceptedCall } from '../src/executor/intercept.ts'
+import type { CallContext } from '../src/executor/context.ts'
 import { fingerprint } from '../src/interceptors/canonical.ts'
 import type { Approval } from '../src/interceptors/index.ts'
 import type {
@@ -88,7 +88,7 @@ export class MemoryDatabase {
       },
       get: async id => this.entries.get(id)?.run,
       callOf: async id => this.entries.get(id),
-      isRun: ({ callerSignal: signal }) => signal !== undefined && this.runs.has(signal),
+      isRun: ({ signal }) => signal !== undefined && this.runs.has(signal),
       list: async ({ state, tool, caller, before, limit = 50 } = {}) => {
         const all = [...this.entries.values()].map(({ run }) => run).reverse()
         const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1
@@ -207,7 +207,7 @@ export class MemoryDatabase {
     return this.#wait(entry, { ...asked, askedAt, expiresAt: askedAt + timeoutMs, state: 'waiting' })
   }
 
-  #request({ callerSignal: signal }: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined {
+  #request({ signal }: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
     const entry = signal && this.runs.get(signal)
     return entry && this.#wait(entry, asked)
   }

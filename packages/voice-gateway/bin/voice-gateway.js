@@ -1,5 +1,12 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs'
 import module from 'node:module'
 
 module.enableCompileCache?.()
-await import('../dist/cli/main.js')
+const main = new URL('../dist/cli/main.js', import.meta.url)
+if (existsSync(main)) {
+  await import(main.href)
+} else {
+  process.stderr.write('voice-gateway is not built yet. Run: npm run build\n')
+  process.exitCode = 2
+}

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { McpIntegration, type ServerStatus } from 'toolpost/mcp'
 import { chooseClient, whenToolsReady } from 'toolpost/models'
@@ -90,7 +91,7 @@ async function start({ project: replaced, ...options }: Start = {}) {
 }
 
 describe('starting', () => {
-  it('[A40] MQTT, model and speech are under way, and answer, while MCP is still being tried', async () => {
+  it('MQTT, model and speech are under way, and answer, while MCP is still being tried', async () => {
     const { url } = await aedesBroker()
     const { gateway, mcp, clock, logger, bus, stateOf } = await start({
       voice: { microphone: false, mqtt: { url } },
@@ -196,10 +197,12 @@ describe('starting', () => {
   })
 
   it('a recorder that sends no sound holds nothing up, and is said to be missing', async () => {
-    const script = `if [ "$1" = -l ]; then echo 'card 0: X [X], device 0: Y [Y]'; else exec sleep 60; fi`
-    vi.stubEnv('PATH', programs({ arecord: script }).folder)
+    const script = `if [ "$1" = -l ]; then echo 'card 0: X [X], device 0: Y [Y]'; else : > "$0.runs"; exec sleep 60; fi`
+    const { folder } = programs({ arecord: script })
+    vi.stubEnv('PATH', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { gateway, clock } = await start({ voice: {}, project: NO_SERVERS })
+    await waitFor(() => expect(readdirSync(folder)).toContain('arecord.runs'))
     const isReady = vi.fn()
     void gateway.ready().then(isReady)
     await waitFor(async () => {

@@ -5,5 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { loadBundle } from 'toolpost-common/load-bundle'
 
 const bundle = fileURLToPath(new URL('../dist/zwave-home.cjs', import.meta.url))
-if (existsSync(bundle)) loadBundle(bundle, name => import(name))
-else await import('../dist/home/cli.js')
+const main = new URL('../dist/home/cli.js', import.meta.url)
+if (existsSync(bundle)) {
+  loadBundle(bundle, name => import(name))
+} else if (existsSync(main)) {
+  await import(main.href)
+} else {
+  process.stderr.write('zwave-home is not built yet. Run: npm run build\n')
+  process.exitCode = 2
+}

@@ -5,5 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { loadBundle } from 'toolpost-common/load-bundle'
 
 const bundle = fileURLToPath(new URL('../dist/zwave-mcp-server.cjs', import.meta.url))
-if (existsSync(bundle)) loadBundle(bundle, name => import(name))
-else await import('../dist/cli.js')
+const main = new URL('../dist/cli.js', import.meta.url)
+if (existsSync(bundle)) {
+  loadBundle(bundle, name => import(name))
+} else if (existsSync(main)) {
+  await import(main.href)
+} else {
+  process.stderr.write('zwave-mcp-server is not built yet. Run: npm run build\n')
+  process.exitCode = 2
+}

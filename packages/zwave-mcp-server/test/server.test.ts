@@ -32,7 +32,7 @@ describe.each(BROKERS)('the server on $kind', ({ isThere, startBroker }) => {
     return { broker, home, server: await startServer(env), env }
   }
 
-  test('[A23] answers every tool of the default home', async () => {
+  test('answers every tool of the default home', async () => {
     const { server } = await start()
     const list = await server.call('list_zwave_devices')
     expect(list.text).toMatch(
@@ -134,7 +134,7 @@ describe.each(BROKERS)('the server on $kind', ({ isThere, startBroker }) => {
     })
   })
 
-  test('[A24] ignores messages that make no sense', async () => {
+  test('ignores messages that make no sense', async () => {
     const { server, home } = await start()
     await server.call('list_zwave_devices')
     await home.publishRaw('Switch_One/switch_binary/endpoint_0/currentValue', 'garbage {{{')
@@ -174,9 +174,7 @@ describe.each(BROKERS)('the server on $kind', ({ isThere, startBroker }) => {
     await server.call('control_zwave_device', on('Switch One'))
     await broker.stop()
     await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === false)
-    const startedAt = performance.now()
     const refused = await server.call('control_zwave_device', on('Demo Switch'))
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
     expect(refused).toMatchObject({ isError: true })
     expect(refused.text).toMatch(/unreachable: .* Nothing was sent\.$/)
     expect((await server.call('list_zwave_devices')).text).toContain('As last known: There are 10 devices')

@@ -46,7 +46,7 @@ function breakerIn(value: unknown): BreakerStatus | undefined {
 }
 
 export function callsIn(value: unknown): CallRecord[] {
-  const needed = { serial: 'number', tool: 'string', source: 'string', startedAt: 'number' }
+  const needed = { serial: 'string', tool: 'string', source: 'string', startedAt: 'number' }
   return listOf(value)
     .filter(one => has(one, needed))
     .map(({ result, notes, ...call }) => ({

@@ -37,14 +37,14 @@ export async function listOlderCalls(asked: OlderCalls): Promise<{ calls: CallRe
   return { calls: callsIn(calls), ...(typeof next === 'string' && { next }) }
 }
 
-export async function getCall(serial: number): Promise<CallRecord | undefined> {
-  const [call] = callsIn([await requestJson<unknown>(`/api/calls/${serial}`)])
+export async function getCall(serial: string): Promise<CallRecord | undefined> {
+  const [call] = callsIn([await requestJson<unknown>(`/api/calls/${encodeURIComponent(serial)}`)])
   return call
 }
 
 /** Cancels a running call, whoever made it. */
-export async function cancelCall(serial: number): Promise<void> {
-  await request(`/api/calls/${serial}`, { method: 'DELETE' })
+export async function cancelCall(serial: string): Promise<void> {
+  await request(`/api/calls/${encodeURIComponent(serial)}`, { method: 'DELETE' })
 }
 
 /** All matching calls, as a file. */

@@ -17,13 +17,13 @@ export function tokenIn(hash: string): string | undefined {
   }
 }
 
-/** For this tab. */
+/** In this browser, for this address: for its other tabs, and for the next time. */
 export function keepToken(token: string): void {
-  sessionStorage.setItem(KEY, token)
+  localStorage.setItem(KEY, token)
 }
 
 export function currentToken(): string | undefined {
-  return sessionStorage.getItem(KEY) ?? undefined
+  return localStorage.getItem(KEY) ?? undefined
 }
 
 /** For every request; empty without a token, or with one that no header can carry. */

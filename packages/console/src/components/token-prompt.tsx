@@ -12,8 +12,7 @@ export function TokenPrompt({ refused }: { refused: boolean }) {
     <form className="card token-prompt" onSubmit={submit}>
       <h1>This gateway requires a token</h1>
       <p className="muted">
-        It is the <code>--token</code> or <code>TOOLPOST_TOKEN</code> that the gateway was started with. It is
-        stored for this tab only.
+        Run <code>toolpost token</code> in the folder of the gateway to see it. It is stored in this browser.
       </p>
       <label className="field-label" htmlFor="token">
         Token

@@ -4,7 +4,7 @@ import { latencyByTool, latencyOverTime, percentile } from './latency.ts'
 
 function call(startedAt: number, durationMs: number | undefined, more: Partial<CallRecord> = {}): CallRecord {
   const base = {
-    serial: startedAt,
+    serial: String(startedAt),
     tool: 'echo',
     source: 'local',
     origin: 'http',

@@ -3,8 +3,8 @@ import type { CallFilter } from '../state/call-list.ts'
 export type Route =
   | { view: 'home' }
   /** `from` is the serial of a recorded call whose arguments are reused. */
-  | { view: 'tools'; tool?: string | undefined; from?: number | undefined }
-  | { view: 'calls'; serial?: number | undefined; filter?: CallFilter | undefined }
+  | { view: 'tools'; tool?: string | undefined; from?: string | undefined }
+  | { view: 'calls'; serial?: string | undefined; filter?: CallFilter | undefined }
   | { view: 'approvals' }
   /** `adding` opens the form for a new server. */
   | { view: 'servers'; name?: string | undefined; adding?: boolean | undefined }
@@ -32,23 +32,22 @@ export function parseRoute(hash: string): Route {
     return { view, name: rest[0] || undefined, adding: parameters.has('add') || undefined }
   if (view === 'chat') return { view, conversation: rest.join('/') || undefined }
   if (view === 'runs') return { view, id: rest[0] || undefined, filter: runFilterFrom(parameters) }
-  if (view === 'calls') return { view, serial: wholeNumber(rest[0]), filter: filterFrom(parameters) }
-  if (view === 'tools')
-    return { view, tool: rest[0] || undefined, from: wholeNumber(parameters.get('call') ?? undefined) }
+  if (view === 'calls') return { view, serial: rest[0] || undefined, filter: filterFrom(parameters) }
+  if (view === 'tools') return { view, tool: rest[0] || undefined, from: parameters.get('call') ?? undefined }
   return { view: 'home' }
 }
 
 export function hrefOf(route: Route): string {
   if (route.view === 'home') return '#/'
   if (route.view === 'tools') {
-    const query = route.from === undefined ? '' : `?call=${route.from}`
+    const query = route.from === undefined ? '' : `?call=${encodeURIComponent(route.from)}`
     return `#/tools${partOf(route.tool)}${query}`
   }
   if (route.view === 'chat') return `#/chat${partOf(route.conversation)}`
   if (route.view === 'servers') return `#/servers${partOf(route.name)}${route.adding ? '?add' : ''}`
   if (route.view === 'runs') return `#/runs${partOf(route.id)}${queryOf(route.filter)}`
   if (route.view !== 'calls') return `#/${route.view}`
-  return `#/calls${partOf(route.serial?.toString())}${queryOf(route.filter)}`
+  return `#/calls${partOf(route.serial)}${queryOf(route.filter)}`
 }
 
 function partOf(part: string | undefined): string {
@@ -92,8 +91,4 @@ function decoded(part: string): string {
   } catch {
     return part
   }
-}
-
-function wholeNumber(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }

@@ -28,7 +28,7 @@ export function useDetailScroll(route: Route): void {
 }
 
 function detailOf(route: Route): string | undefined {
-  if (route.view === 'calls') return route.serial?.toString()
+  if (route.view === 'calls') return route.serial
   if (route.view === 'tools') return route.tool
   return route.view === 'runs' ? route.id : undefined
 }

@@ -4,7 +4,7 @@ import { filterCalls, MAX_CALLS, obstacleToRepeat, withCalls } from './call-list
 
 function call(serial: number, more: Partial<CallRecord> = {}): CallRecord {
   return {
-    serial,
+    serial: String(serial).padStart(4, '0'),
     tool: 'echo',
     source: 'local',
     origin: 'http',
@@ -27,7 +27,7 @@ const failed = {
 describe('the list of calls', () => {
   it('takes the end of a call for its beginning, in the order of the calls', () => {
     const list = withCalls([call(1), call(3)], [call(2), call(1, { result: done })])
-    expect(list.map(one => [one.serial, one.result?.success])).toEqual([
+    expect(list.map(one => [Number(one.serial), one.result?.success])).toEqual([
       [1, true],
       [2, undefined],
       [3, undefined],
@@ -43,7 +43,7 @@ describe('the list of calls', () => {
       [],
       Array.from({ length: MAX_CALLS + 5 }, (_, at) => call(at)),
     )
-    expect([list.length, list[0]?.serial]).toEqual([MAX_CALLS, 5])
+    expect([list.length, Number(list[0]?.serial)]).toEqual([MAX_CALLS, 5])
   })
 
   it('is filtered by tool, source and outcome', () => {
@@ -52,7 +52,7 @@ describe('the list of calls', () => {
       call(2, { result: failed, slow: true, tool: 'lights', source: 'zwave' }),
       call(3),
     ]
-    const serials = (filter: object) => filterCalls(list, filter).map(one => one.serial)
+    const serials = (filter: object) => filterCalls(list, filter).map(one => Number(one.serial))
     expect(serials({})).toEqual([1, 2, 3])
     expect(serials({ tool: 'lights' })).toEqual([2])
     expect(serials({ source: 'local', outcome: 'running' })).toEqual([3])

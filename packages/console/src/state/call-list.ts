@@ -7,30 +7,34 @@ export const MAX_CALLS = 1_000
 
 /** The list updated with newer records, oldest first. A finished call is never set back to running. */
 export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRecord>): CallRecord[] {
-  const bySerial = new Map(calls.map(call => [call.serial, call]))
+  const known = new Map(calls.map(call => [call.serial, call]))
   for (const record of records) {
-    const known = bySerial.get(record.serial)
-    if (known?.result === undefined || record.result !== undefined) bySerial.set(record.serial, record)
+    const before = known.get(record.serial)
+    if (before?.result === undefined || record.result !== undefined) known.set(record.serial, record)
   }
-  const all = [...bySerial.values()].sort((a, b) => a.serial - b.serial)
+  const all = [...known.values()].sort(bySerial)
   return all.slice(-MAX_CALLS)
 }
 
 /** `calls` preceded by a page of older ones, without duplicates, oldest first. */
 export function withOlder(calls: readonly CallRecord[], older: readonly CallRecord[]): CallRecord[] {
   if (older.length === 0) return [...calls]
-  const known = new Set(calls.map(keyOf))
-  const all = [...older.filter(call => !known.has(keyOf(call))), ...calls]
-  return all.sort((a, b) => a.startedAt - b.startedAt || a.serial - b.serial)
+  const known = new Set(calls.map(({ serial }) => serial))
+  return [...older.filter(call => !known.has(call.serial)), ...calls].sort(bySerial)
 }
 
-/** Processes that share a history may assign the same serial. */
-export function keyOf({ serial, startedAt }: CallRecord): string {
-  return `${serial}-${startedAt}`
+/** The end of a serial, to tell calls apart on the page. */
+export function shortSerial(serial: string): string {
+  return serial.slice(-6)
+}
+
+/** Serials sort by time. */
+function bySerial(a: CallRecord, b: CallRecord): number {
+  return a.serial < b.serial ? -1 : 1
 }
 
 /** The list with a call's progress; finished and unknown calls stay unchanged. */
-export function withProgress(calls: readonly CallRecord[], serial: number, progress: Progress): CallRecord[] {
+export function withProgress(calls: readonly CallRecord[], serial: string, progress: Progress): CallRecord[] {
   return calls.map(call => (call.serial === serial && !call.result ? { ...call, progress } : call))
 }
 

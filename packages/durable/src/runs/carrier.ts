@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
-import type { InterceptedCall, Interceptor, Progress, RunOptions, ToolExecutor, ToolResult } from 'toolpost'
+import type { CallContext, Interceptor, Progress, RunOptions, ToolExecutor, ToolResult } from 'toolpost'
 import type { DurableRunOptions } from 'toolpost/project'
 import { handedOn, journalIntent } from '../engine/engine.ts'
 import { cancelled, keptResult, unknownOutcome } from './kept-result.ts'
@@ -58,9 +58,9 @@ export class Carrier {
     return count
   }
 
-  runOf(call: InterceptedCall): CarriedRun | undefined {
+  runOf(call: CallContext): CarriedRun | undefined {
     // Not `signal`: that is a different one if somebody observes the executor.
-    return call.callerSignal && this.#bySignal.get(call.callerSignal)
+    return call.options.signal && this.#bySignal.get(call.options.signal)
   }
 
   /** Announces a run that is about to start here, whose caller is in this process. */

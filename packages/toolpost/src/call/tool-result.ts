@@ -11,6 +11,7 @@ interface ResultBase {
   run_id?: string
   /** The changes made to the arguments so that they fit, one sentence each. */
   repairs?: string[]
+  diagnosis?: Diagnosis
 }
 
 export interface ToolSuccess<Result = unknown> extends ResultBase {
@@ -42,7 +43,6 @@ export interface ToolFailure extends ResultBase {
   success: false
   error: string
   code: FailureCode
-  diagnosis?: Diagnosis
   /** When to retry, if known. */
   retry_after_ms?: number
 }
@@ -50,8 +50,10 @@ export interface ToolFailure extends ResultBase {
 /** What every call returns. Plain data: it survives JSON. */
 export type ToolResult<Result = unknown> = ToolSuccess<Result> | ToolFailure
 
-/** Helps a person or a model fix a failed call. */
+/** Helps a person or a model understand a call. */
 export interface Diagnosis {
+  /** How a call that succeeded missed its deadline. */
+  deadline?: string
   /** The required arguments: `a (string), x (one of on, off)`. */
   required?: string
   /** How the tool is called: `turn(x: "on" | "off", level?: integer)`. */

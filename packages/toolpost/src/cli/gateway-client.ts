@@ -1,17 +1,47 @@
-import { DEFAULT_PORT, type ToolpostConfig } from '../config/config.ts'
+import type { ToolpostConfig } from '../config/config.ts'
+import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
+import type { Project } from '../project/project.ts'
+import { isLoopback } from '../runtime/loopback.ts'
 import { UsageError } from './exit-codes.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** Talks to a running `toolpost up`, by default at the address in the configuration. */
+export interface GatewayFlags {
+  url?: string
+  token?: string
+}
+
+/** The token that somebody chose, if anybody did; `false` if they chose to have none. */
+export function chosenToken(
+  { gateway = {} }: ToolpostConfig,
+  { token }: GatewayFlags,
+): string | false | undefined {
+  return token ?? (process.env.TOOLPOST_TOKEN || undefined) ?? gateway.token
+}
+
+/** Talks to the `toolpost up` of this folder, or to the gateway at `--url`. */
 export class GatewayClient {
   readonly #url: string
   readonly #token: string | undefined
 
-  constructor({ gateway }: ToolpostConfig, { url, token }: { url?: string; token?: string }) {
-    const { host = '127.0.0.1', port = DEFAULT_PORT } = gateway ?? {}
-    this.#url = (url ?? `http://${reachable(host)}:${port}`).replace(/\/$/, '')
-    this.#token = token ?? (process.env.TOOLPOST_TOKEN || undefined)
+  /** Throws a UsageError if there is no such gateway. */
+  constructor({ config, file }: Pick<Project, 'config' | 'file'>, flags: GatewayFlags) {
+    const folder = stateFolder(file)
+    const chosen = chosenToken(config, flags) || undefined
+    const own = readToken(folder)
+    if (flags.url === undefined) {
+      const running = runningGateway(folder)
+      if (!running)
+        throw new UsageError('No gateway runs in this folder: start it with `toolpost up`, or give its --url')
+      this.#url = running.url.replace(/\/$/, '')
+      // A token is sent only to the gateway that it belongs to: the note may come from somebody else.
+      this.#token = [chosen, own].find(token => token && digestOf(token) === running.tokenDigest)
+      if (running.tokenDigest && !this.#token)
+        throw new UsageError('The gateway in this folder has another token: give it with --token')
+    } else {
+      this.#url = urlOf(flags.url)
+      this.#token = chosen ?? (isLoopback(new URL(this.#url).hostname) ? own : undefined)
+    }
   }
 
   get(path: string): Promise<unknown> {
@@ -34,7 +64,11 @@ export class GatewayClient {
 
   async #fetch(path: string, request: RequestInit): Promise<Response> {
     try {
-      return await fetch(`${this.#url}${path}`, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) })
+      return await fetch(`${this.#url}${path}`, {
+        ...request,
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
     } catch (error) {
       const problem = `No gateway at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
       throw new UsageError(problem, { cause: error })
@@ -42,8 +76,7 @@ export class GatewayClient {
   }
 }
 
-/** A wildcard address cannot be connected to. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
+function urlOf(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/$/, '')
+  throw new UsageError(`--url expects an http or https URL, got '${text}'`)
 }

@@ -82,11 +82,18 @@ function createProgram(stop: StopSignals): Command {
     .argument('[decision]', 'approve or deny')
     .argument('[id]')
     .option('--remember <how>', 'remember the decision: session or always')
-    .option('--url <address>', "the gateway's address (default: as configured)")
-    .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN)")
+    .option('--url <address>', "the gateway's address (default: the one running in this folder)")
+    .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN, or this folder's)")
     .option('--json', 'list as JSON')
     .action((decision: string | undefined, id: string | undefined, flags: ApprovalFlags) =>
       within(context => decideApprovals(context, { decision, id, flags })),
+    )
+  program
+    .command('token')
+    .description("print the token of this folder's gateway")
+    .option('--new', 'make a new one; the old one is no longer valid')
+    .action((flags: { new?: boolean }) =>
+      within(async context => (await import('./commands/token.ts')).printToken(context, flags)),
     )
   program
     .command('auth')
@@ -130,10 +137,10 @@ function createProgram(stop: StopSignals): Command {
     .description('start everything: tools, servers, HTTP API, MCP endpoint and console')
     .option(
       '--host <address>',
-      'address to listen on (default: 127.0.0.1); any other address requires a token',
+      'address to listen on (default: 127.0.0.1); any other requires a token that you chose',
     )
     .option('--port <number>', 'port to listen on (default: 4040, or the next free one)')
-    .option('--token <token>', 'token required from every client (default: TOOLPOST_TOKEN)')
+    .option('--token <token>', "the owner's token (default: TOOLPOST_TOKEN, or one kept in .toolpost/token)")
     .option('--allow-host <name...>', 'additional host names to accept')
     .option('--voice', 'listen and speak as well, with the voice gateway')
     .option('--no-worker', 'accept durable calls, but leave them to workers')
@@ -153,9 +160,9 @@ function createProgram(stop: StopSignals): Command {
   return program
 }
 
-/** Calls from the command line go into the history too, if there is one, but only as notes: opening it takes too long. */
+/** Calls from the command line go into the history too, if there is one, once their answer is printed. */
 function noteCalls({ project }: CommandContext): Promise<void> {
-  return project.keepHistory({ briefly: true, unasked: false })
+  return project.keepHistory({ lazy: true, unasked: false })
 }
 
 async function main(words: string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { globProblem } from '../runtime/glob.ts'
+import { isLoopback } from '../runtime/loopback.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigPath, ConfigSource } from './config-source.ts'
 import { tokenProblem } from './token-problem.ts'
@@ -17,9 +18,16 @@ type Clients = Readonly<
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
 
-/** Checks the clients of a configuration, with the environment filled in. */
-export function checkClients({ clients = {} }: ToolpostConfig, source: ConfigSource): void {
-  const [found] = clientProblems(clients)
+/** Checks the tokens of a configuration, with the environment filled in. */
+export function checkClients({ clients = {}, gateway = {} }: ToolpostConfig, source: ConfigSource): void {
+  const { token, host = '127.0.0.1', oauth } = gateway
+  const wrong = token ? tokenProblem(token) : undefined
+  if (wrong) throw source.error(['gateway', 'token'], wrong)
+  if (token === false && (Object.keys(clients).length > 0 || oauth))
+    throw source.error(['gateway', 'token'], "cannot be false together with 'clients' or 'oauth'")
+  if (token === false && !isLoopback(host))
+    throw source.error(['gateway', 'token'], `can only be false on loopback, not on ${host}`)
+  const [found] = clientProblems(clients, token || undefined)
   if (found) throw source.error(found.path, found.problem)
 }
 

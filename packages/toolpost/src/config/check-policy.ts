@@ -1,6 +1,6 @@
 import type { PolicyRule } from '../interceptors/index.ts'
 import { fitsGlob, globProblem } from '../runtime/glob.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
+import { compileSchema } from '../schema/compile.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
 
@@ -89,9 +89,8 @@ async function brokenSchema({ args }: PolicyRule): Promise<string | undefined> {
   if (args === undefined) return undefined
   try {
     const { leftOut } = await compileSchema(args)
-    return leftOut.length === 0
-      ? undefined
-      : `'args' has a pattern that cannot be checked in linear time: ${leftOut[0]}`
+    const [pattern] = leftOut
+    return pattern && `'args' has a pattern that cannot be checked in linear time: ${pattern}`
   } catch (error) {
     return `'args' is not a usable JSON Schema: ${(error as Error).message}`
   }

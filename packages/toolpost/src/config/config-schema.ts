@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ErrorObject } from 'ajv'
 import { packageRoot } from '../runtime/package-root.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
-import { explainErrors, pointerParts } from '../schema/explain-errors.ts'
+import { compileOwnSchema } from '../schema/compile.ts'
+import { explainErrors, pointerParts } from '../schema/explain.ts'
 
 /** A violation of the schema. */
 interface SchemaProblem {
@@ -30,7 +30,7 @@ export function configSchema(): Promise<ConfigSchema> {
 
 async function load(): Promise<ConfigSchema> {
   const schema = JSON.parse(await readFile(join(packageRoot(), 'toolpost.schema.json'), 'utf8'))
-  const { validate } = await compileSchema(schema, { isOurs: true })
+  const validate = compileOwnSchema(schema)
   return {
     keys: new Set(Object.keys(schema.properties)),
     serverKeys: new Set(Object.keys(schema.definitions.server.properties)),

@@ -1,6 +1,6 @@
 import { findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser'
 import { isObjectLike } from '../runtime/guards.ts'
-import { joinPlace } from '../schema/explain-errors.ts'
+import { joinPlace } from '../schema/explain.ts'
 import { ConfigError } from './config.ts'
 import { jsonProblem, positionIn } from './json-problem.ts'
 

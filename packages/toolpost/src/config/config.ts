@@ -21,7 +21,14 @@ export interface ToolpostConfig {
   bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
-  gateway?: { host?: string; port?: number; oauth?: OAuthConfig; toolSearch?: boolean }
+  /** `token` is the owner's: a random one, kept in `.toolpost/token`, if left out; `false` turns authentication off. */
+  gateway?: {
+    host?: string
+    port?: number
+    token?: string | false
+    oauth?: OAuthConfig
+    toolSearch?: boolean
+  }
   /** Which calls run, need approval, or are denied; the first matching rule decides. */
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
@@ -62,6 +69,7 @@ interface ClientConfig {
   tools?: string[]
   resources?: string[]
   prompts?: string[]
+  approves?: boolean
   toolSearch?: boolean
 }
 

@@ -14,6 +14,7 @@ import { withFilesFrom } from './server-paths.ts'
 import { fillAll, fillText, type Scope } from './variables.ts'
 
 type Clients = NonNullable<ToolpostConfig['clients']>
+type Gateway = NonNullable<ToolpostConfig['gateway']>
 
 export interface FillOptions {
   environment: Environment
@@ -32,7 +33,7 @@ export interface FilledConfig {
 }
 
 /**
- * Replaces `${NAME}` from the environment in servers, clients' tokens, the gateway's OAuth settings, the voice gateway's
+ * Replaces `${NAME}` from the environment in servers, clients' tokens, the gateway's token and OAuth settings, the voice gateway's
  * broker and the database for durable calls; `${NAME:-text}` becomes the text if NAME is not set. An unset variable breaks
  * only the server that uses it; anywhere else it is a ConfigError. Disabled servers are left out.
  */
@@ -45,9 +46,7 @@ export function fillEnvironment(loaded: LoadedConfig, options: FillOptions): Fil
     ...config,
     ...(mcpServers && { mcpServers: fillServers(loaded, options, filled) }),
     ...(clients && { clients: fillClients(clients, scope) }),
-    ...(gateway?.oauth && {
-      gateway: { ...gateway, oauth: fillAll(gateway.oauth, ['gateway', 'oauth'], scope) },
-    }),
+    ...(gateway && { gateway: fillGateway(gateway, scope) }),
     ...(typeof durable === 'object' && { durable: fillTexts(durable, ['durable'], scope) }),
     ...(voice?.mqtt && { voice: { ...voice, mqtt: fillAll(voice.mqtt, ['voice', 'mqtt'], scope) } }),
   }
@@ -87,6 +86,15 @@ function fillClients(clients: Clients, scope: Scope): Clients {
       { ...client, token: fillText(client.token, ['clients', name, 'token'], scope) },
     ]),
   )
+}
+
+function fillGateway(gateway: Gateway, scope: Scope): Gateway {
+  const { token, oauth } = gateway
+  return {
+    ...gateway,
+    ...(token && { token: fillText(token, ['gateway', 'token'], scope) }),
+    ...(oauth && { oauth: fillAll(oauth, ['gateway', 'oauth'], scope) }),
+  }
 }
 
 const FILLED = ['command', 'args', 'cwd', 'env', 'envFile', 'url', 'headers']

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { hasSwap } from '../runtime/has-swap.ts'
-import { joinPlace } from '../schema/explain-errors.ts'
+import { joinPlace } from '../schema/explain.ts'
 import type { ConfigPath } from './config-source.ts'
 
 /** A key that Toolpost does not know. */

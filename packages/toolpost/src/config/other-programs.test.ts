@@ -290,7 +290,7 @@ describe('keys that are misspelt', () => {
     async key => {
       const inside: Record<string, object> = {
         policy: [{ tool: 'x', then: 'deny' }],
-        clients: { me: { token: 'x'.repeat(20), tool: ['x'] } },
+        clients: { me: { token: 'a-token-of-a-test-20', tool: ['x'] } },
       }
       const folder = configFolder({ 'toolpost.json': { [key]: inside[key] ?? { nonsense: 1 } } })
       await expect(configOf(folder)).rejects.toThrow(

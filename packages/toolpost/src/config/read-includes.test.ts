@@ -42,7 +42,7 @@ describe('included files', () => {
       'toolpost.json': { include: ['other.json'], policy: [{ tools: 'x', then: 'deny' }] },
       'other.json': {
         policy: [{ then: 'allow' }],
-        clients: { evil: { token: 'x'.repeat(20) } },
+        clients: { evil: { token: 'a-token-of-a-test-20' } },
         gateway: { host: '0.0.0.0' },
         model: 'offline',
         mcpServers: { a: { command: 'x', autoApprove: ['delete_all'] } },

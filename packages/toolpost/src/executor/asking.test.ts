@@ -3,7 +3,7 @@ import { fakeClock } from '../testing/fake-clock.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import { defineTool, type InvokeOptions } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { ToolExecutor } from './tool-executor.ts'
+import { ToolExecutor } from './executor.ts'
 
 const MINUTE = 60_000
 const ACCEPTED: QuestionAnswer = { action: 'accept', content: {} }

@@ -1,4 +1,4 @@
-import { withoutKnownSecrets } from '../logging/without-known.ts'
+import { withoutKnownSecrets } from '../logging/redact.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'

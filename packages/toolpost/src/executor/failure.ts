@@ -19,15 +19,8 @@ export class Failure {
   }
 }
 
-/** Suggestions are computed when read: among ten thousand names that takes a while. */
-export function unknownTool(name: string, suggest: () => string[]): Failure {
-  let suggestions: string[] | undefined
-  return new Failure('unknown_tool', `Tool '${name}' not found`, {
-    get suggestions() {
-      suggestions ??= suggest()
-      return suggestions
-    },
-  })
+export function unknownTool(name: string, suggestions: string[]): Failure {
+  return new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
 }
 
 export function invalidArguments(problems: readonly string[], tool: Tool, schema: JsonSchema): Failure {

@@ -1,13 +1,11 @@
-import { exactNumber } from './exact-number.ts'
-
 const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Found in every number that a double may not represent exactly as written. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 const FENCE = '```'
 /** Deeper than arguments may be nested: not worth parsing. */
 const MAX_DEPTH = 250
-/** Longer texts are not read as JSON: that takes 50 ms or more. */
-const MAX_JSON_CHARS = 2_000_000
+/** Longer texts are not read as JSON. */
+const MAX_JSON_CHARS = 256_000
 /** JSON5 takes thirty times as long. */
 const MAX_JSON5_CHARS = 64_000
 
@@ -114,4 +112,30 @@ const PYTHON_WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'f
 function withJsonWords(piece: string, index: number): string {
   if (index % 2 === 1) return piece
   return piece.replace(/\b(?:True|False|None)\b/g, word => PYTHON_WORDS[word] ?? word)
+}
+
+const NUMBER = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+/** No number has more significant characters than this. */
+const MAX_CHARS = 1_000
+
+/** The number in a text, if a double can represent it exactly; otherwise `undefined`. */
+export function exactNumber(text: string): number | undefined {
+  const written = canonical(text)
+  if (written === undefined) return undefined
+  const value = Number(text)
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return undefined
+  return canonical(String(value)) === written ? value : undefined
+}
+
+/** Sign, digits and exponent without padding, so that `1.50`, `15e-1` and `1.5` are the same. */
+function canonical(text: string): string | undefined {
+  const trimmed = text.trim()
+  const parts = trimmed.length > MAX_CHARS ? undefined : NUMBER.exec(trimmed)
+  if (!parts) return undefined
+  const [, sign, whole = '', fraction = '', exponent = '0'] = parts
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  const power = Number(exponent) - fraction.length + (digits.length - significant.length)
+  return `${sign === '-' ? '-' : ''}${significant}e${power}`
 }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { z as z3 } from 'zod/v3'
 import { defineTool, type ToolLike } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { ToolExecutor } from './tool-executor.ts'
+import { ToolExecutor } from './executor.ts'
 
 function executorWith(...tools: ToolLike[]): ToolExecutor {
   const manager = new ToolManager()
@@ -24,7 +24,7 @@ describe("LangChain's tools, unchanged", () => {
     schema: z.object({ a: z.int(), b: z.number().default(1) }),
   })
 
-  it('[E05] tool() with zod: runs, keeps its own defaults, and is validated before', async () => {
+  it('tool() with zod: runs, keeps its own defaults, and is validated before', async () => {
     expect(await run(add, { a: 2, b: 3 })).toMatchObject({ success: true, result: 5 })
     expect(await run(add, { a: 2 })).toMatchObject({ result: 3 })
     expect(await run(add, { a: 'x' })).toMatchObject({
@@ -33,7 +33,7 @@ describe("LangChain's tools, unchanged", () => {
     })
   })
 
-  it('[E05] the form { input: args } of the older specification is what these tools refuse', async () => {
+  it('the form { input: args } of the older specification is what these tools refuse', async () => {
     await expect(add.invoke({ input: { a: 1, b: 2 } } as never)).rejects.toThrow(
       /did not match expected schema/,
     )

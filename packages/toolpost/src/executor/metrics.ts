@@ -2,7 +2,7 @@ import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 
 /** Upper bounds of the duration histogram, in milliseconds. */
-export const DURATION_BUCKETS_MS = [
+const DURATION_BUCKETS_MS = [
   1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
 ] as const
 
@@ -29,7 +29,7 @@ export interface Figures {
 }
 
 interface EndedCall {
-  readonly figures: ToolFigures | undefined
+  readonly tool: { readonly name: string } | undefined
   readonly repairs: readonly string[] | undefined
   readonly waitedMs: number
 }
@@ -39,7 +39,7 @@ export class Metrics {
   readonly #tools = new Map<string, ToolFigures>()
   #inFlight = 0
 
-  /** The counters of one tool, for the caller to hold on to. */
+  /** The counters of one tool. */
   of(name: string): ToolFigures {
     let figures = this.#tools.get(name)
     if (!figures) {
@@ -62,9 +62,9 @@ export class Metrics {
   }
 
   /** Time that interceptors waited is not the tool's, and does not count as its duration. */
-  end({ figures, repairs, waitedMs }: EndedCall, result: ToolResult): void {
+  end({ tool, repairs, waitedMs }: EndedCall, result: ToolResult): void {
     this.#inFlight--
-    const counted = figures ?? this.of(UNKNOWN)
+    const counted = this.of(tool?.name ?? UNKNOWN)
     const durationMs = result.execution_time_ms - waitedMs
     counted.calls++
     counted.durationSumMs += durationMs

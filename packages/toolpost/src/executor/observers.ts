@@ -1,14 +1,14 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { isThenable } from '../runtime/guards.ts'
-import { whenSettled } from '../runtime/when-settled.ts'
+import { quietly } from '../runtime/quietly.ts'
+import { uuidv7 } from '../runtime/uuid.ts'
 import type { Progress } from '../tools/tool.ts'
-import { type Attempt, cancelAttempt } from './attempt.ts'
+import type { CallContext } from './context.ts'
 
 /** A call when it begins, or when it ends with its result. */
 export interface CallEvent {
-  /** The same at the beginning and the end of a call, and unique within this executor. */
-  serial: number
+  /** A UUIDv7: the same at the beginning and the end of a call, unique across processes, sorts by time. */
+  serial: string
   call: ToolCall
   /** Where it came from, as given by the caller: `http`, `mcp`, `chat` … */
   origin: string | undefined
@@ -20,103 +20,68 @@ export interface CallEvent {
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
   /** When the tool was found and its arguments fitted, in milliseconds since the start; set when it has ended. */
-  stages?: CallStages | undefined
+  stages?: { foundMs: number; fittedMs: number } | undefined
   /** Cancels the call, as its caller could; set when it begins. */
   cancel?(): void
-}
-
-interface CallStages {
-  foundMs: number
-  fittedMs: number
 }
 
 export type CallObserver = (event: CallEvent) => void
 
 export interface ObserveOptions {
   /** Receives the progress of calls already reported. Servers are asked for progress only if somebody listens. */
-  onProgress?: ((serial: number, progress: Progress) => void) | undefined
+  onProgress?: ((serial: string, progress: Progress) => void) | undefined
 }
 
-/** A class, so that `cancel` costs no closure per call. */
-class Beginning implements CallEvent {
-  readonly serial: number
-  readonly call: ToolCall
-  readonly origin: string | undefined
-  readonly caller: string | undefined
-  readonly startedAt: number
-  readonly #attempt: Attempt
-
-  constructor(serial: number, attempt: Attempt) {
-    const { id, name, args, options, beforeMs } = attempt
-    this.serial = serial
-    this.call = { id, name, args }
-    this.origin = options.origin
-    this.caller = options.caller
-    this.startedAt = Date.now() - Math.round(beforeMs)
-    this.#attempt = attempt
-  }
-
-  cancel(): void {
-    cancelAttempt(this.#attempt)
-  }
+interface Entry extends ObserveOptions {
+  observer: CallObserver
 }
 
 /** Observers of an executor's calls. Their errors never reach the calls. */
 export class Observers {
   /** Replaced, never changed: an observer may unsubscribe while being notified. */
-  #observers: readonly CallObserver[] = []
-  #serial = 0
-  /** Whether there has ever been an observer: without any, calls cost nothing extra. */
-  isWatching = false
-  #followers: readonly NonNullable<ObserveOptions['onProgress']>[] = []
+  #entries: readonly Entry[] = []
 
   add(observer: CallObserver, { onProgress }: ObserveOptions = {}): () => void {
-    const own: CallObserver = event => observer(event)
-    const follower = onProgress && ((serial: number, progress: Progress) => onProgress(serial, progress))
-    this.isWatching = true
-    this.#observers = [...this.#observers, own]
-    if (follower) this.#followers = [...this.#followers, follower]
+    const entry = { observer, onProgress }
+    this.#entries = [...this.#entries, entry]
     return () => {
-      this.#observers = this.#observers.filter(one => one !== own)
-      this.#followers = this.#followers.filter(one => one !== follower)
+      this.#entries = this.#entries.filter(one => one !== entry)
     }
   }
 
-  /** Reports progress to the followers and the caller; to the caller alone if nobody follows. */
-  progressOf({ event, options }: Attempt): ((progress: Progress) => void) | undefined {
-    const followers = this.#followers
-    if (!event || followers.length === 0) return options.onProgress
-    return progress => {
-      for (const follower of followers) follower(event.serial, progress)
-      return options.onProgress?.(progress)
-    }
+  get wantProgress(): boolean {
+    return this.#entries.some(({ onProgress }) => onProgress)
   }
 
-  /** The event of a starting call; `undefined` if no observer is left. */
-  begin(attempt: Attempt): CallEvent | undefined {
-    if (this.#observers.length === 0) return undefined
-    const event = new Beginning(++this.#serial, attempt)
-    this.#tell(event)
-    return event
+  /** Gives the call a serial number, if anybody watches. */
+  begin(context: CallContext): void {
+    if (this.#entries.length === 0) return
+    const startedAt = Date.now() - Math.round(context.elapsedMs)
+    context.serial = uuidv7(startedAt)
+    this.#tell({ ...this.#event(context, context.serial), startedAt, cancel: () => context.cancel() })
   }
 
-  /** Written without spreads and closures: with an observer this runs on every call, and took a quarter of it. */
-  end(event: CallEvent, result: ToolResult, { notes, foundMs, fittedMs }: Attempt): void {
-    const { serial, call, origin, caller, startedAt } = event
-    const stages = foundMs === undefined || fittedMs === undefined ? undefined : { foundMs, fittedMs }
-    this.#tell({ serial, call, origin, caller, startedAt, notes, stages, result })
+  progress(serial: string, progress: Progress): void {
+    for (const { onProgress } of this.#entries) quietly(() => onProgress?.(serial, progress))
+  }
+
+  end(context: CallContext, result: ToolResult): void {
+    const { serial, foundMs, fittedMs } = context
+    if (serial === undefined) return
+    this.#tell({
+      ...this.#event(context, serial),
+      notes: context.hasNotes ? context.notes : undefined,
+      stages: foundMs === undefined || fittedMs === undefined ? undefined : { foundMs, fittedMs },
+      result,
+    })
+  }
+
+  #event({ id, name, given, origin, caller, elapsedMs }: CallContext, serial: string): CallEvent {
+    const startedAt = Date.now() - Math.round(elapsedMs)
+    return { serial, call: { id, name, args: given }, origin, caller, startedAt }
   }
 
   #tell(event: CallEvent): void {
-    for (const observer of this.#observers) {
-      try {
-        const returned: unknown = observer(event)
-        if (returned !== undefined && isThenable(returned)) whenSettled(returned, ignore, ignore)
-      } catch {
-        // The call goes on.
-      }
-    }
+    for (const { observer } of this.#entries) quietly(() => observer(event))
   }
 }
-
-function ignore(): void {}

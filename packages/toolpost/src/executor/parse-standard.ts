@@ -1,5 +1,5 @@
 import { isObjectLike } from '../runtime/guards.ts'
-import { joinPlace } from '../schema/explain-errors.ts'
+import { joinPlace } from '../schema/explain.ts'
 
 interface Issue {
   readonly message: string

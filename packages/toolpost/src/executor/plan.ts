@@ -1,10 +1,8 @@
-import type { ValidateFunction } from 'ajv'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import { shortText } from '../runtime/short-text.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
+import { type CompiledSchema, compileSchema } from '../schema/compile.ts'
 import {
   isLangChainTool,
   isStandardSchema,
@@ -13,120 +11,111 @@ import {
   propertiesOf,
   resolveRef,
 } from '../schema/json-schema.ts'
-import { costPerPart, isExpensiveToCompile } from '../schema/validation-cost.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
-import { type Failure, invalidSchema } from './failure.ts'
-import type { Naming } from './fit-arguments.ts'
-import type { Metrics, ToolFigures } from './metrics.ts'
+import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
+import type { CallContext } from './context.ts'
+import { Failure, invalidSchema } from './failure.ts'
+
+const MAX_WARNED = 10
+const MAX_REASON_CHARS = 500
 
 /** What the executor worked out about a tool on its first call. */
 export interface Plan {
   readonly tool: Tool
   readonly schema: JsonSchema
-  /** `undefined` if the schema takes too long to compile: then arguments are validated in another process. */
-  readonly validate: ValidateFunction | undefined
-  /** The most that validating one part of the arguments can cost. */
-  readonly costPerPart: number
+  readonly compiled: CompiledSchema
   /** The schema library's own check, whose output the tool receives: refinements, defaults, transforms. */
   readonly parse: ((args: object) => unknown) | undefined
-  /** How to give the arguments the server's names: MCP tools only. */
-  readonly naming: Naming | undefined
-  /** LangChain copies its options, so its tools need a real signal. */
-  readonly isLangChain: boolean
+  /** Of MCP tools: their arguments get the names that the server expects. */
+  readonly origin: McpOrigin | undefined
   /** For a LangChain tool whose only argument is `input`: whether it is text or anything; otherwise `undefined`. */
   readonly singleInput: 'text' | 'any' | undefined
   /** The tool returns content blocks, and a model reads their text. */
   readonly hasContentBlocks: boolean
-  /** Warns once about patterns that cannot be checked. */
-  warnLeftOut(patterns: readonly string[]): void
+  invoke(context: CallContext): unknown
 }
 
-/** A tool's plan, or why there is none, with its counters. */
-export interface Prepared {
-  readonly plan: Plan | Failure
-  readonly figures: ToolFigures
-}
-
-/** The prepared tools: each is read once, on its first call. */
-export class PreparedTools extends WeakMap<Tool, Prepared> {
-  readonly tools: ToolManager
-  readonly #metrics: Metrics
+/** The plans of tools: each tool is read once, on its first call. */
+export class Plans {
+  readonly #tools: ToolManager
   readonly #logger: Logger
-  readonly #preparing = new WeakMap<Tool, Promise<Prepared>>()
+  readonly #plans = new WeakMap<Tool, Plan | Failure>()
+  readonly #making = new WeakMap<Tool, Promise<Plan | Failure>>()
 
-  constructor(tools: ToolManager, metrics: Metrics, logger: Logger) {
-    super()
-    this.tools = tools
-    this.#metrics = metrics
+  constructor(tools: ToolManager, logger: Logger) {
+    this.#tools = tools
     this.#logger = logger
   }
 
-  /** Calls that arrive while a tool is being read wait for the same result. */
-  prepare(tool: Tool): Promise<Prepared> {
-    const preparing = this.#preparing.get(tool) ?? this.#read(tool)
-    this.#preparing.set(tool, preparing)
-    return preparing
+  get(tool: Tool): Plan | Failure | undefined {
+    return this.#plans.get(tool)
   }
 
-  async #read(tool: Tool): Promise<Prepared> {
-    const plan = await planFor(tool, this.tools, this.#logger)
-    const prepared = { plan, figures: this.#metrics.of(tool.name) }
-    this.set(tool, prepared)
-    return prepared
+  /** Calls that arrive while a tool is being read wait for the same plan. */
+  make(tool: Tool): Promise<Plan | Failure> {
+    const making = this.#making.get(tool) ?? this.#make(tool)
+    this.#making.set(tool, making)
+    return making
+  }
+
+  async #make(tool: Tool): Promise<Plan | Failure> {
+    const plan = await planFor(tool, this.#tools.originOf(tool)).catch(error =>
+      unusableSchema(tool, describeThrown(error)),
+    )
+    this.#plans.set(tool, plan)
+    if (!(plan instanceof Failure))
+      for (const pattern of [...plan.compiled.leftOut].slice(0, MAX_WARNED))
+        this.#logger.warn(
+          { tool: tool.name, pattern: safeText(pattern) },
+          'Pattern left to the tool: it cannot be checked in linear time',
+        )
+    return plan
   }
 }
 
-/** Reads a tool and compiles its schema; `invalid_schema` if that fails. */
-async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
-  try {
-    const schema = jsonSchemaOf(tool)
-    const origin = tools.originOf(tool)
-    const isLangChain = isLangChainTool(tool)
-    const warnLeftOut = leftOutWarning(tool, logger)
-    const cost = costPerPart(schema)
-    const compiled = isExpensiveToCompile(schema) ? undefined : await compileSchema(schema)
-    if (compiled) warnLeftOut(compiled.leftOut)
-    return {
-      tool,
-      schema,
-      validate: compiled?.validate,
-      costPerPart: cost,
-      // LangChain's tools parse their arguments themselves.
-      parse: isLangChain ? undefined : parserOf(tool),
-      naming: origin && { tool, schema, origin, logger },
-      isLangChain,
-      singleInput: isLangChain ? singleInputOf(schema) : undefined,
-      hasContentBlocks: origin !== undefined || tool.responseFormat === 'content_and_artifact',
-      warnLeftOut,
-    }
-  } catch (error) {
-    return unusableSchema(tool, describeThrown(error))
+async function planFor(tool: Tool, origin: McpOrigin | undefined): Promise<Plan> {
+  const schema = jsonSchemaOf(tool)
+  const isLangChain = isLangChainTool(tool)
+  return {
+    tool,
+    schema,
+    compiled: await compileSchema(schema),
+    // LangChain's tools parse their arguments themselves.
+    parse: isLangChain ? undefined : parserOf(tool),
+    origin,
+    singleInput: isLangChain ? singleInputOf(schema) : undefined,
+    hasContentBlocks: origin !== undefined || tool.responseFormat === 'content_and_artifact',
+    invoke(context) {
+      const args = context.toolArguments()
+      // LangChain copies its options and would lose a getter.
+      const options = isLangChain ? { signal: context.signal } : context
+      return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
+    },
   }
 }
 
 /** Shortened, because the reason may quote the schema. */
 export function unusableSchema({ name }: Tool, reason: string): Failure {
-  return invalidSchema(name, shortText(reason, MAX_REASON_CHARS))
+  return invalidSchema(
+    name,
+    reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS)}…` : reason,
+  )
 }
 
-/** Warns once about patterns that cannot be checked. */
-function leftOutWarning(tool: Tool, logger: Logger): Plan['warnLeftOut'] {
-  let isDone = false
-  return patterns => {
-    if (isDone) return
-    isDone = true
-    for (const pattern of patterns.slice(0, MAX_WARNED)) {
-      logger.warn(
-        { tool: tool.name, pattern: safeText(pattern) },
-        'Pattern left to the tool: it cannot be checked in linear time',
-      )
-    }
-  }
+/** Why a call that waited may no longer run: its tool is gone, or another one than it was. */
+export function redefined(
+  tool: Tool,
+  { name, options }: CallContext,
+  tools: ToolManager,
+): Failure | undefined {
+  const now = options.also?.find(each => each.name === name) ?? tools.findTool(name)
+  if (now === tool || (now && definition(now) === definition(tool))) return undefined
+  return new Failure('denied', `Tool '${name}' was denied: its definition changed while the call waited`)
 }
 
-const MAX_WARNED = 10
-const MAX_REASON_CHARS = 500
+function definition({ name, description, schema, readOnly, destructive, idempotent }: Tool): string {
+  return JSON.stringify([name, description, schema, readOnly, destructive, idempotent])
+}
 
 /** How a tool's schema library checks arguments. */
 function parserOf({ schema }: Tool): Plan['parse'] {

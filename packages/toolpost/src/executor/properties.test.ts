@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { isObjectLike } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { exactNumber } from './exact-number.ts'
-import { parseJsonText } from './json-text.ts'
-import { ToolExecutor } from './tool-executor.ts'
+import { ToolExecutor } from './executor.ts'
+import { exactNumber, parseJsonText } from './json-text.ts'
 
 const NAMES = ['a', 'b', 'device_name', 'deviceName', 'input', 'x y', 'constructor', '__proto__']
 const CHOICES = ['on', 'off', 'Night Mode', 1, 2.5, true, null]

@@ -3,7 +3,7 @@ import { fakeClock, recordingLogger } from '../testing/index.ts'
 import { defineTool, type InvokeOptions, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
-import { ToolExecutor } from './tool-executor.ts'
+import { ToolExecutor } from './executor.ts'
 
 function tool(name: string, invoke: Tool['invoke'] = () => name, extra: Partial<Tool> = {}): Tool {
   return { name, description: `does ${name}`, schema: { type: 'object' }, invoke, ...extra }
@@ -18,7 +18,7 @@ function setup(...all: Tool[]) {
 }
 
 describe('among', () => {
-  it('[A05] a call of a tool that is not among them is one of an unknown tool: counted, observed, logged', async () => {
+  it('a call of a tool that is not among them is one of an unknown tool: counted, observed, logged', async () => {
     const offered = [tool('light_on'), tool('light_off')]
     const { executor, logger } = setup(...offered, tool('lights'))
     const events: unknown[] = []
@@ -60,22 +60,6 @@ describe('among tools of which one goes by the name of another as a second one',
 })
 
 describe('suggestions for an unknown tool', () => {
-  it('are looked for when they are read, and are data like the rest', async () => {
-    const { executor } = setup(tool('get_weather'))
-    let reads = 0
-    Object.defineProperty(executor.tools.getTools()[0], 'name', {
-      get: () => {
-        reads++
-        return 'get_weather'
-      },
-    })
-    const result = await new ToolExecutor(executor.tools).run({ name: 'get_wether' })
-    const before = reads
-    expect(JSON.parse(JSON.stringify(result))).toMatchObject({ diagnosis: { suggestions: ['get_weather'] } })
-    expect(reads).toBeGreaterThan(before)
-    expect(structuredClone(result)).toMatchObject({ diagnosis: { suggestions: ['get_weather'] } })
-  })
-
   it('leave names aside that are too long to compare', async () => {
     const { executor } = setup(tool('x'.repeat(100_000)), tool('get_weather'))
     expect(await executor.run({ name: 'get_weathr' })).toMatchObject({
@@ -90,7 +74,7 @@ describe('suggestions for an unknown tool', () => {
 describe('caller and origin', () => {
   it('are passed to the tool and to observers', async () => {
     const seen: unknown[] = []
-    const { executor } = setup(tool('t', (_args, options) => seen.push(options?.caller)))
+    const { executor } = setup(tool('t', (_args, options) => seen.push(options?.caller ?? options?.origin)))
     executor.observe(({ origin, caller, result }) => result && seen.push([origin, caller]))
     await executor.run({ name: 't' }, { origin: 'http', caller: 'claude' })
     await executor.run({ name: 't' }, { origin: 'http' })

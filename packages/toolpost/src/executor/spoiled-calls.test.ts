@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { ToolExecutor } from './tool-executor.ts'
+import { ToolExecutor } from './executor.ts'
 
 type Args = Record<string, unknown>
 

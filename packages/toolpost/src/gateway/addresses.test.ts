@@ -5,7 +5,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { McpIntegration } from '../mcp/index.ts'
 import type { Question } from '../tools/caller.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -21,7 +21,7 @@ let gateway: ServedGateway
 beforeAll(async () => {
   mcp.start(tools)
   await mcp.ready()
-  gateway = await serveGateway({ port: 0, executor, mcp })
+  gateway = await serveGateway({ token: false, port: 0, executor, mcp })
 })
 afterAll(async () => {
   await gateway.close({ drainMs: 0 })

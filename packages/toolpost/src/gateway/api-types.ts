@@ -4,7 +4,7 @@
 
 import type { BreakerStatus } from '../call/breaker-status.ts'
 import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
-import type { CallPage } from '../history/filter.ts'
+import type { CallPage } from '../history/query.ts'
 import type { StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
@@ -105,7 +105,7 @@ export interface GatewayEvents {
   /** A durable run was accepted, made progress or finished; then it has a `result`. */
   run: Run
   /** Progress of a call that was announced before. */
-  progress: Progress & { serial: number; caller?: string }
+  progress: Progress & { serial: string; caller?: string }
   servers: { servers: readonly ServerStatus[] }
   /** The list of tools has changed: fetch it again. */
   tools: Record<string, never>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, policy } from '../interceptors/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -11,8 +11,8 @@ const LIMITED = 'limited-token-0123456789'
 const OWN = 'own-token-0123456789abc'
 const clients = {
   claude: { token: CLAUDE },
-  home: { token: HOME },
-  limited: { token: LIMITED, tools: ['other'] },
+  home: { token: HOME, approves: true },
+  limited: { token: LIMITED, tools: ['other'], approves: true },
 }
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
@@ -54,18 +54,42 @@ describe('approvals over HTTP', () => {
     expect((await decide(approval.id, OWN)).status).toBe(404)
   })
 
-  it('[F56] are never given by whoever asks, but by another client', async () => {
+  it('[F56] are never given by whoever asks, but by another client that approves', async () => {
     const { gateway, runs, wipe, waiting, decide } = setUp()
     await using _ = gateway
     const answer = wipe(CLAUDE)
     const [{ id }] = await waiting(CLAUDE)
     const own = await decide(id, CLAUDE)
     expect(own.status).toBe(403)
-    expect(await own.json()).toEqual({ error: 'A client cannot approve its own calls' })
+    expect(await own.json()).toEqual({ error: 'This client may not decide about calls' })
     expect(runs).toEqual([])
+    expect(await waiting(HOME)).toMatchObject([{ id }])
     expect((await decide(id, HOME, { decision: 'approve', remember: 'always' })).status).toBe(403)
     expect((await decide(id, HOME, { decision: 'deny' })).status).toBe(200)
     expect(await (await answer).json()).toMatchObject({ code: 'denied' })
+  })
+
+  it('[F56] are not given by a client to itself, even if it approves', async () => {
+    const { gateway, runs, wipe, waiting, decide } = setUp()
+    await using _ = gateway
+    const answer = wipe(HOME)
+    const [{ id }] = await waiting(HOME)
+    const own = await decide(id, HOME)
+    expect([own.status, await own.json()]).toEqual([403, { error: 'A client cannot approve its own calls' }])
+    expect(runs).toEqual([])
+    await decide(id, OWN, { decision: 'deny' })
+    await answer
+  })
+
+  it("are a client's own only, if it does not approve", async () => {
+    const { gateway, wipe, waiting, decide } = setUp()
+    await using _ = gateway
+    const answer = wipe(HOME)
+    const [{ id }] = await waiting()
+    expect(await waiting(CLAUDE)).toEqual([])
+    expect((await decide(id, CLAUDE)).status).toBe(403)
+    await decide(id, OWN, { decision: 'deny' })
+    await answer
   })
 
   it('of tools that a client may not use are unknown to it', async () => {

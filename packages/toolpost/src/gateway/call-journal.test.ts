@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, echoTool, patientTool, testGateway } from '../../test/gateway.ts'
 import type { CallEvent } from '../executor/observers.ts'
-import { removeFromLogs } from '../logging/safe-value.ts'
+import { removeFromLogs } from '../logging/redact.ts'
 import { startHostile } from '../testing/hostile-server/harness.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -12,9 +12,9 @@ function journal(options: { maxCalls?: number; maxBytes?: number } = {}) {
   return new CallJournal({ tools: new ToolManager(), slowMs: 100, ...options })
 }
 
-function ended(serial: number, fields: Partial<CallEvent> = {}): CallEvent {
+function ended(n: number, fields: Partial<CallEvent> = {}): CallEvent {
   const result = { success: true as const, result: 1, tool_name: 't', execution_time_ms: 5 }
-  return { serial, call: { name: 't', args: {} }, origin: 'http', startedAt: 0, result, ...fields }
+  return { serial: String(n), call: { name: 't', args: {} }, origin: 'http', startedAt: 0, result, ...fields }
 }
 
 describe('the journal', () => {
@@ -26,7 +26,7 @@ describe('the journal', () => {
     await begun
     const [begunCall] = await calls()
     expect(begunCall).toEqual({
-      serial: 1,
+      serial: expect.stringMatching(/^[\da-f-]{36}$/),
       tool: 'patient',
       source: 'local',
       origin: 'http',
@@ -49,7 +49,7 @@ describe('the journal', () => {
   it('keeps the last calls, oldest first, and no more', () => {
     const kept = journal({ maxCalls: 3 })
     for (let serial = 1; serial <= 5; serial++) kept.note(ended(serial))
-    expect(kept.records().map(({ serial }) => serial)).toEqual([3, 4, 5])
+    expect(kept.records().map(({ serial }) => serial)).toEqual(['3', '4', '5'])
   })
 
   it('keeps at most 1,000 calls', async () => {
@@ -65,7 +65,7 @@ describe('the journal', () => {
     for (let serial = 1; serial <= 100; serial++)
       kept.note(ended(serial, { call: { name: 't', args: { text: 'x'.repeat(10_000) } } }))
     expect(kept.records().length).toBeLessThan(10)
-    expect(kept.records().at(-1)?.serial).toBe(100)
+    expect(kept.records().at(-1)?.serial).toBe('100')
   })
 
   it('says how large a value was that it does not keep, and keeps the rest', () => {

@@ -22,15 +22,13 @@ export interface JournalOptions {
   slowMs: number
   maxCalls?: number
   maxBytes?: number
-  /** The serial number to start from; 0 if left out. */
-  firstSerial?: () => number
   /** Where to see a trace, by its id. */
   traceUrl?: (traceId: unknown) => string | undefined
 }
 
 /** The last calls, in memory, bounded in number and size. */
 export class CallJournal {
-  readonly #entries = new Map<number, JournalEntry>()
+  readonly #entries = new Map<string, JournalEntry>()
   readonly #options: JournalOptions
   readonly #maxCalls: number
   readonly #maxBytes: number
@@ -72,7 +70,7 @@ export class CallJournal {
   }
 
   /** Records the progress of a call; returns its record, unless it has ended. */
-  noteProgress(serial: number, progress: Progress): CallRecord | undefined {
+  noteProgress(serial: string, progress: Progress): CallRecord | undefined {
     const entry = this.#entries.get(serial)
     if (!entry || entry.record.result) return undefined
     // A copy: the record of the start may not have been sent yet.
@@ -82,12 +80,12 @@ export class CallJournal {
   }
 
   #begun({ serial, call, origin, caller, startedAt }: CallEvent): JournalEntry {
-    const { tools, firstSerial } = this.#options
+    const { tools } = this.#options
     const name = String(call?.name)
     const tool = tools.findTool(name)
     const args = recordValue(call?.args, RECORDED_BYTES)
     const record: CallRecord = {
-      serial: serial + (firstSerial?.() ?? 0),
+      serial,
       tool: name.length > 200 ? `${name.slice(0, 200)}…` : name,
       source: (tool && tools.originOf(tool)?.server) ?? 'local',
       origin: origin ?? 'code',

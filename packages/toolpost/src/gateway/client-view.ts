@@ -29,11 +29,13 @@ function withoutError({ error: _, ...breaker }: BreakerStatus): BreakerStatus {
   return breaker
 }
 
-/** Only those for tools it may use. */
+/** A client that may not decide sees its own waiting calls only; one that may, those for tools it may use. */
 export function approvalsFor(client: Client, approvals: readonly Approval[]): readonly Approval[] {
   if (!client.isNamed) return approvals
   const usable = new Set(client.tools().map(({ name }) => name))
-  const seen = approvals.filter(({ tool }) => usable.has(tool))
+  const seen = approvals.filter(({ tool, caller }) =>
+    client.approves ? usable.has(tool) : caller === client.name,
+  )
   return seen.map(approval => ({ ...approval, args: safeValue(approval.args) }))
 }
 

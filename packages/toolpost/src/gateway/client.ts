@@ -14,13 +14,15 @@ export interface ClientOptions {
   /** URIs. */
   resources?: readonly string[] | undefined
   prompts?: readonly string[] | undefined
+  /** Whether it may decide about other clients' waiting calls; by default only the owner does. */
+  approves?: boolean | undefined
   /** Over MCP, search tools instead of listing more than a model should be shown; the gateway's setting if left out. */
   toolSearch?: boolean | undefined
 }
 
 export type ClientList = Readonly<Record<string, ClientOptions>>
 
-/** Anyone with the gateway's own token, or anyone at all if it needs none. */
+/** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
 export const DEFAULT_CLIENT = 'default'
 
 interface ClientParts {
@@ -57,6 +59,11 @@ export class Client {
   /** Whether it is a configured client. Others see everything, as the owner does. */
   get isNamed(): boolean {
     return this.name !== DEFAULT_CLIENT
+  }
+
+  /** Whether it may decide about calls that wait for approval. */
+  get approves(): boolean {
+    return !this.isNamed || this.#may.approves === true
   }
 
   /** Whether it searches its tools, if configured for it. */

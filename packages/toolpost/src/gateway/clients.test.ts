@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, limits, policy } from '../interceptors/index.ts'
 import { OfflineClient } from '../models/index.ts'
 import { recordingLogger } from '../testing/index.ts'
@@ -147,7 +147,7 @@ describe('clients with a token of their own', () => {
     const exported = await (await gateway.get('/api/calls/export?format=jsonl', as(CLAUDE))).text()
     expect(exported.trim().split('\n')).toHaveLength(1)
     expect(exported).toContain('claude')
-    const [own, foreign] = calls.map(({ serial }: { serial: number }) => `/api/calls/${serial}`)
+    const [own, foreign] = calls.map(({ serial }: { serial: string }) => `/api/calls/${serial}`)
     expect((await gateway.get(own, as(CLAUDE))).status).toBe(200)
     expect((await gateway.get(foreign, as(CLAUDE))).status).toBe(404)
   })

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { removeFromLogs } from '../logging/safe-value.ts'
+import { removeFromLogs } from '../logging/redact.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Client, type ClientList, DEFAULT_CLIENT } from './client.ts'
 import { tokenRequired } from './http/answers.ts'
@@ -11,8 +11,8 @@ export type Refusal = Response | undefined
 
 export interface ClientsOptions {
   tools: ToolManager
-  /** The gateway's own token. */
-  token?: string | undefined
+  /** The owner's token; `false` lets everybody in as the owner. */
+  token: string | false
   /** The configured clients; read again when the configuration changes. */
   list(): ClientList | undefined
   /** Clients with OAuth tokens. */
@@ -29,7 +29,7 @@ export class Clients {
   readonly #options: ClientsOptions
   readonly #nobody: Client
   readonly #owner: Client
-  readonly #own: Buffer | undefined
+  #own: Buffer | undefined
   /** Only has requests of named clients. */
   readonly #requests = new WeakMap<Request, Client>()
   #list: ClientList | undefined
@@ -40,13 +40,13 @@ export class Clients {
     this.#options = options
     this.#nobody = new Client(tools)
     this.#owner = new Client(tools, { caller: DEFAULT_CLIENT })
-    this.#own = token === undefined ? undefined : digest(`Bearer ${token}`)
-    if (token !== undefined) removeFromLogs([token])
+    if (token !== false) this.setToken(token)
   }
 
-  /** Whether an unnamed client needs a token. */
-  get hasToken(): boolean {
-    return this.#own !== undefined
+  /** Replaces the owner's token; the old one is no longer accepted. */
+  setToken(token: string): void {
+    this.#own = digest(`Bearer ${token}`)
+    removeFromLogs([token])
   }
 
   /** The names of all clients; metrics count any other callers together. */
@@ -54,15 +54,12 @@ export class Clients {
     return [DEFAULT_CLIENT, ...this.#entries().map(({ client }) => client.name)]
   }
 
-  /**
-   * Remembers who makes a request, or refuses it. If the gateway has neither its own token nor an OAuth issuer, a request
-   * without a token is the owner's; once there are clients, an unknown token is refused.
-   */
+  /** Remembers who makes a request, or refuses it. */
   admit(request: Request): Refusal | Promise<Refusal> {
     const { oauth } = this.#options
     const entries = this.#entries()
     const given = request.headers.get('authorization')
-    if (!this.#own && !oauth.isOn && (entries.length === 0 || given === null)) return undefined
+    if (!this.#own) return undefined
     // The scheme is case-insensitive.
     const client = this.#find(digest((given ?? '').replace(/^bearer +/i, 'Bearer ')), entries)
     if (client?.isNamed) this.#requests.set(request, client)

@@ -11,12 +11,12 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, type ApprovalsOptions, policy } from '../interceptors/index.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { serveGateway } from './serve-gateway.ts'
+import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 interface Asked {
   message: string
@@ -33,7 +33,7 @@ interface AnyClient {
 }
 
 /** Where the server is: an address, or a configuration to serve over stdio. */
-type Target = { url: string } | { config: string }
+type Target = { url: string; token?: string } | { config: string }
 type Connect = (target: Target, person?: Person) => Promise<AnyClient>
 
 const info = { name: 'test', version: '1' }
@@ -45,6 +45,15 @@ const served = (config: string) => ({
   stderr: 'ignore' as const,
 })
 
+/** With its token, if it has one. */
+function overHttp<Transport>(
+  { url, token }: { url: string; token?: string },
+  Http: new (url: URL, options: { requestInit: RequestInit }) => Transport,
+): Transport {
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+  return new Http(new URL(`${url}mcp`), { requestInit: { headers } })
+}
+
 const connectV1: Connect = async (target, person) => {
   const client = new ClientV1(info, { capabilities: person ? { elicitation: {} } : {} })
   if (person)
@@ -52,8 +61,7 @@ const connectV1: Connect = async (target, person) => {
       ElicitRequestSchema,
       ({ params }, { signal }) => person({ message: params.message, signal }) as never,
     )
-  const transport =
-    'url' in target ? new HttpV1(new URL(`${target.url}mcp`)) : new StdioV1(served(target.config))
+  const transport = 'url' in target ? overHttp(target, HttpV1) : new StdioV1(served(target.config))
   await client.connect(transport as never)
   return {
     call: (name, args = {}, options = {}) =>
@@ -72,7 +80,7 @@ function connectV2(mode: 'legacy' | 'auto'): Connect {
         ({ params }, { mcpReq }) => person({ message: params.message, signal: mcpReq.signal }) as never,
       )
     const transport: Transport =
-      'url' in target ? new HttpV2(new URL(`${target.url}mcp`)) : new StdioV2(served(target.config))
+      'url' in target ? overHttp(target, HttpV2) : new StdioV2(served(target.config))
     await client.connect(transport)
     return {
       call: (name, args = {}, options = {}) => client.callTool({ name, arguments: args as never }, options),
@@ -89,7 +97,7 @@ const NEWEST: [string, Connect] = ['SDK v2, newest protocol', connectV2('auto')]
 const CLIENTS: [string, Connect][] = [...CLIENTS_2025, NEWEST]
 
 /** A gateway with one destructive tool, and how often that ran. */
-async function serveDelete(options: ApprovalsOptions = {}) {
+async function serveDelete(options: ApprovalsOptions = {}, guard: Partial<ServeOptions> = { token: false }) {
   const approvals = new Approvals(options)
   const tools = new ToolManager()
   const runs: unknown[] = []
@@ -107,7 +115,7 @@ async function serveDelete(options: ApprovalsOptions = {}) {
   )
   const executor = new ToolExecutor(tools)
   executor.use(policy(undefined, { approvals }))
-  const gateway = await serveGateway({ port: 0, executor, approvals })
+  const gateway = await serveGateway({ port: 0, executor, approvals, ...guard })
   const close = () => gateway.close({ drainMs: 0 })
   return { url: gateway.url, approvals, runs, [Symbol.asyncDispose]: close }
 }
@@ -175,6 +183,47 @@ describe.each(CLIENTS)('a client of the %s that cannot ask its person', (_name, 
     gateway.approvals.decide(waiting?.id ?? '', 'approve')
     expect(await client.call('delete', { path: 'a' })).toMatchObject({ content: [{ text: 'deleted' }] })
     expect(gateway.runs).toHaveLength(1)
+  })
+})
+
+describe.each(CLIENTS)('a named client of the %s that can ask its person', (_name, connect) => {
+  const OWNER = 'owner-token-0123456789'
+  const NAMED = 'named-token-0123456789'
+  const serveNamed = (approves: boolean) =>
+    serveDelete({ patienceMs: {} }, { token: OWNER, clients: { named: { token: NAMED, approves } } })
+  const willing =
+    (asked: string[]): Person =>
+    async ({ message }) => {
+      asked.push(message)
+      return { action: 'accept', content: {} }
+    }
+
+  it('[F56] does not approve its own call, the owner does', async () => {
+    await using gateway = await serveNamed(false)
+    const asked: string[] = []
+    await using client = await connect({ url: gateway.url, token: NAMED }, willing(asked))
+    const answer = client.call('delete', { path: 'a' })
+    await expect.poll(() => gateway.approvals.list().length, PATIENCE).toBe(1)
+    const [{ id } = { id: '' }] = gateway.approvals.list()
+    const decideAs = (token: string) =>
+      fetch(`${gateway.url}api/approvals/${id}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: '{"decision":"approve"}',
+      })
+    expect((await decideAs(NAMED)).status).toBe(403)
+    expect(gateway.runs).toEqual([])
+    expect((await decideAs(OWNER)).status).toBe(200)
+    expect(await answer).toMatchObject({ content: [{ text: 'deleted' }] })
+    expect(asked).toEqual([])
+  })
+
+  it('approves its own call if its entry says so', async () => {
+    await using gateway = await serveNamed(true)
+    const asked: string[] = []
+    await using client = await connect({ url: gateway.url, token: NAMED }, willing(asked))
+    expect(await client.call('delete', { path: 'a' })).toMatchObject({ content: [{ text: 'deleted' }] })
+    expect(asked).toHaveLength(1)
   })
 })
 

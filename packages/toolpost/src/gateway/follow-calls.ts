@@ -6,17 +6,17 @@ import type { Progress } from '../tools/tool.ts'
 import type { GatewayContext } from './gateway-context.ts'
 import { MAX_PROGRESS_MESSAGE, PROGRESS_TOLD_MS } from './limits.ts'
 
-/** Running calls by serial number, so that they can be cancelled. */
+/** Running calls by serial, so that they can be cancelled. */
 export class CallsUnderWay {
-  readonly #calls = new Map<number, CallEvent>()
+  readonly #calls = new Map<string, CallEvent>()
 
-  note(serial: number, event: CallEvent): void {
+  note(serial: string, event: CallEvent): void {
     if (event.result) this.#calls.delete(serial)
     else this.#calls.set(serial, event)
   }
 
   /** `false` if it is not running. */
-  cancel(serial: number): boolean {
+  cancel(serial: string): boolean {
     const event = this.#calls.get(serial)
     event?.cancel?.()
     return event !== undefined
@@ -28,8 +28,8 @@ type Parts = Pick<GatewayContext, 'executor' | 'journal' | 'events' | 'callers' 
 /** Records every call, whatever its origin, and publishes it as events. Returns functions that stop it. */
 export function followCalls(context: Parts, clock: Clock | undefined): (() => void)[] {
   const { executor, journal, events, callers, underWay } = context
-  /** The latest progress of each call, by the executor's serial number. */
-  const pending = new Map<number, Progress>()
+  /** The latest progress of each call, by serial. */
+  const pending = new Map<string, Progress>()
   const tellAll = coalesced(
     () => {
       for (const [serial, progress] of pending) tell(serial, progress)
@@ -38,7 +38,7 @@ export function followCalls(context: Parts, clock: Clock | undefined): (() => vo
     clock,
     PROGRESS_TOLD_MS,
   )
-  const tell = (serial: number, progress: Progress) => {
+  const tell = (serial: string, progress: Progress) => {
     const record = journal.noteProgress(serial, progress)
     if (!record) return
     const { caller } = record
@@ -54,7 +54,7 @@ export function followCalls(context: Parts, clock: Clock | undefined): (() => vo
     events.publish('call', record, bytes)
     callers.note(event)
   }
-  const onProgress = (serial: number, progress: Progress) => {
+  const onProgress = (serial: string, progress: Progress) => {
     pending.set(serial, shown(progress))
     tellAll.soon()
   }

@@ -1,5 +1,5 @@
 import type { OAuthConfig } from '../config/config.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'

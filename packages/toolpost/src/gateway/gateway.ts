@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { getPath } from 'hono/utils/url'
 import type { OAuthConfig } from '../config/config.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_SLOW_MS } from '../executor/options.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
@@ -56,8 +57,8 @@ export interface GatewayOptions {
   bigResults?: BigResults | undefined
   /** The system prompt of every conversation. */
   instructions?: string | undefined
-  /** Required on every route except the page's own files; allows everything. */
-  token?: string | undefined
+  /** The owner's token: allows everything. A random one if left out; `false` lets everybody in as the owner. */
+  token?: string | false | undefined
   /** Others with their own tokens, by name, and what they may use. The project's if left out. */
   clients?: ClientList | undefined
   /** Also accept access tokens of an OAuth issuer. The project's if left out. */
@@ -74,6 +75,10 @@ export interface GatewayOptions {
 
 /** Toolpost over HTTP, as a function from request to response: it needs no port. */
 export interface Gateway {
+  /** The owner's token; `undefined` if authentication is off. */
+  readonly token: string | undefined
+  /** Replaces the owner's token; the old one is no longer accepted. */
+  setToken(token: string): void
   fetch(request: Request, env?: object): Response | Promise<Response>
   /** Accepts no new calls, waits up to `drainMs` for running ones, then ends them and every stream. */
   close(options?: { drainMs?: number }): Promise<void>
@@ -84,18 +89,27 @@ export interface Gateway {
 const DEFAULT_INSTRUCTIONS =
   'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
 
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway(given: GatewayOptions): Gateway {
+  const options = { ...given, token: given.token ?? randomBytes(24).toString('base64url') }
   const context = contextOf(options)
+  let { token } = options
   const { events, calls, mcp, questions } = context
   const stops = [
     ...followCalls(context, options.clock),
     ...tellOfChanges(context, options.clock),
     // A project's executor has it already.
     ...(options.bigResults ? [context.executor.use(longResults(options.bigResults))] : []),
-    context.source.addCheck?.(({ clients }) => checkGatewayClients(clients, options.token)) ?? (() => {}),
+    context.source.addCheck?.(({ clients }) => checkGatewayClients(clients, token)) ?? (() => {}),
   ]
   const app = createApp(context, options)
   return {
+    get token() {
+      return token || undefined
+    },
+    setToken(next) {
+      token = next
+      context.clients.setToken(next)
+    },
     fetch: (request, env) => app(request, env ?? {}),
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
@@ -109,7 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-function contextOf(options: GatewayOptions): GatewayContext {
+function contextOf(options: GatewayOptions & { token: string | false }): GatewayContext {
   const { slowMs = DEFAULT_SLOW_MS, clock } = options
   const logger = quietLogger(options.logger)
   const source = sourceOf(options)
@@ -117,7 +131,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
   const calls = new ActiveCalls()
   const list = () => options.clients ?? source.config?.clients
   checkGatewayClients(list(), options.token)
-  checkGatewayOAuth(oauthOf(options))
+  checkGatewayOAuth(oauthOf(options), options.token)
   const oauth = new OAuthClients({ tools: executor.tools, config: () => oauthOf(options), logger })
   const clients = new Clients({ tools: executor.tools, token: options.token, list, oauth })
   return {
@@ -130,7 +144,6 @@ function contextOf(options: GatewayOptions): GatewayContext {
     journal: new CallJournal({
       tools: executor.tools,
       slowMs,
-      firstSerial: () => source.history?.()?.firstSerial ?? 0,
       traceUrl: traceId => traceUrlOf(source, traceId),
     }),
     underWay: new CallsUnderWay(),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { testGateway } from '../../test/gateway.ts'
+import { ADDRESS, echoTool, testGateway } from '../../test/gateway.ts'
+import { createGateway } from './gateway.ts'
 
 const ROUTES = [
   '/',
@@ -40,8 +41,8 @@ describe('a request with a foreign Host', () => {
   })
 
   it('[F37] is one of ours by the names that were given', async () => {
-    await using gateway = testGateway([], { hosts: ['tools.home', 'fe80::1'], token: 'x'.repeat(16) })
-    const authorization = `Bearer ${'x'.repeat(16)}`
+    await using gateway = testGateway([], { hosts: ['tools.home', 'fe80::1'], token: 'a-token-of-a-test' })
+    const authorization = `Bearer ${'a-token-of-a-test'}`
     for (const host of ['tools.home:4040', '[fe80::1]:4040'])
       expect((await gateway.get('/healthz', { host, authorization })).status).toBe(200)
   })
@@ -80,11 +81,12 @@ describe('a request with a foreign Origin', () => {
 
 describe('the token', () => {
   const token = 'correct-horse-battery'
+  const open = ['/', '/healthz', '/readyz']
 
-  it.each(ROUTES.filter(path => path !== '/'))('is asked for on %s', async path => {
+  it.each(ROUTES.filter(path => !open.includes(path)))('is asked for on %s', async path => {
     await using gateway = testGateway([], { token })
     for (const authorization of [undefined, 'Bearer wrong', token, `Basic ${token}`, `Bearer ${token}x`]) {
-      const response = await gateway.get(path, authorization === undefined ? {} : { authorization })
+      const response = await gateway.getOpenly(path, authorization === undefined ? {} : { authorization })
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toBe('Bearer')
     }
@@ -93,9 +95,19 @@ describe('the token', () => {
     await response.body?.cancel()
   })
 
+  it.each(POSTS)('is asked for when something is sent to %s', async path => {
+    await using gateway = testGateway([echoTool], { token })
+    const request = new Request(ADDRESS + path, { method: 'POST', body: '{}' })
+    expect((await gateway.fetch(request)).status).toBe(401)
+  })
+
+  it.each(open)('is not asked for on %s', async path => {
+    await using gateway = testGateway([], { token })
+    expect((await gateway.getOpenly(path)).status).toBe(200)
+  })
+
   it('is not asked for by the page itself, which could not send it', async () => {
     await using gateway = testGateway([], { token })
-    expect((await gateway.get('/')).status).toBe(200)
     for (const [method, status] of [
       ['HEAD', 200],
       ['POST', 401],
@@ -106,6 +118,44 @@ describe('the token', () => {
   it('may have any printable character', async () => {
     const odd = '!"#$%&()*,:;<=>?@[]^`{|}'
     await using gateway = testGateway([], { token: odd })
-    expect((await gateway.get('/healthz', { authorization: `Bearer ${odd}` })).status).toBe(200)
+    expect((await gateway.get('/api/tools', { authorization: `Bearer ${odd}` })).status).toBe(200)
+  })
+
+  it('is random if none was given, and another one for every gateway', async () => {
+    const { executor } = testGateway()
+    const gateways = [createGateway({ executor }), createGateway({ executor })]
+    const [first = '', second = ''] = gateways.map(gateway => gateway.token)
+    expect(first).toMatch(/^[\w-]{32}$/)
+    expect(second).not.toBe(first)
+    const statusWith = async (given: string) => {
+      const headers = { authorization: `Bearer ${given}` }
+      return (await gateways[0]?.fetch(new Request(`${ADDRESS}/api/tools`, { headers })))?.status
+    }
+    expect([await statusWith(first), await statusWith(second)]).toEqual([200, 401])
+    for (const gateway of gateways) await gateway.close()
+  })
+
+  it('can be replaced; then the old one is refused', async () => {
+    await using gateway = testGateway([], { token })
+    const statusWith = async (given: string) =>
+      (await gateway.get('/api/tools', { authorization: `Bearer ${given}` })).status
+    gateway.setToken('another-horse-battery')
+    expect([await statusWith(token), await statusWith('another-horse-battery')]).toEqual([401, 200])
+  })
+
+  it('is not asked for if authentication is off, which it cannot be for named clients', async () => {
+    await using gateway = testGateway([], { token: false })
+    expect((await gateway.getOpenly('/api/tools')).status).toBe(200)
+    expect(gateway.token).toBeUndefined()
+    const clients = { home: { token: 'home-token-0123456789' } }
+    expect(() => testGateway([], { token: false, clients })).toThrow("'clients' need authentication")
+    const oauth = { issuer: 'https://login.example.com', audience: 'x' }
+    expect(() => testGateway([], { token: false, oauth })).toThrow("'oauth' needs authentication")
+  })
+
+  it('is also asked for if there are named clients: who leaves the header out is nobody', async () => {
+    await using gateway = testGateway([], { clients: { home: { token: 'home-token-0123456789' } } })
+    for (const path of ['/api/tools', '/api/approvals', '/mcp', '/api/events', '/metrics'])
+      expect([path, (await gateway.getOpenly(path)).status]).toEqual([path, 401])
   })
 })

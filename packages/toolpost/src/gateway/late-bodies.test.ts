@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ADDRESS, echoTool, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { fakeClock } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -32,7 +32,7 @@ function slowRequest(path: string, text: string, headers: Record<string, string>
 describe('a call whose body takes long to arrive', () => {
   it('[F72] is answered with a timeout at its deadline, while the body is still being read', async () => {
     const executor = new ToolExecutor(echoing())
-    const served = await serveGateway({ executor, port: 0 })
+    const served = await serveGateway({ token: false, executor, port: 0 })
     onTestFinished(() => served.close({ drainMs: 0 }))
     const socket = connect(served.port, '127.0.0.1')
     onTestFinished(() => void socket.destroy())

@@ -52,10 +52,6 @@ export const MAX_INLINE_BINARY = 1024 * 1024
 export const MAX_OFFERED = 1_000
 /** The most resources or prompts in one list: a client reads it in one go. */
 export const MAX_LISTED = 20_000
-/** Larger schemas are not shown; their tools can still be called. */
-export const MAX_SHOWN_SCHEMA = { maxChars: 1_000_000, maxValues: 20_000, maxDepth: 200 }
-/** Larger output schemas are not announced over MCP: each is compiled to check that clients can use it. */
-export const MAX_OUTPUT_SCHEMA = { ...MAX_SHOWN_SCHEMA, maxValues: 500 }
 /** The longest deadline a caller may ask for. */
 export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 

@@ -8,28 +8,31 @@ import type { ClientList } from './client.ts'
 import { GatewayError } from './gateway-error.ts'
 
 /** Throws if a token could be guessed or cannot be sent. */
-export function checkToken(token: string | undefined): void {
-  const problem = token === undefined ? undefined : tokenProblem(token)
+export function checkToken(token: string | false | undefined): void {
+  const problem = token ? tokenProblem(token) : undefined
   if (problem) throw new GatewayError(`The token ${problem}`)
 }
 
 /** Throws if clients could not be told apart or their tokens could be guessed. */
-export function checkGatewayClients(clients: ClientList = {}, own: string | undefined): void {
-  const [found] = clientProblems(clients, own)
+export function checkGatewayClients(clients: ClientList = {}, own: string | false | undefined): void {
+  if (own === false && Object.keys(clients).length > 0)
+    throw new GatewayError('\'clients\' need authentication: remove "token": false')
+  const [found] = clientProblems(clients, own || undefined)
   if (found) throw new GatewayError(`${found.path.join('.')}: ${found.problem}`)
 }
 
 /** Throws on an untrustworthy issuer and on meaningless scopes. */
-export function checkGatewayOAuth(oauth: OAuthConfig | undefined): void {
+export function checkGatewayOAuth(oauth: OAuthConfig | undefined, own: string | false | undefined): void {
+  if (own === false && oauth) throw new GatewayError('\'oauth\' needs authentication: remove "token": false')
   const [found] = oauth ? oauthProblems(oauth) : []
   if (found) throw new GatewayError(`gateway.oauth.${found.path.join('.')}: ${found.problem}`)
 }
 
-/** Throws if anyone on the network could call the tools. */
+/** Throws if the network could reach the tools without a token that somebody chose. */
 export function checkHost(host: string, isGuarded: boolean): void {
   if (isLoopback(host) || isGuarded) return
   throw new GatewayError(
-    `Listening on ${host} lets others on the network call the tools: set a token with --token or TOOLPOST_TOKEN`,
+    `Listening on ${host} lets others on the network call the tools: set a token with TOOLPOST_TOKEN, --token or "gateway": { "token": … }`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { fakeClock } from '../testing/index.ts'
 import { BigResults } from '../tools/results/big-results.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'

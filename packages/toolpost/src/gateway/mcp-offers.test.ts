@@ -69,7 +69,7 @@ let harness: Harness
 let gateway: ServedGateway
 beforeAll(async () => {
   harness = await startServers(servers)
-  gateway = await serveGateway({ port: 0, executor: harness.executor, mcp: harness.mcp })
+  gateway = await serveGateway({ token: false, port: 0, executor: harness.executor, mcp: harness.mcp })
 })
 afterAll(async () => {
   await gateway.close({ drainMs: 0 })
@@ -324,7 +324,7 @@ describe('a list of the newest protocol', () => {
 })
 
 async function serve(options: ServeOptions): Promise<ServedGateway & AsyncDisposable> {
-  const served = await serveGateway({ port: 0, ...options })
+  const served = await serveGateway({ token: false, port: 0, ...options })
   return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CLIENTS, connectV1, NEWEST } from '../../test/mcp-clients.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { type HostileHarness, harnessFor, startHostile } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
@@ -12,7 +12,7 @@ const PATIENCE = { interval: 10, timeout: 15_000 }
 type Served = ServedGateway & AsyncDisposable
 
 async function serve(options: ServeOptions): Promise<Served> {
-  const served = await serveGateway({ port: 0, ...options })
+  const served = await serveGateway({ token: false, port: 0, ...options })
   return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, policy } from '../interceptors/index.ts'
 import { McpIntegration } from '../mcp/index.ts'
 import { ModelClient } from '../models/index.ts'
@@ -218,7 +218,7 @@ describe('questions of server-everything', () => {
     const { gateway, open, answer } = setUp(undefined, {
       executor,
       mcp,
-      token: undefined,
+      token: false,
       clients: undefined,
     })
     const call = (name: string, args: object) =>

@@ -28,7 +28,7 @@ let harness: Harness
 let gateway: ServedGateway
 beforeAll(async () => {
   harness = await startServers(mcpServers)
-  gateway = await serveGateway({ port: 0, executor: harness.executor, mcp: harness.mcp })
+  gateway = await serveGateway({ token: false, port: 0, executor: harness.executor, mcp: harness.mcp })
 })
 afterAll(async () => {
   await gateway.close({ drainMs: 0 })

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configFolder } from '../../test/config-folder.ts'
-import { ADDRESS, dataOf, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { ADDRESS, dataOf, eventReader, OWNER_TOKEN, patientTool, testGateway } from '../../test/gateway.ts'
 import { MemoryDatabase } from '../../test/memory-durable.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { openProject } from '../project/open-project.ts'
@@ -35,7 +35,7 @@ async function durableGateway(config: object = { durable: true, clients }) {
   })
   for (const tool of [counting, patient.tool]) project.tools.addCustomTool(tool)
   await project.startDurable()
-  const gateway = createGateway({ project })
+  const gateway = createGateway({ token: OWNER_TOKEN, project })
   onTestFinished(async () => {
     await gateway.close({ drainMs: 0 })
     await project.close()
@@ -43,7 +43,11 @@ async function durableGateway(config: object = { durable: true, clients }) {
   const ask = (method: string, path: string, headers: Record<string, string> = {}, body?: object) =>
     Promise.resolve(
       gateway.fetch(
-        new Request(ADDRESS + path, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
+        new Request(ADDRESS + path, {
+          method,
+          headers: { ...as(OWNER_TOKEN), ...headers },
+          ...(body && { body: JSON.stringify(body) }),
+        }),
       ),
     )
   const call = (name: string, headers: Record<string, string>, args: object = {}) =>
@@ -90,7 +94,7 @@ describe('Idempotency-Key', () => {
   it('costs a caller that goes away nothing: the run continues', async () => {
     const { gateway, patient, database, call } = await durableGateway()
     const caller = new AbortController()
-    const headers = { 'idempotency-key': 'k' }
+    const headers = { ...as(OWNER_TOKEN), 'idempotency-key': 'k' }
     const request = new Request(`${ADDRESS}/api/tools/patient/call`, {
       method: 'POST',
       headers,
@@ -247,6 +251,7 @@ function mcpClient(fetch: ReturnType<typeof createGateway>['fetch']) {
       ...(key !== undefined && { 'toolpost/idempotencyKey': key }),
     }
     const headers = {
+      ...as(OWNER_TOKEN),
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2026-07-28',
@@ -284,7 +289,7 @@ describe('an MCP call with an idempotency key', () => {
     const [entry] = [...database.entries.values()]
     expect(created).toMatchObject({ resultType: 'task', status: 'working', taskId: entry?.run.id })
     await gateway.close({ drainMs: 0 })
-    const restarted = createGateway({ project })
+    const restarted = createGateway({ token: OWNER_TOKEN, project })
     onTestFinished(() => restarted.close({ drainMs: 0 }))
     const client = mcpClient(restarted.fetch)
     const { taskId } = created

@@ -35,7 +35,7 @@ export interface ServeOptions extends GatewayOptions {
 }
 
 /** A gateway that listens. */
-export interface ServedGateway {
+export interface ServedGateway extends Pick<Gateway, 'token' | 'setToken'> {
   url: string
   host: string
   port: number
@@ -52,9 +52,9 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
   checkToken(token)
   checkGatewayClients(options.clients ?? options.project?.config?.clients, token)
-  checkGatewayOAuth(oauthOf(options))
+  checkGatewayOAuth(oauthOf(options), token)
   checkPort(port)
-  checkHost(host, token !== undefined || oauthOf(options) !== undefined)
+  checkHost(host, Boolean(token) || oauthOf(options) !== undefined)
   const server = createHttpServer()
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
   const gateway = createGateway({ ...options, hosts: [...hostNamesOf(host), ...hosts] })
@@ -70,6 +70,10 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     host,
     port: bound,
     takenPort: port !== 0 && bound !== port ? port : undefined,
+    get token() {
+      return gateway.token
+    },
+    setToken: next => gateway.setToken(next),
     abort: () => gateway.abort(),
     close: ({ drainMs = DRAIN_MS } = {}) => close(server, gateway, drainMs),
   }

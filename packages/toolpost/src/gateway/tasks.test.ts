@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest'
 import { echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import { startServers } from '../testing/hostile-server/harness.ts'
 import { defineTool } from '../tools/tool.ts'
 import { serveGateway } from './serve-gateway.ts'
@@ -57,7 +57,7 @@ function modernClient(gateway: TestGateway, extensions: object = { [EXTENSION]: 
 }
 
 async function servedGateway(executor: ToolExecutor) {
-  const served = await serveGateway({ executor, port: 0 })
+  const served = await serveGateway({ token: false, executor, port: 0 })
   return { url: `${served.url}mcp`, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
 }
 
@@ -151,7 +151,9 @@ describe('tasks for a client of the newest protocol', () => {
 
   it('[F64] a task of another client does not exist', async () => {
     const { tool } = patientTool()
-    const clients = { list: { ann: { token: 'a'.repeat(20) }, bob: { token: 'b'.repeat(20) } } }
+    const clients = {
+      list: { ann: { token: 'token-of-ann-0123456' }, bob: { token: 'token-of-bob-0123456' } },
+    }
     await using gateway = testGateway([tool], { clients: clients.list } as never)
     const of = (name: 'ann' | 'bob') =>
       modernClient(gateway, undefined, { authorization: `Bearer ${clients.list[name].token}` })

@@ -1,24 +1,23 @@
 import { exampleSentences } from '../models/offline/example-sentences.ts'
 import { JsonWriter, RawJson } from '../runtime/json-writer.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
-import { attempt, plainSchema } from '../schema/plain-schema.ts'
+import { plainSchema } from '../schema/limits.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
-import { MAX_SHOWN_SCHEMA } from './limits.ts'
 
 /** Leaves out what cannot be read of a tool, without affecting other tools. */
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
-  const outputSchema = plainSchema(() => tool.outputSchema, MAX_SHOWN_SCHEMA)
-  const sentences = attempt(() => exampleSentences(tool, tools)) ?? []
+  const outputSchema = plainSchema(() => tool.outputSchema)
+  const sentences = sentencesOf(tool, tools)
   return {
     name,
     ...(title !== undefined && { title }),
     description,
     source: tools.originOf(tool)?.server ?? 'local',
-    signature: attempt(() => signatureOf(tool)) ?? `${name}(…)`,
+    signature: signatureOf(tool),
     schema: inputSchemaOf(tool),
     ...(outputSchema && { outputSchema }),
     ...(readOnly !== undefined && { readOnly }),
@@ -29,10 +28,18 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   }
 }
 
+function sentencesOf(tool: Tool, tools: ToolManager): string[] {
+  try {
+    return exampleSentences(tool, tools)
+  } catch {
+    return []
+  }
+}
+
 /** The schema of a tool's arguments; an open one if it cannot be shown. */
 export function inputSchemaOf(tool: Tool): JsonSchema {
   const open = { type: 'object', description: 'The schema of this tool cannot be shown' }
-  return plainSchema(() => jsonSchemaOf(tool), MAX_SHOWN_SCHEMA) ?? open
+  return plainSchema(() => jsonSchemaOf(tool)) ?? open
 }
 
 /**

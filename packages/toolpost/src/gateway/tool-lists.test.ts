@@ -78,7 +78,7 @@ describe('a tool that cannot be read', () => {
   })
 
   it.each(['2025', '2026'])('[F45] leaves the MCP list whole, for clients of %s', async year => {
-    const served = await serveGateway({ port: 0, executor: gatewayWith(spoiled).executor })
+    const served = await serveGateway({ token: false, port: 0, executor: gatewayWith(spoiled).executor })
     const client = year === '2025' ? new ClientV1(INFO) : new ClientV2(INFO)
     const url = new URL(`${served.url}mcp`)
     await client.connect((year === '2025' ? new HttpV1(url) : new HttpV2(url)) as never)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { GatewaySource } from './gateway-context.ts'
@@ -129,7 +129,7 @@ describe('POST /api/transcriptions', () => {
 
   it('asks for the token', async () => {
     const { voice, heard } = hearing({ text: 'a secret' })
-    await using gateway = testGateway([], { voice, token: 'x'.repeat(16) })
+    await using gateway = testGateway([], { voice, token: 'a-token-of-a-test' })
     expect((await send(gateway, wav)).status).toBe(401)
     expect(heard).toEqual([])
   })
@@ -147,7 +147,12 @@ describe('POST /api/transcriptions', () => {
 
   it('[F06] stops when the connection of the caller ends', async () => {
     const { voice, begun, aborted } = patientVoice()
-    const served = await serveGateway({ port: 0, executor: new ToolExecutor(new ToolManager()), voice })
+    const served = await serveGateway({
+      token: false,
+      port: 0,
+      executor: new ToolExecutor(new ToolManager()),
+      voice,
+    })
     const gone = new AbortController()
     const answer = fetch(`${served.url}api/transcriptions`, {
       method: 'POST',

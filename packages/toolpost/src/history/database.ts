@@ -1,125 +1,151 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { installedFile, isMissingPackage, MissingPackageError } from '../runtime/missing-package.ts'
-import { BUSY_TIMEOUT_MS } from './limits.ts'
-import { COLUMNS } from './stored-call.ts'
+import type { StoredCall } from './stored-call.ts'
 
 /** The part of libsql that is used; better-sqlite3 has the same interface. */
 export interface Database {
   exec(sql: string): void
-  prepare(sql: string): Statement
+  prepare(sql: string): {
+    run(values: readonly unknown[]): unknown
+    get(values?: readonly unknown[]): unknown
+    all(values?: readonly unknown[]): unknown[]
+  }
   close(): void
   readonly inTransaction: boolean
 }
 
-export interface Statement {
-  run(values: readonly unknown[]): unknown
-  get(values?: readonly unknown[]): unknown
-  all(values?: readonly unknown[]): unknown[]
+export interface OpenFile {
+  database: Database
+  /** See `fileId`. */
+  id: number | undefined
 }
 
-/** Why the history is unavailable, for a person to read. `isDamaged`: the file itself is corrupt. */
+/** Why the history is unavailable, for a person to read. */
 export class HistoryError extends Error {
   override name = 'HistoryError'
-  readonly isDamaged: boolean
+  /** `damaged` and `outdated` files are moved aside; a `locked` one is tried again. */
+  readonly reason: 'damaged' | 'outdated' | 'locked' | undefined
 
-  constructor(
-    message: string,
-    { isDamaged = false, ...options }: ErrorOptions & { isDamaged?: boolean } = {},
-  ) {
+  constructor(message: string, reason?: HistoryError['reason'], options?: ErrorOptions) {
     super(message, options)
-    this.isDamaged = isDamaged
+    this.reason = reason
   }
 }
 
 /** Stored in the file as `user_version`. */
-const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 2
 
+/** `call` is a StoredCall as JSON; the other columns are for searching. `outcome` is `ok` or a failure code. */
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS calls (id INTEGER PRIMARY KEY, ${COLUMNS.join(', ')});
-  CREATE INDEX IF NOT EXISTS calls_by_time ON calls (time);
-  CREATE INDEX IF NOT EXISTS calls_by_serial ON calls (serial);
-  CREATE INDEX IF NOT EXISTS calls_by_tool ON calls (tool, time);
-  CREATE INDEX IF NOT EXISTS calls_failed ON calls (time) WHERE success = 0;
-  CREATE VIRTUAL TABLE IF NOT EXISTS calls_text USING fts5(tool, args, outcome, content='', contentless_delete=1);
+  CREATE TABLE calls (seq INTEGER PRIMARY KEY, serial TEXT NOT NULL UNIQUE, time REAL NOT NULL, tool TEXT NOT NULL,
+    server TEXT NOT NULL, origin TEXT NOT NULL, caller TEXT, outcome TEXT NOT NULL, trace_id TEXT, call TEXT NOT NULL);
+  CREATE INDEX calls_by_time ON calls (time);
+  CREATE INDEX calls_by_tool ON calls (tool);
+  CREATE INDEX calls_by_caller ON calls (caller) WHERE caller IS NOT NULL;
+  CREATE INDEX calls_failed ON calls (seq) WHERE outcome <> 'ok';
+  CREATE VIRTUAL TABLE calls_text USING fts5(text, content='', contentless_delete=1);
   PRAGMA user_version = ${SCHEMA_VERSION}`
 
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** How many calls are removed at once; other work goes in between. */
+const REMOVED_TOGETHER = 200
+/** Above this share of `maxMb` the oldest calls are removed; the rest is for the next write and SQLite's journal. */
+const FULL_SHARE = 0.7
+
+/** Short, because calls wait meanwhile: a file that another process has locked for longer is tried again later. */
+const BUSY_TIMEOUT_MS = 100
+
 /** Opens the file, creating it if necessary, readable by its owner only. Throws a HistoryError. */
-export function openForWriting(file: string): Database {
-  return withFile(file, () => {
+export function openFile(file: string): OpenFile {
+  return explaining(file, () => {
+    const Libsql = loadLibsql()
     makeFile(file)
-    return opened(file, database => {
-      unlessBusy(() => database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL'))
-      database.exec(
-        'PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576',
-      )
-      if (versionOf(database) === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA}; COMMIT`)
-      if (missingColumns(database).length > 0) addColumns(database)
-    })
-  })
-}
-
-/** For a file created by an older Toolpost, which can still use it afterwards, since it names its columns. */
-function missingColumns(database: Database): string[] {
-  const there = database.prepare('PRAGMA table_info(calls)').all() as { name: string }[]
-  return COLUMNS.filter(column => !there.some(({ name }) => name === column))
-}
-
-function addColumns(database: Database): void {
-  database.exec('BEGIN IMMEDIATE')
-  // Checked again: another process may have been first.
-  for (const column of missingColumns(database)) database.exec(`ALTER TABLE calls ADD COLUMN ${column}`)
-  database.exec('COMMIT')
-}
-
-/** Opens an existing file. Throws a HistoryError. */
-export function openForReading(file: string): Database {
-  return withFile(file, () => {
-    if (!existsSync(file)) throw new HistoryError(`${file} does not exist yet`)
-    return opened(file, database => database.exec('PRAGMA query_only = ON'))
-  })
-}
-
-function opened(file: string, prepare: (database: Database) => void): Database {
-  const database = new (loadLibsql())(file)
-  try {
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    if (versionOf(database) > SCHEMA_VERSION)
-      throw new HistoryError(`${file} was written by a newer version of Toolpost`)
-    prepare(database)
-    // Reads the first page of the calls, so that damage there shows now.
-    database.prepare('SELECT id FROM calls ORDER BY time LIMIT 1').get()
-    return database
-  } catch (error) {
-    database.close()
-    throw error
-  }
-}
-
-/** SQLite does not wait here while another process creates the same file, so this otherwise idle thread does. */
-function unlessBusy(action: () => void): void {
-  for (let attempt = 1; ; attempt++) {
+    const id = fileId(file)
+    const database = new Libsql(file)
     try {
-      return action()
+      database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = NORMAL`)
+      if (versionOf(database) === 0) createTables(database)
+      const version = versionOf(database)
+      if (version > SCHEMA_VERSION)
+        throw new HistoryError(`${file} was written by a newer version of Toolpost`)
+      if (version < SCHEMA_VERSION)
+        throw new HistoryError(`${file} was written by an older version of Toolpost`, 'outdated')
+      // So that SQLite's journal stays below 1 MB.
+      database.exec('PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576')
+      return { database, id }
     } catch (error) {
-      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || attempt === 20) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+      database.close()
+      throw error
     }
-  }
+  })
+}
+
+function createTables(database: Database): void {
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
+  // Checked again: another process may have been first.
+  inTransaction(database, () => versionOf(database) === 0 && database.exec(SCHEMA))
 }
 
 function versionOf(database: Database): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+}
+
+function inTransaction(database: Database, action: () => void): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    action()
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.inTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** A call on its way to the file: itself, and as JSON. */
+export interface WaitingCall {
+  call: StoredCall
+  json: string
+}
+
+export function insertCalls(database: Database, calls: readonly WaitingCall[]): void {
+  inTransaction(database, () => {
+    const insert = database.prepare('INSERT OR IGNORE INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    const { last } = database.prepare('SELECT max(seq) AS last FROM calls').get() as { last: number | null }
+    for (const { call, json } of calls) {
+      const { serial, startedAt, tool, source, origin, caller = null, result, traceId = null } = call
+      const outcome = result.success ? 'ok' : result.code
+      insert.run([serial, startedAt, tool, source, origin, caller, outcome, traceId, json])
+    }
+    const index = `INSERT INTO calls_text (rowid, text) SELECT seq, tool || ' ' || coalesce(call -> '$.args', '') || ' ' ||
+      coalesce(call -> '$.result.error', call -> '$.result.result', '') FROM calls WHERE seq > ?`
+    database.prepare(index).run([last ?? 0])
+  })
+}
+
+/** Removes some of the calls that are too old, or the oldest ones if there is too much. Returns whether to go on. */
+export function removeOldCalls(
+  database: Database,
+  { days, maxMb }: { days: number; maxMb: number },
+): boolean {
+  const { bytes } = database
+    .prepare(
+      `SELECT page_size * (page_count - freelist_count) AS bytes
+       FROM pragma_page_size, pragma_page_count, pragma_freelist_count`,
+    )
+    .get() as { bytes: number }
+  const isFull = bytes > FULL_SHARE * maxMb * 1024 * 1024
+  const which = isFull ? 'ORDER BY seq' : `WHERE time < ${Date.now() - days * DAY_MS} ORDER BY time`
+  const found = database.prepare(`SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER}`).all()
+  if (found.length === 0) return false
+  const seqs = JSON.stringify((found as { seq: number }[]).map(({ seq }) => seq))
+  inTransaction(database, () => {
+    database.prepare('DELETE FROM calls_text WHERE rowid IN (SELECT value FROM json_each(?))').run([seqs])
+    database.prepare('DELETE FROM calls WHERE seq IN (SELECT value FROM json_each(?))').run([seqs])
+  })
+  database.exec('PRAGMA incremental_vacuum(1000)')
+  return isFull || found.length === REMOVED_TOGETHER
 }
 
 /** Whether a history can be kept: its database is an optional package. */
@@ -127,61 +153,52 @@ export function hasDatabase(): boolean {
   return installedFile('libsql') !== undefined
 }
 
-type Libsql = new (file: string) => Database
-
-/** Not an import: it is optional, 19 MB, and loaded only to keep or read a history. */
-function loadLibsql(): Libsql {
+/** Not an import: it is optional, 19 MB, and loaded only to write or read a history. */
+function loadLibsql(): new (file: string) => Database {
   try {
     return createRequire(import.meta.url)('libsql')
   } catch (cause) {
     const missing = isMissingPackage(cause) ? new MissingPackageError('The history', ['libsql']) : undefined
-    throw new HistoryError(missing?.message ?? `libsql cannot be loaded: ${cause}`, { cause })
+    throw new HistoryError(missing?.message ?? `libsql cannot be loaded: ${cause}`, undefined, { cause })
   }
 }
-
-const FOLDER = '.toolpost'
 
 /** Calls are private: only their owner may read them, and they must not end up in a repository. */
 function makeFile(file: string): void {
   const folder = dirname(file)
-  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined && basename(folder) === FOLDER)
-    writeFileSync(join(folder, '.gitignore'), '*\n')
-  if (existsSync(file)) return
-  closeSync(openSync(file, 'a', 0o600))
-  chmodSync(file, 0o600)
+  if (
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined &&
+    basename(folder) === '.toolpost'
+  )
+    fs.writeFileSync(join(folder, '.gitignore'), '*\n')
+  if (fs.existsSync(file)) return
+  fs.closeSync(fs.openSync(file, 'a', 0o600))
+  fs.chmodSync(file, 0o600)
 }
 
-function withFile<T>(file: string, action: () => T): T {
+/** Identifies the file itself: another process may replace it while it is open. */
+export function fileId(file: string): number | undefined {
+  return fs.statSync(file, { throwIfNoEntry: false })?.ino
+}
+
+/** Moves a file and its journal out of the way; returns its new name. */
+export function setAside(file: string, reason: string): string {
+  const aside = `${file}.${reason}-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+  for (const suffix of ['', '-wal', '-shm'])
+    if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix)
+  return aside
+}
+
+/** Runs `action`; what it throws becomes a HistoryError. */
+export function explaining<T>(file: string, action: () => T): T {
   try {
     return action()
   } catch (error) {
-    throw explain(error, file)
+    if (error instanceof HistoryError) throw error
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (/SQLITE_(CORRUPT|NOTADB)|disk image is malformed|not a database/.test(`${code} ${message}`))
+      throw new HistoryError(`${file} is damaged`, 'damaged', { cause: error })
+    const reason = /SQLITE_(BUSY|LOCKED)/.test(code) ? 'locked' : undefined
+    throw new HistoryError(`${file}: ${message}`, reason, { cause: error })
   }
-}
-
-/** What went wrong with the file, for a person to read. */
-export function explain(error: unknown, file: string): HistoryError {
-  if (error instanceof HistoryError) return error
-  const { code = '', message } = error as NodeJS.ErrnoException
-  const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code) || /malformed|not a database/.test(message)
-  if (isDamaged) return new HistoryError(`${file} is damaged`, { cause: error, isDamaged })
-  const reason =
-    [
-      [/SQLITE_FULL|ENOSPC/, 'the disk is full'],
-      [/SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EROFS|EPERM/, 'it cannot be written to'],
-      [/SQLITE_BUSY/, 'another process has locked it'],
-      [/SQLITE_IOERR/, 'it cannot be read or written: disk I/O error'],
-    ].find(([pattern]) => (pattern as RegExp).test(`${code} ${message}`))?.[1] ?? message
-  return new HistoryError(`${file}: ${reason}`, { cause: error })
-}
-
-/** Moves a damaged file and its companions out of the way; returns its new name. */
-export function setAside(file: string): string {
-  const aside = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
-  renameSync(file, aside)
-  for (const suffix of ['-wal', '-shm']) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
-    rmSync(file + suffix, { force: true })
-  }
-  return aside
 }

@@ -1,40 +1,37 @@
-import { COLUMNS, type StoredCall } from './stored-call.ts'
+import type { StoredCall } from './stored-call.ts'
 
 export const EXPORT_FORMATS = ['jsonl', 'csv'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
+/** The columns of a CSV export, named as in the file. */
+const COLUMNS: Record<string, (call: StoredCall) => unknown> = {
+  serial: call => call.serial,
+  time: call => new Date(call.startedAt).toISOString(),
+  tool: call => call.tool,
+  server: call => call.source,
+  origin: call => call.origin,
+  caller: call => call.caller,
+  call_id: call => call.id,
+  args: call => call.args,
+  result: ({ result }) => (result.success ? result.result : undefined),
+  error: ({ result }) => (result.success ? undefined : result.error),
+  code: ({ result }) => (result.success ? undefined : result.code),
+  success: call => call.result.success,
+  duration_ms: call => call.durationMs,
+  waited_ms: call => call.result.waited_ms,
+  repairs: call => call.result.repairs,
+  rule: call => call.rule,
+  approval: call => call.approval,
+  trace_id: call => call.traceId,
+  found_ms: call => call.stages?.foundMs,
+  fitted_ms: call => call.stages?.fittedMs,
+}
+
 /** Calls as text: one JSON object per line, or CSV with a header line. */
 export function exportText(calls: readonly StoredCall[], format: ExportFormat, isFirst: boolean): string {
   if (format === 'jsonl') return calls.map(call => `${JSON.stringify(call)}\n`).join('')
-  const head = isFirst ? `${COLUMNS.join()}\r\n` : ''
-  return head + calls.map(call => `${csvRow(call)}\r\n`).join('')
-}
-
-function csvRow(call: StoredCall): string {
-  const { result } = call
-  const fields: Record<(typeof COLUMNS)[number], unknown> = {
-    serial: call.serial,
-    time: new Date(call.startedAt).toISOString(),
-    tool: call.tool,
-    server: call.source,
-    origin: call.origin,
-    caller: call.caller,
-    call_id: call.id,
-    args: call.args,
-    result: result?.success ? result.result : undefined,
-    error: result?.success === false ? result.error : undefined,
-    code: result?.success === false ? result.code : undefined,
-    success: result?.success,
-    duration_ms: call.durationMs,
-    waited_ms: result?.waited_ms,
-    repairs: result?.repairs,
-    rule: call.rule,
-    approval: call.approval,
-    trace_id: call.traceId,
-    found_ms: call.stages?.foundMs,
-    fitted_ms: call.stages?.fittedMs,
-  }
-  return COLUMNS.map(column => csvField(fields[column])).join()
+  const rows = calls.map(call => Object.values(COLUMNS).map(read => csvField(read(call))))
+  return [...(isFirst ? [Object.keys(COLUMNS)] : []), ...rows].map(row => `${row.join()}\r\n`).join('')
 }
 
 /** A spreadsheet treats a text that begins like this as a formula and runs it. */

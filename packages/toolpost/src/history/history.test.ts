@@ -1,28 +1,68 @@
-import { existsSync, statSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { failingTool, histories } from '../../test/history.ts'
 import { denied } from '../interceptors/index.ts'
-import { removeFromLogs, treatAsSecret } from '../logging/safe-value.ts'
+import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
+import { recordingLogger } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
-import { History } from './history.ts'
-import type { CallQuery, StoredCall } from './index.ts'
-import { HistoryReader } from './reader.ts'
+import type { History, HistoryStatus, StoredCall } from './index.ts'
 
-const { open, folder } = histories()
+const { open, newFile, folder } = histories()
+const child = fileURLToPath(new URL('../../test/history-child.mjs', import.meta.url))
 
-async function allOf(history: History, query: CallQuery = {}): Promise<StoredCall[]> {
-  const { calls, next } = await history.list(query)
-  return next === undefined ? calls : [...calls, ...(await allOf(history, { ...query, cursor: next }))]
+type Report = HistoryStatus & { calls: number; failed: number; notices: string[] }
+
+/** Another process that makes calls and keeps them in `file`; 0 calls for no end. */
+function run(file: string, calls: number, options: { node?: string[]; uid?: number | undefined } = {}) {
+  const { node = [], uid } = options
+  return spawn(process.execPath, [...node, child, file, String(calls)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...(uid !== undefined && { uid }),
+  })
 }
 
-/** The file as an older Toolpost left it. */
-function withoutStages(file: string): void {
+async function* reportsOf(process: ChildProcess): AsyncGenerator<Report> {
+  for await (const line of createInterface({ input: process.stdout as NodeJS.ReadableStream }))
+    yield JSON.parse(line) as Report
+}
+
+async function lastReport(process: ChildProcess): Promise<Report> {
+  let last: Report | undefined
+  for await (const report of reportsOf(process)) last = report
+  return last as Report
+}
+
+async function allOf(history: History): Promise<StoredCall[]> {
+  let text = ''
+  for await (const part of history.export()) text += part
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
+}
+
+function withDatabase(file: string, sql: string): { close(): void } {
   const database = new (createRequire(import.meta.url)('libsql'))(file)
-  for (const column of ['found_ms', 'fitted_ms']) database.exec(`ALTER TABLE calls DROP COLUMN ${column}`)
-  database.close()
+  database.exec(sql)
+  return database
 }
+
+const filesBeside = (file: string) => readdirSync(dirname(file)).join()
 
 describe('the history', () => {
   it('keeps every call, including refused ones, with its caller, its outcome and what interceptors noted', async () => {
@@ -31,27 +71,21 @@ describe('the history', () => {
       Object.assign(call.notes, { rule: 'no lamps', approval: { by: 'anna' }, trace_id: 'ab12' })
       return call.name === 'failing' ? denied(call, 'not today') : next()
     })
-    await executor.run(
-      { id: 'call-1', name: 'echo', args: { x: [1, { y: null }] } },
-      { origin: 'http', caller: 'claude' },
-    )
+    const args = { x: [1, { y: null }] }
+    await executor.run({ id: 'call-1', name: 'echo', args }, { origin: 'http', caller: 'claude' })
     await executor.run({ name: 'failing' })
     await executor.run({ name: 'no such tool', args: { a: 1 } }, { origin: 'mcp' })
     const [unknown, refused, echoed] = (await history.list()).calls
     expect(echoed).toMatchObject({
-      serial: 1,
+      serial: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/),
       id: 'call-1',
       tool: 'echo',
       source: 'local',
       origin: 'http',
       caller: 'claude',
-      args: { x: [1, { y: null }] },
-      result: {
-        success: true,
-        result: { echo: { x: [1, { y: null }] } },
-        tool_name: 'echo',
-        tool_call_id: 'call-1',
-      },
+      args,
+      stages: { foundMs: expect.any(Number), fittedMs: expect.any(Number) },
+      result: { success: true, result: { echo: args }, tool_name: 'echo', tool_call_id: 'call-1' },
       rule: 'no lamps',
       approval: { by: 'anna' },
       traceId: 'ab12',
@@ -61,89 +95,63 @@ describe('the history', () => {
       code: 'denied',
       error: expect.stringContaining('not today'),
     })
-    expect(unknown).toMatchObject({ serial: 3, origin: 'mcp', result: { code: 'unknown_tool' } })
-    expect(await history.get(2)).toEqual(refused)
-    expect(await history.get(99)).toBeUndefined()
+    expect(unknown).toMatchObject({ origin: 'mcp', result: { code: 'unknown_tool' } })
+    expect(await history.get(refused?.serial ?? '')).toEqual(refused)
+    expect(await history.get('99')).toBeUndefined()
     expect(history.status()).toMatchObject({ state: 'open', written: 3, dropped: 0 })
   })
 
-  it('has no secrets, whenever they were learned, and long texts are shortened', async () => {
+  it('finds calls by every filter and by words, a page at a time', async () => {
+    const { history, executor } = await open()
+    for (let n = 0; n < 5; n++)
+      await executor.run({ name: 'echo', args: { n, room: 'Küche' } }, { caller: n % 2 ? 'odd' : 'even' })
+    await executor.run({ name: 'failing' }, { origin: 'mcp' })
+    const found = async (query: object) =>
+      (await history.list(query)).calls.map(({ args, tool }) => (args as { n?: number })?.n ?? tool)
+    expect(await found({})).toEqual(['failing', 4, 3, 2, 1, 0])
+    expect(await found({ caller: 'odd', server: 'local' })).toEqual([3, 1])
+    expect(await found({ outcome: 'failed' })).toEqual(['failing'])
+    expect(await found({ outcome: 'tool_error', origin: 'mcp', q: 'LAMP brok' })).toEqual(['failing'])
+    expect(await found({ outcome: 'ok', q: 'kuch', since: Date.now() - 60_000, limit: 2 })).toEqual([4, 3])
+    expect(await found({ until: Date.now() - 60_000 })).toEqual([])
+    expect(await found({ q: 'OR "' })).toEqual([])
+    const first = await history.list({ tool: 'echo', limit: 3 })
+    const second = await history.list({ tool: 'echo', limit: 3, cursor: first.next })
+    expect(second.calls.map(({ args }) => (args as { n: number }).n)).toEqual([1, 0])
+    expect(second.next).toBeUndefined()
+  })
+
+  it('has no secrets, and long texts are shortened', async () => {
     const { history, executor } = await open()
     treatAsSecret(['house code'])
     removeFromLogs(['tulip-garden-42'])
-    const long = 'long '.repeat(5_000)
     const secret = { password: 'hunter22', houseCode: '1234', note: 'say tulip-garden-42 at the door' }
-    // Small values are cleaned by the thread that writes, large ones before.
-    await executor.run({ name: 'echo', args: secret })
     await executor.run({ name: 'echo', args: { nested: [secret] } })
-    await executor.run({ name: 'echo', args: { ...secret, long } })
-    const { calls } = await history.list()
-    expect(calls).toHaveLength(3)
-    const text = JSON.stringify(calls)
+    await executor.run({ name: 'echo', args: { ...secret, long: 'long '.repeat(5_000) } })
+    const text = JSON.stringify((await history.list()).calls)
     for (const value of ['hunter22', '1234"', 'tulip-garden-42']) expect(text).not.toContain(value)
     expect(text).toContain('say [removed] at the door')
     expect(text).toContain('… (25000 characters)')
     expect((await history.list({ q: 'hunter22' })).calls).toEqual([])
   })
 
-  it('keeps when the tool was found and its arguments fitted, and takes over a file that has no room for it', async () => {
-    const { history, executor, file } = await open()
-    await executor.run({ name: 'echo' })
-    await executor.run({ name: 'no such tool' })
-    const [unknown, echoed] = (await history.list()).calls
-    const { foundMs = -1, fittedMs = -1 } = echoed?.stages ?? {}
-    expect(foundMs).toBeGreaterThanOrEqual(0)
-    expect(fittedMs).toBeGreaterThanOrEqual(foundMs)
-    expect(fittedMs).toBeLessThanOrEqual(echoed?.durationMs ?? 0)
-    expect(unknown?.stages).toBeUndefined()
-    await history.close()
-    withoutStages(file)
-    const reader = new HistoryReader(file)
-    expect(reader.list().calls.map(({ tool, stages }) => [tool, stages])).toEqual([
-      ['no such tool', undefined],
-      ['echo', undefined],
-    ])
-    reader.close()
-    const again = await open({ file })
-    await again.executor.run({ name: 'echo' })
-    const calls = (await again.history.list()).calls
-    expect(calls.map(({ stages }) => stages !== undefined)).toEqual([true, false, false])
-  })
-
-  it('keeps values as they were when the call ended', async () => {
-    const value = { state: 'on' }
-    const lamp = defineTool({
-      name: 'lamp',
-      description: 'A lamp',
-      schema: { type: 'object' },
-      handler: () => value,
-    })
-    const { history, executor } = await open({}, [lamp])
-    const args = { level: 1 }
-    await executor.run({ name: 'lamp', args })
-    value.state = 'off'
-    args.level = 2
-    expect((await history.list()).calls[0]).toMatchObject({
-      args: { level: 1 },
-      result: { result: { state: 'on' } },
-    })
-  })
-
-  it('takes any value: none harms a call, and none is missing', async () => {
+  it('keeps values as they were when the call ended, whatever they are', async () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
+    const broken = Object.defineProperty({}, 'broken', {
+      enumerable: true,
+      get: () => {
+        throw new Error('do not look')
+      },
+    })
+    const changing = { state: 'on' }
     const values = [
       cycle,
-      { big: 10n, not: Number.NaN, map: new Map([[1, 2]]), at: new Date(0) },
-      { toJSON: () => 'something else' },
-      {
-        get broken() {
-          throw new Error('do not look')
-        },
-      },
-      Array.from({ length: 10_000 }, (_, index) => ({ index })),
+      { big: 10n, map: new Map([[1, 2]]) },
+      broken,
       'a \u0000 \ud800 text',
       undefined,
+      changing,
     ]
     let turn = 0
     const odd = defineTool({
@@ -153,146 +161,208 @@ describe('the history', () => {
       handler: () => values[turn++],
     })
     const { history, executor } = await open({}, [odd])
-    for (const _ of values) expect((await executor.run({ name: 'odd', id: 'an id' })).success).toBe(true)
-    const calls = await allOf(history)
-    expect(calls).toHaveLength(values.length)
-    expect(JSON.stringify(calls)).toContain('[circular]')
-    expect(history.dropped).toBe(0)
-  })
-
-  it('is read a page at a time, newest first, and nothing comes twice or not at all', async () => {
-    const { history, executor } = await open()
-    await Promise.all(Array.from({ length: 57 }, (_, n) => executor.run({ name: 'echo', args: { n } })))
-    const serials = (await allOf(history, { limit: 10 })).map(({ serial }) => serial)
-    expect(serials).toHaveLength(57)
-    expect(new Set(serials).size).toBe(57)
-    expect((await history.list({ limit: 57 })).next).toBeUndefined()
-  })
-
-  it('is asked by tool, server, caller, outcome, time and words', async () => {
-    const { history, executor } = await open()
-    await executor.run({ name: 'echo', args: { room: 'Küche', lamp: 'living-room' } }, { caller: 'anna' })
-    await executor.run({ name: 'failing', args: {} }, { caller: 'bert' })
-    await executor.run({ name: 'nothing', args: {} })
-    const toolsOf = async (query: CallQuery) => (await history.list(query)).calls.map(({ tool }) => tool)
-    expect(await toolsOf({ tool: 'echo' })).toEqual(['echo'])
-    expect(await toolsOf({ server: 'local', outcome: 'ok' })).toEqual(['echo'])
-    expect(await toolsOf({ server: 'zwave' })).toEqual([])
-    expect(await toolsOf({ caller: 'bert' })).toEqual(['failing'])
-    expect(await toolsOf({ outcome: 'failed' })).toEqual(['nothing', 'failing'])
-    expect(await toolsOf({ outcome: 'tool_error' })).toEqual(['failing'])
-    expect(await toolsOf({ since: Date.now() + 1_000 })).toEqual([])
-    expect(await toolsOf({ until: Date.now() + 1_000, since: 0 })).toHaveLength(3)
-    expect(await toolsOf({ q: 'kuche LIVING' })).toEqual(['echo'])
-    expect(await toolsOf({ q: 'lamp brok' })).toEqual(['failing'])
-    expect(await toolsOf({ q: 'kuche broken' })).toEqual([])
-  })
-
-  it.each([
-    '"',
-    'a" OR "b',
-    'NOT x',
-    '*',
-    'tool:echo',
-    'NEAR(a b)',
-    "'; DROP TABLE calls; --",
-    '^x',
-    '漢字 {a}',
-    'é́',
-  ])('takes the words %s as words, not as commands', async q => {
-    const { history, executor } = await open()
-    await executor.run({ name: 'echo', args: { q: `before ${q} after` } })
-    const { calls } = await history.list({ q: `before ${q}` })
-    expect(calls).toHaveLength(1)
-  })
-
-  it('goes on with its numbers, and belongs to its owner alone', async () => {
-    const first = await open({ file: join(folder, '.toolpost', 'history.db') })
-    await first.executor.run({ name: 'echo' })
-    await first.history.close()
-    const { history, executor, file } = await open({ file: first.file })
-    await executor.run({ name: 'echo' })
-    expect((await history.list()).calls.map(({ serial }) => serial)).toEqual([2, 1])
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
-    expect(existsSync(join(dirname(file), '.gitignore'))).toBe(true)
-  })
-
-  it('keeps calls that ended before the file was opened, and numbers them on', async () => {
-    const before = await open()
-    await before.executor.run({ name: 'echo' })
-    await before.history.close()
-    const history = new History({ file: before.file, after: Promise.resolve() })
-    history.observe(before.executor)
-    await before.executor.run({ name: 'echo', args: { early: true } })
+    for (const _ of values) expect((await executor.run({ name: 'odd' })).success).toBe(true)
+    changing.state = 'off'
     const { calls } = await history.list()
-    expect(calls).toMatchObject([{ args: { early: true } }, { serial: 1 }])
-    expect(calls[0]?.serial).toBeGreaterThan(1)
-    await history.close()
+    expect(calls).toHaveLength(values.length)
+    expect(calls[0]?.result).toMatchObject({ result: { state: 'on' } })
   })
 
-  it('is exported as JSON lines, and as CSV that no spreadsheet executes', async () => {
-    const { history, executor } = await open({}, [failingTool])
-    await executor.run(
-      { id: '=cmd|x', name: 'failing', args: { text: 'a "quoted", \n text' } },
-      { caller: '+49 1' },
-    )
-    const textOf = async (format: 'jsonl' | 'csv') => {
-      let text = ''
-      for await (const piece of history.export({}, format)) text += piece
-      return text
-    }
-    const lines = (await textOf('jsonl')).trim().split('\n')
-    expect(lines.map(line => JSON.parse(line))).toEqual((await history.list()).calls)
-    const csv = await textOf('csv')
-    expect(csv.split('\r\n')).toHaveLength(3)
-    expect(csv).toMatch(/^serial,time,tool,/)
-    expect(csv).toContain(`"'=cmd|x","{""text"":""a \\""quoted\\"", \\n text""}"`)
-    expect(csv).toContain(`"'+49 1"`)
-  })
-
-  it('is pruned by age', async () => {
+  it('writes within a moment, to a file that only its owner can read', async () => {
     const { history, executor, file } = await open()
     await executor.run({ name: 'echo' })
-    await history.close()
-    const later = await open({ file, days: 1e-9 })
-    expect((await later.history.list()).calls).toEqual([])
-    expect((await later.history.list({ q: 'echo' })).calls).toEqual([])
+    await expect.poll(() => history.status().written).toBe(1)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('is pruned by size: the file stays below its limit, and the newest calls stay', async () => {
+  it('is closed with what came last in it, and then refuses to be read', async () => {
+    const { history, executor, file } = await open()
+    await executor.run({ name: 'echo', args: { last: true } })
+    await history.close()
+    expect((await (await open({ file })).history.list()).calls).toMatchObject([{ args: { last: true } }])
+    await expect(history.list()).rejects.toThrow('closed')
+  })
+
+  it('removes calls that are older than its days, also if nothing else happens', async () => {
+    const before = await open()
+    for (let n = 0; n < 10; n++) await before.executor.run({ name: 'echo' })
+    await before.history.close()
+    const { history } = await open({ file: before.file, days: 1e-9 })
+    expect((await history.list()).calls).toEqual([])
+    expect((await history.list({ q: 'echo' })).calls).toEqual([])
+  })
+
+  it('stays below its size: the oldest calls go, the newest stay', async () => {
     const { history, executor, file } = await open({ maxMb: 5 })
-    const text = Array.from({ length: 5 }, () => 'word '.repeat(90))
-    let largest = 0
-    for (let round = 0; round < 40; round++) {
-      for (let n = 0; n < 100; n++) await executor.run({ name: 'echo', args: { round, n, text } })
-      await history.list({ limit: 1 })
-      const sizes = [file, `${file}-wal`].map(one => statSync(one, { throwIfNoEntry: false })?.size ?? 0)
-      largest = Math.max(largest, (sizes[0] ?? 0) + (sizes[1] ?? 0))
+    for (let n = 0; n < 1_500; n++) {
+      await executor.run({ name: 'echo', args: { n, text: `${n} ${'words of a long text '.repeat(200)}` } })
+      if (n % 100 === 0) await history.list({ limit: 1 })
     }
-    expect(largest).toBeLessThanOrEqual(5 * 1024 * 1024)
-    expect(history.dropped).toBe(0)
-    expect((await history.list({ limit: 1 })).calls[0]?.args).toMatchObject({ round: 39, n: 99 })
-    const kept = await allOf(history, { limit: 1_000 })
-    expect(kept.length).toBeGreaterThan(300)
-    expect(kept.length).toBeLessThan(3_900)
+    const calls = await allOf(history)
+    expect(calls[0]?.args).toMatchObject({ n: 1_499 })
+    expect(calls.length).toBeGreaterThan(100)
+    expect(calls.length).toBeLessThan(1_500)
+    const bytes = ['', '-wal'].reduce((sum, end) => sum + statSync(file + end).size, 0)
+    expect(bytes).toBeLessThan(5.5 * 1024 * 1024)
+  }, 30_000)
+})
+
+describe('a history shared by processes', () => {
+  it('has all calls of both, each under a serial of its own', async () => {
+    const file = newFile()
+    const reports = await Promise.all([lastReport(run(file, 1_000)), lastReport(run(file, 1_000))])
+    for (const report of reports)
+      expect(report).toMatchObject({ failed: 0, written: 1_000, dropped: 0, notices: [] })
+    const calls = await allOf((await open({ file })).history)
+    expect(calls).toHaveLength(2_000)
+    expect(new Set(calls.map(({ serial }) => serial)).size).toBe(2_000)
   }, 60_000)
 
-  it('imports what one-shot commands left next to it', async () => {
-    const { spoolCalls } = await import('./spool.ts')
+  it('waits for one that holds a lock, without losing or reporting anything', async () => {
     const { history, executor, file } = await open()
-    await executor.run({ name: 'echo', args: { by: 'history' } })
-    const command = (await open({ file })).executor
-    const stop = spoolCalls(command, file)
-    await command.run({ name: 'echo', args: { by: 'command', token: 'abcdefgh' } }, { origin: 'cli' })
-    stop()
-    const kept = async () => {
-      const { calls } = await history.list({ q: 'command' })
-      return calls.map(({ origin, args }) => [origin, args])
-    }
-    await expect
-      .poll(kept, { timeout: 10_000 })
-      .toContainEqual(['cli', { by: 'command', token: '[removed]' }])
-    expect(existsSync(`${file}.spool`)).toBe(false)
+    const other = withDatabase(file, 'BEGIN IMMEDIATE')
+    await executor.run({ name: 'echo' })
+    expect((await history.list()).calls).toEqual([])
+    expect(history.status()).toMatchObject({ state: 'open', dropped: 0 })
+    setTimeout(() => other.close(), 300)
+    await history.close()
+    expect(history.status()).toMatchObject({ written: 1, dropped: 0 })
   })
+
+  it('survives kill -9: what was written is there, and the file opens again', async () => {
+    const file = newFile()
+    const process = run(file, 0)
+    let written = 0
+    for await (const report of reportsOf(process)) {
+      written = report.written
+      if (written > 1_000) process.kill('SIGKILL')
+    }
+    expect((await allOf((await open({ file })).history)).length).toBeGreaterThanOrEqual(written)
+  }, 60_000)
+
+  it('goes on in a new file if another process moves the old one away', async () => {
+    const { history, executor, file } = await open()
+    await executor.run({ name: 'echo', args: { n: 1 } })
+    await history.list()
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end)
+    await executor.run({ name: 'echo', args: { n: 2 } })
+    expect((await history.list()).calls).toMatchObject([{ args: { n: 2 } }])
+    expect(existsSync(file)).toBe(true)
+  })
+})
+
+describe('[F57] a history file that cannot be used', () => {
+  it('costs the history, never a call; is said once, and used as soon as it can be', async () => {
+    const file = newFile()
+    writeFileSync(dirname(file), 'a file where the folder should be')
+    const logger = recordingLogger()
+    const { history, executor } = await open({ file, logger })
+    for (let n = 0; n < 3; n++) expect((await executor.run({ name: 'echo' })).success).toBe(true)
+    await expect(history.list()).rejects.toThrow(file)
+    expect(history.status()).toMatchObject({ state: 'failed', written: 0 })
+    expect(logger.records.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    rmSync(dirname(file))
+    expect((await history.list()).calls).toHaveLength(3)
+    expect(history.status()).toMatchObject({ state: 'open', written: 3, dropped: 0 })
+  })
+
+  it.runIf(process.platform === 'linux')('may be read-only: calls go on, and it is said once', async () => {
+    const { history, file } = await open()
+    await history.close()
+    for (const path of [folder, dirname(file)]) chmodSync(path, 0o755)
+    chmodSync(file, 0o444)
+    // Root may write to every file.
+    const report = await lastReport(run(file, 100, { uid: process.getuid?.() === 0 ? 65_534 : undefined }))
+    expect(report).toMatchObject({ calls: 100, failed: 0, written: 0, dropped: 100, state: 'closed' })
+    expect(report.notices).toEqual([expect.stringMatching(/Calls are not kept: .*(readonly|unable to open)/)])
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'may be on a full disk: what was written is there, the rest is counted',
+    async () => {
+      const file = newFile()
+      // No file may grow over 200 KB.
+      const limited = `trap '' XFSZ; ulimit -f 200; exec "$0" "$@"`
+      const full = spawn('bash', ['-c', limited, process.execPath, child, file, '3000'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const report = await lastReport(full)
+      expect(report).toMatchObject({ calls: 3_000, failed: 0, notices: [expect.stringContaining('disk')] })
+      expect(report.dropped).toBeGreaterThan(0)
+      expect(report.written + report.dropped).toBe(3_000)
+      expect(await allOf((await open({ file })).history)).toHaveLength(report.written)
+    },
+    60_000,
+  )
+
+  it('may need a package that is not installed: it says which', async () => {
+    const block = join(folder, 'no-libsql.cjs')
+    writeFileSync(
+      block,
+      `const { Module } = require('node:module')
+       const load = Module._load
+       Module._load = (name, ...rest) => {
+         if (name === 'libsql') throw Object.assign(new Error("Cannot find module 'libsql'"), { code: 'MODULE_NOT_FOUND' })
+         return load(name, ...rest)
+       }`,
+    )
+    const report = await lastReport(run(newFile(), 100, { node: ['--require', block] }))
+    expect(report).toMatchObject({ calls: 100, failed: 0, written: 0, dropped: 100 })
+    expect(report.notices).toEqual([expect.stringContaining('npm i libsql')])
+  }, 30_000)
+
+  it.each(['not a database at all', ''.padEnd(20_000, 'SQLite format 3\u0000 and nonsense ')])(
+    'because it is damaged is moved aside, with one line: %#',
+    async content => {
+      const file = newFile()
+      mkdirSync(dirname(file))
+      writeFileSync(file, content)
+      const notices: string[] = []
+      const { history, executor } = await open({ file, onNotice: text => notices.push(text) })
+      await executor.run({ name: 'echo' })
+      expect((await history.list()).calls).toHaveLength(1)
+      expect(filesBeside(file)).toContain(`${basename(file)}.damaged-`)
+      expect(notices).toEqual([expect.stringContaining('is damaged; moved it to')])
+    },
+  )
+
+  it('because it was damaged in the middle is moved aside as soon as that shows', async () => {
+    const { history, executor, file } = await open()
+    for (let n = 0; n < 500; n++) await executor.run({ name: 'echo', args: { n, text: 'x'.repeat(300) } })
+    await history.close()
+    withDatabase(file, 'PRAGMA wal_checkpoint(TRUNCATE)').close()
+    const damaged = openSync(file, 'r+')
+    for (let at = 8_192; at < statSync(file).size; at += 4_096) writeSync(damaged, 'nonsense'.repeat(100), at)
+    const later = await open({ file })
+    await later.executor.run({ name: 'echo' })
+    expect((await later.history.list({ limit: 1_000 })).calls).toHaveLength(1)
+    expect(filesBeside(file)).toContain('damaged-')
+  })
+
+  it('of an older version is moved aside, with one line; of a newer one it is left as it is', async () => {
+    const { history, file } = await open()
+    await history.close()
+    withDatabase(file, 'PRAGMA user_version = 1').close()
+    const notices: string[] = []
+    const later = await open({ file, onNotice: text => notices.push(text) })
+    await later.executor.run({ name: 'echo' })
+    expect((await later.history.list()).calls).toHaveLength(1)
+    expect(filesBeside(file)).toContain('history.db.outdated-')
+    expect(notices).toEqual([
+      expect.stringContaining('was written by an older version of Toolpost; moved it to'),
+    ])
+    await later.history.close()
+    withDatabase(file, 'PRAGMA user_version = 99').close()
+    const { problem, state } = (await open({ file })).history.status()
+    expect([state, problem]).toEqual(['failed', expect.stringContaining('newer version')])
+  })
+
+  it('drops what is over its bound while nothing can be written, counts it and says so', async () => {
+    const { history, executor } = await open({ file: '/dev/null/history.db' }, [failingTool])
+    const args = { text: 'some words '.repeat(1_400) }
+    for (let n = 0; n < 2_500; n++) await executor.run({ name: 'failing', args })
+    expect(history.status().dropped).toBeGreaterThan(100)
+    await history.close()
+    expect(history.status()).toMatchObject({ state: 'closed', written: 0, dropped: 2_500 })
+  }, 30_000)
 })

@@ -1,107 +1,123 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
-import { addCall, type Batch, newBatch } from './call-batch.ts'
-import { type ExportFormat, exportText } from './export-text.ts'
-import type { CallFilter, CallPage, CallQuery } from './filter.ts'
-import { Health } from './health.ts'
-import type { HistoryOptions, HistoryStatus } from './history-options.ts'
+import { quietly } from '../runtime/quietly.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
 import {
-  BATCH_CALLS,
-  BATCH_CHARACTERS,
-  DEFAULT_DAYS,
-  DEFAULT_MAX_MB,
-  EXPORT_PAGE,
-  FLUSH_MS,
-  MAX_WAITING_CALLS,
-  MAX_WAITING_CHARACTERS,
-  READ_WAIT_MS,
-  REOPEN_MS,
-} from './limits.ts'
-import { Reading } from './reading.ts'
-import { serverOf } from './server-of.ts'
-import type { StoredCall } from './stored-call.ts'
-import { Writing } from './writing.ts'
+  type Database,
+  explaining,
+  fileId,
+  HistoryError,
+  insertCalls,
+  type OpenFile,
+  openFile,
+  removeOldCalls,
+  setAside,
+  type WaitingCall,
+} from './database.ts'
+import { type ExportFormat, exportText } from './export-text.ts'
+import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
+import { type StoredCall, storedCall } from './stored-call.ts'
+
+const DEFAULT_DAYS = 30
+const DEFAULT_MAX_MB = 500
+/** How long calls are collected before they are written together, and how much is written at once. */
+const WRITE_MS = 50
+const WRITTEN_BYTES = 500_000
+/** A file that cannot be written is tried again after this. */
+const RETRY_MS = 1_000
+/** How much may wait to be written; calls beyond that are dropped and counted. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024
+/** How often old calls are looked for. */
+const REMOVE_MS = 10_000
+/** How often, and how far apart, closing tries a locked file. */
+const CLOSING_ATTEMPTS = 20
+const CLOSING_RETRY_MS = 100
+const EXPORTED_TOGETHER = 500
+
+export interface HistoryOptions {
+  file: string
+  /** Older calls are removed. */
+  days?: number | undefined
+  /** If the file would become larger, the oldest calls are removed. */
+  maxMb?: number | undefined
+  /** Receives what a person should know: why calls are not kept, that a file was moved aside. */
+  onNotice?: ((text: string) => void) | undefined
+  logger?: Logger | undefined
+}
+
+export interface HistoryStatus {
+  /** `failed`: calls are currently not kept, for the reason in `problem`; retried every second. */
+  state: 'opening' | 'open' | 'failed' | 'closed'
+  file: string
+  problem: string | undefined
+  written: number
+  /** Calls missing from the file because it could not be written. */
+  dropped: number
+}
 
 /** Opens a history file. Resolves when it is open or has failed to open; never rejects. */
 export async function openHistory(options: HistoryOptions): Promise<History> {
   const history = new History(options)
-  await history.opened
+  history.open()
   return history
 }
 
-/**
- * Past calls, kept in a file. A separate thread writes it: a file that is slow, full or gone costs the history, never
- * a call.
- */
+/** Past calls, kept in a file that several processes may use. A file that cannot be used never fails a call. */
 export class History {
-  /** Resolves when the file is open or has failed to open. */
-  readonly opened: Promise<void>
-  readonly #options: { file: string; days: number; maxMb: number }
-  readonly #clock: Clock
-  readonly #reading: Reading
-  readonly #health: Health
+  readonly #file: string
+  readonly #status: HistoryStatus
+  readonly #limits: { days: number; maxMb: number }
+  readonly #logger: Logger
+  readonly #onNotice: (text: string) => void
   readonly #stops: (() => void)[] = []
-  #isOpened: () => void = () => {}
-  #writing: Writing | undefined
-  #writingSince: number | undefined
-  #batch = newBatch()
-  /** Batches from before the file was opened, while `firstSerial` is still unknown. */
-  #unsent: Batch[] = []
-  #isSettled = false
-  #timer: Timer | undefined
-  /** Not yet written. */
-  #waiting = { calls: 0, characters: 0 }
-  #firstSerial = 0
+  #open: OpenFile | undefined
+  #waiting: WaitingCall[] = []
+  #waitingBytes = 0
+  #writeTimer: NodeJS.Timeout | undefined
+  #removeTimer: NodeJS.Timeout | undefined
+  #isLocked = false
+  #isReported = false
   #closed: Promise<void> | undefined
 
-  constructor({ file, days = DEFAULT_DAYS, maxMb = DEFAULT_MAX_MB, ...options }: HistoryOptions) {
-    const { logger, clock, after, onNotice } = options
-    this.#options = { file, days, maxMb }
-    this.#health = new Health(quietLogger(logger), onNotice)
-    this.#clock = clock ?? systemClock
-    this.#reading = new Reading(this.#options, () => this.#writing?.check())
-    this.opened = new Promise(resolve => {
-      this.#isOpened = resolve
-    })
-    if (after) void after.catch(() => {}).then(() => this.#startOnce())
-    else this.#start()
+  /** The file is opened by `open`, or when it is first needed. */
+  constructor({ file, days = DEFAULT_DAYS, maxMb = DEFAULT_MAX_MB, logger, onNotice }: HistoryOptions) {
+    this.#file = file
+    this.#status = { state: 'opening', file, problem: undefined, written: 0, dropped: 0 }
+    this.#limits = { days, maxMb }
+    this.#logger = quietLogger(logger)
+    this.#onNotice = onNotice ?? (() => {})
   }
 
-  get dropped(): number {
-    return this.#health.dropped
-  }
-
-  /** Offset of this process's calls: call n of the executor has the serial `firstSerial + n`. */
-  get firstSerial(): number {
-    return this.#firstSerial
+  /** Opens the file now. A problem is reported, and the file tried again with the next call. */
+  open(): void {
+    this.#removeOldCalls()
   }
 
   status(): HistoryStatus {
-    const { state, problem, written, dropped } = this.#health
-    return { state, file: this.#options.file, problem, written, dropped }
+    return { ...this.#status }
   }
 
   /** Keeps every call of `executor` from now on, including refused ones; returns a function that stops it. */
   observe(executor: ToolExecutor): () => void {
-    const stop = executor.observe(event => {
-      if (event.result) this.#take(event, executor)
-    })
+    const stop = executor.observe(event => this.#add(event, executor.tools))
     this.#stops.push(stop)
     return stop
   }
 
   /** Ended calls, newest first, including those that ended just now. Rejects with a HistoryError. */
   async list(query: CallQuery = {}): Promise<CallPage> {
-    await this.#settled()
-    return (await this.#reading.ask({ type: 'list', query })) as CallPage
+    await this.#writeAll()
+    const { sql, values } = sqlOf(query)
+    return pageOf(this.#select(sql, values), query)
   }
 
   /** The call with this serial. Rejects with a HistoryError. */
-  async get(serial: number): Promise<StoredCall | undefined> {
-    await this.#settled()
-    return (await this.#reading.ask({ type: 'get', serial })) as StoredCall | undefined
+  async get(serial: string): Promise<StoredCall | undefined> {
+    await this.#writeAll()
+    return this.#select('SELECT call FROM calls WHERE serial = ?', [serial])[0]
   }
 
   /** All matching calls, newest first, as chunks of text; read as fast as they are consumed. */
@@ -109,7 +125,7 @@ export class History {
     let cursor: string | undefined
     let isFirst = true
     do {
-      const { calls, next } = await this.list({ ...filter, limit: EXPORT_PAGE, cursor })
+      const { calls, next } = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor })
       yield exportText(calls, format, isFirst)
       cursor = next
       isFirst = false
@@ -124,113 +140,136 @@ export class History {
 
   async #close(): Promise<void> {
     for (const stop of this.#stops) stop()
-    this.#startOnce()
-    await this.opened
-    this.#flush()
-    this.#health.state = 'closed'
-    await Promise.all([this.#writing?.close(), this.#reading.close()])
+    for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
+      await this.#writeAll()
+      if (this.#waiting.length === 0 || !this.#isLocked) break
+      await delay(CLOSING_RETRY_MS)
+    }
+    if (this.#waiting.length > 0) this.#drop(this.#waiting.length)
+    clearTimeout(this.#writeTimer)
+    clearTimeout(this.#removeTimer)
+    this.#status.state = 'closed'
+    this.#closeFile()
   }
 
-  #startOnce(): void {
-    if (this.#writingSince === undefined) this.#start()
+  #add(event: CallEvent, tools: ToolManager): void {
+    if (!event.result) return
+    if (this.#waitingBytes >= MAX_WAITING_BYTES) return this.#drop(1)
+    const tool = tools.findTool(event.call.name)
+    const call = storedCall(event, event.result, tool && tools.originOf(tool)?.server)
+    const json = JSON.stringify(call)
+    this.#waiting.push({ call, json })
+    this.#waitingBytes += json.length
+    this.#writeTimer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
   }
 
-  #start(): void {
-    this.#writingSince = this.#clock.now()
-    const writing = new Writing(this.#options, {
-      onOpen: lastSerial => {
-        if (this.#health.state === 'opening') this.#firstSerial = lastSerial
-        this.#health.works()
-        this.#settle()
-      },
-      onDone: done => this.#done(done),
-      onProblem: problem => {
-        this.#health.fails(problem)
-        this.#settle()
-      },
-      onReplaced: text => {
-        this.#health.notice(text)
-        this.#reading.reopen()
-      },
-      onEnd: () => this.#ended(writing),
+  /** Writes the first waiting calls. Returns whether it makes sense to go on. */
+  #write(): boolean {
+    clearTimeout(this.#writeTimer)
+    this.#writeTimer = undefined
+    if (this.#waiting.length === 0) return false
+    let bytes = 0
+    let count = 0
+    while (count < this.#waiting.length && bytes < WRITTEN_BYTES)
+      bytes += this.#waiting[count++]?.json.length ?? 0
+    try {
+      this.#use(database => insertCalls(database, this.#waiting.slice(0, count)))
+    } catch (error) {
+      this.#fails(error as HistoryError)
+      this.#writeTimer = setTimeout(() => this.#write(), RETRY_MS).unref()
+      return false
+    }
+    this.#waiting = this.#waiting.slice(count)
+    this.#waitingBytes -= bytes
+    this.#works(count)
+    this.#removeOldCalls()
+    if (this.#waiting.length > 0) this.#writeTimer = setTimeout(() => this.#write(), 0).unref()
+    return this.#waiting.length > 0
+  }
+
+  /** Other work goes in between. */
+  async #writeAll(): Promise<void> {
+    while (this.#write()) await nextTurn()
+  }
+
+  #select(sql: string, values: readonly unknown[]): StoredCall[] {
+    const rows = this.#use(database => database.prepare(sql).all(values)) as { call: string }[]
+    return rows.map(({ call }) => JSON.parse(call))
+  }
+
+  #removeOldCalls(): void {
+    let isMore = false
+    try {
+      isMore = this.#use(database => removeOldCalls(database, this.#limits))
+    } catch (error) {
+      if (!this.#open) this.#fails(error as HistoryError)
+    }
+    clearTimeout(this.#removeTimer)
+    this.#removeTimer = setTimeout(() => this.#removeOldCalls(), isMore ? 0 : REMOVE_MS).unref()
+  }
+
+  /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
+  #use<T>(action: (database: Database) => T): T {
+    return explaining(this.#file, () => {
+      const id = fileId(this.#file)
+      try {
+        return explaining(this.#file, () => action(this.#openDatabase(id)))
+      } catch (error) {
+        const { reason } = error as HistoryError
+        if (reason !== 'damaged' && reason !== 'outdated') throw error
+        this.#closeFile()
+        // Another process may have been first.
+        if (id !== undefined && fileId(this.#file) === id)
+          this.#notice(`${(error as HistoryError).message}; moved it to ${setAside(this.#file, reason)}`)
+        return action(this.#openDatabase(fileId(this.#file)))
+      }
     })
-    this.#writing = writing
   }
 
-  /** The file is open, or has failed to open. */
-  #settle(): void {
-    this.#isSettled = true
-    this.#isOpened()
-    for (const batch of this.#unsent.splice(0)) this.#send(batch)
+  /** Reopens the file if it was moved or deleted. */
+  #openDatabase(id: number | undefined): Database {
+    if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
+    if (this.#open?.id !== id) this.#closeFile()
+    this.#open ??= openFile(this.#file)
+    if (this.#status.state === 'opening') this.#status.state = 'open'
+    return this.#open.database
   }
 
-  #take(event: CallEvent, { tools }: ToolExecutor): void {
-    const { calls, characters } = this.#waiting
-    const batch = this.#batch
-    if (calls >= MAX_WAITING_CALLS || characters + batch.characters >= MAX_WAITING_CHARACTERS)
-      return this.#health.drop(1)
-    const { name } = event.call
-    if (!batch.servers.has(name)) batch.servers.set(name, serverOf(tools, name))
-    if (event.result) addCall(batch, event, event.result)
-    this.#waiting.calls++
-    if (batch.calls >= BATCH_CALLS || batch.characters >= BATCH_CHARACTERS) this.#flush()
-    else this.#timer ??= this.#flushLater()
+  #closeFile(): void {
+    this.#open?.database.close()
+    this.#open = undefined
   }
 
-  #flushLater(): Timer {
-    const timer = this.#clock.setTimer(() => this.#flush(), FLUSH_MS)
-    timer.hold(false)
-    return timer
+  #works(written: number): void {
+    if (this.#status.state === 'failed') this.#logger.info({}, 'Calls are kept again')
+    this.#status.state = 'open'
+    this.#status.problem = undefined
+    this.#isLocked = false
+    this.#status.written += written
+    if (this.#waiting.length === 0) this.#isReported = false
   }
 
-  #flush(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-    const batch = this.#batch
-    if (batch.calls === 0) return
-    this.#batch = newBatch()
-    this.#waiting.characters += batch.characters
-    if (this.#isSettled) this.#send(batch)
-    else this.#unsent.push(batch)
+  #fails({ message, reason }: HistoryError): void {
+    this.#isLocked = reason === 'locked'
+    if (this.#isLocked) return
+    this.#status.state = 'failed'
+    this.#status.problem = message
+    this.#reportOnce(`Calls are not kept: ${message}`)
   }
 
-  #send(batch: Batch): void {
-    batch.firstSerial = this.#firstSerial
-    const isLongAgo = this.#clock.now() - (this.#writingSince ?? 0) > REOPEN_MS
-    if (!this.#writing && isLongAgo) this.#start()
-    if (this.#writing) this.#writing.write(batch)
-    else
-      this.#done({
-        calls: batch.calls,
-        characters: batch.characters,
-        problem: this.#health.problem ?? 'closed',
-      })
+  #drop(calls: number): void {
+    this.#status.dropped += calls
+    this.#reportOnce('Calls are missing from the history: they could not be written in time')
   }
 
-  #done({ calls, characters, problem }: { calls: number; characters: number; problem?: string }): void {
-    this.#waiting.calls -= calls
-    this.#waiting.characters -= characters
-    if (problem !== undefined) {
-      this.#health.fails(problem)
-      this.#health.drop(calls)
-    } else this.#health.kept(calls)
-    if (problem === undefined && this.#waiting.calls < MAX_WAITING_CALLS / 2) this.#health.keepsUp()
+  #reportOnce(text: string): void {
+    if (!this.#isReported) this.#notice(text)
+    this.#isReported = true
   }
 
-  #ended(writing: Writing): void {
-    if (this.#writing === writing) this.#writing = undefined
-    const { calls } = this.#waiting
-    const unsent = this.#unsent.reduce((sum, batch) => sum + batch.calls, this.#batch.calls)
-    const lost = calls - unsent
-    this.#waiting = { calls: calls - lost, characters: 0 }
-    if (lost > 0) this.#health.drop(lost)
-    this.#settle()
-  }
-
-  /** Resolves when all ended calls are in the file, or writing takes too long. */
-  async #settled(): Promise<void> {
-    await this.opened
-    this.#flush()
-    await this.#writing?.flushed(this.#clock, READ_WAIT_MS)
+  /** For the log, and for a person. */
+  #notice(text: string): void {
+    this.#logger.warn({}, text)
+    quietly(() => this.#onNotice(text))
   }
 }

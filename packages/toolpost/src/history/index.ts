@@ -1,6 +1,5 @@
 export { HistoryError } from './database.ts'
 export type { ExportFormat } from './export-text.ts'
-export type { CallFilter, CallPage, CallQuery } from './filter.ts'
-export { type History, openHistory } from './history.ts'
-export type { HistoryOptions, HistoryStatus } from './history-options.ts'
+export { type History, type HistoryOptions, type HistoryStatus, openHistory } from './history.ts'
+export type { CallFilter, CallPage, CallQuery } from './query.ts'
 export type { StoredCall } from './stored-call.ts'

@@ -1,10 +1,12 @@
-import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { CallEvent } from '../executor/observers.ts'
+import { cleaner, safeText, safeValue } from '../logging/safe-value.ts'
+import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
 
-/** An ended call, as the history returns it. Plain data, shortened, without secrets. */
+/** An ended call, as the history keeps it. Plain data, shortened, without secrets. */
 export interface StoredCall {
-  /** Increases from call to call, even across restarts. Two processes on one file may assign the same number. */
-  serial: number
+  /** A UUIDv7: unique across processes and restarts, and sorts by the time of the call. */
+  serial: string
   /** The caller's own id. */
   id?: string
   tool: string
@@ -27,97 +29,57 @@ export interface StoredCall {
   traceId?: string
 }
 
-/** The columns of a call in the file. */
-export const COLUMNS = [
-  'serial',
-  'time',
-  'tool',
-  'server',
-  'origin',
-  'caller',
-  'call_id',
-  'args',
-  'result',
-  'error',
-  'code',
-  'success',
-  'duration_ms',
-  'waited_ms',
-  'repairs',
-  'rule',
-  'approval',
-  'trace_id',
-  'found_ms',
-  'fitted_ms',
-] as const
+const MAX_NAME = 200
+const MAX_ERROR = 4_000
 
-type Text = string | null
-
-/**
- * A row of the file: a value for each of COLUMNS. `args`, `result`, `repairs` and `approval` are JSON. In a file of an
- * older Toolpost, the last columns are missing until it is written to.
- */
-export interface CallRow extends Record<(typeof COLUMNS)[number], string | number | null | undefined> {
-  serial: number
-  time: number
-  tool: string
-  server: Text
-  origin: string
-  caller: Text
-  call_id: Text
-  args: Text
-  result: Text
-  error: Text
-  code: Text
-  success: number
-  duration_ms: number
-  waited_ms: number
-  repairs: Text
-  rule: Text
-  approval: Text
-  trace_id: Text
-  found_ms: number | null | undefined
-  fitted_ms: number | null | undefined
-}
-
-export function storedCall(row: CallRow): StoredCall {
-  const call: StoredCall = {
-    serial: row.serial,
-    tool: row.tool,
-    source: row.server ?? 'local',
-    origin: row.origin,
-    args: parsed(row.args),
-    startedAt: row.time,
-    durationMs: row.duration_ms,
-    result: resultOf(row),
-  }
-  if (row.call_id !== null) call.id = row.call_id
-  if (row.found_ms != null && row.fitted_ms != null)
-    call.stages = { foundMs: row.found_ms, fittedMs: row.fitted_ms }
-  if (row.caller !== null) call.caller = row.caller
-  if (row.rule !== null) call.rule = row.rule
-  if (row.approval !== null) call.approval = parsed(row.approval)
-  if (row.trace_id !== null) call.traceId = row.trace_id
-  return call
-}
-
-function resultOf(row: CallRow): ToolResult {
+/** A copy of an ended call: the owner of its values may change them afterwards. */
+export function storedCall(event: CallEvent, result: ToolResult, server: string | undefined): StoredCall {
+  const { serial, call, origin, caller, startedAt, notes = {}, stages } = event
+  const id = call.id === undefined ? undefined : nameOf(call.id)
+  const tool = nameOf(call.name)
   const common = {
-    tool_name: row.tool,
-    execution_time_ms: row.duration_ms,
-    ...(row.call_id !== null && { tool_call_id: row.call_id }),
-    ...(row.waited_ms > 0 && { waited_ms: row.waited_ms }),
-    ...(row.repairs !== null && { repairs: parsed(row.repairs) as string[] }),
+    tool_name: tool,
+    execution_time_ms: result.execution_time_ms,
+    ...(id !== undefined && { tool_call_id: id }),
+    ...(result.waited_ms && { waited_ms: result.waited_ms }),
+    ...(result.repairs && { repairs: plainValue(result.repairs) as string[] }),
   }
-  if (row.success) return { success: true, result: parsed(row.result), ...common }
-  return { success: false, error: row.error ?? '', code: row.code as FailureCode, ...common }
+  return {
+    serial,
+    ...(id !== undefined && { id }),
+    tool,
+    source: nameOf(server ?? 'local'),
+    origin: nameOf(origin ?? 'code'),
+    ...(caller && { caller: nameOf(caller) }),
+    args: plainValue(call.args),
+    startedAt,
+    durationMs: result.execution_time_ms,
+    ...(stages && { stages }),
+    result: result.success
+      ? { success: true, result: plainValue(result.result), ...common }
+      : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code, ...common },
+    ...(notes.rule !== undefined && { rule: nameOf(notes.rule) }),
+    ...(notes.approval !== undefined && { approval: plainValue(notes.approval) }),
+    ...(notes.trace_id !== undefined && { traceId: nameOf(notes.trace_id) }),
+  }
 }
 
-function parsed(text: string | null): unknown {
-  if (text === null) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+function nameOf(value: unknown): string {
+  return safeText(typeof value === 'string' ? value : String(safeValue(value)), MAX_NAME)
+}
+
+/** Values within these limits are kept whole, except for secrets, so that the call can be repeated. */
+const WHOLE: PlainLimits = {
+  maxDepth: 64,
+  maxEntries: Number.POSITIVE_INFINITY,
+  maxBytes: 16 * 1024,
+  maxValues: 2_000,
+  isWhole: true,
+  cleaner,
+}
+
+/** Plain data without secrets; a large value is shortened as in a log. */
+function plainValue(value: unknown): unknown {
+  const copy = plainCopy(value, WHOLE)
+  return copy.isComplete && copy.bytes <= WHOLE.maxBytes ? copy.value : safeValue(value)
 }

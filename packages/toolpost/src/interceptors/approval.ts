@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { InterceptedCall } from '../executor/intercept.ts'
+import type { CallContext } from '../executor/context.ts'
 import { fingerprint } from './canonical.ts'
 
 /** A call that a person is asked about. */
@@ -56,7 +56,7 @@ export interface Asked {
   timeoutMs: number | undefined
 }
 
-export function newApproval(call: InterceptedCall, { args, because }: Asked, limitMs: number): Approval {
+export function newApproval(call: CallContext, { args, because }: Asked, limitMs: number): Approval {
   const { name: tool, server, origin, caller } = call
   const about = { tool, server, args, origin, caller, because }
   const askedAt = Date.now()
@@ -69,7 +69,7 @@ export function byAge(a: Approval, b: Approval): number {
 }
 
 /** The same for all calls that one approval covers; `undefined` if it cannot be computed. */
-export function keyOf({ name, server, origin, caller, args }: InterceptedCall): string | undefined {
+export function keyOf({ name, server, origin, caller, args }: CallContext): string | undefined {
   try {
     return fingerprint([name, server, origin, caller, args])
   } catch {
@@ -77,7 +77,7 @@ export function keyOf({ name, server, origin, caller, args }: InterceptedCall): 
   }
 }
 
-export function isAbout(decision: RememberedDecision, call: InterceptedCall): boolean {
+export function isAbout(decision: RememberedDecision, call: CallContext): boolean {
   return (
     decision.tool === call.name &&
     decision.server === call.server &&

@@ -1,7 +1,9 @@
-import type { InterceptedCall } from '../executor/intercept.ts'
-import { askedValue } from '../logging/safe-value.ts'
+import type { CallContext } from '../executor/context.ts'
+import { withoutKnownSecrets } from '../logging/redact.ts'
+import { cleaner, escapeControls } from '../logging/safe-value.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
+import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
 import {
   type Approval,
   type Asked,
@@ -18,6 +20,23 @@ import {
 import { type Keep, Remembered } from './remembered.ts'
 import { type SharedApprovals, SharedList } from './shared-approvals.ts'
 
+const MAX_SHOWN_BYTES = 20_000
+/**
+ * The arguments as the approver sees them. Nothing is shortened, and only values of secret keys and known secrets are
+ * removed: text that merely resembles a token may be the dangerous part.
+ */
+const SHOWN: PlainLimits = {
+  maxDepth: 100,
+  maxEntries: MAX_SHOWN_BYTES,
+  maxBytes: MAX_SHOWN_BYTES,
+  maxValues: MAX_SHOWN_BYTES,
+  cleaner: { ...cleaner, text: shownText, key: shownText },
+}
+
+function shownText(text: string): string {
+  return escapeControls(withoutKnownSecrets(text))
+}
+
 export interface ApprovalsOptions {
   /** How long an approval waits, and how long a granted one may be used. */
   timeoutMs?: number | undefined
@@ -28,7 +47,7 @@ export interface ApprovalsOptions {
   remembered?: readonly RememberedDecision[] | undefined
   onRemember?: Keep | undefined
   /** Calls that need no approval; remembered decisions take precedence. */
-  isApproved?: ((call: InterceptedCall) => boolean) | undefined
+  isApproved?: ((call: CallContext) => boolean) | undefined
   clock?: Clock | undefined
 }
 
@@ -108,7 +127,7 @@ export class Approvals {
   }
 
   /** Asks on every available channel whether a call may run. Never rejects. */
-  async request(call: InterceptedCall, because?: string, timeoutMs?: number): Promise<Verdict> {
+  async request(call: CallContext, because?: string, timeoutMs?: number): Promise<Verdict> {
     const key = keyOf(call)
     if (key === undefined) return { approved: false, reason: 'its arguments cannot be displayed' }
     const known = this.#remembered.find(call)
@@ -116,10 +135,11 @@ export class Approvals {
     if (this.#options.isApproved?.(call)) return { approved: true, reason: '', by: 'autoApprove' }
     const given = this.#take(key)
     if (given) return given
-    const asked = askedValue(call.args)
-    if (!asked) return { approved: false, reason: 'its arguments are too large to display' }
+    const shown = plainCopy(call.args, SHOWN)
+    if (!shown.isComplete || shown.bytes > MAX_SHOWN_BYTES)
+      return { approved: false, reason: 'its arguments are too large to display' }
     if (this.#isFull(call)) return { approved: false, reason: 'too many calls are waiting for approval' }
-    const about = { key, args: asked.value, because, timeoutMs }
+    const about = { key, args: shown.value, because, timeoutMs }
     const verdict = await (this.#elsewhere(call, about) ??
       this.#wait(call, this.#find(key, ({ settle }) => !settle) ?? this.#create(call, about)))
     // The caller still holds the arguments and could have changed them since.
@@ -148,14 +168,14 @@ export class Approvals {
   }
 
   /** No single caller may fill the queue. */
-  #isFull({ caller, origin }: InterceptedCall): boolean {
+  #isFull({ caller, origin }: CallContext): boolean {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#options
     const waiting = this.list()
     const own = waiting.filter(other => other.caller === caller && other.origin === origin)
     return waiting.length >= maxWaiting || own.length >= Math.max(1, maxWaiting / 10)
   }
 
-  #create(call: InterceptedCall, asked: Asked): Entry {
+  #create(call: CallContext, asked: Asked): Entry {
     const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
     const { id } = approval
     const limitMs = approval.expiresAt - approval.askedAt
@@ -172,7 +192,7 @@ export class Approvals {
   }
 
   /** The verdict on a call whose approval is shared; its caller is asked too, if still present. */
-  #elsewhere(call: InterceptedCall, asked: Asked): Promise<Verdict> | undefined {
+  #elsewhere(call: CallContext, asked: Asked): Promise<Verdict> | undefined {
     const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
     const verdict = this.#shared.request(call, approval)
     if (!verdict) return undefined
@@ -188,7 +208,7 @@ export class Approvals {
   }
 
   /** Holds the call until somebody decides, it expires, its caller gives up, or the caller's patience runs out. */
-  #wait(call: InterceptedCall, entry: Entry): Promise<Verdict> {
+  #wait(call: CallContext, entry: Entry): Promise<Verdict> {
     const { id } = entry.approval
     const asking = new AbortController()
     return new Promise<Verdict>(resolve => {
@@ -212,7 +232,7 @@ export class Approvals {
     }).finally(() => asking.abort())
   }
 
-  #patience(call: InterceptedCall, end: () => void): Timer | undefined {
+  #patience(call: CallContext, end: () => void): Timer | undefined {
     const { patienceMs = DEFAULT_PATIENCE_MS } = this.#options
     const limitMs = (patienceMs as Record<string, number>)[call.origin ?? '']
     if (limitMs === undefined) return undefined
@@ -220,7 +240,7 @@ export class Approvals {
   }
 
   /** Also asks the person behind the call, if the channel allows it. If they do not decide, others still can. */
-  async #askThere(call: InterceptedCall, approval: Approval, signal: AbortSignal): Promise<void> {
+  async #askThere(call: CallContext, approval: Approval, signal: AbortSignal): Promise<void> {
     try {
       const { tool, args } = approval
       const about = { tool, title: call.tool?.title, args }

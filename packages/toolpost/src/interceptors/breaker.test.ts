@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FailureCode } from '../call/failure-codes.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { fakeClock } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'

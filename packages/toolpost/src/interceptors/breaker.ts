@@ -1,7 +1,8 @@
 import type { BreakerStatus } from '../call/breaker-status.ts'
 import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
+import type { Interceptor, Next } from '../executor/chain.ts'
+import type { CallContext } from '../executor/context.ts'
 import { unavailable } from '../executor/failure.ts'
-import type { InterceptedCall, Interceptor, Next } from '../executor/intercept.ts'
 import { DEFAULT_TIMEOUT_MS } from '../executor/options.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { quietly } from '../runtime/quietly.ts'
@@ -39,9 +40,9 @@ const NEUTRAL: readonly string[] = ['cancelled', 'denied', 'limited']
 export function breaker(options: BreakerOptions = {}): Breaker {
   const { clock = systemClock } = options
   const circuits = new Circuits(options, clock)
-  async function breaker(call: InterceptedCall, next: Next): Promise<ToolResult> {
+  async function breaker(call: CallContext, next: Next): Promise<ToolResult> {
     const { server } = call
-    if (server === undefined || call.failure) return next()
+    if (server === undefined || call.failure || call.dryRun) return next()
     const circuit = circuits.openOf(server)
     if (!circuit) return circuits.note(server, call, await next())
     if (circuit.isProbing || clock.now() < circuit.retryAt) return refuse(call, circuit, clock)
@@ -93,7 +94,7 @@ class Circuits {
   }
 
   /** Records how a call ended. While the circuit is open, only the call that was let through counts. */
-  note(server: string, call: InterceptedCall, result: ToolResult, probed?: Circuit): ToolResult {
+  note(server: string, call: CallContext, result: ToolResult, probed?: Circuit): ToolResult {
     if (this.openOf(server) !== probed || isImpatient(call, result)) return result
     if (!result.success && (result.code === 'unavailable' || result.code === 'timeout'))
       this.#fail(server, call, result.error)
@@ -115,7 +116,7 @@ class Circuits {
     return { state: 'open', failures, error, retryAt: new Date(Date.now() + inMs).toISOString() }
   }
 
-  #fail(server: string, { caller }: InterceptedCall, error: string): void {
+  #fail(server: string, { caller }: CallContext, error: string): void {
     const circuit = this.#circuits.get(server) ?? {
       server,
       failures: 0,
@@ -141,12 +142,12 @@ class Circuits {
 }
 
 /** A caller's own deadline, shorter than the tool's, says nothing about the server. */
-function isImpatient({ timeoutMs, tool }: InterceptedCall, result: ToolResult): boolean {
+function isImpatient({ timeoutMs, tool }: CallContext, result: ToolResult): boolean {
   if (result.success || result.code !== 'timeout' || timeoutMs === undefined) return false
   return timeoutMs < (tool?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
 }
 
-function refuse(call: InterceptedCall, circuit: Circuit, clock: Clock): ToolFailure {
+function refuse(call: CallContext, circuit: Circuit, clock: Clock): ToolFailure {
   const { server, failures, error, caller, retryAt, isProbing } = circuit
   const inMs = Math.max(0, retryAt - clock.now())
   const next = isProbing ? 'a trial call is in progress' : `next attempt in ${Math.ceil(inMs / 1_000)} s`

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../call/tool-result.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { fakeClock } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
@@ -310,98 +310,6 @@ describe('limits under 10,000 parallel calls', () => {
     concurrency: fc.integer({ min: 1, max: 40 }),
     queue: fc.integer({ min: 0, max: 6_000 }),
   })
-  const NAMES = ['local', 'search', 'read', 'write', 'light']
-  const CALLERS = ['ann', 'bob', 'eve', undefined]
-  const SERVERS: Record<string, string> = { read: 'fs', write: 'fs', light: 'zwave' }
-
-  it('hold exactly: never more at once, never a longer line, every call answered once', async () => {
-    const rules = fc.record({ tool: limit, pattern: limit, server: limit, caller: limit, seed: fc.nat() })
-    await fc.assert(
-      fc.asyncProperty(rules, async ({ tool, pattern, server, caller, seed }) => {
-        const at = bench({
-          tools: { search: tool, '*': { concurrency: pattern.concurrency * 3, queue: pattern.queue * 2 } },
-          servers: { fs: server },
-          callers: { '*': caller },
-        })
-        const budget: Record<string, { concurrency: number; queue: number }> = {
-          '*': { concurrency: pattern.concurrency * 3, queue: pattern.queue * 2 },
-          'tool search': tool,
-          'server fs': server,
-          'caller ann': caller,
-          'caller bob': caller,
-          'caller eve': caller,
-          'caller default': caller,
-        }
-        const running: Record<string, number> = {}
-        const pending: Record<string, number> = {}
-        const over: string[] = []
-        const count = (counts: Record<string, number>, keys: string[], by: number) => {
-          for (const key of keys) counts[key] = (counts[key] ?? 0) + by
-        }
-        const checkPlaces = () => {
-          for (const [key, { concurrency }] of Object.entries(budget))
-            if ((running[key] ?? 0) > concurrency) over.push(`${key}: ${running[key]} at once`)
-        }
-        /** When everything that can happen has happened: what is not answered and does not run, waits. */
-        const checkLines = () => {
-          for (const [key, { queue }] of Object.entries(budget)) {
-            if ((pending[key] ?? 0) - (running[key] ?? 0) > queue) over.push(`${key}: the line is too long`)
-          }
-        }
-        // Inside of the limits: what has a place.
-        at.executor.use(async (call, next) => {
-          const keys = keysOf(call.name, call.caller)
-          count(running, keys, 1)
-          checkPlaces()
-          const result = await next()
-          count(running, keys, -1)
-          return result
-        })
-        let random = seed % 2_147_483_647 || 1
-        const any = <T>(list: readonly T[]): T => {
-          random = (random * 48_271) % 2_147_483_647
-          return list[random % list.length] as T
-        }
-        let answers = 0
-        const cancels: AbortController[] = []
-        const calls = Array.from({ length: 10_000 }, async (_, n) => {
-          const [name, who] = [any(NAMES), any(CALLERS)]
-          const gone = n % 10 === 0 ? new AbortController() : undefined
-          if (gone) cancels.push(gone)
-          const keys = keysOf(name, who)
-          count(pending, keys, 1)
-          const result = await at.run(name, { caller: who, signal: gone?.signal })
-          count(pending, keys, -1)
-          answers++
-          return result
-        })
-        await settled()
-        checkLines()
-        for (const gone of cancels) gone.abort()
-        await at.endOne()
-        checkLines()
-        await at.endAll()
-        const results = codes(await Promise.all(calls))
-        expect(over).toEqual([])
-        expect(answers).toBe(10_000)
-        expect(Object.values(running).every(left => left === 0)).toBe(true)
-        expect(new Set([...results, 'ok', 'limited', 'cancelled'])).toEqual(
-          new Set(['ok', 'limited', 'cancelled']),
-        )
-        expect(results.filter(code => code === 'ok').length).toBeLessThanOrEqual(at.begun.length)
-      }),
-      { numRuns: 3 },
-    )
-  }, 120_000)
-
-  function keysOf(name: string, caller: string | undefined): string[] {
-    return [
-      '*',
-      ...(name === 'search' ? ['tool search'] : []),
-      ...(SERVERS[name] === 'fs' ? ['server fs'] : []),
-      `caller ${caller ?? 'default'}`,
-    ]
-  }
 
   it('one limit alone lets in exactly what it has places and room in line for', async () => {
     await fc.assert(

@@ -1,13 +1,25 @@
-import type { ToolFailure } from '../call/tool-result.ts'
+import type { Interceptor } from '../executor/chain.ts'
+import type { CallContext } from '../executor/context.ts'
 import { cancelled } from '../executor/failure.ts'
-import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
-import { Gate } from './limits/gate.ts'
-import type { LimitOptions } from './limits/limit.ts'
-import { type LimitRules, LimitTable } from './limits/limit-table.ts'
+import { fitsGlob } from '../runtime/glob.ts'
+import { fitsTool } from '../tools/tool-pattern.ts'
 import { limited, refusal } from './refuse.ts'
+import { wholeNumber } from './whole-number.ts'
 
-export type { LimitOptions }
+/** What a limit allows. Anything left out is unlimited. */
+export interface LimitOptions {
+  /** How many calls may run at the same time. */
+  concurrency?: number | undefined
+  /** How many may wait for a free slot; 100 if left out. */
+  queue?: number | undefined
+  /** The longest they wait; 30 s if left out. */
+  maxWaitMs?: number | undefined
+  /** A token bucket: a burst of this many, then as many per minute, evenly spread. Calls do not wait for a token. */
+  perMinute?: number | undefined
+}
+
+type LimitRules = Readonly<Record<string, LimitOptions>>
 
 /** By pattern, with `*` and `?`. A call needs a slot in every limit that applies to it. */
 export interface LimitsOptions {
@@ -20,33 +32,228 @@ export interface LimitsOptions {
   clock?: Clock | undefined
 }
 
+const DEFAULT_QUEUE = 100
+const DEFAULT_MAX_WAIT_MS = 30_000
+const MINUTE_MS = 60_000
+/** Assumed until it is known how long calls take. */
+const USUAL_HOLD_MS = 1_000
+/** Further callers share one limit per rule: made-up names must not take memory. */
+const MAX_NAMES = 1_000
+const NO_LIMIT = Number.POSITIVE_INFINITY
+
 /** Limits how many calls run at the same time and how many start per minute. Throws on an invalid limit. */
 export function limits(options: LimitsOptions = {}): Interceptor {
   const { tools = {}, servers = {}, callers = {}, clock = systemClock } = options
-  const table = new LimitTable({ tools, servers, callers }, clock)
-  const gate = new Gate(clock)
-  return async function limits(call, next) {
-    if (call.failure) return next()
-    const needed = table.of(call)
+  const toolLimits = Object.entries(tools).map(([pattern, rule]) => ({
+    pattern,
+    limit: new Limit(`tools.${pattern}`, rule, clock),
+  }))
+  const serverLimits = new NamedLimits('servers', servers, clock)
+  const callerLimits = new NamedLimits('callers', callers, clock)
+
+  return async function limits(context, next) {
+    if (context.failure || context.dryRun) return next()
+    const { tool, server, caller = 'default' } = context
+    const needed = [
+      ...toolLimits
+        .filter(({ pattern }) => tool && fitsTool(pattern, tool, server))
+        .map(({ limit }) => limit),
+      ...(server === undefined ? [] : serverLimits.of(server)),
+      ...callerLimits.of(caller),
+    ]
     if (needed.length === 0) return next()
-    const entry = gate.enter(needed, call.signal)
-    const refused = entry instanceof Promise ? await entry : entry
-    if (refused === 'cancelled') return givenUp(call)
-    if (refused) {
-      call.notes.limit = refused.limit.name
-      return limited(call, refused.reason, refused.retryAfterMs)
-    }
-    const since = clock.now()
+    const refused = tooOften(needed)
+    if (refused) return refuse(context, refused)
+    for (const limit of needed) limit.spendToken()
+    // Always in the same order, so that no two calls wait for each other.
+    const held: Limit[] = []
     try {
-      // The caller may have given up between getting its slot and its turn.
-      return call.signal?.aborted ? givenUp(call) : await next()
+      for (const limit of needed) {
+        const problem = await limit.acquire(context)
+        if (problem) {
+          for (const each of needed) each.returnToken()
+          return problem === 'cancelled' ? givenUp(context) : refuse(context, problem)
+        }
+        held.push(limit)
+      }
+      return await next()
     } finally {
-      gate.leave(needed, clock.now() - since)
+      for (const limit of held) limit.release()
     }
   }
 }
 
-function givenUp(call: InterceptedCall): ToolFailure {
-  const { code, error } = cancelled(call.name)
-  return refusal(call, code, error)
+/** Why a call is refused: by which limit, the reason as text, and when to retry. */
+interface Refusal {
+  limit: Limit
+  reason: string
+  retryAfterMs: number
+}
+
+function refuse(context: CallContext, { limit, reason, retryAfterMs }: Refusal) {
+  context.notes.limit = limit.name
+  return limited(context, reason, retryAfterMs)
+}
+
+function givenUp(context: CallContext) {
+  const { code, error } = cancelled(context.name)
+  return refusal(context, code, error)
+}
+
+function tooOften(needed: readonly Limit[]): Refusal | undefined {
+  const [first] = needed
+    .map(limit => ({ limit, retryAfterMs: limit.tokenInMs() }))
+    .filter(({ retryAfterMs }) => retryAfterMs > 0)
+    .sort((a, b) => b.retryAfterMs - a.retryAfterMs)
+  if (!first) return undefined
+  const { limit, retryAfterMs } = first
+  const reason = `${limit.name} allows ${limit.perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
+  return { limit, reason, retryAfterMs }
+}
+
+/** The slots and tokens of one limit. */
+class Limit {
+  /** As written in a configuration: `tools.fs__*`. */
+  readonly name: string
+  readonly perMinute: number
+  readonly #concurrency: number
+  readonly #queue: number
+  readonly #maxWaitMs: number
+  readonly #clock: Clock
+  readonly #waiting = new Set<() => void>()
+  #running = 0
+  /** How much of the bucket is used, in 60,000ths of a token; drains by `perMinute` per millisecond. */
+  #used = 0
+  #usedAt = 0
+  #holdMs = USUAL_HOLD_MS
+  readonly #startedAt: number[] = []
+
+  /** Throws on invalid options. */
+  constructor(name: string, options: LimitOptions, clock: Clock) {
+    const { concurrency, perMinute, queue = DEFAULT_QUEUE, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
+    if (concurrency === undefined && perMinute === undefined)
+      throw new TypeError(`${name} limits nothing: set 'concurrency' or 'perMinute'`)
+    this.name = name
+    this.#clock = clock
+    this.#concurrency =
+      concurrency === undefined ? NO_LIMIT : wholeNumber(concurrency, 1, `${name}.concurrency`)
+    this.perMinute = perMinute === undefined ? NO_LIMIT : wholeNumber(perMinute, 1, `${name}.perMinute`)
+    this.#maxWaitMs = wholeNumber(maxWaitMs, 0, `${name}.maxWaitMs`)
+    this.#queue = this.#maxWaitMs === 0 ? 0 : wholeNumber(queue, 0, `${name}.queue`)
+  }
+
+  /** Whether forgetting it would change nothing. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.size === 0 && this.#usedNow() === 0
+  }
+
+  /** How long until there is a token; 0 if there is one. */
+  tokenInMs(): number {
+    if (this.perMinute === NO_LIMIT) return 0
+    const over = this.#usedNow() + MINUTE_MS - MINUTE_MS * this.perMinute
+    return over <= 0 ? 0 : Math.ceil(over / this.perMinute)
+  }
+
+  spendToken(): void {
+    this.#setUsed(this.#usedNow() + MINUTE_MS)
+  }
+
+  /** For a call that did not run after all. */
+  returnToken(): void {
+    this.#setUsed(Math.max(0, this.#usedNow() - MINUTE_MS))
+  }
+
+  #setUsed(used: number): void {
+    if (this.perMinute === NO_LIMIT) return
+    this.#used = used
+    this.#usedAt = this.#clock.now()
+  }
+
+  #usedNow(): number {
+    if (this.#used === 0) return 0
+    return Math.max(0, this.#used - (this.#clock.now() - this.#usedAt) * this.perMinute)
+  }
+
+  /** Takes a slot, after waiting for one if necessary; resolves to why there is none. */
+  async acquire(context: CallContext): Promise<Refusal | 'cancelled' | undefined> {
+    if (context.isCancelled) return 'cancelled'
+    if (this.#running >= this.#concurrency) {
+      const waiting = this.#waiting.size
+      if (waiting >= this.#queue) return this.#full(waiting === 0 ? '' : `, and ${waiting} are waiting`)
+      const outcome = await this.#wait(context)
+      if (outcome === 'cancelled') return outcome
+      if (outcome === 'late') return this.#full(`; no slot was free within ${inSeconds(this.#maxWaitMs)}`)
+      // The slot was handed over by the call that left.
+    } else this.#running++
+    this.#startedAt.push(this.#clock.now())
+    return undefined
+  }
+
+  release(): void {
+    const heldMs = this.#clock.now() - (this.#startedAt.shift() ?? 0)
+    this.#holdMs += (heldMs - this.#holdMs) / 8
+    const [next] = this.#waiting
+    if (next) next()
+    else this.#running--
+  }
+
+  #wait(context: CallContext): Promise<'entered' | 'late' | 'cancelled'> {
+    return new Promise(resolve => {
+      const settle = (outcome: 'entered' | 'late' | 'cancelled') => {
+        timer.cancel()
+        this.#waiting.delete(enter)
+        context.signal.removeEventListener('abort', giveUp)
+        resolve(outcome)
+      }
+      const enter = () => settle('entered')
+      const giveUp = () => settle('cancelled')
+      const timer = this.#clock.setTimer(() => settle('late'), this.#maxWaitMs)
+      this.#waiting.add(enter)
+      context.signal.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+
+  #full(rest: string): Refusal {
+    const retryAfterMs = Math.max(1, this.#holdMs / this.#concurrency)
+    return { limit: this, reason: `${this.name} allows ${this.#concurrency} at once${rest}`, retryAfterMs }
+  }
+}
+
+/** The limits of servers, or of callers: each name that matches a pattern has its own. */
+class NamedLimits {
+  readonly #kind: string
+  readonly #rules: LimitRules
+  readonly #clock: Clock
+  readonly #byName = new Map<string, Limit[]>()
+
+  constructor(kind: string, rules: LimitRules, clock: Clock) {
+    this.#kind = kind
+    this.#rules = rules
+    this.#clock = clock
+    // Reports invalid options now rather than at the first call.
+    for (const [pattern, options] of Object.entries(rules)) new Limit(`${kind}.${pattern}`, options, clock)
+  }
+
+  of(name: string): readonly Limit[] {
+    const key = this.#byName.has(name) || this.#makeRoom() ? name : '*'
+    const known = this.#byName.get(key)
+    if (known) return known
+    const limits = Object.entries(this.#rules)
+      .filter(([pattern]) => fitsGlob(name, pattern))
+      .map(([, options]) => new Limit(`${this.#kind}.${key}`, options, this.#clock))
+    this.#byName.set(key, limits)
+    return limits
+  }
+
+  /** Makes room for one more by forgetting those that are idle. */
+  #makeRoom(): boolean {
+    if (this.#byName.size < MAX_NAMES) return true
+    for (const [name, limits] of this.#byName)
+      if (limits.every(({ isIdle }) => isIdle)) this.#byName.delete(name)
+    return this.#byName.size < MAX_NAMES
+  }
+}
+
+function inSeconds(ms: number): string {
+  return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${Math.ceil(ms / 1_000)} s`
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../call/tool-result.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Ask } from '../tools/caller.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
@@ -77,8 +77,8 @@ describe('the policy', () => {
     ],
     [
       'everything at once',
-      { tools: 'delete', from: ['mcp'], callers: ['a'], if: { destructive: true }, then: 'deny' },
-      'delete',
+      { tools: 'list', from: ['mcp'], callers: ['a'], if: { readOnly: true }, then: 'deny' },
+      'list',
       { origin: 'mcp', caller: 'b' },
       false,
     ],
@@ -119,6 +119,35 @@ describe('the policy', () => {
       expect(await run('fs__read', { origin })).toMatchObject({ success: true })
     },
   )
+
+  it.each(['chat', 'mcp', 'voice'])(
+    'asks before something destructive that comes from %s, also after rules that say nothing about it',
+    async origin => {
+      const rules: PolicyRule[] = [
+        { tools: 'fs__*', then: 'allow' },
+        { from: ['cli'], then: 'deny' },
+      ]
+      const { run, runs, approvals, executor, clock } = setUp(rules)
+      const notes: unknown[] = []
+      executor.observe(event => event.result && notes.push(event.notes))
+      const answer = run('delete', { origin })
+      await clock.advance(0)
+      expect(approvals.list()).toMatchObject([
+        { tool: 'delete', because: 'the tool is marked as destructive' },
+      ])
+      expect(runs).toEqual([])
+      approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
+      expect((await answer).success).toBe(true)
+      expect(notes).toMatchObject([{ rule: 'default rule: ask' }])
+    },
+  )
+
+  it('asks about nothing destructive if a rule allows that', async () => {
+    const { run, runs } = setUp([{ if: { destructive: true }, then: 'allow' }])
+    for (const origin of ['chat', 'mcp', 'voice'])
+      expect(await run('delete', { origin })).toMatchObject({ success: true })
+    expect(runs).toHaveLength(3)
+  })
 
   it('runs nothing by a rule whose pattern cannot be checked', async () => {
     const args = { properties: { path: { pattern: '^(?!/etc/)' } } }
@@ -383,15 +412,15 @@ describe('approvals', () => {
     approvals.close()
   })
 
-  it('[F56] do not hold for arguments that were changed while they waited', async () => {
+  it('[F56] run with the arguments that were shown, also if the caller changes its own meanwhile', async () => {
     const { run, approvals, clock, runs } = setUp(ASK)
     const args = { path: 'harmless' }
     const answer = run('delete', { args })
     await clock.advance(0)
     args.path = '/'
     approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
-    expect(await answer).toMatchObject({ code: 'denied', error: expect.stringContaining('changed') })
-    expect(runs).toEqual([])
+    expect(await answer).toMatchObject({ success: true })
+    expect(runs).toEqual([{ path: 'harmless' }])
   })
 
   it('[F56] never run a call twice, for other arguments, or after it was denied or expired', async () => {

@@ -1,7 +1,8 @@
 import type { ValidateFunction } from 'ajv'
-import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
+import type { Interceptor } from '../executor/chain.ts'
+import type { CallContext } from '../executor/context.ts'
 import { fitsGlob } from '../runtime/glob.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
+import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { Approvals } from './approvals.ts'
@@ -28,7 +29,7 @@ export interface PolicyRule {
   because?: string
 }
 
-/** The default: a person is asked before a model does something that cannot be undone. */
+/** Always the last rule: a person is asked before a model does something that cannot be undone. */
 export const DEFAULT_POLICY: readonly PolicyRule[] = [
   {
     from: ['chat', 'mcp', 'voice'],
@@ -38,15 +39,27 @@ export const DEFAULT_POLICY: readonly PolicyRule[] = [
   },
 ]
 
-/** Decides which calls run: the first matching rule decides, and calls that match no rule are allowed. */
+/**
+ * Decides which calls run: the first matching rule decides, and calls that match no rule are allowed. The default rule
+ * comes last, whatever the rules are; `{ if: { destructive: true }, then: 'allow' }` turns it off.
+ */
 export function policy(
-  rules: readonly PolicyRule[] = DEFAULT_POLICY,
+  rules: readonly PolicyRule[] = [],
   { approvals = new Approvals() }: { approvals?: Approvals } = {},
 ): Interceptor {
-  const compiled = rules.map(compile)
+  const compiled = [
+    ...rules.map((rule, index) => compile(rule, `rule ${index + 1}`)),
+    ...DEFAULT_POLICY.map(rule => compile(rule, 'default rule')),
+  ]
   const decide: Interceptor = async function policy(call, next) {
     if (call.failure) return next()
     const rule = await firstFit(compiled, call)
+    if (call.dryRun) {
+      const { then = 'allow', because, timeoutMs } = rule ?? {}
+      call.dryRun.verdict = then
+      if (then === 'ask') call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs) }
+      if (then !== 'deny') return next()
+    }
     if (!rule) return next()
     const { then, because, timeoutMs } = rule
     call.notes.rule = nameOf(rule)
@@ -56,10 +69,6 @@ export function policy(
     call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
     return approved ? next() : denied(call, reason)
   }
-  decide.foresee = async call => {
-    const { then = 'allow', because, timeoutMs } = (await firstFit(compiled, call)) ?? {}
-    return then === 'ask' ? { asks: { because, timeoutMs: approvals.limitMs(timeoutMs) } } : then
-  }
   return decide
 }
 
@@ -67,30 +76,29 @@ export function policy(
 const NO_NAME = 'default'
 
 type Compiled = PolicyRule & {
-  readonly index: number
+  readonly label: string
   /** Compiled when first needed. */
   validate(): Promise<ValidateFunction>
 }
 
-function compile(rule: PolicyRule, index: number): Compiled {
+function compile(rule: PolicyRule, label: string): Compiled {
   let validate: Promise<ValidateFunction> | undefined
   return {
     ...rule,
-    index,
+    label,
     validate() {
       validate ??= compileSchema(rule.args ?? {}).then(({ validate, leftOut }) => {
         // A rule that does not check everything would allow more than it says.
-        if (leftOut.length === 0) return validate
-        throw new Error(
-          `'args' of rule ${index + 1} has a pattern that cannot be checked in linear time: ${leftOut[0]}`,
-        )
+        const [pattern] = leftOut
+        if (pattern === undefined) return validate
+        throw new Error(`'args' of ${label} has a pattern that cannot be checked in linear time: ${pattern}`)
       })
       return validate
     },
   }
 }
 
-async function firstFit(rules: readonly Compiled[], call: InterceptedCall): Promise<Compiled | undefined> {
+async function firstFit(rules: readonly Compiled[], call: CallContext): Promise<Compiled | undefined> {
   for (const rule of rules) {
     if (!covers(rule, call)) continue
     if (rule.args === undefined || (await rule.validate())(call.args)) return rule
@@ -98,11 +106,11 @@ async function firstFit(rules: readonly Compiled[], call: InterceptedCall): Prom
   return undefined
 }
 
-function covers(rule: PolicyRule, call: InterceptedCall): boolean {
-  const { tools, servers, from, callers } = rule
+function covers(rule: PolicyRule, call: CallContext): boolean {
+  const { servers, from, callers } = rule
   const { server, origin, caller, tool } = call
   return (
-    fitsNames(tools, call) &&
+    fitsNames(rule, call) &&
     fits(server, servers) &&
     fitsOrigin(origin, from) &&
     fits(caller ?? NO_NAME, callers) &&
@@ -111,10 +119,21 @@ function covers(rule: PolicyRule, call: InterceptedCall): boolean {
   )
 }
 
-function fitsNames(tools: PolicyRule['tools'], { tool, server }: InterceptedCall): boolean {
+/**
+ * A tool has up to three names: the one it is registered under, its server's own, and `server__tool`. A rule that asks or
+ * denies matches any of them; one that allows does not match by the server's own name, which any server may choose.
+ */
+function fitsNames({ tools, then }: PolicyRule, { tool, server, originalName }: CallContext): boolean {
   if (tools === undefined) return true
+  if (!tool) return false
   const patterns = typeof tools === 'string' ? [tools] : tools
-  return tool !== undefined && patterns.some(pattern => fitsTool(pattern, tool, server))
+  const original = then === 'allow' ? undefined : originalName
+  return patterns.some(
+    pattern =>
+      fitsTool(pattern, tool, server) ||
+      (original !== undefined &&
+        (fitsGlob(original, pattern) || fitsGlob(`${server}__${original}`, pattern))),
+  )
 }
 
 /** The console uses HTTP, so a rule about HTTP also covers the console. */
@@ -126,7 +145,7 @@ function fits(value: string | undefined, globs: readonly string[] | undefined): 
   return globs === undefined || (value !== undefined && globs.some(glob => fitsGlob(value, glob)))
 }
 
-function nameOf({ index, then, tools }: Compiled): string {
+function nameOf({ label, then, tools }: Compiled): string {
   const about = tools === undefined ? '' : ` ${typeof tools === 'string' ? tools : tools.join(', ')}`
-  return `rule ${index + 1}: ${then}${about}`
+  return `${label}: ${then}${about}`
 }

@@ -1,14 +1,14 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolFailure } from '../call/tool-result.ts'
-import type { InterceptedCall } from '../executor/intercept.ts'
+import type { CallContext } from '../executor/context.ts'
 
 /** The result of a call that may not run. */
-export function denied(call: InterceptedCall, reason: string): ToolFailure {
+export function denied(call: CallContext, reason: string): ToolFailure {
   return refusal(call, 'denied', `Tool '${call.name}' was denied: ${reason}`)
 }
 
 /** The result of a call that may not run now. */
-export function limited(call: InterceptedCall, reason: string, retryAfterMs?: number): ToolFailure {
+export function limited(call: CallContext, reason: string, retryAfterMs?: number): ToolFailure {
   const answer = refusal(call, 'limited', `Tool '${call.name}' is over its limit: ${reason}`)
   return retryAfterMs === undefined ? answer : { ...answer, retry_after_ms: Math.ceil(retryAfterMs) }
 }

@@ -1,4 +1,4 @@
-import type { InterceptedCall } from '../executor/intercept.ts'
+import type { CallContext } from '../executor/context.ts'
 import { quietly } from '../runtime/quietly.ts'
 import { type Approval, type Decision, isAbout, type RememberedDecision } from './approval.ts'
 
@@ -16,7 +16,7 @@ export class Remembered {
     this.#kept = new WeakSet(kept)
   }
 
-  find(call: InterceptedCall): RememberedDecision | undefined {
+  find(call: CallContext): RememberedDecision | undefined {
     return this.#decisions.find(decision => isAbout(decision, call))
   }
 

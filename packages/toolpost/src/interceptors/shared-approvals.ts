@@ -1,10 +1,10 @@
-import type { InterceptedCall } from '../executor/intercept.ts'
+import type { CallContext } from '../executor/context.ts'
 import type { Approval, Decision, Verdict } from './approval.ts'
 
 /** Calls whose approval outlives this process, and can be asked for and granted in others. */
 export interface SharedApprovals {
   /** `undefined` if the call is not one of them. */
-  request(call: InterceptedCall, asked: Approval): Promise<Verdict> | undefined
+  request(call: CallContext, asked: Approval): Promise<Verdict> | undefined
   decide(id: string, decision: 'approve' | 'deny', about: Decision): Promise<unknown>
 }
 
@@ -35,7 +35,7 @@ export class SharedList {
     this.#tell()
   }
 
-  request(call: InterceptedCall, asked: Approval): Promise<Verdict> | undefined {
+  request(call: CallContext, asked: Approval): Promise<Verdict> | undefined {
     return this.#sharing?.request(call, asked)
   }
 

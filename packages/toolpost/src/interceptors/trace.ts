@@ -1,7 +1,8 @@
 import type { Attributes, Context, Histogram, MeterProvider, Span, Tracer } from '@opentelemetry/api'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { InterceptedCall, Interceptor, Next } from '../executor/intercept.ts'
-import { safeName, safeText, safeValue } from '../logging/safe-value.ts'
+import type { Interceptor, Next } from '../executor/chain.ts'
+import type { CallContext } from '../executor/context.ts'
+import { safeText, safeValue } from '../logging/safe-value.ts'
 import { ATTRIBUTE, METRIC, OPERATION, TOOL_TYPE } from '../telemetry/names.ts'
 import {
   attributes,
@@ -38,13 +39,13 @@ export function trace(options: TraceOptions = {}): Interceptor {
     return tracing
   }
   return function trace(call, next) {
-    if (!hasSdk()) return next()
+    if (!hasSdk() || call.dryRun) return next()
     return tracing ? tracing.around(call, next) : load().then(loaded => loaded?.around(call, next) ?? next())
   }
 }
 
 interface TracedCall {
-  call: InterceptedCall
+  call: CallContext
   span: Span
   /** The context that the tool runs in. */
   inside: Context
@@ -63,7 +64,7 @@ class Tracing {
     this.#tracer = api.trace.getTracer(TRACER)
   }
 
-  async around(call: InterceptedCall, next: Next): Promise<ToolResult> {
+  async around(call: CallContext, next: Next): Promise<ToolResult> {
     const { trace, isSpanContextValid } = this.#api
     const startedAt = performance.now()
     const parent = parentOf(this.#api, call.meta)
@@ -77,9 +78,9 @@ class Tracing {
     return result
   }
 
-  #begin(call: InterceptedCall, parent: Context): Span {
+  #begin(call: CallContext, parent: Context): Span {
     const kind = this.#api.SpanKind.INTERNAL
-    const name = `${OPERATION.executeTool} ${safeName(call.name)}`
+    const name = `${OPERATION.executeTool} ${safeText(call.name)}`
     return this.#tracer.startSpan(name, { kind, attributes: identityOf(call) }, parent)
   }
 
@@ -96,7 +97,7 @@ class Tracing {
     }
   }
 
-  #describe(span: Span, call: InterceptedCall): void {
+  #describe(span: Span, call: CallContext): void {
     const { id, tool, args } = call
     const { description } = tool ?? {}
     span.setAttributes(
@@ -116,7 +117,7 @@ class Tracing {
   }
 
   /** Names of nonexistent tools are left out: callers can make up any number of them. */
-  #measure(call: InterceptedCall, result: ToolResult, seconds: number): void {
+  #measure(call: CallContext, result: ToolResult, seconds: number): void {
     const labels = call.tool ? identityOf(call) : { [ATTRIBUTE.operation]: OPERATION.executeTool }
     if (!result.success) labels[ATTRIBUTE.errorType] = result.code
     this.#histogram().record(seconds, labels)
@@ -136,10 +137,10 @@ class Tracing {
 }
 
 /** Attributes that samplers can use. */
-function identityOf({ name, server }: InterceptedCall): Attributes {
+function identityOf({ name, server }: CallContext): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.executeTool,
-    [ATTRIBUTE.toolName]: safeName(name),
+    [ATTRIBUTE.toolName]: safeText(name),
     [ATTRIBUTE.toolType]: server === undefined ? TOOL_TYPE.local : TOOL_TYPE.mcp,
   }
 }

@@ -1,9 +1,7 @@
 import { isObjectLike } from '../runtime/guards.ts'
-import { uriDecoded } from '../runtime/uri-decoded.ts'
-import { REMOVED } from './known-secrets.ts'
-import { looksRandom } from './looks-random.ts'
+import { basicCredentials, uriDecoded } from '../runtime/uri-decoded.ts'
+import { isSecretKey, REMOVED } from './redact.ts'
 import { safeText } from './safe-value.ts'
-import { isSecretKey } from './secret-names.ts'
 
 /** The secret values of a configuration: of keys that name a secret, at any depth, and in its URLs. */
 export function secretsIn(config: unknown): string[] {
@@ -19,7 +17,7 @@ export function shownAddress(address: string): string {
   return safeText(address.replace(/^.*@/s, `${REMOVED}@`))
 }
 
-/** User, password, and any key in the path or the query of a URL. */
+/** The password, and any key in the path or the query of a URL. */
 export function secretsInAddress(value: string): string[] {
   if (!value.includes('://') || !URL.canParse(value)) return []
   const url = new URL(value)
@@ -34,7 +32,12 @@ function credentialsIn({ username, password, protocol }: URL): string[] {
   return secret === '' ? [] : [secret, uriDecoded(secret), basicCredentials(username, password)]
 }
 
-/** User and password, as written in a URL, for an Authorization header. */
-export function basicCredentials(username: string, password: string): string {
-  return Buffer.from(`${uriDecoded(username)}:${uriDecoded(password)}`).toString('base64')
+/** Whether a setting looks like a key: one word with a long run of letters and digits. */
+export function looksRandom(text: string): boolean {
+  return (
+    /^[\w.~+=-]{16,500}$/.test(text) &&
+    /[A-Za-z\d]{16}/.test(text) &&
+    /\d\D*\d/.test(text) &&
+    /[A-Za-z]/.test(text)
+  )
 }

@@ -11,9 +11,7 @@ export function quietLogger(logger: Logger = silentLogger): Logger {
       return attempt(() => logger.level, 'silent')
     },
     set level(level) {
-      attempt(() => {
-        logger.level = level
-      }, undefined)
+      quietly(() => Object.assign(logger, { level }))
     },
     isLevelEnabled: level => attempt(() => logger.isLevelEnabled(level), false),
     // The method is looked up on every write: pino swaps its methods when the level changes.

@@ -1,73 +1,46 @@
-import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import type { Logger, WriteLevel } from './logger.ts'
 
-type Line = [fields: object, message: string]
-
-export interface RateLimitOptions {
-  clock?: Clock
-  intervalMs?: number
-}
-
-interface Kind {
+interface Last {
   level: WriteLevel
-  repeated: number
-  timer: Timer
+  at: number
+  omitted: number
 }
 
 /**
- * For lines that others can trigger as often as they like: the first of a kind is written in full, repeats are counted,
- * and the count is written once a second until a second passes without any.
+ * For lines that others can trigger as often as they like: writes one of each kind per interval, and before the next
+ * one how many were omitted.
  */
 export class RateLimitedLog {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #intervalMs: number
-  readonly #kinds = new Map<string, Kind>()
+  readonly #last = new Map<string, Last>()
 
-  constructor(logger: Logger, { clock = systemClock, intervalMs = 1_000 }: RateLimitOptions = {}) {
+  constructor(logger: Logger, { clock = systemClock, intervalMs = 1_000 } = {}) {
     this.#logger = logger
     this.#clock = clock
     this.#intervalMs = intervalMs
   }
 
-  /**
-   * `kind` says what is counted ("stray answers") and is a constant of ours, never foreign text: each is remembered.
-   * `line` is called only if it is written, so a counted line costs one map lookup.
-   */
-  write(level: WriteLevel, kind: string, line: () => Line): void {
+  /** `kind` says what is counted ("stray answers"): a constant of ours, since each is remembered. */
+  write(level: WriteLevel, kind: string, line: () => [fields: object, message: string]): void {
     if (!this.#logger.isLevelEnabled(level)) return
-    const known = this.#kinds.get(kind)
-    if (known) known.repeated++
-    else {
-      this.#kinds.set(kind, { level, repeated: 0, timer: this.#later(kind) })
-      this.#logger[level](...line())
-    }
+    const last = this.#last.get(kind)
+    const at = this.#clock.now()
+    if (last && at - last.at < this.#intervalMs) return void last.omitted++
+    if (last) this.#report(kind, last)
+    this.#last.set(kind, { level, at, omitted: 0 })
+    this.#logger[level](...line())
   }
 
   /** Writes the outstanding counts. */
   close(): void {
-    for (const [kind, known] of this.#kinds) {
-      known.timer.cancel()
-      this.#tell(kind, known)
-    }
-    this.#kinds.clear()
+    for (const [kind, last] of this.#last) this.#report(kind, last)
+    this.#last.clear()
   }
 
-  #later(kind: string): Timer {
-    const timer = this.#clock.setTimer(() => this.#due(kind), this.#intervalMs)
-    timer.hold(false)
-    return timer
-  }
-
-  #due(kind: string): void {
-    const known = this.#kinds.get(kind)
-    if (!known) return
-    if (known.repeated === 0) this.#kinds.delete(kind)
-    else this.#kinds.set(kind, { level: known.level, repeated: 0, timer: this.#later(kind) })
-    this.#tell(kind, known)
-  }
-
-  #tell(kind: string, { level, repeated }: Kind): void {
-    if (repeated > 0) this.#logger[level]({ repeated }, `${kind}: ${repeated} more`)
+  #report(kind: string, { level, omitted }: Last): void {
+    if (omitted > 0) this.#logger[level]({ repeated: omitted }, `${kind}: ${omitted} more`)
   }
 }

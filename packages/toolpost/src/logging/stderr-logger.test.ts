@@ -1,21 +1,171 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { removeFromLogs, treatAsSecret } from './redact.ts'
 import { stderrLogger } from './stderr-logger.ts'
 
-function setUp(isTTY: boolean) {
+function setUp({ isTTY = false } = {}) {
   const lines: string[] = []
   const stream = { isTTY, write: (line: string) => lines.push(line) > 0 }
-  return { logger: stderrLogger('info', stream as unknown as NodeJS.WriteStream), lines }
+  const logger = stderrLogger('info', stream as unknown as NodeJS.WriteStream)
+  const fieldsOf = (fields: object) => {
+    logger.info(fields)
+    return JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>
+  }
+  return { logger, lines, fieldsOf }
 }
 
-it.each([false, true])('[F34] writes no secret, whoever gave it one (terminal: %s)', isTTY => {
-  const { logger, lines } = setUp(isTTY)
-  const cycle: Record<string, unknown> = { error: new Error('Bearer wombat7wombat7'), n: 1n }
-  cycle.self = cycle
-  logger.child({ api_key: 'wombat7' }).warn({ password: 'wombat7', cycle }, 'with token=wombat7')
-  logger.info({ question: 'my pin: wombat7' })
-  logger.debug({}, 'not enabled')
-  expect(lines).toHaveLength(2)
-  expect(lines.join('')).not.toContain('wombat7')
-  expect(lines[0]).toContain('with token=[removed]')
-  expect(lines[0]).toContain('[circular]')
+describe('the stderr logger', () => {
+  it('writes JSON lines of the enabled levels, with the fields of its parents', () => {
+    const { logger, lines } = setUp()
+    logger.child({ server: 'home' }).child({ part: 1 }).warn({ n: 2 }, 'late')
+    logger.debug({}, 'not enabled')
+    logger.level = 'debug'
+    logger.debug({}, 'enabled')
+    logger.level = 'silent'
+    logger.error({}, 'not enabled')
+    expect(lines.map(line => JSON.parse(line))).toEqual([
+      {
+        level: 'warn',
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+        server: 'home',
+        part: 1,
+        n: 2,
+        msg: 'late',
+      },
+      { level: 'debug', time: expect.anything(), msg: 'enabled' },
+    ])
+  })
+
+  it('[F33] writes one readable line on a terminal, whatever is logged', () => {
+    const { logger, lines } = setUp({ isTTY: true })
+    logger.warn({ tool: 'a\u001b[2Jb', list: [1, '\u202e'] }, 'slow\nFORGED line')
+    expect(lines).toEqual([expect.stringMatching(/ \u001b\[33mwarn\u001b\[0m slow\\nFORGED line {2}tool=/)])
+    expect(lines[0]).toMatch(/tool=a\\u001b\[2Jb list=\[1,"\\u202e"\]\n$/)
+  })
+
+  it('[F31] writes lone surrogates as escapes', () => {
+    const { fieldsOf, lines } = setUp()
+    fieldsOf({ text: 'x\ud800y😀', '\udc00': 1 })
+    expect(lines[0]).toContain('"x\\ud800y😀"')
+    expect(lines[0]?.isWellFormed()).toBe(true)
+  })
+
+  it('cuts what is long, deep or wide, and survives getters, proxies and cycles', () => {
+    const { logger, lines, fieldsOf } = setUp()
+    let deep: unknown = 'inside'
+    for (let level = 0; level < 10_000; level++) deep = [deep]
+    const cycle: Record<string, unknown> = { n: 1n }
+    cycle.self = cycle
+    const fields = {
+      deep,
+      cycle,
+      wide: Array.from({ length: 100_000 }, (_, n) => n),
+      get broken() {
+        throw new Error('no')
+      },
+      proxy: new Proxy(
+        {},
+        {
+          ownKeys() {
+            throw new Error('never')
+          },
+        },
+      ),
+      long: 'x'.repeat(1_000_000),
+    }
+    expect(fieldsOf(fields)).toMatchObject({
+      cycle: { n: '1', self: '[circular]' },
+      long: '[…]',
+      broken: '[unreadable: no]',
+      proxy: '[unreadable: never]',
+    })
+    logger.info({}, 'x'.repeat(1_000_000))
+    expect(lines.join('').length).toBeLessThan(50_000)
+    expect(lines.join('')).toMatch(/… 99000 more.*… \(1000000 characters\)/s)
+  })
+})
+
+describe('[F34] redaction', () => {
+  it('removes the values of secret keys, at any depth, in maps and in text', () => {
+    const { fieldsOf, lines } = setUp()
+    treatAsSecret(['houseCode'])
+    fieldsOf({
+      dbPassword: 'wombat7',
+      'X-Api-Key': 'wombat7',
+      list: [{ ACCESS_TOKEN: 'wombat7', user_pin: 1_234_567, my_house_code: 'wombat7' }],
+      map: new Map([['Set-Cookie', 'wombat7']]),
+      json: '{"password": "wombat7 \\" wombat7", "pin": 1234567, "ok": 1}',
+      inspected: "{ token: 'wombat7' }",
+      query: 'https://host/?api_key=wombat7&page=2',
+      'text?secret=wombat7': true,
+    })
+    expect(lines.join('')).not.toMatch(/wombat7|1234567/)
+    expect(lines.join('')).toMatch(/"ok\\": 1.*page=2/)
+  })
+
+  it('leaves other keys alone', () => {
+    const ordinary = {
+      max_tokens: 5,
+      tokenizer: 'bpe',
+      compass: 'N',
+      author: 'me',
+      primary_key: 'id',
+      spin: 1,
+    }
+    const { fieldsOf } = setUp()
+    expect(fieldsOf({ ordinary, password: '', token: null, auth: false })).toMatchObject({
+      ordinary,
+      password: '',
+      token: null,
+      auth: false,
+    })
+  })
+
+  it('removes registered values: as they are, as in JSON, and as in a URL', () => {
+    const { fieldsOf, lines } = setUp()
+    const secret = 'tulip "garden" & 42'
+    removeFromLogs([secret, 'short'])
+    const { note } = fieldsOf({
+      note: `say ${secret} or short`,
+      json: JSON.stringify({ a: secret }),
+      url: `http://host/${encodeURIComponent(secret)}`,
+      cut: `${'x'.repeat(9_990)}${secret}`,
+    })
+    expect(note).toBe('say [removed] or short')
+    expect(lines.join('')).not.toMatch(/tulip|garden/)
+  })
+
+  it.each([
+    ['Authorization header', 'Bearer abcdef123456'],
+    ['Authorization header', 'Basic dXNlcjpwYXNzd29yZA=='],
+    ['user and password in a URL', 'me:wombat@', 'postgres://', 'db/x'],
+    ['private key', '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----'],
+    ['JSON Web Token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SflKxwRJSM'],
+    ['Anthropic', 'sk-ant-api03-abcdefgh12345678'],
+    ['OpenAI', 'sk-proj-abcdefgh12345678'],
+    ['GitHub', `ghp_${'a1'.repeat(18)}`],
+    ['GitHub', `github_pat_${'a1'.repeat(18)}`],
+    ['GitLab', 'glpat-abcdefgh12345678'],
+    ['Slack', 'xoxb-1234-5678-abcdefgh'],
+    ['AWS', 'AKIAIOSFODNN7EXAMPLE'],
+    ['Google', `AIza${'Ab1'.repeat(12)}`],
+    ['Stripe', 'sk_live_abcdefgh1234'],
+    ['npm', `npm_${'a1'.repeat(18)}`],
+    ['Hugging Face', `hf_${'a1'.repeat(10)}`],
+  ])('removes a well-known token: %s', (_issuer, token, before = 'is ', after = ' ok') => {
+    const { logger, lines } = setUp()
+    logger.info({ text: before + token + after }, before + token + after)
+    const { text, msg } = JSON.parse(lines[0] ?? '')
+    const at = token.endsWith('@') ? '@' : ''
+    expect([text, msg]).toEqual(Array(2).fill(`${before}[removed]${at}${after}`))
+  })
+
+  it.each([
+    'basic information about bearer tokens',
+    'sk-learn-is-not-a-token',
+    'mail me@example.com, see https://host/@me',
+    'sha256:9f86d081884c7d659a2feaa0c55ad015',
+    'Unexpected token: } in line 5',
+  ])('leaves ordinary text alone: %s', text => {
+    expect(setUp().fieldsOf({ text })).toMatchObject({ text })
+  })
 })

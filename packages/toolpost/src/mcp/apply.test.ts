@@ -109,14 +109,14 @@ describe('servers whose configuration changes', () => {
     })
   })
 
-  it('keep plain names in the order of the configuration, as if they had been started in it', async () => {
+  it('keep their names when the order of the configuration changes, and are listed in the new one', async () => {
     const [a, b] = [gatedServer('a'), gatedServer('b')]
     await using servers = await startServers({ a, b })
     const says = async (name: string) => servers.executor.execute(name)
     expect([await says('label'), await says('b__label')]).toEqual(['a', 'b'])
     servers.mcp.apply({ servers: { b, a } })
-    expect([await says('label'), await says('a__label')]).toEqual(['b', 'a'])
-    expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['label', 'wait', 'a__label', 'a__wait'])
+    expect([await says('label'), await says('b__label')]).toEqual(['a', 'b'])
+    expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['b__label', 'b__wait', 'label', 'wait'])
     servers.mcp.apply({ servers: { a } })
     expect(await says('label')).toBe('a')
     expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['label', 'wait'])

@@ -126,6 +126,6 @@ export function failedDelayMs(attempt: number): number {
 }
 
 /** The delay before attempt 1, 2, 3, …: 0, base, 2 × base, … */
-export function doubled(attempt: number, baseMs: number): number {
+function doubled(attempt: number, baseMs: number): number {
   return attempt <= 1 ? 0 : baseMs * 2 ** (attempt - 2)
 }

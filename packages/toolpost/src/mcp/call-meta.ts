@@ -1,4 +1,4 @@
-import { isSecretKey } from '../logging/safe-value.ts'
+import { isSecretKey } from '../logging/redact.ts'
 import { plainCopy } from '../runtime/plain-value.ts'
 import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
 import { MAX_META_BYTES } from './limits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentText } from '../executor/shape-result.ts'
+import { contentText } from '../executor/result.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 import { refusalOf, valueOfResult } from './call-result.ts'
 

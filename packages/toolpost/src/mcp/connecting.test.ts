@@ -2,12 +2,10 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { harnessFor, hostileHarness, startHostile, startServers } from '../testing/hostile-server/harness.ts'
+import { harnessFor, startHostile, startServers } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
-import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 import { McpIntegration } from './mcp-integration.ts'
 
 const never = { crashes: 1_000, stderr: 'Cannot reach the broker' }
@@ -16,122 +14,7 @@ const boom = (): never => {
   throw new Error('boom')
 }
 
-function localTool(name: string) {
-  return defineTool({ name, description: name, schema: { type: 'object' }, handler: () => name })
-}
-
 describe('the first connection', () => {
-  it('[A34 A05] succeeds on the first attempt, without a delay, and registers the tools', async () => {
-    await using server = await startHostile()
-    expect(server.status()).toMatchObject({ state: 'ready', attempts: 1, error: undefined })
-    expect(server.status().tools).toContain('echo')
-    expect(server.log.records[0]).toMatchObject({
-      message: 'MCP connection attempt 1 after 0 ms',
-      fields: { attempt: 1, delay_ms: 0 },
-    })
-    expect(server.log.messages()).toContain('MCP connection succeeded on attempt 1')
-    expect(server.tools.findTool('echo')).toMatchObject({
-      readOnly: true,
-      description: 'Gives back its text',
-    })
-    expect(server.tools.findTool('die')).toMatchObject({ destructive: true, readOnly: undefined })
-  })
-
-  it('[A35] succeeds after a retry, 2 s later', async () => {
-    const clock = fakeClock()
-    await using server = hostileHarness({ crashes: 1 }, {}, { clock })
-    await server.log.logged('attempt 1 failed')
-    await clock.advance(2_000)
-    await server.log.logged('MCP connection succeeded on attempt 2')
-    expect(
-      server.log.records.find(record => record.message.includes('attempt 1 failed'))?.fields,
-    ).toMatchObject({
-      attempt: 1,
-      next_delay_ms: 2_000,
-      error: 'the server exited with code 1 before it was ready',
-    })
-    expect(server.status()).toMatchObject({ state: 'ready', attempts: 2 })
-    expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
-  })
-
-  it('[A36 A37 A38] gives up after three attempts with delays of 0, 2 and 4 s, and says so with the stderr', async () => {
-    const clock = fakeClock()
-    const server = harnessFor({ broken: hostileServer(never) }, { clock })
-    const { log } = server
-    await log.logged('MCP connection attempt 1 failed')
-    await clock.advance(1_999)
-    expect(log.messages()).not.toContain('MCP connection attempt 2 after 2000 ms')
-    await clock.advance(1)
-    await log.logged('MCP connection attempt 2 after 2000 ms')
-    await log.logged('MCP connection attempt 2 failed')
-    expect(server.status()).toMatchObject({ state: 'starting', nextAttemptAt: expect.any(String) })
-    await clock.advance(3_999)
-    expect(log.messages()).not.toContain('MCP connection attempt 3 after 4000 ms')
-    await clock.advance(1)
-    await log.logged('MCP connection attempt 3 after 4000 ms')
-    await server.mcp.ready()
-    const failed = log.records.find(record => record.message === 'MCP connection failed after 3 attempts')
-    expect(failed).toMatchObject({
-      level: 'error',
-      fields: { server: 'broken', attempts: 3, stderr: never.stderr },
-    })
-    // The next, slow attempt.
-    expect(clock.pending).toBe(1)
-    await server.mcp.close()
-    expect(clock.pending).toBe(0)
-  })
-
-  it('[A39] tells a person what failed, what to check and what still works', async () => {
-    const reports: string[] = []
-    const tools = new ToolManager()
-    for (const name of ['datetime', 'search', 'volume']) tools.addCustomTool(localTool(name))
-    const entry = { ...hostileServer(never) }
-    const retry = { attempts: 3, baseDelayMs: 1 }
-    const mcp = new McpIntegration({
-      servers: { zwave: entry },
-      retry,
-      onReport: text => void reports.push(text),
-    })
-    mcp.start(tools)
-    await mcp.ready()
-    expect(reports).toEqual([
-      [
-        '❌ Failed to initialize MCP tools after 3 attempts',
-        "   Reason: Connection to stdio server 'zwave' failed: the server exited with code 1 before it was ready",
-        '   MCP Server stderr: Cannot reach the broker',
-        '   Check: MQTT broker running, zwave-mcp-server installed',
-        '⚠️ Continuing with local tools only (datetime, search, volume)',
-      ].join('\n'),
-    ])
-    expect(tools.getTools().map(tool => tool.name)).toEqual(['datetime', 'search', 'volume'])
-    await mcp.close()
-  })
-
-  it('[A40] holds up neither the start, nor local tools, nor another server', async () => {
-    const tools = new ToolManager()
-    const log = recordingLogger()
-    tools.addCustomTool(localTool('datetime'))
-    const mcp = new McpIntegration({
-      servers: { slow: hostileServer({ neverShakesHands: true }), quick: hostileServer() },
-      logger: log,
-    })
-    expect(mcp.start(tools)).toBeUndefined()
-    expect(tools.findTool('datetime')?.invoke({})).toBe('datetime')
-    const { fields } = await log.logged('MCP connection succeeded')
-    expect(fields).toMatchObject({ server: 'quick' })
-    expect(mcp.status().map(({ state }) => state)).toEqual(['starting', 'ready'])
-    await mcp.close()
-    await mcp.ready()
-    expect(mcp.status().map(({ state }) => state)).toEqual(['closed', 'closed'])
-  })
-
-  it('[A41] is tried as often as the constants say, or the configuration', async () => {
-    expect([MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY]).toEqual([3, 2_000])
-    await using server = await startServers({ broken: hostileServer(never) }, { retry: { attempts: 1 } })
-    expect(server.log.messages('error')).toEqual(['MCP connection failed after 1 attempt'])
-    expect(server.status()).toMatchObject({ state: 'failed', attempts: 1 })
-  })
-
   it('leaves no connection to an HTTP server that never answers, neither after a failure nor after close', async () => {
     const sockets = new Set<Socket>()
     let connections = 0

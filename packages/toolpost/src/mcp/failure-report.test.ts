@@ -12,7 +12,7 @@ const report: FailureReport = {
   othersReady: false,
 }
 
-it('[A39] names the command and its configuration for any server but the Z-Wave one', () => {
+it('names the command and its configuration for any server but the Z-Wave one', () => {
   expect(describeFailure(report).split('\n')).toEqual([
     '❌ Failed to initialize MCP tools after 3 attempts',
     "   Reason: Connection to stdio server 'files' failed: the server exited with code 1",
@@ -22,7 +22,7 @@ it('[A39] names the command and its configuration for any server but the Z-Wave 
   ])
 })
 
-it('[A39] names MQTT for the Z-Wave server, by whatever it is known', () => {
+it('names MQTT for the Z-Wave server, by whatever it is known', () => {
   for (const entry of [{ command: 'zwave-mcp-server' }, { command: 'node', args: ['./z-wave/server.js'] }]) {
     expect(describeFailure({ ...report, entry })).toContain(
       'Check: MQTT broker running, zwave-mcp-server installed',
@@ -30,14 +30,14 @@ it('[A39] names MQTT for the Z-Wave server, by whatever it is known', () => {
   }
 })
 
-it('[A39] says what goes on where other servers are ready, or where there are no local tools', () => {
+it('says what goes on where other servers are ready, or where there are no local tools', () => {
   expect(describeFailure({ ...report, othersReady: true })).toMatch(
     /⚠️ Continuing without the tools of 'files'$/,
   )
   expect(describeFailure({ ...report, localTools: [] })).toMatch(/local tools only \(none\)$/)
 })
 
-it('[A38] shows the last lines of a long stderr, indented', () => {
+it('shows the last lines of a long stderr, indented', () => {
   const stderr = Array.from({ length: 500 }, (_, at) => `line ${at}`).join('\n')
   const text = describeFailure({ ...report, stderr })
   expect(text.length).toBeLessThan(3_000)

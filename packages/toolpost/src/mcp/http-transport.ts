@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Transport } from '@modelcontextprotocol/client'
-import { basicCredentials } from '../logging/config-secrets.ts'
+import { basicCredentials } from '../runtime/uri-decoded.ts'
 import {
   boundedFetch,
   currentCall,

@@ -1,5 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
-import { removeFromLogs } from '../logging/safe-value.ts'
+import { removeFromLogs } from '../logging/redact.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { Catalog } from './catalog.ts'

@@ -1,4 +1,4 @@
-import { isObjectLike, isRecord, markHeavy } from '../runtime/guards.ts'
+import { isRecord } from '../runtime/guards.ts'
 import { type ParseLimits, parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
 
 /**
@@ -12,15 +12,7 @@ export async function parseLongMessage(text: string, limits: ParseLimits): Promi
   }
   const message = await parseInSlices(text, { ...limits, onLeftOut })
   if (problem !== undefined && !isList(message)) throw new TooLargeError(problem)
-  markParts(message)
   return message
-}
-
-/** The parts of a result are what a call returns. */
-function markParts(message: unknown): void {
-  const { result } = isRecord(message) ? message : {}
-  if (!isRecord(result)) return
-  for (const part of [result.structuredContent, result.content]) if (isObjectLike(part)) markHeavy(part)
 }
 
 const LISTS = ['tools', 'resources', 'resourceTemplates', 'prompts']

@@ -99,7 +99,7 @@ describe('arguments that go along in headers', () => {
   it('[F65] the gateway passes them on as they are, and compares them', async () => {
     await using server = await recordingServer()
     await using remote = await startServers({ remote: { url: server.url } })
-    const gateway = await serveGateway({ executor: remote.executor, port: 0 })
+    const gateway = await serveGateway({ token: false, executor: remote.executor, port: 0 })
     const client = new Client({ name: 'v2', version: '1' }, { versionNegotiation: { mode: 'auto' } })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}mcp`)))
     const listed = await client.listTools()

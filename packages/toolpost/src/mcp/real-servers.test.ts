@@ -64,7 +64,7 @@ describe('@modelcontextprotocol/server-everything', () => {
 })
 
 describe('@modelcontextprotocol/server-filesystem and -memory', () => {
-  it('[E01 A05] work side by side, come back when they are killed, and say what is wrong in their own words', async () => {
+  it('work side by side, come back when they are killed, and say what is wrong in their own words', async () => {
     const memory = { ...fromNpm('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } }
     await using server = await startServers({ files: fromNpm('filesystem', folder), memory })
     const { executor } = server

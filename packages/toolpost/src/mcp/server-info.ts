@@ -1,4 +1,4 @@
-import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
+import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { shortText } from '../runtime/short-text.ts'
 import { MAX_INSTRUCTIONS } from './limits.ts'
 import type { ServerAbout } from './server-link.ts'

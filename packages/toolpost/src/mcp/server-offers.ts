@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
+import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { inSlices } from '../runtime/slices.ts'

@@ -1,12 +1,11 @@
 import { pathToFileURL } from 'node:url'
 import type { ClientCapabilities } from '@modelcontextprotocol/client'
-import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
+import { isSecretKey, withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { namesASecret } from '../logging/secret-names.ts'
 import { isRecord } from '../runtime/guards.ts'
-import { answerProblem } from '../schema/answer-problem.ts'
-import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
-import type { Ask, Question, QuestionAnswer, Sample } from '../tools/caller.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { sizeProblem } from '../schema/limits.ts'
+import { type Ask, answerProblem, type Question, type QuestionAnswer, type Sample } from '../tools/caller.ts'
 import { McpCallError } from './call-result.ts'
 import {
   MAX_ADDRESSES,
@@ -199,7 +198,7 @@ function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secret
   const schema: JsonSchema = isRecord(requested) ? requested : { type: 'object', properties: {} }
   const fields = Object.entries(isRecord(schema.properties) ? schema.properties : {})
   const isSecret = (name: string, field: unknown) =>
-    namesASecret(name) || (isRecord(field) && typeof field.title === 'string' && namesASecret(field.title))
+    isSecretKey(name) || (isRecord(field) && typeof field.title === 'string' && isSecretKey(field.title))
   return {
     schema,
     check: (content, field) => answerProblem(field === undefined ? schema : only(field, schema), content),

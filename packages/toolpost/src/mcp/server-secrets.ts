@@ -1,6 +1,5 @@
-import { secretsInAddress } from '../logging/config-secrets.ts'
-import { looksRandom } from '../logging/looks-random.ts'
-import { isSecretKey } from '../logging/safe-value.ts'
+import { looksRandom, secretsInAddress } from '../logging/config-secrets.ts'
+import { isSecretKey } from '../logging/redact.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
 /** Shorter values would match everywhere, and are not secrets. */

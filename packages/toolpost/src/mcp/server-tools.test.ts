@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { harnessFor, startHostile, startServers } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
@@ -127,7 +127,7 @@ describe('a call of an MCP tool', () => {
     expect(seen).toEqual([1, 2, 3].map(progress => ({ progress, total: 3 })))
   })
 
-  it('[A21] is extended by progress up to maxTimeoutMs and no further', async () => {
+  it('is extended by progress up to maxTimeoutMs and no further', async () => {
     const clock = fakeClock()
     await using server = await startHostile({}, { timeoutMs: 1_000, maxTimeoutMs: 2_500 })
     const executor = new ToolExecutor(server.tools, { clock })
@@ -147,21 +147,6 @@ describe('a call of an MCP tool', () => {
     }
     await clock.advance(100)
     expect(await stuck).toMatchObject({ code: 'timeout', error: "Tool 'stuck' timed out after 2500 ms" })
-  })
-
-  it("[A33] gives the server's own words, unchanged, when it refuses or fails", async () => {
-    await using server = await startHostile()
-    const words = 'MCP error -32602: deviceName is required\n  at line 2'
-    const failed = await server.executor.run({
-      name: 'answer',
-      args: { result: { isError: true, content: [{ type: 'text', text: words }] } },
-    })
-    expect(failed).toMatchObject({ code: 'tool_error', error: words })
-    const refused = await server.executor.run({
-      name: 'refuse',
-      args: { error: { code: -32602, message: words } },
-    })
-    expect(refused).toMatchObject({ code: 'tool_error', error: words })
   })
 
   it('gives structured content as the result, and the text to a model', async () => {

@@ -29,8 +29,8 @@ describe('StderrTail', () => {
       const text = tailOf([`${'x'.repeat(100)}${secret} and more`], { secrets: [secret], keptBytes })
       expect(text).not.toMatch(/secret|value/)
     }
-    expect(tailOf(['postgres://me:letmein@db/x Bearer zyxwvutsrqp'])).toBe(
-      'postgres://me:[removed]@db/x Bearer [removed]',
+    expect(tailOf(['postgres://me:letmein@db/x Bearer zyxwvu12345'])).toBe(
+      'postgres://[removed]@db/x [removed]',
     )
   })
 
@@ -38,23 +38,6 @@ describe('StderrTail', () => {
     const key = `-----BEGIN RSA PRIVATE KEY-----\n${'abcd\n'.repeat(20)}-----END RSA PRIVATE KEY-----`
     expect(tailOf([`before\n${key}\nafter`])).toBe('before\n[removed]\nafter')
     expect(tailOf([`before\n${key}\nafter`], { keptBytes: 80 })).toBe('[removed]\nafter')
-  })
-
-  it('is read anew only after more was written: a status costs nothing', () => {
-    const tail = new StderrTail()
-    const timeOf = (times: number, before = () => {}) => {
-      const started = performance.now()
-      for (let time = 0; time < times; time++) {
-        before()
-        tail.text()
-      }
-      return performance.now() - started
-    }
-    const write = () => tail.push(Buffer.from('request 5: token=abc handled in 3 ms\n'))
-    for (let line = 0; line < 2_000; line++) write()
-    expect(timeOf(1_000)).toBeLessThan(timeOf(20, write))
-    tail.push(Buffer.from('the last line\n'))
-    expect(tail.text()).toMatch(/the last line$/)
   })
 
   it('[F33] shows control characters instead of obeying them', () => {

@@ -1,4 +1,5 @@
-import { removeFromLogs, safeLines } from '../logging/safe-value.ts'
+import { removeFromLogs } from '../logging/redact.ts'
+import { safeLines } from '../logging/safe-value.ts'
 import { STDERR_KEPT_BYTES } from './limits.ts'
 
 /** The tail of a server's stderr, without its secrets. Bounded, however much it writes. */

@@ -1,9 +1,10 @@
-import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
+import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
-import { headerParameters } from '../schema/header-parameters.ts'
-import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { sizeProblem } from '../schema/limits.ts'
 import { kindOf } from './call-result.ts'
+import { headerParameters } from './header-parameters.ts'
 import { MAX_DEFINITION_CHARACTERS, MAX_DEFINITION_VALUES, MAX_NAME_CHARACTERS } from './limits.ts'
 
 /** What Toolpost reads of a server's tool definition. */

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallerOptions } from '../executor/options.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Usage } from './usage.ts'

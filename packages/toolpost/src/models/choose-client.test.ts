@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { AnthropicClient } from './anthropic/anthropic-client.ts'

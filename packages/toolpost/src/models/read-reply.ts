@@ -1,4 +1,4 @@
-import { argumentsFromText } from '../executor/validate-arguments.ts'
+import { argumentsFromText } from '../executor/validate.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { JoinedChunks } from './joined-chunks.ts'
 import { ModelError } from './model-error.ts'

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import { type CallerOptions, callerOptions } from '../executor/options.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import { innerCall } from '../tools/search/search-tools.ts'

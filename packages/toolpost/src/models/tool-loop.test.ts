@@ -3,7 +3,7 @@ import { AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messa
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatOllama } from '@langchain/ollama'
 import { describe, expect, it, vi } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'

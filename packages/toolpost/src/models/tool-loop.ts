@@ -1,7 +1,7 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions } from '../executor/options.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { HANDLE_PREFIX } from '../tools/results/result-store.ts'

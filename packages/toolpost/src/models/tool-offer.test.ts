@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { BigResults } from '../tools/results/big-results.ts'
 import { defineTool } from '../tools/tool.ts'

@@ -1,7 +1,7 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, it } from 'vitest'
 import { recordTelemetry } from '../../test/recorded-spans.ts'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { trace } from '../interceptors/trace.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { defineTool } from '../tools/tool.ts'

@@ -1,5 +1,5 @@
 import type { Attributes, Context, Span } from '@opentelemetry/api'
-import { safeName } from '../logging/safe-value.ts'
+import { safeText } from '../logging/safe-value.ts'
 import { ATTRIBUTE, OPERATION } from '../telemetry/names.ts'
 import {
   attributes,
@@ -42,9 +42,9 @@ class AgentTrace {
 
   constructor(api: OpenTelemetry, { provider, model }: Provider['identity']) {
     this.#api = api
-    this.#model = model && safeName(model)
+    this.#model = model && safeText(model)
     this.#shared = attributes({
-      [ATTRIBUTE.provider]: safeName(provider),
+      [ATTRIBUTE.provider]: safeText(provider),
       [ATTRIBUTE.requestModel]: this.#model,
     })
   }
@@ -73,7 +73,7 @@ class AgentTrace {
     return this.#within(span, trace.setSpan(parent, span), async () => {
       const reply = await request()
       this.#used = sumOfUsage(this.#used, reply.usage)
-      const reasons = reply.stopReason === undefined ? undefined : [safeName(reply.stopReason)]
+      const reasons = reply.stopReason === undefined ? undefined : [safeText(reply.stopReason)]
       span.setAttributes({ ...usage(reply.usage), ...attributes({ [ATTRIBUTE.finishReasons]: reasons }) })
       return reply
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { AiClient } from './ai-client.ts'
@@ -38,7 +38,7 @@ function home() {
 }
 
 describe('whenToolsReady', () => {
-  it('[A40] answers what needs no server while the servers are still being tried', async () => {
+  it('answers what needs no server while the servers are still being tried', async () => {
     const { client, ready } = home()
     expect(await client.ask('what time is it')).toMatchObject({ text: 'Clock is done.' })
     expect(ready).not.toHaveBeenCalled()

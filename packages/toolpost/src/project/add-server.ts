@@ -21,7 +21,13 @@ export interface AddServerOptions {
 }
 
 export type AddedServer =
-  | { outcome: 'added'; file: string; tried: TriedServer | undefined }
+  | {
+      outcome: 'added'
+      file: string
+      tried: TriedServer | undefined
+      /** Whether the file is new and holds the built-in example as well, which ran here until now. */
+      hasExample: boolean
+    }
   | { outcome: 'failed'; tried: TriedServer }
   | { outcome: 'taken'; file: string }
 
@@ -36,10 +42,11 @@ export async function addServer(options: AddServerOptions): Promise<AddedServer>
   const tried = check ? await tryServer(name, entry, { folder, ...(signal && { signal }) }) : undefined
   if (tried && tried.status.state !== 'ready' && tried.status.state !== 'needs_login')
     return { outcome: 'failed', tried }
-  if (options.file === undefined && editor.isNew) writeExample(editor)
+  const hasExample = options.file === undefined && editor.isNew
+  if (hasExample) writeExample(editor)
   editor.set(['mcpServers', name], entry)
   await editor.save()
-  return { outcome: 'added', file: editor.file, tried }
+  return { outcome: 'added', file: editor.file, tried, hasExample }
 }
 
 async function ourWords(raw: Readonly<Record<string, unknown>>): Promise<ServerConfig> {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { dataOf } from '../../test/gateway.ts'
+import { dataOf, OWNER_TOKEN } from '../../test/gateway.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
@@ -37,7 +37,7 @@ describe('limits in toolpost.json', () => {
       tools: [mock('a'), mock('b')],
       limits: { tools: { a: { perMinute: 2 } }, callers: { '*': { perMinute: 3 } } },
     })
-    const gateway = createGateway({ project })
+    const gateway = createGateway({ token: false, project })
     const post = (name: string) =>
       gateway.fetch(new Request(`${address}/api/tools/${name}/call`, { method: 'POST' }))
     const statuses = []
@@ -86,7 +86,7 @@ describe('the breaker of a project', () => {
         ),
       },
     )
-    const gateway = createGateway({ project })
+    const gateway = createGateway({ token: false, project })
     const { servers } = await dataOf(gateway.fetch(new Request(`${address}/api/servers`)))
     expect(servers).toMatchObject([{ name: 'hostile', breaker: { state: 'open', failures: 5 } }])
     await project.restart('hostile')
@@ -133,7 +133,7 @@ describe('clients in toolpost.json', () => {
       { tools: [mock('a'), mock('b')], clients: { claude: { token: '${CLAUDE_TOKEN}', tools: ['a'] } } },
       logger,
     )
-    const gateway = createGateway({ project, logger })
+    const gateway = createGateway({ token: OWNER_TOKEN, project, logger })
     const headers = { authorization: `Bearer ${TOKEN}` }
     const { tools } = await dataOf(gateway.fetch(new Request(`${address}/api/tools`, { headers })))
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(['a'])
@@ -152,7 +152,7 @@ describe('clients in toolpost.json', () => {
     const file = configFile(clients(['a']))
     const project = await openProject({ file, logger: () => silentLogger, say: () => {} })
     opened.push(project)
-    const gateway = createGateway({ project })
+    const gateway = createGateway({ token: OWNER_TOKEN, project })
     const seen = async () => {
       const headers = { authorization: `Bearer ${TOKEN}` }
       const data = await dataOf(gateway.fetch(new Request(`${address}/api/tools`, { headers })))

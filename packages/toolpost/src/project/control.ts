@@ -1,13 +1,12 @@
 import type { ToolpostConfig } from '../config/config.ts'
-import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Interceptor } from '../executor/chain.ts'
+import type { CallContext } from '../executor/context.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import {
   Approvals,
   type Breaker,
   breaker,
-  DEFAULT_POLICY,
   limits,
-  type PolicyRule,
   policy,
   type RememberedDecision,
   trace,
@@ -42,7 +41,8 @@ export class Control implements Part {
   #removals: readonly (() => void)[] = []
   /** The interceptors inside all of those, with the functions that remove them. */
   readonly #inside = new Map<Interceptor, () => void>()
-  #unchecked: readonly PolicyRule[] = []
+  /** Whether the patterns for tools were compared with the tools there are. */
+  #isChecked = false
   /** The names under which servers request messages. */
   #sampling: readonly string[] = []
   #breaker: Breaker | undefined
@@ -78,14 +78,14 @@ export class Control implements Part {
     this.#file = file
     for (const remove of this.#removals) remove()
     const isNew = (key: keyof ToolpostConfig) => !this.#config || differs(this.#config, config, [key])
-    if (isNew('policy')) this.#unchecked = config.policy ?? []
+    if (isNew('policy') || isNew('clients')) this.#isChecked = false
     if (isNew('limits') || isNew('mcpServers')) this.#limits = limitsOf(config)
     if (isNew('limits') || !this.#breaker) this.#breaker = this.#breakerOf(description)
     this.#config = config
     this.#sampling = samplingNames(config)
     const interceptors: (Interceptor | undefined)[] = [
       isTraced(config) ? trace(config.trace || {}) : undefined,
-      policy([...(config.policy ?? DEFAULT_POLICY), ...samplingRules(config)], { approvals: this.approvals }),
+      policy([...(config.policy ?? []), ...samplingRules(config)], { approvals: this.approvals }),
       this.#limits,
       this.#breaker,
     ]
@@ -129,17 +129,22 @@ export class Control implements Part {
     return breaker ? servers.map(status => ({ ...status, breaker: breaker.status(status.name) })) : servers
   }
 
-  /** Warns, once, of names in the policy that match no tool. Tools may appear later, but a misspelt rule guards nothing. */
+  /** Warns, once, of patterns that match no tool. Tools may appear later, but a misspelt rule guards nothing. */
   checkNames(): void {
+    if (this.#isChecked) return
+    this.#isChecked = true
+    for (const text of this.unmatched()) this.#tell.warn(`⚠️ ${text} (yet)`)
+  }
+
+  /** The patterns in rules and clients that match no tool, in words. */
+  unmatched(): string[] {
     const manager = this.#executor.tools
     const isThere = (pattern: string) =>
       manager.getTools().some(tool => fitsTool(pattern, tool, manager.originOf(tool)?.server)) ||
       this.#sampling.some(name => fitsGlob(name, pattern))
-    for (const [index, { tools = [] }] of this.#unchecked.entries())
-      for (const pattern of [tools].flat())
-        if (!isThere(pattern))
-          this.#tell.warn(`⚠️ policy[${index}] names '${pattern}', but there is no such tool (yet)`)
-    this.#unchecked = []
+    return toolPatterns(this.#config ?? {})
+      .filter(({ pattern }) => !isThere(pattern))
+      .map(({ place, pattern }) => `${place} names '${pattern}', but there is no such tool`)
   }
 
   /** If it cannot be saved, the decision still holds, but is not remembered. */
@@ -155,7 +160,7 @@ export class Control implements Part {
   }
 
   close(): void {
-    this.#unchecked = []
+    this.#isChecked = true
     this.approvals.close()
   }
 
@@ -173,6 +178,18 @@ export class Control implements Part {
   }
 }
 
+/** The patterns for tools in rules and clients. */
+function toolPatterns({ policy = [], clients = {} }: ToolpostConfig): { place: string; pattern: string }[] {
+  return [
+    ...policy.flatMap(({ tools = [] }, index) =>
+      [tools].flat().map(pattern => ({ place: `policy[${index}]`, pattern })),
+    ),
+    ...Object.entries(clients).flatMap(([name, { tools = [] }]) =>
+      tools.map(pattern => ({ place: `clients.${name}`, pattern })),
+    ),
+  ]
+}
+
 /** Whether calls and models are traced: if the configuration or the environment asks for it, unless `trace` is `false`. */
 export function isTraced({ trace }: ToolpostConfig): boolean {
   return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
@@ -187,7 +204,7 @@ function limitsOf(config: ToolpostConfig): Interceptor | undefined {
 
 /** Matches the server's own name for the tool, whatever name it is registered under. */
 function isAutoApproved(
-  { name, server = '' }: InterceptedCall,
+  { name, server = '' }: CallContext,
   autoApprove: Readonly<Record<string, readonly string[]>>,
 ): boolean {
   return ownValue(autoApprove, server)?.some(each => name === each || name === `${server}__${each}`) === true

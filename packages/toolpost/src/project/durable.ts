@@ -1,8 +1,9 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
+import type { Interceptor } from '../executor/chain.ts'
+import type { CallContext } from '../executor/context.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Approval, Decision } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -174,7 +175,7 @@ export interface Durable {
   /** The call of a run with its original arguments, for running it again; not safe to show. */
   callOf(id: string): Promise<{ call: ToolCall; options: DurableRunOptions } | undefined>
   /** Whether a call in this process's executor belongs to a run. */
-  isRun(call: InterceptedCall): boolean
+  isRun(call: CallContext): boolean
   /** Newest first. */
   list(filter?: RunFilter): Promise<Run[]>
   /** `false` if there is no such run or it has ended. */
@@ -189,7 +190,7 @@ export interface Durable {
    * is asked about once: after a restart it continues to wait, or has its answer. `undefined` if the call does not belong to
    * a run.
    */
-  requestApproval(call: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined
+  requestApproval(call: CallContext, asked: Approval): Promise<RunVerdict> | undefined
   /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
   onChange(listener: (change: DurableChange) => void): () => void

@@ -2,6 +2,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { describeThrown, quietly } from '../runtime/quietly.ts'
+import { closeIsolated } from '../tools/isolated.ts'
 import { assemble, ownTools } from './assemble.ts'
 import { Configuration } from './configuration.ts'
 import { Control } from './control.ts'
@@ -85,5 +86,6 @@ export function makeParts(project: Project, ground: Ground, options: ProjectOpti
 export function inOrder({ tools, bigResults }: Ground, parts: Parts): Set<Part> {
   const { control, model, voice, configuration, durable, servers, history } = parts
   const all = [control, ownTools(tools), model, voice, configuration, durable, servers, history]
-  return new Set<Part>([...all, bigResults?.store].filter(part => part !== undefined))
+  const last: Part = { close: closeIsolated }
+  return new Set<Part>([...all, bigResults?.store, last].filter(part => part !== undefined))
 }

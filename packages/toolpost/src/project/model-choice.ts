@@ -1,4 +1,4 @@
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'

@@ -8,7 +8,7 @@ import type { ConfigSource } from '../config/config-source.ts'
 import { fillEnvironment } from '../config/fill-environment.ts'
 import type { ConfigInput } from '../config/inputs.ts'
 import { DEFAULT_CONFIG_FILE, readConfig } from '../config/read-config.ts'
-import { removeFromLogs } from '../logging/safe-value.ts'
+import { removeFromLogs } from '../logging/redact.ts'
 import { Project } from './project.ts'
 import type { ProjectOptions } from './project-options.ts'
 

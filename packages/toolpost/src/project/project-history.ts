@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
-import type { History } from '../history/history.ts'
-import type { HistoryOptions } from '../history/history-options.ts'
-import { spoolCalls } from '../history/spool.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
+import { hasDatabase } from '../history/database.ts'
+import { History } from '../history/history.ts'
 import type { Logger } from '../logging/logger.ts'
 import { differs } from './changes.ts'
 import type { Configuration } from './configuration.ts'
@@ -27,8 +26,8 @@ export function historyFile({ config, file }: Pick<Description, 'config' | 'file
 }
 
 export interface KeepHistoryOptions {
-  /** For a command that makes few calls and must not wait for a database: leaves them for the next process that opens it. */
-  briefly?: boolean
+  /** For a command that makes few calls and must not wait for a database: opens the file when they are written. */
+  lazy?: boolean
   /** Opens the file only after this settles, so that it delays nothing else; earlier calls are recorded too. */
   after?: Promise<unknown> | undefined
   onNotice?: ((text: string) => void) | undefined
@@ -39,7 +38,6 @@ export interface KeepHistoryOptions {
 /** The recorded calls of a project. */
 export class ProjectHistory implements Part {
   readonly #project: ProjectHistoryOptions
-  #opening: Promise<History> | undefined
   #history: History | undefined
   #options: KeepHistoryOptions | undefined
 
@@ -53,14 +51,17 @@ export class ProjectHistory implements Part {
 
   /** Resolves when the file is open or cannot be opened; never rejects. */
   async keep(options: KeepHistoryOptions = {}): Promise<void> {
-    const { configuration, executor, say } = this.#project
-    const { briefly = false, unasked = true, after, onNotice = say } = options
+    const { configuration, executor, logger, say } = this.#project
+    const { lazy = false, unasked = true, after, onNotice = say } = options
+    const { config } = configuration
     const file = historyFile(configuration.current)
-    if (!briefly) this.#options = options
-    if (file === undefined || !(unasked || isWanted(configuration.current, file))) return
-    if (briefly) return void spoolCalls(executor, file)
-    this.#opening ??= this.#open({ file, after, onNotice })
-    await this.#opening
+    this.#options = options
+    if (this.#history || file === undefined || !(unasked || isWanted(configuration.current, file))) return
+    const history = new History({ ...config.history, file, onNotice, logger })
+    this.#history = history
+    history.observe(executor)
+    await after?.catch(() => {})
+    if (!lazy && history === this.#history) history.open()
   }
 
   /** Records calls according to the new configuration from now on. */
@@ -71,22 +72,12 @@ export class ProjectHistory implements Part {
   }
 
   async close(): Promise<void> {
-    const history = await this.#opening
-    this.#opening = this.#history = undefined
+    const history = this.#history
+    this.#history = undefined
     await history?.close()
-  }
-
-  async #open(options: HistoryOptions): Promise<History> {
-    const { configuration, executor, logger } = this.#project
-    const { History } = await import('../history/history.ts')
-    const history = new History({ ...configuration.config.history, ...options, logger })
-    this.#history = history
-    history.observe(executor)
-    await history.opened
-    return history
   }
 }
 
 function isWanted({ config }: Description, file: string): boolean {
-  return config.history !== undefined || existsSync(dirname(file))
+  return config.history !== undefined || (existsSync(dirname(file)) && hasDatabase())
 }

@@ -1,6 +1,6 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ConfigInput } from '../config/inputs.ts'
-import type { HistoryStatus } from '../history/history-options.ts'
+import type { HistoryStatus } from '../history/history.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'

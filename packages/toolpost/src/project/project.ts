@@ -1,5 +1,5 @@
 import type { ToolpostConfig } from '../config/config.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -125,6 +125,9 @@ export class Project {
 
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#parts.servers.tried(name, limitMs)
+
+  /** Patterns in rules and clients that match no tool, in words. */
+  unmatchedPatterns = (): string[] => this.#parts.control.unmatched()
 
   status(): ProjectStatus {
     return {

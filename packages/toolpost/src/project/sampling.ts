@@ -1,5 +1,5 @@
 import type { ToolpostConfig } from '../config/config.ts'
-import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import type { Requester, Sample } from '../tools/caller.ts'

@@ -25,16 +25,3 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
   return typeof (value as { then?: unknown }).then === 'function'
 }
-
-/** Most programs never have any, and then nothing is looked up. */
-let heavy: WeakSet<object> | undefined
-
-/** Remembers that a value has too many parts to be traversed in passing. */
-export function markHeavy(value: object): void {
-  heavy ??= new WeakSet()
-  heavy.add(value)
-}
-
-export function isHeavy(value: unknown): boolean {
-  return heavy !== undefined && isObjectLike(value) && heavy.has(value)
-}

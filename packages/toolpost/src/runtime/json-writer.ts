@@ -1,5 +1,4 @@
 import { isObjectLike } from './guards.ts'
-import { namesOf } from './names-of.ts'
 import { plainSize } from './plain-size.ts'
 import { digitsOf, plainForm, unreadable } from './plain-value.ts'
 
@@ -182,7 +181,7 @@ function wordsFor(value: unknown): string {
 function shapeOf(plain: object): { keys?: readonly string[]; length: number } {
   try {
     if (Array.isArray(plain)) return { length: plain.length }
-    const keys = namesOf(plain)
+    const keys = Object.keys(plain)
     return { keys, length: keys.length }
   } catch {
     return { keys: [], length: 0 }

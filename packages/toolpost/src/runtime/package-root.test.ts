@@ -29,7 +29,7 @@ describe('packageRoot', () => {
 
 describe('compiledFile', () => {
   it('finds a compiled file', () => {
-    expect(existsSync(fileURLToPath(compiledFile('isolation/child.js')))).toBe(true)
+    expect(existsSync(fileURLToPath(compiledFile('tools/isolated-child.js')))).toBe(true)
   })
 
   it('says what to do when it is missing', () => {

@@ -1,5 +1,3 @@
-import { hasManyNames, MANY_NAMES } from './names-of.ts'
-
 /** Deeper data does not count as plain: writing it recursively would overflow the stack. */
 const MAX_DEPTH = 500
 
@@ -52,7 +50,6 @@ function isPlainList(values: readonly unknown[], walk: Walk): boolean {
 
 function hasPlainEntries(value: object, walk: Walk): boolean {
   const entries = value as Record<string, unknown>
-  if (walk.values + MANY_NAMES > walk.maxValues && hasManyNames(value)) return false
   for (const key in entries) if (++walk.values > walk.maxValues || !isPlain(entries[key], walk)) return false
   return true
 }

@@ -1,5 +1,3 @@
-import { shownNames } from './names-of.ts'
-
 /** How much of a value is copied. The copy notes anything left out. */
 export interface PlainLimits {
   maxDepth: number
@@ -15,17 +13,12 @@ export interface PlainLimits {
   cleaner?: Cleaner
 }
 
-/** The original short texts of a list or object that the cleaner changed, by index or by shown key. */
-type Originals = Map<string | number, string>
-
-/** Called for every part of a copy. `list` and `object` receive copies and may change them. */
+/** Removes secrets from the texts and keys of a copy. */
 export interface Cleaner {
   text(text: string): string
-  key(key: string): { shown: string; isSecret: boolean }
-  /** What is shown for the value of a secret key. */
-  secret(value: unknown, key: string): unknown
-  list(values: unknown[], originals: Originals | undefined): void
-  object(entries: Record<string, unknown>, originals: Originals | undefined): void
+  key(key: string): string
+  /** What is shown for the value of a secret key; `undefined` for any other key. */
+  secret(key: string, value: unknown): unknown
 }
 
 export interface PlainCopy {
@@ -79,22 +72,6 @@ function listOf(values: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): u
 }
 
 const LEFT_OUT = '[…]'
-
-/** Longer texts are neither names nor lines of a key. */
-const MAX_ORIGINAL = 1_000
-
-function isShort(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_ORIGINAL
-}
-
-interface Copied {
-  entries: Record<string, unknown>
-  originals: Originals | undefined
-}
-
-function noted(originals = new Map<string | number, string>(), at: string | number, text: string): Originals {
-  return originals.set(at, text)
-}
 
 class Copier {
   bytes = 0
@@ -158,15 +135,23 @@ class Copier {
 
   #open(value: object): unknown {
     // Not via plainForm: only the part within the limits is copied.
-    if (value instanceof Map || value instanceof Set) return this.#list(value, value.size)
+    if (value instanceof Map) return this.#list(this.#pairs(value), value.size)
+    if (value instanceof Set) return this.#list(value, value.size)
     const form = plainForm(value)
     if (form !== value) return this.copy(form)
     return Array.isArray(value) ? this.#list(value, value.length) : this.#entries(value)
   }
 
+  *#pairs(map: ReadonlyMap<unknown, unknown>): Generator<[unknown, unknown]> {
+    for (const [key, value] of map) yield [key, this.#secret(key, value) ?? value]
+  }
+
+  #secret(key: unknown, value: unknown): unknown {
+    return typeof key === 'string' ? this.#cleaner?.secret(key, value) : undefined
+  }
+
   #list(values: Iterable<unknown>, length: number): unknown[] {
     const result: unknown[] = []
-    let originals: Originals | undefined
     for (const value of values) {
       if (this.#isFull(result.length)) {
         result.push(`… ${length - result.length} more`)
@@ -174,27 +159,22 @@ class Copier {
       }
       this.bytes++
       const copy = this.copy(value) ?? null
-      if (this.#isOnlyCounting) continue
-      if (this.#cleaner && isShort(value) && copy !== value)
-        originals = noted(originals, result.length, value)
-      result.push(copy)
+      if (!this.#isOnlyCounting) result.push(copy)
     }
-    if (!this.#isOnlyCounting) this.#cleaner?.list(result, originals)
     return result
   }
 
   #entries(value: object): Record<string, unknown> {
-    const copied: Copied = { entries: {}, originals: undefined }
-    const keys = shownNames(value)
+    const entries: Record<string, unknown> = {}
+    const keys = Object.keys(value)
     for (let taken = 0; taken < keys.length; taken++) {
       if (this.#isFull(taken)) {
-        copied.entries['…'] = `${keys.length - taken} more`
+        entries['…'] = `${keys.length - taken} more`
         break
       }
-      this.#entry(value as Record<string, unknown>, keys[taken] as string, copied)
+      this.#entry(value as Record<string, unknown>, keys[taken] as string, entries)
     }
-    if (!this.#isOnlyCounting) this.#cleaner?.object(copied.entries, copied.originals)
-    return copied.entries
+    return entries
   }
 
   #isFull(entries: number): boolean {
@@ -206,17 +186,16 @@ class Copier {
   }
 
   /** Skips what JSON omits from an object. */
-  #entry(from: Record<string, unknown>, key: string, to: Copied): void {
+  #entry(from: Record<string, unknown>, key: string, to: Record<string, unknown>): void {
     this.bytes += key.length + 4
     const entry = this.#read(from, key)
     if (entry === undefined || typeof entry === 'function' || typeof entry === 'symbol') return
     if (this.#isOnlyCounting) return void this.copy(entry)
-    const known = this.#cleaner?.key(key)
-    const value = known?.isSecret ? this.#cleaner?.secret(entry, key) : this.copy(entry)
-    const shown = known ? known.shown : key
-    if (known && isShort(entry) && value !== entry) to.originals = noted(to.originals, shown, entry)
-    if (shown === '__proto__') Object.defineProperty(to.entries, shown, { value, enumerable: true })
-    else to.entries[shown] = value
+    const secret = this.#secret(key, entry)
+    const value = secret === undefined ? this.copy(entry) : secret
+    const shown = this.#cleaner ? this.#cleaner.key(key) : key
+    if (shown === '__proto__') Object.defineProperty(to, shown, { value, enumerable: true })
+    else to[shown] = value
   }
 
   #read(from: Record<string, unknown>, key: string): unknown {

@@ -1,5 +1,4 @@
 import { isThenable } from './guards.ts'
-import { whenSettled } from './when-settled.ts'
 
 /**
  * Runs somebody else's callback. If it throws or rejects, the error goes to `onError` and nowhere else: it must never
@@ -8,7 +7,7 @@ import { whenSettled } from './when-settled.ts'
 export function quietly(callback: () => unknown, onError: (error: unknown) => void = ignore): void {
   try {
     const returned = callback()
-    if (isThenable(returned)) whenSettled(returned, () => {}, onError)
+    if (isThenable(returned)) Promise.resolve(returned).then(undefined, onError)
   } catch (error) {
     onError(error)
   }

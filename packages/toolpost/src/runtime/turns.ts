@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
-
 /** One owner's work, waiting for its turn. */
 type Waiting = (() => void)[]
 
@@ -71,12 +69,3 @@ const turns = new Turns()
 export const nextTurn = (whose?: unknown): Promise<void> => turns.next(whose)
 export const welcome = (): void => turns.welcome()
 export const myTurn = (whose?: unknown): Promise<void> | undefined => turns.enter(whose)
-
-/** Calls that expire together have all been answered by then. */
-const LATER_MS = 100
-
-/** A turn for work that nobody is waiting for. */
-export async function laterTurn(): Promise<void> {
-  await pause(LATER_MS)
-  await nextTurn()
-}

@@ -6,3 +6,8 @@ export function uriDecoded(part: string): string {
     return part
   }
 }
+
+/** User and password, as written in a URL, for an Authorization header. */
+export function basicCredentials(username: string, password: string): string {
+  return Buffer.from(`${uriDecoded(username)}:${uriDecoded(password)}`).toString('base64')
+}

@@ -1,4 +1,4 @@
-import { isObjectLike, ownValue } from '../runtime/guards.ts'
+import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
 import { uriDecoded } from '../runtime/uri-decoded.ts'
 
 /** A JSON Schema exactly as received: read, never changed. */
@@ -20,33 +20,26 @@ interface WithSchema {
   readonly schema: JsonSchema | StandardSchema | object
 }
 
-/** Larger schemas are refused: nobody writes them, and they break whatever walks them. */
-const MAX_SCHEMA_DEPTH = 100
-const MAX_SCHEMA_PARTS = 50_000
-
-/** Accepts anything. Used for a schema that cannot be read but whose tool checks its arguments itself. */
-const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
-
-const known = new WeakMap<object, JsonSchema>()
+const converted = new WeakMap<object, JsonSchema>()
 
 /** The JSON Schema of a tool's arguments. Throws with a readable message if there is none. */
 export function jsonSchemaOf(tool: WithSchema): JsonSchema {
   const { schema } = tool
   if (!isStandardSchema(schema)) return schema as JsonSchema
-  const before = known.get(schema)
-  if (before) return before
-  const converted = convert(schema, tool)
-  known.set(schema, converted)
-  return converted
+  const json = converted.get(schema) ?? convert(schema, tool)
+  converted.set(schema, json)
+  return json
 }
 
 function convert(schema: StandardSchema, tool: WithSchema): JsonSchema {
-  const standard = schema['~standard']
-  if (standard.jsonSchema) return standard.jsonSchema.input({ target: 'draft-2020-12' })
-  const singleInput = zod3SingleInput(schema)
-  if (singleInput) return singleInput
-  if (isLangChainTool(tool)) return OPEN_SCHEMA
-  throw new Error(`its ${standard.vendor} schema does not provide a JSON Schema (zod does since 4.2)`)
+  const { jsonSchema, vendor } = schema['~standard']
+  if (jsonSchema) return jsonSchema.input({ target: 'draft-2020-12' })
+  // LangChain's DynamicTool has a zod 3 schema: `{ input?: string }` with a transform around it.
+  const { shape = {} } = (schema as { _def?: { schema?: { shape?: object } } })._def?.schema ?? {}
+  if (Object.keys(shape).join() === 'input')
+    return { type: 'object', properties: { input: { type: 'string' } } }
+  if (isLangChainTool(tool)) return { type: 'object' }
+  throw new Error(`its ${vendor} schema does not provide a JSON Schema (zod does since 4.2)`)
 }
 
 /** LangChain's tools check their arguments themselves, whatever their schema is written in. */
@@ -58,67 +51,13 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isObjectLike(schema) && isObjectLike((schema as Partial<StandardSchema>)['~standard'])
 }
 
-/** LangChain's DynamicTool has a zod 3 schema, `{ input?: string }` with a transform around it. */
-function zod3SingleInput(schema: StandardSchema): JsonSchema | undefined {
-  const inner = (schema as { _def?: { schema?: { shape?: Record<string, unknown> } } })._def?.schema
-  const keys = Object.keys(inner?.shape ?? {})
-  if (keys.length !== 1 || keys[0] !== 'input') return undefined
-  return { type: 'object', properties: { input: { type: 'string' } } }
-}
-
-interface Size {
-  depth: number
-  parts: number
-}
-
-/** How many characters of text count as one part. */
-const CHARS_PER_PART = 20
-
-/**
- * Why a schema is too large to be read; `undefined` if it is not. Shared parts are visited once, but count every time
- * they appear.
- */
-export function sizeProblem(schema: object): string | undefined {
-  const { depth, parts } = sizeOf(schema, MAX_SCHEMA_DEPTH, new Map())
-  if (parts === Number.POSITIVE_INFINITY) return 'it contains itself; write recursion as a $ref'
-  if (depth > MAX_SCHEMA_DEPTH) return `it is nested more than ${MAX_SCHEMA_DEPTH} levels deep`
-  return parts > MAX_SCHEMA_PARTS ? `it has more than ${MAX_SCHEMA_PARTS} parts` : undefined
-}
-
-function sizeOf(value: object, left: number, known: Map<object, Size>): Size {
-  const before = known.get(value)
-  if (before) return before
-  if (left < 0) return TOO_DEEP
-  // Provisional: meeting it again inside itself means it is endless.
-  known.set(value, ENDLESS)
-  const size = { depth: 1, parts: 1 }
-  for (const key of Object.keys(value)) {
-    const part = (value as JsonSchema)[key]
-    size.parts += 1 + key.length / CHARS_PER_PART
-    if (typeof part === 'string') size.parts += part.length / CHARS_PER_PART
-    else if (isObjectLike(part)) {
-      const inner = sizeOf(part, left - 1, known)
-      size.depth = Math.max(size.depth, inner.depth + 1)
-      size.parts += inner.parts
-    }
-    if (size.parts > MAX_SCHEMA_PARTS) break
-  }
-  known.set(value, size)
-  return size
-}
-
-const TOO_DEEP: Size = { depth: MAX_SCHEMA_DEPTH + 1, parts: 1 }
-const ENDLESS: Size = { depth: 0, parts: Number.POSITIVE_INFINITY }
-
 /** The properties that a schema declares at its top level; `{}` if it declares none. */
-export function propertiesOf(schema: JsonSchema): Record<string, unknown> {
-  const { properties } = schema
-  return isObjectLike(properties) ? (properties as Record<string, unknown>) : {}
+export function propertiesOf({ properties }: JsonSchema): Record<string, unknown> {
+  return isRecord(properties) ? properties : {}
 }
 
 /** The names that a schema requires at its top level. */
-export function requiredOf(schema: JsonSchema): string[] {
-  const { required } = schema
+export function requiredOf({ required }: JsonSchema): string[] {
   return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
 }
 
@@ -126,7 +65,7 @@ export function requiredOf(schema: JsonSchema): string[] {
 export function resolveRef(schema: unknown, root: JsonSchema): unknown {
   let current = schema
   for (let hops = 0; hops < 20; hops++) {
-    const target = isObjectLike(current) ? refTarget(current as JsonSchema, root) : undefined
+    const target = isRecord(current) ? refTarget(current, root) : undefined
     if (target === undefined) return current
     current = target
   }
@@ -135,28 +74,82 @@ export function resolveRef(schema: unknown, root: JsonSchema): unknown {
 
 /** What a schema's own `$ref` points to in the same document; `undefined` if nothing. */
 export function refTarget({ $ref }: JsonSchema, root: JsonSchema): unknown {
-  return typeof $ref === 'string' ? pointedAt(root, $ref) : undefined
-}
-
-function pointedAt(root: JsonSchema, given: string): unknown {
+  if (typeof $ref !== 'string') return undefined
   const { $id } = root
-  const ref = typeof $id === 'string' && given.startsWith($id) ? given.slice($id.length) : given
+  const ref = typeof $id === 'string' && $ref.startsWith($id) ? $ref.slice($id.length) : $ref
   if (ref === '#' || ref === '') return root
-  if (!ref.startsWith('#/')) return anchored(root, ref)
+  if (!ref.startsWith('#/')) return definitionNamed(ref, root)
   let target: unknown = root
   for (const part of ref.slice(2).split('/')) {
     if (!isObjectLike(target)) return undefined
-    const key = uriDecoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    target = ownValue(target as JsonSchema, key)
+    target = ownValue(target as JsonSchema, uriDecoded(part).replaceAll('~1', '/').replaceAll('~0', '~'))
   }
   return target
 }
 
 /** A definition by its anchor (`#name`) or its own `$id`. */
-function anchored(root: JsonSchema, ref: string): unknown {
-  const definitions = [root.$defs, root.definitions].filter(isObjectLike).flatMap(Object.values)
-  return definitions.find(definition => {
-    const { $anchor, $dynamicAnchor, $id } = isObjectLike(definition) ? (definition as JsonSchema) : {}
-    return ref === `#${$anchor}` || ref === `#${$dynamicAnchor}` || ref === $id
+function definitionNamed(ref: string, { $defs, definitions }: JsonSchema): unknown {
+  return [$defs, definitions]
+    .filter(isRecord)
+    .flatMap(Object.values)
+    .filter(isRecord)
+    .find(({ $anchor, $id }) => ref === `#${$anchor}` || ref === $id)
+}
+
+const SAME_VALUE = 'allOf anyOf oneOf not if then else dependentSchemas dependencies'.split(' ')
+const ENTRIES = 'items prefixItems additionalItems contains unevaluatedItems'.split(' ')
+const OTHER_NAMES = ['additionalProperties', 'unevaluatedProperties']
+
+/** The schemas below some keywords, each of which has a schema, a list or a map of them. */
+function schemasIn(schema: JsonSchema, keywords: readonly string[]): JsonSchema[] {
+  return keywords.flatMap(key => {
+    const value = schema[key]
+    const isMap = key.startsWith('depend') || key === 'patternProperties'
+    return (isMap && isRecord(value) ? Object.values(value) : [value].flat()).filter(isRecord)
   })
+}
+
+/** The schemas for the same value: the target of the `$ref`, and the branches. */
+function branchesOf(schema: JsonSchema, root: JsonSchema): JsonSchema[] {
+  return [refTarget(schema, root), ...schemasIn(schema, SAME_VALUE)].filter(isRecord)
+}
+
+/** Every schema that a schema applies to its value or to parts of it. */
+export function appliedSchemas(schema: JsonSchema, root: JsonSchema): JsonSchema[] {
+  return [
+    ...branchesOf(schema, root),
+    ...Object.values(propertiesOf(schema)).filter(isRecord),
+    ...schemasIn(schema, [...ENTRIES, ...OTHER_NAMES, 'patternProperties', 'propertyNames']),
+  ]
+}
+
+const MAX_BRANCHES = 2_000
+
+/** All schemas that apply to the same value: the given ones, their `$ref` targets and branches. Each once. */
+export function withBranches(schemas: Iterable<unknown>, root: JsonSchema): JsonSchema[] {
+  const all = new Set([...schemas].filter(isRecord))
+  // Schemas added during the loop are visited too.
+  for (const schema of all) {
+    if (all.size > MAX_BRANCHES) break
+    for (const branch of branchesOf(schema, root)) all.add(branch)
+  }
+  return [...all]
+}
+
+/** The schemas for an entry of a list, or for a property, of a value with these schemas. */
+export function schemasOfPart(schemas: readonly JsonSchema[], key: string, root: JsonSchema): JsonSchema[] {
+  const inner = schemas.flatMap(schema => {
+    const declared = ownValue(propertiesOf(schema), key)
+    const others = declared === undefined ? OTHER_NAMES : []
+    return [
+      declared,
+      ...schemasIn(schema, ['patternProperties', ...others, ...(/^\d+$/.test(key) ? ENTRIES : [])]),
+    ]
+  })
+  return withBranches(inner, root)
+}
+
+/** The names that any of these schemas declares. */
+export function declaredNames(schemas: readonly JsonSchema[]): Set<string> {
+  return new Set(schemas.flatMap(schema => Object.keys(propertiesOf(schema))))
 }

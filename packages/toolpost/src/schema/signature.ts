@@ -1,4 +1,4 @@
-import { isObjectLike, ownValue } from '../runtime/guards.ts'
+import { isRecord, ownValue } from '../runtime/guards.ts'
 import { shortText } from '../runtime/short-text.ts'
 import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
@@ -9,45 +9,31 @@ const MAX_LITERAL_CHARS = 100
 /** How many types one signature may spell out; otherwise nested alternatives would multiply. */
 const MAX_TYPES = 300
 
-/** What a signature needs from a tool. */
-interface Named {
-  readonly name: string
-  readonly schema: object
-}
-
-/** A schema being written as text. */
-interface Reading {
-  readonly root: JsonSchema
-  typesLeft: number
-}
-
 /**
  * How to call a tool, as a person would write it: `turn(action: "on" | "off", level?: integer)`. Parts that are too long
  * or cannot be read become `…`; never throws.
  */
-export function signatureOf(tool: Named): string {
+export function signatureOf(tool: { readonly name: string; readonly schema: object }): string {
   try {
-    return `${tool.name}(${parametersText(topOf(jsonSchemaOf(tool)))})`
+    const schema = topOf(jsonSchemaOf(tool))
+    const parameters = new TypeWriter(schema).properties(schema, 0)
+    return `${tool.name}(${parameters === '' && schema.additionalProperties !== false ? '…' : parameters})`
   } catch {
     return `${tool.name}(…)`
   }
-}
-
-function parametersText(schema: JsonSchema): string {
-  const reading = { root: schema, typesLeft: MAX_TYPES }
-  const parameters = propertiesText(schema, reading, 0)
-  return parameters === '' && schema.additionalProperties !== false ? '…' : parameters
 }
 
 /** A tool's required arguments, as error messages list them: `a (string), x (one of on, off)`. */
 export function requiredArguments(given: JsonSchema): string {
   const schema = topOf(given)
   const properties = propertiesOf(schema)
-  const reading = { root: schema, typesLeft: MAX_TYPES }
-  const texts = requiredOf(schema)
-    .slice(0, MAX_PARAMETERS + 1)
-    .map(name => `${plainText(name)} (${kindText(resolveRef(ownValue(properties, name), schema), reading)})`)
-  return firstOf(texts, MAX_PARAMETERS, requiredOf(schema).length).join(', ')
+  const writer = new TypeWriter(schema)
+  return listed(requiredOf(schema), name => {
+    const property = resolveRef(ownValue(properties, name), schema)
+    const choices = isRecord(property) && Array.isArray(property.enum) ? property.enum : undefined
+    const kind = choices ? `one of ${listed(choices, plainText)}` : writer.type(property, MAX_NESTING)
+    return `${plainText(name)} (${kind})`
+  })
 }
 
 /** The schema itself, or its target if the entire schema is a reference into its own definitions. */
@@ -56,67 +42,58 @@ function topOf(schema: JsonSchema): JsonSchema {
   return top === schema ? schema : { ...schema, ...(top as JsonSchema) }
 }
 
-function kindText(property: unknown, reading: Reading): string {
-  const choices = isObjectLike(property) ? (property as JsonSchema).enum : undefined
-  if (Array.isArray(choices))
-    return `one of ${firstOf(choices.slice(0, MAX_PARAMETERS + 1).map(plainText), MAX_PARAMETERS, choices.length).join(', ')}`
-  return typeText(property, reading, MAX_NESTING)
+/** Writes types in TypeScript's notation, except that `integer` is kept distinct from `number`. */
+class TypeWriter {
+  readonly #root: JsonSchema
+  #typesLeft = MAX_TYPES
+
+  constructor(root: JsonSchema) {
+    this.#root = root
+  }
+
+  type(given: unknown, nesting: number): string {
+    if (this.#typesLeft-- <= 0 || nesting > 2 * MAX_NESTING) return '…'
+    const schema = resolveRef(given, this.#root)
+    if (!isRecord(schema)) return 'any'
+    const { enum: choices, const: constant, type, anyOf, oneOf = anyOf } = schema
+    if (constant !== undefined) return literal(constant)
+    if (Array.isArray(choices)) return union(choices, literal)
+    if (Array.isArray(oneOf)) return union(oneOf, branch => this.type(branch, nesting + 1))
+    if (Array.isArray(type)) return union(type, one => this.type({ ...schema, type: one }, nesting))
+    if (type === 'array') {
+      const item = this.type(schema.items, nesting + 1)
+      return item.includes(' | ') ? `(${item})[]` : `${item}[]`
+    }
+    if (type === 'object') {
+      const properties = nesting >= MAX_NESTING ? '' : this.properties(schema, nesting + 1)
+      return properties === '' ? 'object' : `{ ${properties} }`
+    }
+    return typeof type === 'string' ? plainText(type) : 'any'
+  }
+
+  properties(schema: JsonSchema, nesting: number): string {
+    const properties = propertiesOf(schema)
+    const required = new Set(requiredOf(schema))
+    return listed(Object.keys(properties), name => {
+      const shown = shortText(/^[\w$]+$/.test(name) ? name : JSON.stringify(name), MAX_LITERAL_CHARS)
+      return `${shown}${required.has(name) ? '' : '?'}: ${this.type(properties[name], nesting)}`
+    })
+  }
 }
 
-/** A type in TypeScript notation, except that `integer` is kept distinct from `number`. */
-function typeText(given: unknown, reading: Reading, nesting: number): string {
-  if (reading.typesLeft-- <= 0 || nesting > 2 * MAX_NESTING) return '…'
-  const schema = resolveRef(given, reading.root)
-  if (!isObjectLike(schema)) return 'any'
-  const { enum: choices, const: constant, type, anyOf, oneOf } = schema as JsonSchema
-  if (constant !== undefined) return literal(constant)
-  if (Array.isArray(choices)) return union(choices, literal)
-  const branches = Array.isArray(anyOf) ? anyOf : oneOf
-  if (Array.isArray(branches)) return union(branches, branch => typeText(branch, reading, nesting + 1))
-  if (Array.isArray(type)) return union(type, one => typeText({ ...schema, type: one }, reading, nesting))
-  if (type === 'array') return listText(schema as JsonSchema, reading, nesting)
-  if (type === 'object') return objectText(schema as JsonSchema, reading, nesting)
-  return typeof type === 'string' ? plainText(type) : 'any'
-}
-
-function union(parts: readonly unknown[], text: (part: unknown) => string): string {
+function union(parts: readonly unknown[], textOf: (part: unknown) => string): string {
   const distinct = new Set<string>()
-  for (const part of parts) if (distinct.size <= MAX_CHOICES) distinct.add(text(part))
+  for (const part of parts) if (distinct.size <= MAX_CHOICES) distinct.add(textOf(part))
   const shown = [...distinct].slice(0, MAX_CHOICES)
   if (distinct.size > MAX_CHOICES) shown.push('…')
-  return shown.length === 0 ? 'any' : shown.join(' | ')
-}
-
-function listText(schema: JsonSchema, reading: Reading, nesting: number): string {
-  const item = typeText(schema.items, reading, nesting + 1)
-  return item.includes(' | ') ? `(${item})[]` : `${item}[]`
-}
-
-function objectText(schema: JsonSchema, reading: Reading, nesting: number): string {
-  const properties = nesting >= MAX_NESTING ? '' : propertiesText(schema, reading, nesting + 1)
-  return properties === '' ? 'object' : `{ ${properties} }`
-}
-
-function propertiesText(schema: JsonSchema, reading: Reading, nesting: number): string {
-  const properties = propertiesOf(schema)
-  const names = Object.keys(properties)
-  const required = new Set(requiredOf(schema))
-  const texts = names
-    .slice(0, MAX_PARAMETERS + 1)
-    .map(
-      name =>
-        `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(properties[name], reading, nesting)}`,
-    )
-  return firstOf(texts, MAX_PARAMETERS, names.length).join(', ')
+  return shown.join(' | ') || 'any'
 }
 
 /** As many as fit, and how many more there are. */
-export function firstOf(texts: readonly string[], room: number, total = texts.length): string[] {
-  return total <= room ? [...texts] : [...texts.slice(0, room), `… ${total - room} more`]
-}
-
-function propertyName(name: string): string {
-  return shortText(/^[\w$]+$/.test(name) ? name : JSON.stringify(name), MAX_LITERAL_CHARS)
+function listed<T>(parts: readonly T[], textOf: (part: T) => string): string {
+  const texts = parts.slice(0, MAX_PARAMETERS).map(textOf)
+  if (parts.length > MAX_PARAMETERS) texts.push(`… ${parts.length - MAX_PARAMETERS} more`)
+  return texts.join(', ')
 }
 
 function literal(value: unknown): string {

@@ -1,13 +1,28 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { z } from 'zod'
+import { ToolExecutor } from '../executor/executor.ts'
 import { recordingLogger } from '../testing/index.ts'
+import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema, StandardSchema } from './json-schema.ts'
 
-async function check(schema: JsonSchema, args: unknown, logger = recordingLogger()) {
-  const manager = new ToolManager()
-  manager.addCustomTool({ name: 'subject', description: 'd', schema, invoke: got => got })
-  const result = await new ToolExecutor(manager, { logger, slowMs: 60_000 }).run({ name: 'subject', args })
+function executorFor(schema: object, logger = recordingLogger()): ToolExecutor {
+  const tools = new ToolManager()
+  const handler = (args: object) => args
+  tools.addCustomTool(
+    defineTool({ name: 'subject', description: 'd', schema: schema as JsonSchema, handler }),
+  )
+  tools.addCustomTool(
+    defineTool({ name: 'other', description: 'd', schema: { type: 'object' }, handler: () => 1 }),
+  )
+  return new ToolExecutor(tools, { logger, slowMs: 60_000 })
+}
+
+/** `ok`, or what is wrong. */
+async function check(schema: JsonSchema | StandardSchema, args: unknown, logger = recordingLogger()) {
+  const result = await executorFor(schema, logger).run({ name: 'subject', args })
   return result.success ? 'ok' : result.error.replace('Invalid parameters: ', '')
 }
 
@@ -16,9 +31,13 @@ const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
   properties,
   ...more,
 })
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+const named = <T>(count: number, make: (index: number) => T): Record<string, T> =>
+  Object.fromEntries(many(count, index => [`p${index}`, make(index)]))
 
 describe('what a schema can say', () => {
-  it('2020-12: $defs, $ref, prefixItems, unevaluatedProperties', async () => {
+  it('2020-12: $defs, prefixItems, unevaluatedProperties', async () => {
     const schema = object(
       {
         point: { $ref: '#/$defs/point' },
@@ -50,28 +69,6 @@ describe('what a schema can say', () => {
     )
   })
 
-  it('anyOf of types reads as one sentence', async () => {
-    const schema = object({ x: { anyOf: [{ type: 'string' }, { type: 'integer' }] } })
-    expect(await check(schema, { x: true })).toBe("'x' must be string or integer, got boolean")
-  })
-
-  it('oneOf with a discriminator speaks of the form that was meant', async () => {
-    const form = (kind: string, key: string) =>
-      object({ kind: { const: kind }, [key]: { type: 'string' } }, { required: ['kind', key] })
-    const schema = object({ target: { oneOf: [form('room', 'room'), form('device', 'name')] } })
-    expect(await check(schema, { target: { kind: 'device' } })).toBe("missing 'target.name'")
-  })
-
-  it('tells list items apart', async () => {
-    const schema = object({
-      i: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
-    })
-    const items = Array.from({ length: 12 }, (_, n) => (n === 1 || n === 10 ? true : n))
-    expect(await check(schema, { i: items })).toBe(
-      "'i[1]' must be string or integer, got boolean; 'i[10]' must be string or integer, got boolean",
-    )
-  })
-
   it('formats, limits and nullable types', async () => {
     const schema = object({
       at: { type: 'string', format: 'date' },
@@ -83,70 +80,30 @@ describe('what a schema can say', () => {
     )
   })
 
-  it('tools may share an $id without sharing a schema', async () => {
-    const schema = (type: string) => object({ a: { type } }, { $id: 'https://example.com/same' })
-    expect(await check(schema('string'), { a: 'x' })).toBe('ok')
-    expect(await check(schema('number'), { a: 1 })).toBe('ok')
-  })
-
-  it('a reference that leads nowhere makes the schema unusable', async () => {
-    expect(await check(object({ a: { $ref: '#/$defs/none' } }), { a: 1 })).toMatch(
-      /unusable schema: can't resolve reference/,
-    )
-  })
-
-  it('a property that one part declares and another, closed, refuses is not dropped in silence', async () => {
-    const schema = object(
-      { a: { type: 'string' } },
-      { allOf: [object({ b: {} }, { additionalProperties: false })] },
-    )
-    expect(await check(schema, { a: 'x', b: 1 })).toBe("unknown 'a'")
-    expect(await check(schema, { b: 1, c: 2 })).toBe('ok')
-    const nested = object({ rows: { type: 'array', items: schema } })
-    expect(await check(nested, { rows: [{ b: 1 }, { a: 'x' }] })).toBe("unknown 'rows[1].a'")
-  })
-
-  it('names the property that the alternative that was meant does not have', async () => {
-    const closed = (kind: string, own: string) =>
+  it('alternatives are explained by the one that was meant', async () => {
+    const shape = (kind: string, own: string) =>
       object(
         { kind: { const: kind }, [own]: { type: 'integer' } },
-        { required: ['kind'], additionalProperties: false },
+        { required: ['kind', own], additionalProperties: false },
       )
-    const inline = { type: 'object', oneOf: [closed('circle', 'radius'), closed('box', 'width')] }
+    const inline = { type: 'object', oneOf: [shape('circle', 'radius'), shape('box', 'width')] }
     const referred = {
       type: 'object',
       oneOf: [{ $ref: '#/$defs/circle' }, { $ref: '#/$defs/box' }],
-      $defs: { circle: closed('circle', 'radius'), box: closed('box', 'width') },
+      $defs: { circle: shape('circle', 'radius'), box: shape('box', 'width') },
     }
     for (const schema of [inline, referred]) {
+      expect(await check(schema, { kind: 'box', width: 1 })).toBe('ok')
+      expect(await check(schema, { kind: 'box' })).toBe("missing 'width'")
+      expect(await check(schema, { kind: 'oval', width: 1 })).toBe("'kind' must be one of: circle, box")
       expect(await check(schema, { kind: 'box', width: 1, radius: 2 })).toBe("unknown 'radius'")
       expect(await check(schema, { kind: 'box', width: 1, height: 2 })).toBe('ok')
-      expect(await check(schema, { kind: 'oval', width: 1 })).toBe("'kind' must be one of: circle, box")
-      expect(await check(schema, { kind: 'box', width: 'x', radius: 2 })).toBe(
-        "'width' must be integer, got string",
-      )
     }
+    const types = object({ x: { anyOf: [{ type: 'string' }, { type: 'integer' }] } })
+    expect(await check(types, { x: true })).toBe("'x' must be string or integer, got boolean")
   })
 
-  it('explains recursive alternatives, and those of an equal schema that was compiled before', async () => {
-    const schema = () => ({
-      type: 'object',
-      properties: { rule: { $ref: '#/$defs/rule' } },
-      $defs: {
-        rule: { anyOf: [{ $ref: '#/$defs/all' }, { $ref: '#/$defs/one' }] },
-        all: object({ all: { type: 'array', items: { $ref: '#/$defs/rule' } } }, { required: ['all'] }),
-        one: object({ is: { const: 'one' }, n: { type: 'integer' } }, { required: ['is', 'n'] }),
-      },
-    })
-    for (const each of [schema(), schema()]) {
-      expect(await check(each, { rule: { all: [{ all: [{ all: 5 }] }] } })).toBe(
-        "'rule.all[0].all[0].all' must be array, got number",
-      )
-      expect(await check(each, { rule: 5 })).toBe("'rule' must be object, got number")
-    }
-  })
-
-  it('hints at a list where a text has separators', async () => {
+  it('a text with separators where a list is expected gets a hint', async () => {
     const schema = object({ sizes: { type: 'array', items: { type: 'string' } } })
     expect(await check(schema, { sizes: 'M, L' })).toBe(
       `'sizes' must be array, got string (if it is a list, write ["M","L"])`,
@@ -154,103 +111,245 @@ describe('what a schema can say', () => {
     expect(await check(schema, { sizes: 'M' })).toBe("'sizes' must be array, got string")
   })
 
+  it('names that another tool also uses ($id)', async () => {
+    const schema = (type: string) => object({ a: { type } }, { $id: 'https://example.com/same' })
+    expect(await check(schema('string'), { a: 'x' })).toBe('ok')
+    expect(await check(schema('number'), { a: 1 })).toBe('ok')
+  })
+
   it.each([
-    ['string', "['M', 'L']", '["M","L"]'],
-    ['string', "['M']", '["M"]'],
-    ['string', '(M, L)', '["M","L"]'],
-    ['string', '- M\n- Extra Large\n', '["M","Extra Large"]'],
-    ['string', '1. M\n2. L', '["M","L"]'],
-    ['string', 'M、L', '["M","L"]'],
-    ['string', '1;2', '["1","2"]'],
-    ['integer', '1, -2', '[1,-2]'],
-    ['number', '[1.5,2,]', '[1.5,2]'],
-    ['integer', '1, two', '["1","two"]'],
-  ])('hints at a list of %s in the notation of JSON for %s', async (type, given, list) => {
-    const schema = object({ sizes: { type: 'array', items: { type } } })
-    expect(await check(schema, { sizes: given })).toBe(
-      `'sizes' must be array, got string (if it is a list, write ${list})`,
+    ['leads nowhere', '#/$defs/none', "can't resolve reference"],
+    ['is remote', 'https://example.com/a.json', "can't resolve reference"],
+  ])('a reference that %s makes the schema unusable', async (_what, $ref, reason) => {
+    const error = await check(object({ a: { $ref } }), { a: 1 })
+    expect(error).toContain(`Tool 'subject' has an unusable schema: ${reason}`)
+  })
+
+  it('[F45] a reference that never ends fails the call: the stack or the time runs out', async () => {
+    const $defs = { loop: { anyOf: [{ $ref: '#/$defs/loop' }] } }
+    expect(await check(object({ a: { $ref: '#/$defs/loop' } }, { $defs }), { a: 1 })).toMatch(
+      /unusable schema: its chain of references is too long or endless$|take more than 200 ms to validate$/,
     )
   })
 
-  it('hints at a list where one of several types is a list', async () => {
-    const schema = object({ size: { anyOf: [{ type: 'integer' }, { type: 'array' }] } })
-    expect(await check(schema, { size: 'M, L' })).toBe(
-      `'size' must be integer or array, got string (if it is a list, write ["M","L"])`,
+  it('properties that are inherited, or named like those, are no arguments', async () => {
+    const schema = object({ constructor: { type: 'string' } }, { required: ['toString'] })
+    expect(await check(schema, {})).toBe("missing 'toString'")
+    expect(await check(schema, { toString: 1, constructor: 5 })).toBe(
+      "'constructor' must be string, got number",
     )
   })
+})
 
-  it('names at most ten problems', async () => {
-    const schema = { type: 'object', required: Array.from({ length: 14 }, (_, index) => `a${index}`) }
-    expect(await check(schema, {})).toMatch(/missing 'a9'; and 4 more$/)
+describe('schema libraries', () => {
+  const schemas = {
+    zod: z.object({ n: z.int().default(5), tag: z.string().trim().optional() }),
+    valibot: toStandardJsonSchema(
+      v.object({ n: v.optional(v.pipe(v.number(), v.integer()), 5), tag: v.optional(v.string()) }),
+    ),
+  }
+
+  it.each(Object.entries(schemas))(
+    '%s: the JSON Schema explains, and the tool gets the output',
+    async (_, schema) => {
+      const executor = executorFor(schema)
+      expect(await executor.run({ name: 'subject', args: { tag: 'a' } })).toMatchObject({
+        result: { n: 5, tag: 'a' },
+      })
+      expect(await check(schema, { n: 'x' })).toMatch(/^'n' must be (integer|number), got string$/)
+    },
+  )
+
+  it('[F45] recursive types of zod', async () => {
+    const Category = z.object({
+      name: z.string(),
+      get parts() {
+        return z.array(Category).optional()
+      },
+    })
+    expect(await check(Category, { name: 'a', parts: [{ name: 'b' }] })).toBe('ok')
+    expect(await check(Category, { name: 'a', parts: [{}] })).toBe("missing 'parts[0].name'")
+    expect(await check(z.object({ value: z.json() }), { value: { a: [1, { b: null }] } })).toBe('ok')
+  })
+})
+
+describe('recursive schemas', () => {
+  const tree = (ref: string, more: JsonSchema = {}): JsonSchema =>
+    object(
+      { value: { type: 'integer' }, children: { type: 'array', items: { $ref: ref } } },
+      { required: ['value'], ...more },
+    )
+
+  it.each([
+    ['the root', tree('#')],
+    ['the $id of the root', tree('https://example.com/tree', { $id: 'https://example.com/tree' })],
+    ['the root of a draft-07 schema', tree('#', { $schema: 'http://json-schema.org/draft-07/schema#' })],
+    ['an anchor', { type: 'object', $ref: '#tree', $defs: { tree: tree('#tree', { $anchor: 'tree' }) } }],
+    ['a definition', { $ref: '#/$defs/tree', type: 'object', $defs: { tree: tree('#/$defs/tree') } }],
+    ['themselves dynamically', tree('#', { $dynamicAnchor: 'node', items: { $dynamicRef: '#node' } })],
+  ])('[F45] work if they refer to %s', async (_where, schema) => {
+    expect(await check(schema, { value: 1, children: [{ value: 2, children: [] }] })).toBe('ok')
+    expect(await check(schema, { value: 1, children: [{ children: [{ value: 'x' }] }] })).toBe(
+      "missing 'children[0].value'; 'children[0].children[0].value' must be integer, got string",
+    )
   })
 })
 
 describe('patterns', () => {
-  it('hold, each for itself', async () => {
+  it('hold, each for itself, with Unicode whitespace', async () => {
     const schema = object(
-      { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } },
+      { a: { pattern: '^a+$' }, b: { pattern: '^b\\sb$' } },
       { patternProperties: { '^x_': { type: 'number' } } },
     )
-    expect(await check(schema, { a: 'aa', b: 'bb', x_1: 1 })).toBe('ok')
+    expect(await check(schema, { a: 'aa', b: 'b\u00a0b', x_1: 1 })).toBe('ok')
     expect(await check(schema, { a: 'bb', b: 'aa', x_1: 'no' })).toBe(
-      `'a' must match pattern "^a+$"; 'b' must match pattern "^b+$"; 'x_1' must be number, got string`,
+      `'a' must match pattern "^a+$"; 'b' must match pattern "^b\\sb$"; 'x_1' must be number, got string`,
     )
   })
 
-  it('[F26] that would backtrack forever are answered immediately', async () => {
+  // With the built-in engine this test would never end.
+  it('[F26] that would backtrack for ever are answered', async () => {
     const schema = object({ a: { pattern: '^(a|a)*$' }, b: { pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' } })
-    const before = performance.now()
-    expect(await check(schema, { a: `${'a'.repeat(5_000)}!`, b: 'a'.repeat(5_000) })).toMatch(
+    expect(await check(schema, { a: `${'a'.repeat(200)}!`, b: 'a'.repeat(200) })).toMatch(
       /'a' must match pattern/,
     )
-    // The built-in engine would need longer than the universe has been there; the bound is only generous.
-    expect(performance.now() - before).toBeLessThan(5_000)
   })
 
-  it.each(['^(x)\\1$', '^(?<q>["\'])x\\k<q>$'])(
+  it.each(['^(x)\\1$', '^(?<q>["\'])x\\k<q>$', '^(?=x)', '^\\p{Script=Greek}$', '^\\ud83d\\ude00$'])(
     '[F26] that the engine cannot express are left to the tool, with one warning: %s',
     async pattern => {
       const logger = recordingLogger()
-      const schema = object({ a: { pattern }, b: { pattern: '^b$' } })
-      expect(await check(schema, { a: 'anything', b: 'b' }, logger)).toBe('ok')
-      expect(await check(schema, { a: 'anything', b: 'c' })).toBe(`'b' must match pattern "^b$"`)
-      expect(logger.at('warn')).toMatchObject([{ fields: { tool: 'subject', pattern } }])
+      const executor = executorFor(object({ a: { pattern }, b: { pattern: '^b$' } }), logger)
+      const run = (b: string) => executor.run({ name: 'subject', args: { a: 'anything', b } })
+      expect(await run('b')).toMatchObject({ success: true })
+      expect(await run('c')).toMatchObject({ error: `Invalid parameters: 'b' must match pattern "^b$"` })
+      const warnings = logger
+        .at('warn')
+        .filter(({ message }) => message.startsWith('Pattern left to the tool'))
+      expect(warnings).toMatchObject([{ fields: { tool: 'subject', pattern } }])
     },
   )
+})
 
-  it.each([
-    ['^\\p{Letter}+$', 'äß', 'a1'],
-    ['^\\P{Letter}+$', '12', '1a'],
-    ['^[\\p{Letter}\\d]+$', 'ä1', '-'],
-    ['^[^\\p{Letter}]+$', '12', 'a'],
-    ['^[\\P{Letter}]+$', '12', 'a'],
-    ['^\\p{Script=Greek}+$', 'αβγ', 'abc'],
-    ['^\\p{sc=Cyrl}+$', 'да', 'da'],
-    ['^\\p{Script_Extensions=Latin}+$', 'abc', 'αβγ'],
-    ['^\\p{General_Category=Uppercase_Letter}+$', 'ÄB', 'äb'],
-    ['^\\p{gc=Decimal_Number}+$', '12', 'ab'],
-    ['^\\p{ASCII}+$', 'abc', 'ä'],
-    ['^\\p{Alphabetic}+$', 'aä', '1'],
-    ['^\\p{ID_Start}\\p{ID_Continue}*$', 'a1', '1a'],
-    ['^\\P{ASCII}+$', 'ä\u{10fffd}', 'a'],
-    ['^[\\p{Letter}\\p{Mark}]+$', '葛\u{e0100}城市', '葛\u{e0080}'],
-    ['^\\p{Variation_Selector}+$', '\ufe0f\u{e01ef}', '\u{e01f0}'],
-    ['^\\p{Private_Use}+$', '\ue000\u{f0000}\u{10fffd}', '\u{10fffe}'],
-    ['^\\p{Unassigned}+$', '\u{40000}\u{dfffd}\u{e1000}', '\u{f0000}'],
-    ['^\\P{Unassigned}+$', 'a\u{e0001}\u{f1234}', '\u{50000}'],
-    ['^\\ud83d\\ude00$', '😀', '😁'],
-    ['^[\\uD83D\\uDE00-\\uD83D\\uDE4F]+$', '😀🙏', '🚀'],
-    ['^a\\sb$', 'a\u00a0b', 'a\u200bb'],
-    ['^a[\\s_]+b$', 'a\u3000\ufeff\t_b', 'a-b'],
-    ['^\\S+$', 'a\u200bb', 'a\u00a0b'],
-    ['^[^\\s]+$', 'a😀', 'a\u2028b'],
-    ['^[\\S ]+$', 'a b', 'a\u00a0b'],
-    ['^[\\s-]+$', ' -', 'a'],
-    ['^\\\\s$', '\\s', ' '],
-  ])('with classes of Unicode hold: %s', async (pattern, right, wrong) => {
-    const logger = recordingLogger()
-    expect(await check(object({ a: { pattern } }), { a: right }, logger)).toBe('ok')
-    expect(logger.at('warn')).toEqual([])
-    expect(await check(object({ a: { pattern } }), { a: wrong })).toMatch(/must match pattern/)
+/** A chain of definitions, each of which refers to the next several times: `width ** depth` branches. */
+function branching(keyword: string, width: number, depth: number): JsonSchema {
+  const levels = named(depth, level => ({
+    [keyword]: many(width, () => ({ $ref: `#/$defs/p${level + 1}` })),
+  }))
+  return object({ a: { $ref: '#/$defs/p0' } }, { $defs: { ...levels, [`p${depth}`]: { type: 'string' } } })
+}
+
+const NODE = (required: string) => object({ next: { $ref: '#/$defs/node' } }, { required: [required] })
+const TWO_BRANCHES = object(
+  { a: { $ref: '#/$defs/node' } },
+  { $defs: { node: { anyOf: [NODE('x'), NODE('y')] } } },
+)
+const nested = (levels: number) => many(levels, n => n).reduce<object>(next => ({ next }), {})
+
+/** Each would take longer than a test may: seconds, or for ever. */
+const BOMBS: [string, JsonSchema, object][] = [
+  ['8 × anyOf × 8', branching('anyOf', 8, 8), { a: 1 }],
+  ['8^11 branches of oneOf', branching('oneOf', 8, 11), { a: 1 }],
+  ['a recursive schema with two branches', TWO_BRANCHES, { a: nested(40) }],
+  [
+    'contains in contains',
+    object({ a: { type: 'array', uniqueItems: true, contains: { contains: { contains: { const: 1 } } } } }),
+    { a: many(20_000, n => [n]) },
+  ],
+  [
+    'an enum of 20,000 for 5,000 values',
+    object({ a: { type: 'array', items: { enum: many(20_000, n => n) } } }),
+    { a: many(5_000, () => 'x') },
+  ],
+  [
+    'a large pattern for long texts',
+    object({ a: { type: 'array', items: { pattern: '^(x?){400}(.?){500}$' } } }),
+    { a: many(200, () => 'x'.repeat(5_000)) },
+  ],
+]
+
+describe('what would take too long', () => {
+  it.each(BOMBS)('[F45 F46] is stopped, and other calls are answered: %s', async (_what, schema, args) => {
+    const executor = executorFor(schema)
+    const bombs = many(3, () => executor.run({ name: 'subject', args }))
+    expect(await executor.run({ name: 'other' })).toMatchObject({ success: true })
+    for (const result of await Promise.all(bombs))
+      expect(result).toMatchObject({
+        code: 'invalid_arguments',
+        error: 'Invalid parameters: arguments take more than 200 ms to validate',
+      })
+    // The same tool still works for arguments that are quickly checked.
+    expect(await executor.run({ name: 'subject', args: {} })).toMatchObject({ success: true })
+  })
+
+  it('[F46] patterns that take long to compile make the schema unusable', async () => {
+    const schema = object(named(400, n => ({ pattern: `^([a-z]{30}[0-9]{${n + 2}}){2}(x|y){900}$` })))
+    expect(await check(schema, { p1: 'a' })).toBe(
+      "Tool 'subject' has an unusable schema: it takes more than 200 ms to compile",
+    )
+  })
+})
+
+describe('limits of a schema', () => {
+  it.each<[string, JsonSchema, string]>([
+    ['subschemas', object(named(1_001, () => ({ type: 'string' }))), 'it has more than 1000 subschemas'],
+    [
+      'the length of a pattern',
+      object({ a: { pattern: 'x'.repeat(1_001) } }),
+      'one of its patterns is longer than 1000 characters',
+    ],
+  ])('[F46] %s', async (_what, schema, reason) => {
+    expect(await check(schema, {})).toBe(`Tool 'subject' has an unusable schema: ${reason}`)
+  })
+
+  it('[F27] levels and size: such a tool is refused when it is added', () => {
+    const deep = many(1_000, n => n).reduce<JsonSchema>(inner => object({ a: inner }), {})
+    expect(() => executorFor(deep)).toThrow(/nested more than 64 levels deep/)
+    expect(() => executorFor(object({ a: { description: 'x'.repeat(256_000) } }))).toThrow(
+      /larger than 256 kB/,
+    )
+  })
+})
+
+describe('limits of arguments', () => {
+  const deep = (levels: number) => many(levels, n => n).reduce<object>(a => ({ a }), {})
+
+  it.each<[string, object, string]>([
+    ['[F28] levels', deep(5_000), 'arguments are nested more than 64 levels deep'],
+    ['[F46] values', { a: many(60_000, n => n) }, 'arguments have more than 50000 values'],
+    ['[F46] names', named(60_000, n => n), 'arguments have more than 50000 values'],
+    ['[F46] size', { a: 'x'.repeat(10_000_001) }, 'arguments are larger than 10 MB'],
+    ['[F46] a name', { ['a'.repeat(3_000)]: 1 }, 'an argument name is longer than 2000 characters'],
+    ['[F29] __proto__', JSON.parse('{"a": {"__proto__": {}}}'), "'__proto__' is not an argument name"],
+  ])('%s', async (_what, args, problem) => {
+    expect(await executorFor({ type: 'object' }).run({ name: 'subject', args })).toMatchObject({
+      code: 'invalid_arguments',
+      error: `Invalid parameters: ${problem}`,
+    })
+  })
+
+  it('20,000 mistakes are reported as the first twenty', async () => {
+    const schema = object({ a: { type: 'array', items: { type: 'string' } } })
+    const problems = (await check(schema, { a: many(20_000, n => n) })).split('; ')
+    expect(problems).toHaveLength(21)
+    expect(problems.slice(19)).toEqual(["'a[19]' must be string, got number", 'and 19980 more'])
+  })
+
+  it('[F30] a repair loses nothing', async () => {
+    const executor = executorFor(
+      object({ n: { type: 'integer' }, list: { type: 'array' }, on: { type: 'boolean' } }),
+    )
+    const given = [
+      { n: '1.5' },
+      { n: '9007199254740993' },
+      { n: '1e400' },
+      { n: true },
+      { on: 1 },
+      { list: 'a, b' },
+    ]
+    for (const args of given)
+      expect(await executor.run({ name: 'subject', args }, { repair: true })).toMatchObject({
+        code: 'invalid_arguments',
+      })
   })
 })

@@ -1,4 +1,7 @@
+import { compileSchema } from '../schema/compile.ts'
+import { explainErrors } from '../schema/explain.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import { inTurn, schemaProblem } from '../schema/limits.ts'
 
 /*
  * What the caller can do for a tool while it runs.
@@ -91,4 +94,26 @@ export interface Caller {
   readonly onTask?: (() => void) | undefined
   /** Receives the URLs to visit before the call can be repeated; without it, each becomes a question. */
   readonly onAddresses?: ((addresses: readonly Question[]) => void) | undefined
+}
+
+/** Larger than any real form. */
+const MAX_FORM_CHARS = 16_000
+const MAX_FORM_SUBSCHEMAS = 150
+
+/** Whether a form for this schema can be shown, and the input checked while a person waits. */
+export function isForm(schema: JsonSchema): boolean {
+  return !schemaProblem(schema, MAX_FORM_SUBSCHEMAS) && JSON.stringify(schema).length <= MAX_FORM_CHARS
+}
+
+/** What is wrong with a filled-in form, as text; `undefined` if it is valid. */
+export async function answerProblem(schema: JsonSchema, content: unknown): Promise<string | undefined> {
+  if (!isForm(schema)) return 'its form is too large'
+  try {
+    const { validate } = await compileSchema(schema)
+    return await inTurn(() =>
+      validate(content) ? undefined : explainErrors(validate.errors ?? [], schema).join('; '),
+    )
+  } catch {
+    return 'its form is malformed'
+  }
 }

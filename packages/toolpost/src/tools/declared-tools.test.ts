@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../executor/tool-executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { type DeclareOptions, declareTools, type ToolDeclaration } from './declared-tools.ts'
 import { ToolManager } from './tool-manager.ts'
@@ -21,20 +21,6 @@ const run = (declared: ToolDeclaration, args: object = {}, options: DeclareOptio
   executorFor(declared, options).run({ name: declared.name, args })
 
 describe('mock tools', () => {
-  it('[B09] answer with their mock_response, within 10 ms, whatever the arguments', async () => {
-    const logger = recordingLogger()
-    const executor = executorFor(
-      declaration({ type: 'mock', mock_response: { temperature: 22 } }),
-      {},
-      logger,
-    )
-    await executor.run({ name: 'declared' })
-    const result = await executor.run({ name: 'declared', args: { location: 'Oslo' } })
-    expect(result).toMatchObject({ success: true, result: { temperature: 22 } })
-    expect(result.execution_time_ms).toBeLessThan(10)
-    expect(logger.at('info').at(-1)?.fields).toMatchObject({ args: { location: 'Oslo' } })
-  })
-
   it('give each caller its own copy', async () => {
     const executor = executorFor(declaration({ type: 'mock', mock_response: { list: [1] } }))
     const first = await executor.run({ name: 'declared' })
@@ -54,31 +40,6 @@ describe('mock tools', () => {
 })
 
 describe('builtin tools', () => {
-  it('[B10] call the handler of that name', async () => {
-    const builtins = { double: ({ n }: { n: number }) => n * 2 }
-    expect(
-      await run(declaration({ type: 'builtin', handler: 'double' }), { n: 4 }, { builtins }),
-    ).toMatchObject({ result: 8 })
-  })
-
-  it('[B11] answer with an error when there is no such handler', async () => {
-    for (const handler of ['missing', 'toString']) {
-      expect(await run(declaration({ type: 'builtin', handler }))).toMatchObject({
-        code: 'tool_error',
-        error: `Builtin handler '${handler}' not found`,
-      })
-    }
-  })
-
-  it('[B12 B13] always have math_eval and echo', async () => {
-    expect(
-      await run(declaration({ type: 'builtin', handler: 'math_eval' }), { expression: '2+2' }),
-    ).toMatchObject({ result: { result: 4 } })
-    expect(await run(declaration({ type: 'builtin', handler: 'echo' }), { a: [1] })).toMatchObject({
-      result: { echo: { a: [1] } },
-    })
-  })
-
   describe('that are isolated', () => {
     const module = new URL(
       `data:text/javascript,${encodeURIComponent('export const spin = () => { for (;;); }; export const pid = () => process.pid')}`,
@@ -105,22 +66,6 @@ describe('builtin tools', () => {
     it('cannot be plain functions, and say so', () => {
       const builtins = { bad: { isolated: true, handler: () => 1 } as never }
       expect(() => declareTools([], { builtins })).toThrow(/'bad' cannot be isolated: a plain function/)
-    })
-  })
-})
-
-describe('internal tools', () => {
-  it('[B14] call the service that the host program supplies', async () => {
-    const internals = { rag_query: async ({ query }: { query: string }) => `found ${query}` }
-    expect(
-      await run(declaration({ type: 'internal', handler: 'rag_query' }), { query: 'x' }, { internals }),
-    ).toMatchObject({ result: 'found x' })
-  })
-
-  it('[B15] answer with an error when there is no such service', async () => {
-    expect(await run(declaration({ type: 'internal', handler: 'nope' }))).toMatchObject({
-      code: 'tool_error',
-      error: "Internal handler 'nope' not found",
     })
   })
 })

@@ -1,8 +1,8 @@
-import { isolate } from '../isolation/isolated-function.ts'
 import { isObjectLike, ownValue } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
+import { isolate } from './isolated.ts'
 import { defineTool, type InvokeOptions, type Tool } from './tool.ts'
 
 /** What a declared tool does: return a fixed value, or call a handler by name. */

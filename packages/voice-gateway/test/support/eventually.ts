@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
 
 /** A busy machine needs a while; a test that waits for other processes may give them longer. */
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 45_000
 
 /** An expectation that may take its time. */
 export function eventually<T>(get: () => T, timeout = PATIENCE_MS) {

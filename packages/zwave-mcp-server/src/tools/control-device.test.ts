@@ -28,7 +28,7 @@ const control = (args: Record<string, unknown>, options?: { answers: boolean }) 
 }
 
 describe('control_zwave_device', () => {
-  it('[A29] switches a device, given the camelCase names that a client maps to', async () => {
+  it('switches a device, given the camelCase names that a client maps to', async () => {
     const { home, result } = control({ deviceName: 'Switch One', action: 'on' })
     await expect(result).resolves.toEqual({
       text: 'Switch One is on.',

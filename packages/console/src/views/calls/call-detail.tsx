@@ -16,7 +16,7 @@ import { useNow } from '../../components/use-now.ts'
 import { WebLink } from '../../components/web-link.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
-import { type CallFilter, obstacleToRepeat, traceOf } from '../../state/call-list.ts'
+import { type CallFilter, obstacleToRepeat, shortSerial, traceOf } from '../../state/call-list.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
@@ -28,7 +28,7 @@ import { useKeptCall } from './use-older-calls.ts'
 import { Waterfall } from './waterfall.tsx'
 
 interface Props {
-  serial: number
+  serial: string
   call: CallRecord | undefined
   filter: CallFilter
 }
@@ -41,12 +41,12 @@ export function CallDetail({ serial, call: known, filter }: Props) {
   return (
     <aside
       className="call-detail card"
-      aria-label={`Call ${serial}`}
+      aria-label={`Call ${shortSerial(serial)}`}
       onKeyDown={event => event.key === 'Escape' && go(closed)}
     >
       <div className="view-head">
         <h2 ref={heading} tabIndex={-1}>
-          Call {serial}
+          Call {shortSerial(serial)}
         </h2>
         <a className="icon-button" href={hrefOf(closed)} aria-label="Close">
           <Icon name="close" />
@@ -87,7 +87,7 @@ function Running({ call }: { call: CallRecord }) {
   const { problem, attempt } = useAttempt()
   return (
     <div className="call-running">
-      <ProgressBar progress={call.progress} label={`Progress of call ${call.serial}`} />
+      <ProgressBar progress={call.progress} label={`Progress of call ${shortSerial(call.serial)}`} />
       <Button icon="stop" onClick={() => void attempt(() => cancelCall(call.serial))}>
         Cancel
       </Button>

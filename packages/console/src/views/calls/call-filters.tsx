@@ -14,7 +14,7 @@ const TYPING_MS = 250
 interface Props {
   calls: readonly CallRecord[]
   filter: CallFilter
-  serial: number | undefined
+  serial: string | undefined
 }
 
 /** The filters are part of the address, so that a filtered list can be bookmarked and shared. */

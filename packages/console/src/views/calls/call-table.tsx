@@ -7,7 +7,7 @@ import { toneOf } from '../../components/result-view.tsx'
 import { useShowMore } from '../../components/show-more.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
-import { type CallFilter, keyOf } from '../../state/call-list.ts'
+import type { CallFilter } from '../../state/call-list.ts'
 import { durationText, momentText, whenText } from '../../text/figures.ts'
 import { shortJson } from '../../text/json-text.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -16,7 +16,7 @@ const SHOWN_CALLS = 100
 
 interface Props {
   calls: readonly CallRecord[]
-  selected: number | undefined
+  selected: string | undefined
   filter: CallFilter
   /** How many were loaded page by page; these are always shown. */
   loaded: number
@@ -39,7 +39,7 @@ export function CallTable({ calls, selected, filter, loaded, end }: Props) {
         <tbody>
           {shown.map(call => (
             <Row
-              key={keyOf(call)}
+              key={call.serial}
               call={call}
               current={call.serial === selected}
               href={hrefOf({ view: 'calls', serial: call.serial, filter })}

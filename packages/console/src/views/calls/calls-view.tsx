@@ -15,7 +15,7 @@ import { ExportButtons } from './export-button.tsx'
 import { LatencyCard } from './latency-card.tsx'
 import { useOlderCalls } from './use-older-calls.ts'
 
-export function CallsView({ serial, filter }: { serial: number | undefined; filter: CallFilter }) {
+export function CallsView({ serial, filter }: { serial: string | undefined; filter: CallFilter }) {
   const live = useStore(gateway, state => state.calls)
   const [held, setHeld] = useState<CallRecord[]>()
   const followed = held ?? live
@@ -71,7 +71,7 @@ function LoadOlder({ state, load }: ReturnType<typeof useOlderCalls>) {
 }
 
 function newerThan(held: CallRecord[], live: CallRecord[]): number {
-  const last = held.at(-1)?.serial ?? 0
+  const last = held.at(-1)?.serial ?? ''
   return live.filter(call => call.serial > last).length
 }
 

@@ -71,7 +71,7 @@ function endOf(live: readonly CallRecord[]): number | undefined {
 
 /** A call that the page does not have but the gateway may; `looking` until known. */
 export function useKeptCall(
-  serial: number,
+  serial: string,
   known: CallRecord | undefined,
 ): CallRecord | undefined | 'looking' {
   const [kept, setKept] = useState<CallRecord | 'none'>()

@@ -6,7 +6,16 @@ const MINUTE = 60_000
 const failed = { success: false, tool_name: 'x', execution_time_ms: 1, error: 'x', code: 'timeout' } as const
 
 function call(startedAt: number, more: Partial<CallRecord> = {}): CallRecord {
-  return { serial: 1, tool: 'x', source: 'local', origin: 'http', args: {}, slow: false, startedAt, ...more }
+  return {
+    serial: '1',
+    tool: 'x',
+    source: 'local',
+    origin: 'http',
+    args: {},
+    slow: false,
+    startedAt,
+    ...more,
+  }
 }
 
 describe('calls per minute', () => {

@@ -11,7 +11,7 @@ const tool: ToolInfo = {
 }
 const call = {
   origin: 'http',
-  serial: 1,
+  serial: '1',
   tool: 'lights',
   source: 'local',
   args: { on: true },

@@ -6,7 +6,7 @@ import { JsonBlock } from '../../components/code-block.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Markdown } from '../../components/markdown/markdown.tsx'
 import { hrefOf } from '../../routing/route.ts'
-import { obstacleToRepeat } from '../../state/call-list.ts'
+import { obstacleToRepeat, shortSerial } from '../../state/call-list.ts'
 import { favourites, useIsFavourite } from '../../state/favourites.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
 import { clipped, oneLine } from '../../text/visible-text.ts'
@@ -110,7 +110,8 @@ function ReusedArguments({ call }: { call: CallRecord }) {
   const obstacle = obstacleToRepeat(call.args)
   return (
     <p className={`notice ${obstacle ? 'notice-warn' : ''}`}>
-      Arguments of <a href={hrefOf({ view: 'calls', serial: call.serial })}>call {call.serial}</a>.{' '}
+      Arguments of{' '}
+      <a href={hrefOf({ view: 'calls', serial: call.serial })}>call {shortSerial(call.serial)}</a>.{' '}
       {obstacle ?? 'Edit them and run the call again.'}
     </p>
   )

@@ -9,7 +9,7 @@ import { ToolList } from './tool-list.tsx'
 interface Props {
   tool: string | undefined
   /** The serial of a recorded call whose arguments are reused. */
-  from: number | undefined
+  from: string | undefined
 }
 
 export function ToolsView({ tool: name, from }: Props) {

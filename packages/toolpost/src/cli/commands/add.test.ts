@@ -57,6 +57,22 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     })
   })
 
+  it('keeps the built-in example, which ran where there was no configuration, and says so', async () => {
+    const cwd = mkdtempSync(join(folder, 'example-'))
+    const tools = async () =>
+      (await toolpost(['tools', '--json'], { cwd })).out.match(/"name": ?"[^"]+"/g)?.sort() ?? []
+    const before = await tools()
+    const added = await toolpost(['add', 'odd', '--', ...program], { cwd })
+    expect(added).toMatchObject({ code: 0, out: '' })
+    expect(added.err).toContain('It also has the built-in example, which ran here until now.')
+    const config = JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))
+    expect(config).toMatchObject({ documents: expect.any(String) })
+    expect(Object.keys(config.mcpServers)).toEqual(['zwave', 'odd'])
+    expect(await tools()).toEqual(expect.arrayContaining(before))
+    const more = await toolpost(['add', 'more', '--no-check', '--', ...program], { cwd })
+    expect(more).toMatchObject({ code: 0, err: expect.not.stringContaining('built-in example') })
+  })
+
   it('writes nothing if it does not work, and says why', async () => {
     const { file, names } = emptyFolder()
     const words = [
@@ -117,6 +133,19 @@ describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60
 })
 
 describe('toolpost init', { timeout: 60_000 }, () => {
+  it.each([
+    ['is written if there is none', undefined, '.toolpost/\n'],
+    ['gets one more line', 'node_modules', 'node_modules\n.toolpost/\n'],
+    ['stays as it is if it has that line', '/.toolpost\ndist\n', '/.toolpost\ndist\n'],
+  ])('keeps the token out of the repository: .gitignore %s', async (_what, before, after) => {
+    const cwd = mkdtempSync(join(folder, 'ignore-'))
+    const file = join(cwd, '.gitignore')
+    if (before !== undefined) writeFileSync(file, before)
+    const env = { HOME: cwd, USERPROFILE: cwd, APPDATA: cwd, XDG_CONFIG_HOME: cwd }
+    expect(await toolpost(['init', '--yes'], { cwd, env })).toMatchObject({ code: 0 })
+    expect(readFileSync(file, 'utf8')).toBe(after)
+  })
+
   it('writes a configuration with the servers that other programs have', async () => {
     const { file, read } = emptyFolder()
     const home = mkdtempSync(join(folder, 'home-'))

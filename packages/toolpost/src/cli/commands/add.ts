@@ -1,6 +1,5 @@
 import type { ServerConfig } from '../../config/config.ts'
-import { ConfigEditor } from '../../config/edit-config.ts'
-import { tryServer } from '../../project/try-server.ts'
+import { addServer as add } from '../../project/add-server.ts'
 import type { GlobalOptions } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { type StopSignals, unlessStopped } from '../stop-signals.ts'
@@ -22,39 +21,33 @@ export interface EditContext {
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
 export async function addServer(
-  context: EditContext,
+  { options, terminal, stop }: EditContext,
   { name, command, flags }: { name: string; command: readonly string[]; flags: AddFlags },
 ): Promise<number> {
-  const { options, terminal } = context
-  const entry = entryFrom(command, flags)
-  const editor = await ConfigEditor.open(options.config)
-  if (editor.get(['mcpServers', name]) !== undefined && !flags.force)
-    throw new UsageError(`${editor.file} already has a server '${name}'; use --force to replace it`)
-  if (flags.check && !(await works(name, entry, { ...context, folder: editor.folder }))) return EXIT.failed
-  editor.set(['mcpServers', name], entry)
-  await editor.save()
-  say(terminal, `${editor.isNew ? 'Wrote' : 'Changed'} ${editor.file}`)
+  const { check, force = false } = flags
+  const entry = { ...entryFrom(command, flags) }
+  if (check) say(terminal, `Trying '${name}' …`)
+  const { signal } = stop
+  const adding = add({ file: options.config, name, entry, check, replace: force, signal })
+  const added = await unlessStopped(adding, signal)
+  if (added.outcome === 'taken')
+    throw new UsageError(`${added.file} already has a server '${name}'; use --force to replace it`)
+  if (added.outcome === 'failed') {
+    const { error, state, stderr } = added.tried.status
+    say(terminal, `✘ ${error ?? `it is ${state}`}${stderr ? `\n${stderr}` : ''}`)
+    say(terminal, 'Nothing was written. To add it anyway, use --no-check.')
+    return EXIT.failed
+  }
+  const { tried, file, hasExample } = added
+  if (tried?.status.state === 'needs_login') say(terminal, `… it needs a login: toolpost auth ${name}`)
+  else if (tried) say(terminal, `✔ ${countOf(tried.tools)}: ${shortList(tried.tools)}`)
+  say(terminal, `Wrote ${file}`)
+  if (hasExample) say(terminal, 'It also has the built-in example, which ran here until now.')
   return EXIT.ok
 }
 
-async function works(
-  name: string,
-  entry: ServerConfig,
-  { terminal, stop, folder }: EditContext & { folder: string },
-): Promise<boolean> {
-  say(terminal, `Trying '${name}' …`)
-  const { status, tools } = await unlessStopped(
-    tryServer(name, entry, { folder, signal: stop.signal }),
-    stop.signal,
-  )
-  if (status.state === 'ready') {
-    say(terminal, `✔ ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}: ${shortList(tools)}`)
-    return true
-  }
-  const problem = status.error ?? `it is ${status.state}`
-  say(terminal, `✘ ${problem}${status.stderr ? `\n${status.stderr}` : ''}`)
-  say(terminal, 'Nothing was written. To add it anyway, use --no-check.')
-  return false
+function countOf(tools: readonly string[]): string {
+  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
 }
 
 function entryFrom(command: readonly string[], { url, env = [], header = [] }: AddFlags): ServerConfig {

@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
+import type { ConsoleLine } from '../../../test/console-line.ts'
 import { dataOf } from '../../../test/gateway.ts'
-import { packageRoot } from '../../runtime/package-root.ts'
+import { startUp } from '../../../test/up.ts'
 import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
 
 const { folder: parent, toolpost } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const PATIENCE = { interval: 20, timeout: 15_000 }
 const tools = [
   { name: 'wipe', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } },
@@ -17,12 +16,12 @@ const tools = [
 ]
 
 /** A folder with a configuration whose server has a destructive tool. */
-function home() {
+function home(settings: object = {}) {
   const folder = mkdtempSync(join(parent, 'home-'))
   const journal = join(folder, 'journal')
   const config = join(folder, 'toolpost.json')
   const disk = hostileServer({ label: 'done', journal, tools })
-  writeFileSync(config, JSON.stringify({ model: 'offline', mcpServers: { disk } }))
+  writeFileSync(config, JSON.stringify({ model: 'offline', mcpServers: { disk }, ...settings }))
   const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])
   return {
     folder,
@@ -35,36 +34,24 @@ function home() {
 }
 
 async function up(config: string) {
-  const child = spawn(process.execPath, [COMMAND, 'up', '--port', '0', '--config', config])
-  let out = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  const exit = new Promise<number | null>(resolve => child.once('close', resolve))
-  await expect.poll(() => out, PATIENCE).toContain('Press Ctrl-C to stop.')
-  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out) ?? []
-  const approvals = (...words: string[]) =>
-    toolpost(['approvals', ...words, '--url', url, '--config', config])
+  const running = await startUp(dirname(config))
+  const approvals = (...words: string[]) => toolpost(['approvals', ...words, '--config', config])
   return {
-    url,
+    ...running,
     approvals,
     /** What waits, as soon as something does. */
     async waiting() {
-      const list = async () => (await dataOf(fetch(`${url}api/approvals`))).approvals
+      const list = async () => (await dataOf(running.ask('api/approvals'))).approvals
       await expect.poll(async () => (await list()).length, PATIENCE).toBe(1)
       return (await list())[0]
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await exit
     },
   }
 }
 
 /** A real MCP client, which cannot ask its person. */
-async function connect(url: string) {
+async function connect({ url, headers }: Pick<ConsoleLine, 'url' | 'headers'>) {
   const client = new Client({ name: 'test', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}mcp`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}mcp`), { requestInit: { headers } }))
   await expect
     .poll(async () => (await client.listTools()).tools.map(({ name }) => name), PATIENCE)
     .toContain('wipe')
@@ -80,7 +67,7 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     using place = home()
     await using gateway = await up(place.config)
     expect(await gateway.approvals()).toEqual({ code: 0, out: '', err: 'Nothing is waiting for approval.\n' })
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     const answer = client.wipe({ disk: 'a' })
     const { id } = await gateway.waiting()
     expect(place.wipes()).toBe(0)
@@ -97,10 +84,29 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(existsSync(place.remembered)).toBe(false)
   })
 
+  it('is needed for what is destructive, also if no rule of the policy is about it', async () => {
+    using place = home({ policy: [{ tools: 'no_such_*', then: 'deny' }] })
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    const answer = client.wipe()
+    const { id, because } = await gateway.waiting()
+    expect(because).toBe('the tool is marked as destructive')
+    expect(place.wipes()).toBe(0)
+    await gateway.approvals('approve', id)
+    expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
+  })
+
+  it('is needed for nothing if a rule allows what is destructive', async () => {
+    using place = home({ policy: [{ if: { destructive: true }, then: 'allow' }] })
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    expect(await client.wipe()).toMatchObject({ content: [{ text: 'done wipe' }] })
+  })
+
   it('denies what waits', async () => {
     using place = home()
     await using gateway = await up(place.config)
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     const answer = client.wipe()
     const { id } = await gateway.waiting()
     expect(await gateway.approvals('deny', id)).toEqual({ code: 0, out: '', err: 'Denied.\n' })
@@ -117,7 +123,7 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     const before = readFileSync(place.config, 'utf8')
     {
       await using gateway = await up(place.config)
-      await using client = await connect(gateway.url)
+      await using client = await connect(gateway)
       const answer = client.wipe()
       const { id } = await gateway.waiting()
       await gateway.approvals('approve', id, '--remember', 'always')
@@ -131,7 +137,7 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     })
     expect(readFileSync(place.config, 'utf8')).toBe(before)
     await using gateway = await up(place.config)
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     expect(await client.wipe({ disk: 'c' })).toMatchObject({ content: [{ text: 'done wipe' }] })
     expect(place.wipes()).toBe(3)
   })
@@ -151,7 +157,7 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
   it('says what is wrong with --remember, exit 2, and decides nothing', async () => {
     using place = home()
     await using gateway = await up(place.config)
-    await using client = await connect(gateway.url)
+    await using client = await connect(gateway)
     const answer = client.wipe()
     const { id } = await gateway.waiting()
     expect(await gateway.approvals('approve', id, '--remember', 'forever')).toMatchObject({

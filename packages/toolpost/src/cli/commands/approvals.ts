@@ -23,7 +23,7 @@ export async function decideApprovals(
   { project, terminal }: CommandContext,
   { decision, id, flags }: ApprovalWords,
 ): Promise<number> {
-  const gateway = new GatewayClient(project.config, flags)
+  const gateway = new GatewayClient(project, flags)
   if (decision === undefined) return list(await gateway.get('/api/approvals'), flags, terminal)
   if (decision !== 'approve' && decision !== 'deny')
     throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import spawn from 'cross-spawn'
-import { similarNames } from '../../executor/find-tool.ts'
+import { similarNames } from '../../executor/find.ts'
 import { Logins, type ServerLogin } from '../../mcp/index.ts'
 import { listenForRedirect } from '../../mcp/oauth/redirect-server.ts'
 import { describeError } from '../../mcp/server-failure.ts'

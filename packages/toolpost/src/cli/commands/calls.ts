@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { HistoryError } from '../../history/database.ts'
-import { FilterError, parseQuery } from '../../history/filter.ts'
-import { HistoryReader } from '../../history/reader.ts'
+import { History } from '../../history/history.ts'
+import { type CallQuery, FilterError, parseQuery } from '../../history/query.ts'
 import type { StoredCall } from '../../history/stored-call.ts'
-import { takeNoted } from '../../history/writer.ts'
 import { historyFile } from '../../project/project-history.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
@@ -31,14 +30,14 @@ interface CallsContext {
 const DEFAULT_SHOWN = '20'
 
 /** `toolpost calls`: lists past calls, straight from the history file; no gateway has to run. */
-export function listCalls({ project, terminal }: CallsContext, flags: CallsFlags): number {
+export async function listCalls({ project, terminal }: CallsContext, flags: CallsFlags): Promise<number> {
   const { json = false, failed, search, limit = DEFAULT_SHOWN, ...given } = flags
   if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
   const filter = { ...given, limit, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   const file = historyFile(project)
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
   try {
-    const calls = read(file, parseQuery(filter))
+    const calls = await read(file, parseQuery(filter), text => say(terminal, text))
     if (json) printResult(terminal, JSON.stringify(calls, null, 2))
     else printCalls(calls, terminal)
     return EXIT.ok
@@ -50,14 +49,13 @@ export function listCalls({ project, terminal }: CallsContext, flags: CallsFlags
   }
 }
 
-function read(file: string, query: ReturnType<typeof parseQuery>): StoredCall[] {
-  takeNoted(file)
+async function read(file: string, query: CallQuery, onNotice: (text: string) => void): Promise<StoredCall[]> {
   if (!existsSync(file)) return []
-  const reader = new HistoryReader(file)
+  const history = new History({ file, onNotice })
   try {
-    return reader.list(query).calls
+    return (await history.list(query)).calls
   } finally {
-    reader.close()
+    await history.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
 import { silentLogger } from '../../logging/logger.ts'
 import { ModelChoice } from '../../project/model-choice.ts'
 import { fakeOllama, type OllamaRequest } from '../../testing/fake-ollama.ts'

@@ -2,8 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { withoutCredentials } from 'toolpost-common/broker-address'
-import { hasDatabase } from '../../history/database.ts'
-import { HistoryReader } from '../../history/reader.ts'
+import { HistoryError, hasDatabase, openFile } from '../../history/database.ts'
 import { zwavePackage } from '../../known-servers/zwave.ts'
 import type { Project } from '../../project/project.ts'
 import { historyFile } from '../../project/project-history.ts'
@@ -84,19 +83,12 @@ function history(project: Project): Finding {
     }
   try {
     if (!existsSync(file)) accessSync(existingFolder(dirname(file)), constants.W_OK)
-    else readOnce(file)
+    else openFile(file).database.close()
     return { ok: true, text: `history: ${file}${existsSync(file) ? '' : ' (created by the first call)'}` }
   } catch (error) {
-    return { ok: false, text: `history: ${file}: ${(error as Error).message}` }
-  }
-}
-
-function readOnce(file: string): void {
-  const reader = new HistoryReader(file)
-  try {
-    reader.list({ limit: 1 })
-  } finally {
-    reader.close()
+    const isOutdated = error instanceof HistoryError && error.reason === 'outdated'
+    const rest = isOutdated ? '; the next call moves it aside and starts a new one' : ''
+    return { ok: isOutdated, text: `history: ${(error as Error).message}${rest}` }
   }
 }
 

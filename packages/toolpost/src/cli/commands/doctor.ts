@@ -38,6 +38,7 @@ async function findingsOn(project: Project): Promise<Finding[]> {
   return [
     configuration(project),
     ...(await toolFindings(project, statuses)),
+    ...project.unmatchedPatterns().map(text => ({ ok: true, isOff: true, text })),
     ...(await machineFindings(project)),
     ...exampleHome(project),
     ...(await brokers(project)),

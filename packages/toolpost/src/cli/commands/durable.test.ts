@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
+import { consoleLine } from '../../../test/console-line.ts'
 import { dataOf } from '../../../test/gateway.ts'
 import { packageRoot } from '../../runtime/package-root.ts'
 
@@ -53,14 +54,14 @@ async function start(words: string[], word: string) {
 
 const startGateway = async () => {
   const gateway = await start(['up', '--config', gatewayConfig, '--port', '0'], '✔ durable')
-  return { ...gateway, url: /Console {2}(http\S+\/)/.exec(gateway.said())?.[1] ?? '' }
+  return { ...gateway, ...consoleLine(gateway.said()) }
 }
 const startWorker = () => start(['worker', '--config', workerConfig, '--pool', 'home'], 'Press Ctrl-C')
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let worker: Awaited<ReturnType<typeof startWorker>>
 
-const ask = (path: string, init: RequestInit = {}) => fetch(`${gateway.url}${path}`, init)
+const ask = (path: string, init: RequestInit = {}) => gateway.ask(path, init)
 const call = (tool: string, args: object = {}, headers: Record<string, string> = {}) =>
   ask(`api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args), headers })
 const command = (words: string[]) => toolpost([...words, '--config', gatewayConfig])

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { outputOf } from '../../../../../tests/output-of.ts'
 import { configFolder, writeFiles } from '../../../test/config-folder.ts'
+import { consoleLine } from '../../../test/console-line.ts'
 import { closedGate, gatedServer } from '../../../test/gated-server.ts'
 import { dataOf } from '../../../test/gateway.ts'
 import { hasPseudoTerminal, onTerminal } from '../../../test/pseudo-terminal.ts'
@@ -31,9 +32,9 @@ async function up(config: object | undefined) {
   const child = spawn(process.execPath, ['--trace-warnings', COMMAND, 'up', '--port', '0'], { cwd: folder })
   const { out, err, exit } = outputOf(child)
   await expect.poll(out, PATIENCE).toContain('Press Ctrl-C to stop.')
-  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out()) ?? []
+  const { url, ask } = consoleLine(out())
   const servers = async (): Promise<{ name: string; state: string; pid: number }[]> =>
-    (await dataOf(fetch(`${url}api/servers`))).servers
+    (await dataOf(ask('api/servers'))).servers
   return {
     child,
     folder,
@@ -50,7 +51,7 @@ async function up(config: object | undefined) {
         .poll(async () => (await servers()).map(({ name, state }) => `${name} ${state}`), PATIENCE)
         .toEqual(names.map(name => `${name} ready`)),
     call: async (tool: string) =>
-      (await dataOf(fetch(`${url}api/tools/${tool}/call`, { method: 'POST', body: '{}' }))).result,
+      (await dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: '{}' }))).result,
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM')
       await exit

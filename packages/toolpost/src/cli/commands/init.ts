@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ConfigEditor } from '../../config/edit-config.ts'
 import { type KnownProgram, knownPrograms, serversOf } from '../../config/known-programs.ts'
 import { hasDatabase } from '../../history/database.ts'
@@ -40,8 +42,17 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
     if (!hasDatabase()) next.unshift('npm i libsql                     (stores the history)')
   }
   await editor.save()
+  ignoreState(editor.folder)
   say(terminal, `Wrote ${editor.file}\nNext: ${next.join('\n      ')}`)
   return EXIT.ok
+}
+
+/** Keeps the token, the logins and the history out of the repository. */
+function ignoreState(folder: string): void {
+  const file = join(folder, '.gitignore')
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (/^\/?\.toolpost\/?\s*$/m.test(text)) return
+  writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}.toolpost/\n`)
 }
 
 /** Leaves out a file that cannot be read: it would fail at every start. */

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
@@ -28,7 +28,7 @@ const PATIENCE = { interval: 10, timeout: 15_000 }
 const namesOf = async (client: AnyClient): Promise<string[]> => (await client.tools()).map(({ name }) => name)
 
 describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, connect) => {
-  it('[A05] lists local tools and those of servers, calls, reports progress and cancels', async () => {
+  it('lists local tools and those of servers, calls, reports progress and cancels', async () => {
     const { config, count } = withHostileServer()
     await using client = await connect({ config })
     // On a busy machine the server may come after the first list.
@@ -114,31 +114,7 @@ const callOf = (id: number, name: string, args: object = {}) => ({
 })
 
 describe('stdout of toolpost serve --stdio', () => {
-  it('[A22 A23 A24] has JSON-RPC on every line, whatever is logged, printed or sent', async () => {
-    const noise = join(folder, 'noise.cjs')
-    writeFileSync(
-      noise,
-      `process.on('SIGUSR2', () => { console.log('noise'); process.stdout.write('more\\n') })`,
-    )
-    const server = raw(['--config', configFile({}), '--log-level', 'debug'], ['--require', noise])
-    server.send(initialize)
-    await server.answer(1)
-    server.child.kill('SIGUSR2')
-    server.send('this is no JSON')
-    server.send({ method: 'notifications/nonsense' })
-    server.send(callOf(2, 'echo', { text: 'line\nline', password: 'hunter22' }))
-    server.send(callOf(3, 'nonsense'))
-    server.send(callOf(4, 'math_eval', { expression: '1+' }))
-    await Promise.all([server.answer(2), server.answer(3), server.answer(4)])
-    await expect.poll(() => server.err(), PATIENCE).toContain('noise\nmore')
-    server.child.stdin.end()
-    expect(await server.exit).toBe(0)
-    for (const line of server.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
-    expect(server.err()).toContain('"msg":"Tool call"')
-    expect(server.err()).not.toContain('hunter22')
-  })
-
-  it('[A40] answers before a server behind is there, which is never', async () => {
+  it('answers before a server behind is there, which is never', async () => {
     const config = configFile({ mcpServers: { dumb: hostileServer({ neverShakesHands: true }) } })
     const server = raw(['--config', config])
     server.send(initialize)

@@ -1,6 +1,6 @@
 import { escapeControls } from '../../logging/safe-value.ts'
-import { exampleArguments } from '../../schema/example-arguments.ts'
-import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { isRecord, ownValue } from '../../runtime/guards.ts'
+import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
 import { signatureOf } from '../../schema/signature.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
@@ -157,4 +157,32 @@ function paragraph(tool: Tool, tools: ToolManager): string {
   const server = tools.originOf(tool)?.server
   const source = server ? ` (from ${escapeControls(server)})` : ''
   return `${escapeControls(signatureOf(tool))}${source}\n    ${summaryOf(tool)}\n`
+}
+
+const MAX_EXAMPLE_NESTING = 4
+const EXAMPLES: Record<string, unknown> = { number: 1, integer: 1, boolean: true }
+
+/** Example arguments for a call: the required ones, with values from the schema's own examples if it has any. */
+function exampleArguments(schema: JsonSchema | undefined): Record<string, unknown> {
+  const example = schema && exampleOf(schema, 0)
+  return isRecord(example) ? example : {}
+}
+
+function exampleOf(schema: unknown, nesting: number): unknown {
+  if (!isRecord(schema) || nesting > MAX_EXAMPLE_NESTING) return 'text'
+  const { examples, enum: choices, items, anyOf, oneOf, properties, minimum } = schema
+  const first = (list: unknown) => (Array.isArray(list) ? list[0] : undefined)
+  const given = first(examples) ?? schema.default ?? schema.const ?? first(choices)
+  if (given !== undefined) return given
+  const branch = first(anyOf) ?? first(oneOf)
+  if (branch !== undefined && properties === undefined) return exampleOf(branch, nesting + 1)
+  const [type] = [schema.type].flat()
+  if (type === 'null') return null
+  if (type === 'array') return [exampleOf(items, nesting + 1)]
+  if (type === 'object' || isRecord(properties)) {
+    const known = propertiesOf(schema)
+    const exampleFor = (name: string) => exampleOf(ownValue(known, name), nesting + 1)
+    return Object.fromEntries(requiredOf(schema).map(name => [name, exampleFor(name)]))
+  }
+  return minimum ?? ownValue(EXAMPLES, String(type)) ?? 'text'
 }

@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
+import { type ConsoleLine, consoleLine } from '../../../test/console-line.ts'
 import { dataOf } from '../../../test/gateway.ts'
+import type { StoredCall } from '../../history/index.ts'
 import { packageRoot } from '../../runtime/package-root.ts'
 import { isRunning } from '../../testing/hostile-server/harness.ts'
 import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
@@ -12,12 +14,11 @@ import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 
-interface Running {
+interface Running extends ConsoleLine {
   child: ChildProcess
   /** What it has said when its first word was complete. */
   out: string
   err(): string
-  url: string
   firstWordMs: number
   exit: Promise<number | null>
   [Symbol.asyncDispose](): Promise<void>
@@ -48,12 +49,11 @@ async function up(
     })
     void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
   })
-  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out) ?? []
   return {
+    ...consoleLine(out),
     child,
     out,
     err: () => err,
-    url,
     firstWordMs: performance.now() - startedAt,
     exit,
     async [Symbol.asyncDispose]() {
@@ -63,8 +63,8 @@ async function up(
   }
 }
 
-const call = async (url: string, tool: string, args: object = {}) =>
-  (await fetch(`${url}api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args) })).json()
+const call = ({ ask }: Running, tool: string, args: object = {}) =>
+  dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args) }))
 
 const PATIENCE = { interval: 20, timeout: 15_000 }
 
@@ -73,7 +73,7 @@ const ready = ({ url }: Running) =>
   expect.poll(async () => (await dataOf(fetch(`${url}healthz`))).servers.ready, PATIENCE).toBe(1)
 
 describe('toolpost up', () => {
-  it('[A05 A40] says within two seconds what is there, what is not and why, and goes on connecting', async () => {
+  it('says within two seconds what is there, what is not and why, and goes on connecting', async () => {
     const mcpServers = {
       good: hostileServer({ label: 'good', tools: [{ name: 'lamp', inputSchema: { type: 'object' } }] }),
       dumb: hostileServer({ neverShakesHands: true }),
@@ -93,7 +93,7 @@ describe('toolpost up', () => {
     )
     expect(running.out).toContain(`MCP      ${running.url}mcp`)
     await ready(running)
-    expect(await call(running.url, 'lamp')).toMatchObject({ success: true, result: 'good lamp' })
+    expect(await call(running, 'lamp')).toMatchObject({ success: true, result: 'good lamp' })
     expect(await (await fetch(`${running.url}healthz`)).json()).toMatchObject({
       servers: { ready: 1, failed: 1, starting: 1 },
     })
@@ -120,7 +120,7 @@ describe('toolpost up', () => {
     await using running = await up({ mcpServers: { hostile: hostileServer({ journal }) } })
     await ready(running)
     const lines = () => readFileSync(journal, 'utf8').split('\n')
-    const answer = call(running.url, 'stuck')
+    const answer = call(running, 'stuck')
     await expect.poll(() => lines().includes('call stuck'), PATIENCE).toBe(true)
     running.child.kill('SIGTERM')
     await expect.poll(() => running.err(), PATIENCE).toContain('Waiting for 1 call in flight')
@@ -132,15 +132,16 @@ describe('toolpost up', () => {
     expect(pids.filter(isRunning)).toEqual([])
   })
 
-  it('takes a token from the environment, and does not print it', async () => {
+  it('takes a token from the environment, also beyond loopback', async () => {
     const token = 'a-token-of-20-letter'
     await using running = await up({}, ['--port', '0', '--host', '0.0.0.0'], { TOOLPOST_TOKEN: token })
+    expect(running.token).toBe(token)
     const { port } = new URL(running.url)
-    const health = (headers: Record<string, string> = {}) =>
-      fetch(`http://127.0.0.1:${port}/healthz`, { headers })
-    expect((await health()).status).toBe(401)
-    expect((await health({ authorization: `Bearer ${token}` })).status).toBe(200)
-    expect(running.out + running.err()).not.toContain(token)
+    const tools = (headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${port}/api/tools`, { headers })
+    expect((await tools()).status).toBe(401)
+    expect((await tools(running.headers)).status).toBe(200)
+    expect(running.err()).not.toContain(token)
   })
 
   it.each([
@@ -148,9 +149,9 @@ describe('toolpost up', () => {
     ['a port that is not a number', ['--port', 'x'], /--port expects a number/],
     ['a token that is too short', ['--port', '0', '--token', 'short'], /too short: it needs at least 16/],
     [
-      'another host without a token',
+      'another host without a token that somebody chose',
       ['--port', '0', '--host', '0.0.0.0'],
-      /set a token with --token or TOOLPOST_TOKEN/,
+      /Listening on 0\.0\.0\.0 .*set a token with TOOLPOST_TOKEN, --token or "gateway"/,
     ],
   ])('[F41] refuses %s: said, exit 2, nothing started', async (_what, words, message) => {
     const journal = join(folder, `never-${crypto.randomUUID()}`)
@@ -178,23 +179,34 @@ describe('toolpost up', () => {
 describe('the history of toolpost up', () => {
   it('outlives it: the next one answers with the calls before, and so does the command line', async () => {
     const history = { file: 'up-history/calls.db' }
-    const say = async (url: string, text: string) =>
-      fetch(`${url}api/tools/echo/call`, { method: 'POST', body: JSON.stringify({ text }) })
+    const say = (running: Running, text: string) => call(running, 'echo', { text })
     {
       await using first = await up({ history })
-      await say(first.url, 'before the restart')
+      await say(first, 'before the restart')
       first.child.kill('SIGTERM')
       expect(await first.exit).toBe(0)
     }
     await using second = await up({ history })
-    await say(second.url, 'after it')
-    const found = async () => (await dataOf(fetch(`${second.url}api/calls?tool=echo&q=restart`))).calls
+    await say(second, 'after it')
+    const found = async () => (await dataOf(second.ask('api/calls?tool=echo&q=restart'))).calls
     // On a busy machine the file is opened after the first word.
     await expect
       .poll(found, PATIENCE)
-      .toMatchObject([{ serial: 1, origin: 'http', args: { text: 'before the restart' } }])
-    const { out } = await toolpost(['calls', '--config', configFile({ history })])
-    expect(out).toMatch(/"after it"[\s\S]*"before the restart"/)
+      .toMatchObject([{ origin: 'http', args: { text: 'before the restart' } }])
+    const config = configFile({ history })
+    await toolpost(['call', 'echo', 'text=beside it', '--config', config])
+    await say(second, 'at the end')
+    await expect
+      .poll(async () => (await toolpost(['calls', '--config', config])).out, PATIENCE)
+      .toContain('at the end')
+    const calls = JSON.parse((await toolpost(['calls', '--json', '--config', config])).out)
+    expect(calls.map(({ args }: StoredCall) => (args as { text: string }).text).sort()).toEqual([
+      'after it',
+      'at the end',
+      'before the restart',
+      'beside it',
+    ])
+    expect(new Set(calls.map(({ serial }: StoredCall) => serial)).size).toBe(4)
   }, 60_000)
 
   it('is not kept where that is impossible: said in one line, and everything else works', async () => {
@@ -202,7 +214,6 @@ describe('the history of toolpost up', () => {
     await expect
       .poll(() => running.out + running.err())
       .toMatch(/[Cc]alls are not kept: \/dev\/null\/calls.db/)
-    const answer = await fetch(`${running.url}api/tools/echo/call`, { method: 'POST', body: '{}' })
-    expect(await dataOf(answer)).toMatchObject({ success: true })
+    expect(await call(running, 'echo')).toMatchObject({ success: true })
   }, 60_000)
 })

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway, ServeOptions } from '../../gateway/index.ts'
-import { warmUpLogging } from '../../logging/warm-up.ts'
+import { announceGateway, followToken, makeToken, readToken, stateFolder } from '../../project/local-state.ts'
 import type { Project } from '../../project/project.ts'
 import { missingVoice, startInstalledVoice } from '../../project/voice.ts'
+import { isLoopback } from '../../runtime/loopback.ts'
 import type { CommandContext, ProjectWishes } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
+import { chosenToken } from '../gateway-client.ts'
 import { requireDurable } from '../require-durable.ts'
 import { notifySystemd } from '../service/systemctl.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { printResult, say } from '../terminal.ts'
+import { printResult, say, type Terminal } from '../terminal.ts'
 import { announceChanges } from '../up/announcements.ts'
 import { type Overview, overview, statusText } from '../up/overview.ts'
 import { keepStatusLine } from '../up/status-line.ts'
@@ -41,10 +43,11 @@ export function wishesOf({ voice, worker = true }: UpFlags): ProjectWishes {
 export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
   const { project, stop, terminal } = context
   requireDurable(project)
-  const address = addressOf(project, flags)
+  const address = addressOf(project, flags, terminal)
   await unlessStopped(project.answerInputs(), stop.signal)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
+  const withdraw = announce(context, gateway)
   const following = project.follow()
   stop.onHangup(() => void following.reload())
   const word = firstWord()
@@ -52,7 +55,7 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   // The history comes after what people are waiting for.
   const kept = project.keepHistory({ after: Promise.race([started, word]) })
   await Promise.race([Promise.all([started, kept]), word, stop.first])
-  const now = () => lookAt(context, gateway, address.token !== undefined)
+  const now = () => lookAt(context, gateway)
   printResult(terminal, overview(now()))
   notifySystemd('--ready')
   const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
@@ -63,6 +66,7 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   announcements.stop()
   status.stop()
   await drain(context, gateway)
+  withdraw()
   return EXIT.ok
 }
 
@@ -72,13 +76,60 @@ function firstWord(): Promise<void> {
 
 type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
 
-function addressOf({ config }: Project, flags: UpFlags): Address {
-  const token = flags.token ?? (process.env.TOOLPOST_TOKEN || undefined)
+function addressOf(project: Project, flags: UpFlags, terminal: Terminal): Address {
+  const { gateway = {} } = project.config
+  const host = flags.host ?? gateway.host
+  // Beyond loopback, or with an issuer's tokens beside it, somebody has to choose it.
+  const isLocal = host === undefined || isLoopback(host)
+  const token = chosenToken(project.config, flags) ?? (isLocal ? ownToken(project, terminal) : undefined)
+  if (token === false && !isLocal)
+    throw new UsageError(`"token": false turns authentication off, which is possible on loopback only`)
   return {
-    host: flags.host ?? config.gateway?.host,
-    port: flags.port === undefined ? config.gateway?.port : portOf(flags.port),
+    host,
+    port: flags.port === undefined ? gateway.port : portOf(flags.port),
     token,
     hosts: flags.allowHost,
+  }
+}
+
+/** The token in `.toolpost/`, made on first use. If it cannot be saved, it lasts until the gateway stops. */
+function ownToken({ file }: Project, terminal: Terminal): string | undefined {
+  const folder = stateFolder(file)
+  try {
+    return readToken(folder) ?? makeToken(folder)
+  } catch (error) {
+    say(
+      terminal,
+      `Cannot save a token in ${folder}: ${(error as Error).message}\nThis one is valid until Toolpost stops; set TOOLPOST_TOKEN to choose a permanent one.`,
+    )
+    return undefined
+  }
+}
+
+/** Other commands in this folder find the gateway, and it takes over a new token. */
+function announce({ project, terminal }: CommandContext, gateway: ServedGateway): () => void {
+  const folder = stateFolder(project.file)
+  let withdraw = announceIn(folder, gateway)
+  const isOwn = gateway.token !== undefined && gateway.token === readToken(folder)
+  const stop = isOwn
+    ? followToken(folder, token => {
+        gateway.setToken(token)
+        withdraw = announceIn(folder, gateway)
+        say(terminal, `The token has changed. Console  ${consoleAddress(gateway)}`)
+      })
+    : () => {}
+  return () => {
+    stop()
+    withdraw()
+  }
+}
+
+/** Without the note, commands in this folder need `--url`. */
+function announceIn(folder: string, { url, token }: ServedGateway): () => void {
+  try {
+    return announceGateway(folder, url, token)
+  } catch {
+    return () => {}
   }
 }
 
@@ -91,7 +142,6 @@ function portOf(text: string): number {
 async function listen(project: Project, address: Address): Promise<ServedGateway> {
   const { serveGateway, GatewayError } = await import('../../gateway/index.ts')
   const { slowMs } = project.config.executor ?? {}
-  warmUpLogging()
   try {
     return await serveGateway({ project, slowMs, logger: project.logger, ...address })
   } catch (error) {
@@ -99,18 +149,23 @@ async function listen(project: Project, address: Address): Promise<ServedGateway
   }
 }
 
-function lookAt({ project, telemetry }: CommandContext, gateway: ServedGateway, hasToken: boolean): Overview {
+function lookAt({ project, telemetry }: CommandContext, gateway: ServedGateway): Overview {
   const { file, tools } = project
   const local = tools.getTools().filter(tool => !tools.originOf(tool))
   return {
     file,
     url: gateway.url,
+    console: consoleAddress(gateway),
     takenPort: gateway.takenPort,
-    hasToken,
     traces: telemetry?.target,
     localTools: local.map(({ name }) => name),
     ...project.status(),
   }
+}
+
+/** The token is in the fragment, which browsers never send. */
+function consoleAddress({ url, token }: ServedGateway): string {
+  return token === undefined ? url : `${url}#token=${encodeURIComponent(token)}`
 }
 
 /** Waits for calls in flight and spoken answers, until stopped a second time. */

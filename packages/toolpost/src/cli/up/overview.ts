@@ -9,8 +9,9 @@ export interface Overview extends ProjectStatus {
   /** Where the configuration was read from. */
   file: string | undefined
   url: string
+  /** The address of the console, with the token. */
+  console: string
   takenPort: number | undefined
-  hasToken: boolean
   localTools: readonly string[]
   /** Where traces are exported to, if anywhere. */
   traces?: string | undefined
@@ -20,7 +21,7 @@ const SHOWN_NAMES = 12
 
 /** The first output of `toolpost up`: what is ready, what is not and why, and the address. */
 export function overview(now: Overview): string {
-  const { file, url, takenPort, hasToken, localTools, servers, problem, voice, traces } = now
+  const { file, url, takenPort, localTools, servers, problem, voice, traces } = now
   return [
     `Toolpost, ${file ?? 'built-in example (no toolpost.json here)'}`,
     '',
@@ -34,8 +35,8 @@ export function overview(now: Overview): string {
     ...(now.durable ? [durableLine(now.durable)] : []),
     '',
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
-    `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
-    `MCP      ${url}mcp`,
+    `Console  ${now.console}`,
+    `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
     '',
     'Press Ctrl-C to stop.',
   ].join('\n')

@@ -5,8 +5,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ToolFailure } from '../../call/tool-result.ts'
+import type { ToolExecutor } from '../../executor/executor.ts'
 import type { RunOptions } from '../../executor/options.ts'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
 import type { Ask } from '../../tools/caller.ts'
 import type { BigResults } from '../../tools/results/big-results.ts'
@@ -51,6 +51,12 @@ export interface McpCall {
   current(): McpRequest | undefined
 }
 
+/** A client that may not approve calls is not asked about its own. */
+function askOf(client: Client | undefined, ask: Ask | undefined): Ask | undefined {
+  if (!ask || (client?.approves ?? true)) return ask
+  return async question => (question.about ? { action: 'cancel' } : ask(question))
+}
+
 /** Runs a call; resolves to its result in MCP's format. */
 export async function callTool(
   { name, args, key, also, tools, help, signal: given, current }: McpCall,
@@ -65,7 +71,7 @@ export async function callTool(
   const runOptions = {
     ...client?.runOptions(name),
     ...help,
-    ask: help.ask ?? options.ask,
+    ask: askOf(client, help.ask ?? options.ask),
     also,
     conversation: tools.owner.conversation,
     origin: 'mcp',

@@ -1,4 +1,4 @@
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import type { ToolExecutor } from '../../executor/executor.ts'
 import { DEFAULT_MAX_TOOLS } from '../../models/limits.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import type { BigResults } from '../../tools/results/big-results.ts'

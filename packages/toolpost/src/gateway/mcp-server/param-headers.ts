@@ -1,5 +1,5 @@
+import { type HeaderParameter, headerParameters } from '../../mcp/header-parameters.ts'
 import { isRecord, valueAt } from '../../runtime/guards.ts'
-import { type HeaderParameter, headerParameters } from '../../schema/header-parameters.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { json } from '../http/answers.ts'
 import { inputSchemaOf } from '../tool-info.ts'

@@ -1,16 +1,16 @@
 import { isSpecType, type Tool as McpToolEntry } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
 import { nextTurn } from '../../runtime/turns.ts'
-import { compileSchema } from '../../schema/compile-schema.ts'
+import { compileSchema } from '../../schema/compile.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
-import { plainSchema } from '../../schema/plain-schema.ts'
-import { isExpensiveToCompile } from '../../schema/validation-cost.ts'
+import { plainSchema, schemaProblem } from '../../schema/limits.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { MAX_OUTPUT_SCHEMA } from '../limits.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 
 /** How long to work before giving others a turn. */
 const SLICE_MS = 5
+/** Larger output schemas are not announced: each is compiled to check that clients can use it. */
+const MAX_OUTPUT_SUBSCHEMAS = 150
 
 /** The entries of `tools/list`, cached by tool: lists are requested often, and tools do not change. */
 export class ToolList {
@@ -37,7 +37,7 @@ export class ToolList {
 async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
   const { name, title, description, readOnly, idempotent, destructive, openWorld, passedOn = {} } = tool
   const outputSchema = await usableOutput(
-    plainSchema(() => tool.outputSchema, MAX_OUTPUT_SCHEMA),
+    plainSchema(() => tool.outputSchema),
     isNewest,
   )
   const annotations = {
@@ -83,7 +83,7 @@ async function usableOutput(
   isNewest: boolean,
 ): Promise<McpToolEntry['outputSchema']> {
   const isObject = schema?.type === 'object'
-  if (!schema || (!isObject && !isNewest) || isExpensiveToCompile(schema)) return undefined
+  if (!schema || (!isObject && !isNewest) || schemaProblem(schema, MAX_OUTPUT_SUBSCHEMAS)) return undefined
   try {
     await compileSchema(schema)
     return isObject ? objectSchema(schema) : (schema as McpToolEntry['outputSchema'])

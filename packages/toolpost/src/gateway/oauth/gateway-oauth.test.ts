@@ -56,7 +56,7 @@ describe('the metadata of the gateway as a protected resource', () => {
     expect((await without.get(METADATA)).status).toBe(404)
     await using gateway = gatewayFor(issuer)
     expect((await gateway.get(METADATA, { host: 'evil.example' })).status).toBe(403)
-    expect((await gateway.post(METADATA)).status).toBe(401)
+    expect((await gateway.fetch(new Request(ADDRESS + METADATA, { method: 'POST' }))).status).toBe(401)
   })
 
   it('has the address asked, or the public one, if the audience is not a URL', async () => {
@@ -70,7 +70,7 @@ describe('the metadata of the gateway as a protected resource', () => {
       { hosts: ['tools.example.com'] },
     )
     expect((await dataOf(hidden.get(METADATA))).resource).toBe(resource)
-    const refused = await hidden.get('/api/tools', { host: 'tools.example.com' })
+    const refused = await hidden.getOpenly('/api/tools', { host: 'tools.example.com' })
     expect(refused.headers.get('www-authenticate')).toBe(
       `Bearer resource_metadata="https://tools.example.com${METADATA}/mcp"`,
     )
@@ -82,7 +82,7 @@ describe('a request to a gateway with an issuer', () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer, { scopes: SCOPES })
     for (const path of ['/mcp', '/api/tools', '/api/calls', '/metrics']) {
-      const response = await gateway.get(path)
+      const response = await gateway.getOpenly(path)
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toBe(
         `Bearer resource_metadata="${ADDRESS}${METADATA}/mcp", scope="tools:read home"`,
@@ -168,7 +168,7 @@ describe('a request to a gateway with an issuer', () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer)
     const token = await issuer.token()
-    expect((await gateway.get(`/api/tools?access_token=${token}`)).status).toBe(401)
+    expect((await gateway.getOpenly(`/api/tools?access_token=${token}`)).status).toBe(401)
     expect((await gateway.get('/api/tools', { authorization: `DPoP ${token}` })).status).toBe(401)
     expect((await gateway.get('/api/tools', { authorization: token })).status).toBe(401)
   })

@@ -2,9 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import { HistoryError } from '../../history/database.ts'
 import { EXPORT_FORMATS, type ExportFormat, exportText } from '../../history/export-text.ts'
-import { type CallPage, type CallQuery, FilterError, parseQuery } from '../../history/filter.ts'
 import type { History } from '../../history/history.ts'
-import { pageOf } from '../../history/match-calls.ts'
+import { type CallPage, type CallQuery, FilterError, parseQuery, searchCalls } from '../../history/query.ts'
 import type { StoredCall } from '../../history/stored-call.ts'
 import { myTurn } from '../../runtime/turns.ts'
 import type { CallRecord } from '../api-types.ts'
@@ -26,11 +25,11 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
     return answered(async () => json(await pageFor(context, queryOf(client, given))))
   })
   app.get('/api/calls/export', c => answered(() => exported(context, clients.of(c.req.raw), c.req.query())))
-  app.get('/api/calls/:serial{[0-9]+}', c =>
-    answered(() => oneCall(context, clients.of(c.req.raw), Number(c.req.param('serial')))),
+  app.get('/api/calls/:serial{[0-9a-f-]+}', c =>
+    answered(() => oneCall(context, clients.of(c.req.raw), c.req.param('serial'))),
   )
-  app.delete('/api/calls/:serial{[0-9]+}', c => {
-    const serial = Number(c.req.param('serial'))
+  app.delete('/api/calls/:serial{[0-9a-f-]+}', c => {
+    const serial = c.req.param('serial')
     const client = clients.of(c.req.raw)
     const isSeen = journal.records().some(call => call.serial === serial && sees(client, call))
     if (isSeen && underWay.cancel(serial)) return new Response(null, { status: 204 })
@@ -108,7 +107,7 @@ function recordOf({ source, journal }: GatewayContext, stored: StoredCall): Ende
 async function pageFor(context: GatewayContext, query: CallQuery): Promise<CallPage<CallRecord>> {
   const { journal } = context
   const history = historyOf(context)
-  if (!history) return pageOf(ended(journal.records()), query)
+  if (!history) return searchCalls(ended(journal.records()), query)
   const { calls, ...rest } = await history.list(query)
   return { calls: calls.map(call => recordOf(context, call)), ...rest }
 }
@@ -119,7 +118,7 @@ function ended(calls: readonly CallRecord[]): EndedCall[] {
   return calls.filter((call): call is EndedCall => call.result !== undefined)
 }
 
-async function oneCall(context: GatewayContext, client: Client, serial: number): Promise<Response> {
+async function oneCall(context: GatewayContext, client: Client, serial: string): Promise<Response> {
   const { journal } = context
   const recent = journal.records().find(call => call.serial === serial && sees(client, call))
   if (recent) return json(recent)
@@ -164,7 +163,7 @@ async function* journalTexts(
   format: ExportFormat,
 ): AsyncGenerator<string, void> {
   const all = ended(journal.records())
-  yield exportText(pageOf(all, { ...query, limit: all.length + 1 }).calls, format, true)
+  yield exportText(searchCalls(all, { ...query, limit: all.length + 1 }).calls, format, true)
 }
 
 /** For a new client, the current state; for one that was away too long, the last calls too. */

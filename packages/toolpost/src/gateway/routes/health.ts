@@ -13,8 +13,9 @@ const NO_SERVERS: Readonly<Record<ServerState, number>> = {
   closed: 0,
 }
 
-/** Whether calls should be sent here. Needs no token, so it says nothing else. */
+/** Whether calls should be sent here, and whether the process is alive. Neither needs a token. */
 export const READY_PATH = '/readyz'
+export const HEALTH_PATH = '/healthz'
 
 export function addHealthRoutes(app: Hono, context: GatewayContext): void {
   const { executor, calls } = context
@@ -23,7 +24,7 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
     return json({ status }, status === 'ready' ? 200 : 503)
   })
   // A draining process is alive: restarting it would cut off the calls it is waiting for.
-  app.get('/healthz', () => {
+  app.get(HEALTH_PATH, () => {
     const health = {
       status: calls.isDraining ? 'draining' : 'ok',
       version: toolpostVersion(),
@@ -49,8 +50,8 @@ function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'd
 
 /** A failing history does not make the gateway unhealthy: calls still work. */
 function historyHealth({ source }: GatewayContext): object {
-  const { state, problem, dropped } = source.history?.()?.status() ?? {}
-  return state === undefined ? {} : { history: { state, problem, dropped } }
+  const { state, dropped } = source.history?.()?.status() ?? {}
+  return state === undefined ? {} : { history: { state, dropped } }
 }
 
 /** Reported only: direct calls work without the database. */

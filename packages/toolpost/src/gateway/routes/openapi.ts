@@ -79,13 +79,17 @@ function ownApi() {
   const description = 'Tools over HTTP. A tool that failed is answered with 200 and `success: false`.'
   const content = jsonContent(ref('Error'))
   const failures = Object.entries(ERRORS).map(([status, description]) => [status, { description, content }])
-  const token = { type: 'http', scheme: 'bearer', description: 'If a token is set' }
+  const token = {
+    type: 'http',
+    scheme: 'bearer',
+    description: "The owner's token (`toolpost token`), or a client's",
+  }
   return {
     openapi: '3.1.0',
     info: { title: 'Toolpost', version: toolpostVersion(), description },
     paths: pathsOf(rows.map(ownOperation)),
     components: { schemas: SCHEMAS, responses: Object.fromEntries(failures), securitySchemes: { token } },
-    security: [{}, { token: [] }],
+    security: [{ token: [] }],
   }
 }
 

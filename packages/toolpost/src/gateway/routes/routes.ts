@@ -11,7 +11,7 @@ import { addApprovalRoutes } from './approvals.ts'
 import { addCallRoutes } from './calls.ts'
 import { addChatRoutes } from './chat.ts'
 import { addConversationRoutes } from './conversations.ts'
-import { addHealthRoutes, READY_PATH } from './health.ts'
+import { addHealthRoutes, HEALTH_PATH, READY_PATH } from './health.ts'
 import { addLoginRoutes } from './logins.ts'
 import { addOfferRoutes } from './offers.ts'
 import { addOpenApiRoute } from './openapi.ts'
@@ -24,7 +24,7 @@ import { addTranscriptionRoutes } from './transcriptions.ts'
 
 export const PAGE_METHODS = ['GET', 'HEAD']
 /** A browser returns from a login without a token; its answer is identified by its state. */
-export const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH]
+export const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH, HEALTH_PATH]
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** Every route except the page's own files. */

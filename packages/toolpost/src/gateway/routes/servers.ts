@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { ConfigError } from '../../config/config.ts'
-import { similarNames } from '../../executor/find-tool.ts'
+import { similarNames } from '../../executor/find.ts'
 import { serversFor } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { GatewayError } from '../gateway-error.ts'

@@ -1,5 +1,5 @@
 import type { AddClientAuthentication } from '@modelcontextprotocol/client'
-import { removeFromLogs } from '../../logging/safe-value.ts'
+import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../sdk-client.ts'
 import { describeError } from '../server-failure.ts'
 import type { Challenge } from './challenge.ts'

@@ -7,7 +7,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { removeFromLogs } from '../../logging/safe-value.ts'
+import { removeFromLogs } from '../../logging/redact.ts'
 import type { Login } from './login.ts'
 import { insecure, OAuthRefusal } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'

@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
-import { removeFromLogs } from '../../logging/safe-value.ts'
+import { removeFromLogs } from '../../logging/redact.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import { describeError } from '../server-failure.ts'

@@ -1,4 +1,4 @@
-import { removeFromLogs } from '../../logging/safe-value.ts'
+import { removeFromLogs } from '../../logging/redact.ts'
 import { LOGIN_TTL_MS, MAX_PENDING_LOGINS } from './limits.ts'
 import type { LoginAttempt } from './login-attempt.ts'
 

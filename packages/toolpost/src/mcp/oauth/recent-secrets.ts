@@ -1,4 +1,4 @@
-import { forgetSecrets, removeFromLogs } from '../../logging/known-secrets.ts'
+import { forgetSecrets, removeFromLogs } from '../../logging/redact.ts'
 import { REMEMBERED_LOGINS } from './limits.ts'
 import type { Login } from './login.ts'
 

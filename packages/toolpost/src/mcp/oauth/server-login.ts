@@ -1,5 +1,5 @@
 import type { Logger } from '../../logging/logger.ts'
-import { removeFromLogs } from '../../logging/safe-value.ts'
+import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../sdk-client.ts'
 import { describeError, NeedsLoginError } from '../server-failure.ts'
 import { askForChallenge, type Challenge, challengeIn, knowsOAuth } from './challenge.ts'

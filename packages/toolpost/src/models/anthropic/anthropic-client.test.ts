@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
 import {
   type AnthropicRequest,
   type FakeAnthropicOptions,
@@ -55,7 +55,7 @@ async function setup(options: FakeAnthropicOptions, tools: readonly Tool[] = [wo
 }
 
 describe('AnthropicClient', () => {
-  it('[A15 D01] keeps ids, merges the results of a turn into one message, marks failed ones is_error', async () => {
+  it('keeps ids, merges the results of a turn into one message, marks failed ones is_error', async () => {
     const { client, server } = await setup({
       replies: [
         {

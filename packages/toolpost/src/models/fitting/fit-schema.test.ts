@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileSchema } from '../../schema/compile-schema.ts'
+import { compileSchema } from '../../schema/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { fitSchema } from './fit-schema.ts'
 import type { FittingProvider } from './rules.ts'

@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../call/tool-result.ts'
+import type { ToolExecutor } from '../../executor/executor.ts'
 import { callerOptions } from '../../executor/options.ts'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import type { Logger } from '../../logging/logger.ts'
 import type { Answer, AskOptions, ConversationMessage, PlainMessage } from '../ai-client.ts'
 import { DEFAULT_TIME_LIMIT_MS } from '../limits.ts'

@@ -1,5 +1,5 @@
+import type { ToolExecutor } from '../../executor/executor.ts'
 import { callerOptions } from '../../executor/options.ts'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { AskOptions } from '../ai-client.ts'
 

@@ -1,4 +1,4 @@
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import type { ToolExecutor } from '../../executor/executor.ts'
 import { isObjectLike, valueAt } from '../../runtime/guards.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { AskOptions } from '../ai-client.ts'

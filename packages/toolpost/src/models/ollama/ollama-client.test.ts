@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type FakeOllamaOptions, fakeOllama, type OllamaRequest } from '../../testing/fake-ollama.ts'
 import { recordingLogger } from '../../testing/recording-logger.ts'
@@ -37,15 +37,7 @@ async function setup(options: FakeOllamaOptions, more = {}) {
 }
 
 describe('OllamaClient', () => {
-  it('[D07] logs at debug how many tools it converted', async () => {
-    const { client, logger } = await setup({ replies: ['hi'] })
-    await client.ask('hello')
-    expect(logger.at('debug').map(({ message }) => message)).toEqual([
-      '🔧 Converted 1 tools from LangChain to Qwen format',
-    ])
-  })
-
-  it('[D02 D10] the request is as Ollama expects it, for qwen3:0.6b if nothing else is said', async () => {
+  it('the request is as Ollama expects it, for qwen3:0.6b if nothing else is said', async () => {
     const { client, server } = await setup({ replies: ['hi'] })
     await client.ask('hello')
     expect(server.requests[0]).toMatchObject({ path: '/api/chat' })
@@ -64,24 +56,6 @@ describe('OllamaClient', () => {
         },
       ],
     })
-  })
-
-  it("[D11] a call runs the original tool's invoke with its arguments unchanged, and the result goes back", async () => {
-    const args = { deviceName: 'Switch One', extra: [1, { a: null }] }
-    const { client, server, seen } = await setup({
-      replies: [{ calls: [{ name: 'control', args }] }, 'It is on'],
-    })
-    expect((await client.ask('on')).text).toBe('It is on')
-    expect(seen).toEqual([args])
-    expect(server.requests[1]?.body.messages).toEqual([
-      { role: 'user', content: 'on' },
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: [expect.objectContaining({ function: { name: 'control', arguments: args } })],
-      },
-      { role: 'tool', content: 'done' },
-    ])
   })
 
   it('sends no tools if there are none, or with the last word', async () => {

@@ -10,16 +10,7 @@ const schema = { type: 'object', properties: { x: { type: 'string' } }, required
 const invoke = async () => 'done'
 
 describe('toQwenTools', () => {
-  it('[D04] takes lc_name if it is a string, else name, and nothing but the definition', () => {
-    const mcp = { name: 'old', lc_name: 'control', lc_kwargs: {}, description: 'Controls', schema, invoke }
-    expect(toQwenTools([mcp])).toEqual([
-      { type: 'function', function: { name: 'control', description: 'Controls', parameters: schema } },
-    ])
-    const custom = { name: 'mine', description: 'Mine', schema, invoke, lc_name: () => 'DynamicTool' }
-    expect(toQwenTools([custom])[0]?.function.name).toBe('mine')
-  })
-
-  it('[D04 D09] turns the schemas of zod, LangChain and valibot into JSON Schema of an object', () => {
+  it('turns the schemas of zod, LangChain and valibot into JSON Schema of an object', () => {
     const zodTool = tool(invoke, { name: 'a', description: 'A', schema: z.object({ x: z.string() }) })
     const jsonTool = new DynamicStructuredTool({ name: 'b', description: 'B', schema, func: invoke })
     const valibot = toStandardJsonSchema(v.object({ x: v.string() }))
@@ -32,19 +23,7 @@ describe('toQwenTools', () => {
     }
   })
 
-  it('[D05] converts each and changes none', () => {
-    const tools = [1, 2, 3].map(number =>
-      Object.freeze({ name: `t${number}`, description: 'T', schema: Object.freeze(schema), invoke }),
-    )
-    expect(toQwenTools(tools).map(entry => entry.function.name)).toEqual(['t1', 't2', 't3'])
-    expect(tools[0]).toEqual({ name: 't1', description: 'T', schema, invoke })
-  })
-
-  it.each([[undefined], [null], [[]]])('[D06] returns [] for %s', nothing => {
-    expect(toQwenTools(nothing)).toEqual([])
-  })
-
-  it('[D09] ensures a type and a description, even for a schema that cannot be read', () => {
+  it('ensures a type and a description, even for a schema that cannot be read', () => {
     const bare = { name: 'get_weather', description: ' ', schema: { properties: {} }, invoke }
     expect(toQwenTools([bare])[0]?.function).toEqual({
       name: 'get_weather',

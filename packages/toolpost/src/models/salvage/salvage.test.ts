@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MUST_NOT, MUST_SALVAGE } from '../../../test/salvage-samples.ts'
-import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
 import { policy } from '../../interceptors/index.ts'
 import { recordingLogger } from '../../testing/recording-logger.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'

@@ -1,9 +1,9 @@
+import type { ToolExecutor } from '../../executor/executor.ts'
+import { foldedName, namingOf } from '../../executor/names.ts'
 import type { CallerOptions } from '../../executor/options.ts'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText, safeValue } from '../../logging/safe-value.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
-import { foldedName, namingOf } from '../../tools/argument-names.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Reply, RequestedCall } from '../read-reply.ts'
 import { type FoundCall, findCall, findThoughtCall } from './find-call.ts'
@@ -76,7 +76,7 @@ export class Salvage {
 
   async #mayRun(call: RequestedCall): Promise<boolean> {
     const { executor, tools: among, logger, ...caller } = this.#setup
-    const { tool, failure, verdict } = await executor.foresee(call, { ...caller, among, repair: true })
+    const { tool, failure, verdict } = await executor.dryRun(call, { ...caller, among, repair: true })
     if (!tool || failure || !knowsAll(tool, call)) return false
     const isHarmless = tool.readOnly === true && verdict !== 'deny'
     if (isHarmless || verdict === 'allow') return true

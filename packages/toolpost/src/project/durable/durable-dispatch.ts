@@ -1,7 +1,8 @@
 import type { ToolCall } from '../../call/tool-call.ts'
 import type { ToolResult } from '../../call/tool-result.ts'
-import type { InterceptedCall, Interceptor } from '../../executor/intercept.ts'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import type { Interceptor } from '../../executor/chain.ts'
+import type { CallContext } from '../../executor/context.ts'
+import type { ToolExecutor } from '../../executor/executor.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { AcceptedRun, Durable, DurableRunOptions, RefusedRun } from '../durable.ts'
@@ -32,8 +33,8 @@ export class DurableDispatch {
   async accept(call: ToolCall, options: DurableRunOptions): Promise<AcceptedRun | RefusedRun> {
     const { executor, durable, remote } = this.#options
     const { key: _, pool: __, approval: ___, ...direct } = options
-    const { tool, failure, verdict, asks } = await executor.foresee(call, direct)
-    if (!tool || failure || verdict === 'deny') return { refused: await executor.run(call, direct) }
+    const { tool, result, asks } = await executor.dryRun(call, direct)
+    if (!tool || !result.success) return { refused: result }
     const elsewhere = remote.find(tool)
     if (!elsewhere) return durable.accept({ ...call, name: tool.name }, options)
     const { offers, definition } = elsewhere
@@ -46,7 +47,7 @@ export class DurableDispatch {
   readonly interceptor: Interceptor = (call, next) => {
     const { tool, failure } = call
     const { durable, remote } = this.#options
-    if (!tool || failure || durable.isRun(call)) return next()
+    if (!tool || failure || call.dryRun || durable.isRun(call)) return next()
     if (remote.find(tool)) return remote.note(call, next)
     return this.#isDurable(tool, call.server) ? this.#handOver(call) : next()
   }
@@ -63,8 +64,9 @@ export class DurableDispatch {
     return isNamed
   }
 
-  async #handOver(call: InterceptedCall): Promise<ToolResult> {
-    const { id, name, args, caller, signal, timeoutMs, ask, meta, onProgress } = call
+  async #handOver(call: CallContext): Promise<ToolResult> {
+    const { id, name, args, caller, signal, timeoutMs, ask, meta } = call
+    const { onProgress } = call.options
     const options = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress }
     const result = await this.#options.durable.run({ id, name, args }, options)
     if (result.run_id !== undefined) call.notes.run = result.run_id

@@ -1,11 +1,8 @@
 import { fingerprint } from '../../interceptors/canonical.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
-import { plainSchema } from '../../schema/plain-schema.ts'
+import { plainSchema } from '../../schema/limits.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { PublishedTool } from '../durable.ts'
-
-/** Larger schemas are not published: every process of the pool would have to read them. */
-const MAX_SCHEMA = { maxChars: 200_000, maxValues: 20_000, maxDepth: 200 }
 
 const known = new WeakMap<Tool, { published: PublishedTool | undefined }>()
 
@@ -19,14 +16,14 @@ export function publishedTool(tool: Tool): PublishedTool | undefined {
 }
 
 function describe(tool: Tool): PublishedTool | undefined {
-  const schema = plainSchema(() => jsonSchemaOf(tool), MAX_SCHEMA)
+  const schema = plainSchema(() => jsonSchemaOf(tool))
   if (!schema) return undefined
   const definition = {
     name: tool.name,
     title: tool.title,
     description: tool.description ?? '',
     schema,
-    outputSchema: plainSchema(() => tool.outputSchema, MAX_SCHEMA),
+    outputSchema: plainSchema(() => tool.outputSchema),
     timeoutMs: tool.timeoutMs,
     maxTimeoutMs: tool.maxTimeoutMs,
     readOnly: tool.readOnly,

@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../call/tool-result.ts'
+import type { CallContext } from '../../executor/context.ts'
 import { unavailable } from '../../executor/failure.ts'
-import type { InterceptedCall } from '../../executor/intercept.ts'
 import type { InvokeOptions, Tool } from '../../tools/tool.ts'
 import { ToolFailureError } from '../../tools/tool-failure-error.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
@@ -92,7 +92,7 @@ export class RemoteTools {
   }
 
   /** Waits for a call of a remote tool, and records the run it became. */
-  async note(call: InterceptedCall, next: () => Promise<ToolResult>): Promise<ToolResult> {
+  async note(call: CallContext, next: () => Promise<ToolResult>): Promise<ToolResult> {
     const run: { id?: string | undefined } = {}
     this.#runs.set(call.meta, run)
     const result = await next()

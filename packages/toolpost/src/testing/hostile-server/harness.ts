@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
 import type { McpIntegrationOptions } from '../../mcp/integration-options.ts'
 import { McpIntegration } from '../../mcp/mcp-integration.ts'
 import type { ServerEntry } from '../../mcp/server-entry.ts'

@@ -62,7 +62,7 @@ describe('[F24] a result that is not a number', () => {
   })
 })
 
-describe('[B12] an expression that is wrong', () => {
+describe('an expression that is wrong', () => {
   it.each([
     ['2 +', 'Unexpected end of expression (char 4)'],
     ['foo(1)', 'Undefined function foo'],

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
-import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
 import { isMissingPackage, MissingPackageError } from '../../runtime/missing-package.ts'
 import { compiledFile } from '../../runtime/package-root.ts'
+import { type IsolatedFunction, isolate } from '../isolated.ts'
 import type { InvokeOptions } from '../tool.ts'
 
 let isolated: IsolatedFunction | undefined

@@ -1,5 +1,5 @@
-import { basicCredentials } from '../../logging/config-secrets.ts'
 import { isRecord } from '../../runtime/guards.ts'
+import { basicCredentials } from '../../runtime/uri-decoded.ts'
 import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
 import {
   duckDuckGo,

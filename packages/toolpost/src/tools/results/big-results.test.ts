@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { ToolManager } from '../tool-manager.ts'
 import { BigResults } from './big-results.ts'
@@ -128,12 +128,14 @@ describe('a result that is too long for a model', () => {
 })
 
 describe('ResultStore', () => {
-  // A folder of its own: others on this machine keep results, too.
-  beforeEach(async () => void vi.stubEnv('TMPDIR', await mkdtemp(join(tmpdir(), 'toolpost-store-'))))
+  let ownFolder: string
+  beforeEach(async () => {
+    ownFolder = await mkdtemp(join(tmpdir(), 'toolpost-store-'))
+    for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, ownFolder)
+  })
   afterEach(async () => {
-    const folder = tmpdir()
     vi.unstubAllEnvs()
-    await rm(folder, { recursive: true })
+    await rm(ownFolder, { recursive: true })
   })
   const mine = onlyFor(ANN)
   const keep = (store: ResultStore, size: number) =>
@@ -155,8 +157,7 @@ describe('ResultStore', () => {
     expect(keep(store, 1_001)).toBe('')
     await store.close()
     expect(await bytesOf(store, kept[11] ?? '')).toBe('expired')
-    const left = (await readdir(tmpdir())).filter(name => name.startsWith('toolpost-results-'))
-    expect(left).toEqual([])
+    expect(await readdir(ownFolder)).toEqual([])
   })
 
   it('keeps no more in memory than it says, even while files are being written', async () => {
@@ -164,8 +165,8 @@ describe('ResultStore', () => {
     const kept = Array.from({ length: 60 }, () => keep(store, 100_000))
     const read = await Promise.all(kept.map(handle => bytesOf(store, handle)))
     expect(read).toEqual(kept.map(() => 100_000))
-    const [folder] = (await readdir(tmpdir())).filter(name => name.startsWith('toolpost-results-'))
-    expect(await readdir(join(tmpdir(), folder ?? ''))).toHaveLength(50)
+    const files = async () => (await readdir(ownFolder, { recursive: true })).length - 1
+    await expect.poll(files, { timeout: 10_000 }).toBe(50)
     await store.close()
   })
 

@@ -1,5 +1,4 @@
 import { isRecord } from '../../runtime/guards.ts'
-import { namesOf } from '../../runtime/names-of.ts'
 import { parseInSlices } from '../../runtime/sliced-json.ts'
 
 const MAX_KEYS = 20
@@ -27,7 +26,7 @@ function entryKeys(first: unknown): string {
 }
 
 function keysOf(record: Record<string, unknown>): string {
-  const keys = namesOf(record)
+  const keys = Object.keys(record)
   const shown = keys.slice(0, MAX_KEYS).map(key => `${key} (${kindOf(record[key])})`)
   const more = keys.length - shown.length
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more keys` : ''}`
@@ -35,7 +34,7 @@ function keysOf(record: Record<string, unknown>): string {
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `list of ${value.length.toLocaleString('en-US')}`
-  if (isRecord(value)) return `object of ${namesOf(value).length.toLocaleString('en-US')}`
+  if (isRecord(value)) return `object of ${Object.keys(value).length.toLocaleString('en-US')}`
   return value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value
 }
 

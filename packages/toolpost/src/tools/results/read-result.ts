@@ -1,5 +1,5 @@
-import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
 import { compiledFile } from '../../runtime/package-root.ts'
+import { type IsolatedFunction, isolate } from '../isolated.ts'
 import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
 import type { BigResults } from './big-results.ts'
 import { HANDLE_PREFIX, type Missing, onlyFor, type ResultOwner } from './result-store.ts'

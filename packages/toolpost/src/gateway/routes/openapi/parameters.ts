@@ -1,6 +1,5 @@
 import { EXPORT_FORMATS } from '../../../history/export-text.ts'
-import { OUTCOMES, QUERY_NAMES } from '../../../history/filter.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../history/limits.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT, OUTCOMES, QUERY_NAMES } from '../../../history/query.ts'
 import { RUN_STATES } from '../../../project/durable.ts'
 import { DEFAULT_RUNS, MAX_KEY_LENGTH, MAX_RUNS } from '../../limits.ts'
 import { ANYTHING, jsonContent, record, TEXT } from './forms.ts'
@@ -56,7 +55,7 @@ export const RUN_FILTER = [
   },
 ]
 export const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
-export const SERIAL = { ...NAME, name: 'serial', schema: { type: 'integer' } }
+export const SERIAL = { ...NAME, name: 'serial', schema: { type: 'string', format: 'uuid' } }
 export const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEMAS[name] ?? TEXT }))
 export const QUESTION = {
   required: true,

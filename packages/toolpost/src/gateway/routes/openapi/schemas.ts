@@ -5,7 +5,7 @@ import { NAMES, record, ref } from './forms.ts'
 const RESULT =
   'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number run_id? diagnosis?:object handle?'
 const CALL =
-  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean progress?:object stages?:object notes?:object traceUrl? result?'
+  'serial id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean progress?:object stages?:object notes?:object traceUrl? result?'
 const RUN =
   'id tool args? state attempts:integer created_at started_at? ended_at? pool? worker? caller? origin? key? steps:array progress?:object result?'
 const TOOL =

@@ -1,0 +1,53 @@
+import { getEventListeners } from 'node:events'
+import { quietly } from '../runtime/quietly.ts'
+
+/** What a caller's signal can end. */
+interface Cancellable {
+  cancel(): void
+}
+
+/** One listener per signal, however many calls share it: ten thousand would be slow and cause a warning. */
+const watched = new WeakMap<AbortSignal, Set<Cancellable>>()
+
+/** Cancels `call` when `signal` aborts, immediately if it already has. */
+export function watch(signal: AbortSignal, call: Cancellable): void {
+  if (signal.aborted) return call.cancel()
+  const calls = watched.get(signal) ?? new Set()
+  if (calls.size === 0 && !watched.has(signal)) {
+    watched.set(signal, calls)
+    const cancelAll = () => {
+      watched.delete(signal)
+      for (const each of calls) each.cancel()
+    }
+    signal.addEventListener('abort', cancelAll, { once: true })
+  }
+  calls.add(call)
+}
+
+export function unwatch(signal: AbortSignal, call: Cancellable): void {
+  watched.get(signal)?.delete(call)
+}
+
+type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
+
+/**
+ * Aborts a tool's signal. Node would end the process if a listener throws or rejects; here the error goes to `onError`.
+ * Listeners are guarded now rather than when they are added, because most calls are never aborted.
+ */
+export function abortSafely(
+  controller: AbortController,
+  reason: unknown,
+  onError: (error: unknown) => void,
+): void {
+  const { signal } = controller
+  for (const listener of getEventListeners(signal, 'abort') as Listener[]) {
+    for (const capture of [false, true]) signal.removeEventListener('abort', listener, { capture })
+    const guarded = (event: Event) =>
+      quietly(
+        () => (typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)),
+        onError,
+      )
+    signal.addEventListener('abort', guarded, { once: true })
+  }
+  controller.abort(reason)
+}

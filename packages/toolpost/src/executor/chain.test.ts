@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest'
+import type { ToolResult } from '../call/tool-result.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { Interceptor } from './chain.ts'
+import type { CallContext } from './context.ts'
+import { ToolExecutor } from './executor.ts'
+import type { CallEvent } from './observers.ts'
+
+const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
+
+function setUp(handler: (args: { n: number }) => unknown = ({ n }) => n * 2) {
+  const clock = fakeClock()
+  const logger = recordingLogger()
+  const tools = new ToolManager()
+  let runs = 0
+  const double = defineTool({
+    name: 'double',
+    description: 'Doubles a number',
+    schema: SCHEMA,
+    timeoutMs: 100,
+    handler: (args, options) => {
+      runs++
+      return handler({ ...args, ...options.meta })
+    },
+  })
+  tools.addCustomTool(double)
+  const executor = new ToolExecutor(tools, { clock, logger })
+  const run = (args: unknown = { n: 2 }, options = {}): Promise<ToolResult> =>
+    executor.run({ id: 'c1', name: 'double', args }, options)
+  return { clock, logger, tools, executor, run, runs: () => runs }
+}
+
+const passOn: Interceptor = (_call, next) => next()
+
+describe('executor.use', () => {
+  it('wraps interceptors around a call, the first outermost', async () => {
+    const { executor, run } = setUp()
+    const seen: string[] = []
+    const named =
+      (name: string): Interceptor =>
+      async (_call, next) => {
+        seen.push(`${name} in`)
+        const result = await next()
+        seen.push(`${name} out`)
+        return result
+      }
+    executor.use(named('a'))
+    executor.use(named('b'))
+    expect(await run()).toMatchObject({ success: true, result: 4, tool_call_id: 'c1' })
+    expect(seen).toEqual(['a in', 'b in', 'b out', 'a out'])
+  })
+
+  it('shows the call as it was found, fitted and validated', async () => {
+    const { executor, run, tools } = setUp()
+    let seen: CallContext | undefined
+    executor.use((call, next) => {
+      seen = call
+      return next()
+    })
+    const { signal } = new AbortController()
+    await run('{"n": "3"}', { repair: true, origin: 'mcp', caller: 'claude', signal })
+    expect(seen).toMatchObject({
+      id: 'c1',
+      name: 'double',
+      args: { n: 3 },
+      tool: tools.findTool('double'),
+      failure: undefined,
+      server: undefined,
+      origin: 'mcp',
+      caller: 'claude',
+      signal,
+    })
+  })
+
+  it('knows the server of an MCP tool', async () => {
+    const { executor, tools } = setUp()
+    tools.addMcpTools([{ name: 'read', schema: { type: 'object' }, invoke: async () => 'x' }], {
+      server: 'fs',
+    })
+    let server: string | undefined
+    executor.use((call, next) => {
+      server = call.server
+      return next()
+    })
+    await executor.run({ name: 'read', args: {} })
+    expect(server).toBe('fs')
+  })
+
+  it.each([
+    ['a tool that is not there', { name: 'triple', args: {} }, 'unknown_tool', false],
+    ['arguments that do not fit', { name: 'double', args: { n: 'x' } }, 'invalid_arguments', true],
+  ])('goes around a call of %s too, and shows why it fails', async (_title, call, code, hasTool) => {
+    const { executor, runs } = setUp()
+    const seen: unknown[] = []
+    executor.use(async (intercepted, next) => {
+      seen.push(intercepted.failure?.code, intercepted.tool !== undefined)
+      return next()
+    })
+    expect(await executor.run(call)).toMatchObject({ success: false, code })
+    expect(seen).toEqual([code, hasTool])
+    expect(runs()).toBe(0)
+  })
+
+  it('lets an interceptor answer without the tool, counted and logged once', async () => {
+    const { executor, run, runs, logger } = setUp()
+    const ended: CallEvent[] = []
+    executor.observe(event => event.result && ended.push(event))
+    executor.use(async call => {
+      call.notes.rule = 'no doubling'
+      return { success: false, code: 'denied', error: 'no', tool_name: call.name, execution_time_ms: 0 }
+    })
+    expect(await run()).toMatchObject({ success: false, code: 'denied', tool_call_id: 'c1' })
+    expect(runs()).toBe(0)
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0, failures: { denied: 1 } })
+    expect(ended).toMatchObject([{ notes: { rule: 'no doubling' }, result: { code: 'denied' } }])
+    expect(logger.records.filter(({ message }) => message.startsWith('Tool call'))).toHaveLength(1)
+  })
+
+  it('can be taken away again, once for each time it was added', async () => {
+    const { executor, run } = setUp()
+    let count = 0
+    const counting: Interceptor = (_call, next) => {
+      count++
+      return next()
+    }
+    const remove = executor.use(counting)
+    executor.use(counting)
+    remove()
+    remove()
+    await run()
+    expect(count).toBe(1)
+  })
+
+  it('carries what interceptors add to `meta` to the tool', async () => {
+    const { executor, run } = setUp(args => args)
+    executor.use((call, next) => {
+      call.meta.traceparent = '00-1'
+      return next()
+    })
+    const meta = { tracestate: 'a=b' }
+    expect(await run({ n: 1 }, { meta })).toMatchObject({
+      result: { n: 1, traceparent: '00-1', tracestate: 'a=b' },
+    })
+    expect(meta).toEqual({ tracestate: 'a=b' })
+  })
+})
+
+describe('an interceptor that makes a mistake', () => {
+  it.each<[string, Interceptor, string]>([
+    [
+      'throws',
+      named('guard', () => {
+        throw new Error('boom')
+      }),
+      "The interceptor 'guard' failed: boom",
+    ],
+    [
+      'rejects',
+      named('guard', async () => {
+        throw new Error('boom')
+      }),
+      "The interceptor 'guard' failed: boom",
+    ],
+    [
+      'throws what cannot be shown',
+      named('guard', () => {
+        throw Object.create(null)
+      }),
+      "The interceptor 'guard' failed: an unprintable value",
+    ],
+    [
+      'gives no result',
+      named('guard', async () => undefined as never),
+      "The interceptor 'guard' failed: it did not return a ToolResult",
+    ],
+    [
+      'gives no promise and no result',
+      named('guard', () => 7 as never),
+      "The interceptor 'guard' failed: it did not return a ToolResult",
+    ],
+    [
+      'gives a result that throws',
+      named(
+        'guard',
+        async () =>
+          ({
+            success: true,
+            get result() {
+              throw new Error('hm')
+            },
+          }) as never,
+      ),
+      "The interceptor 'guard' failed: hm",
+    ],
+  ])('and %s makes the call a tool_error that names it', async (_title, interceptor, error) => {
+    const { executor, run, runs } = setUp()
+    executor.use(passOn)
+    executor.use(interceptor)
+    expect(await run()).toMatchObject({ success: false, code: 'tool_error', error })
+    expect(runs()).toBe(0)
+    expect(executor.metrics.snapshot().inFlight).toBe(0)
+  })
+
+  it('and calls next() twice is told so; the tool runs once', async () => {
+    const { executor, run, runs } = setUp()
+    executor.use(
+      named('eager', async (_call, next) => {
+        await next()
+        return next()
+      }),
+    )
+    expect(await run()).toMatchObject({
+      code: 'tool_error',
+      error: "The interceptor 'eager' failed: next() was called twice",
+    })
+    expect(runs()).toBe(1)
+  })
+
+  it('and calls next() after its answer does not run the tool unseen', async () => {
+    const { executor, run, runs } = setUp()
+    let late: (() => Promise<ToolResult>) | undefined
+    executor.use(
+      named('late', async (call, next) => {
+        late = next
+        return { success: false, code: 'denied', error: 'no', tool_name: call.name, execution_time_ms: 0 }
+      }),
+    )
+    await run()
+    expect(await late?.()).toMatchObject({
+      error: "The interceptor 'late' failed: next() was called after the answer",
+    })
+    expect(runs()).toBe(0)
+  })
+
+  it('and answers while the tool still runs is counted once', async () => {
+    const { executor, run } = setUp(() => new Promise(resolve => setImmediate(resolve)))
+    executor.use(async (call, next) => {
+      void next()
+      return { success: true, result: 'early', tool_name: call.name, execution_time_ms: 0 }
+    })
+    expect(await run()).toMatchObject({ result: 'early' })
+    await new Promise(resolve => setTimeout(resolve, 5))
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
+  })
+
+  it('and hands on the result of another call does not change that one', async () => {
+    const { executor, run } = setUp()
+    const cached: ToolResult = Object.freeze({
+      success: true,
+      result: 7,
+      tool_name: 'double',
+      execution_time_ms: 1,
+    })
+    executor.use(async () => cached)
+    expect(await run()).toMatchObject({ result: 7, tool_call_id: 'c1' })
+    expect(cached).not.toHaveProperty('tool_call_id')
+  })
+})
+
+describe('a call that interceptors hold back', () => {
+  it('has its whole time left when the tool is invoked, and says how long it waited', async () => {
+    const { executor, run, clock } = setUp(() => new Promise(() => {}))
+    let release = () => {}
+    executor.use(async (_call, next) => {
+      await new Promise<void>(resolve => {
+        release = resolve
+      })
+      return next()
+    })
+    const answer = run()
+    await turn()
+    await clock.advance(60_000)
+    release()
+    await turn()
+    await clock.advance(99)
+    await turn()
+    await clock.advance(1)
+    expect(await answer).toMatchObject({
+      code: 'timeout',
+      error: "Tool 'double' timed out after 100 ms",
+      waited_ms: 60_000,
+      execution_time_ms: 60_100,
+    })
+    expect(executor.metrics.snapshot().tools.double?.durationSumMs).toBe(100)
+  })
+
+  it('is cancelled at once when its caller gives up, and never runs', async () => {
+    const { executor, run, runs } = setUp()
+    let release = () => {}
+    executor.use(async (_call, next) => {
+      await new Promise<void>(resolve => {
+        release = resolve
+      })
+      return next()
+    })
+    const caller = new AbortController()
+    const answer = run({ n: 1 }, { signal: caller.signal })
+    await turn()
+    caller.abort()
+    expect(await answer).toMatchObject({ code: 'cancelled' })
+    release()
+    await turn()
+    expect(runs()).toBe(0)
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
+  })
+
+  it('is not slow by waiting', async () => {
+    const { executor, run, clock, logger } = setUp()
+    executor.use(async (_call, next) => {
+      await clock.advance(5_000)
+      return next()
+    })
+    await run()
+    expect(logger.records.map(({ message }) => message)).toEqual(['Tool call'])
+  })
+})
+
+function named(name: string, interceptor: Interceptor): Interceptor {
+  return Object.defineProperty(interceptor, 'name', { value: name })
+}
+
+function turn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/executor.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { recordingLogger } from '../testing/index.ts'
+import type { Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { fitArgumentNames } from './names.ts'
+
+const properties = (...names: string[]): JsonSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map(name => [name, {}])),
+})
+
+/** Runs one call of a tool that answers with what it got. */
+async function received(tool: Partial<Tool>, args: object, { mcp = true, parameterNames = {} } = {}) {
+  const logger = recordingLogger()
+  const manager = new ToolManager({ logger })
+  const echo: Tool = {
+    name: 'echo',
+    description: 'echoes',
+    schema: { type: 'object' },
+    invoke: got => got,
+    ...tool,
+  }
+  if (mcp) manager.addMcpTools([echo], { server: 'home', parameterNames })
+  else manager.addCustomTool(echo)
+  const result = await new ToolExecutor(manager, { logger }).run({ name: echo.name, args })
+  return { result: result.success ? result.result : result.error, logger }
+}
+
+describe('argument names of MCP tools', () => {
+  it('become camelCase if the schema says nothing about names', async () => {
+    const given = { new_parameter_name: 1, MAX_RESULTS: 2, _meta: 3, to_string: 4, kebab_case_2: 5 }
+    expect((await received({ schema: { type: 'object' } }, given)).result).toEqual({
+      newParameterName: 1,
+      MAX_RESULTS: 2,
+      _meta: 3,
+      to_string: 4,
+      kebabCase2: 5,
+    })
+  })
+
+  it('become the known name that differs in case, _ and - alone', async () => {
+    const schema = properties('playerID', 'max-results', 'URL', 'page_size')
+    const given = { player_id: 1, MAX_RESULTS: 2, url: 3, pageSize: 4, other_name: 5 }
+    expect((await received({ schema }, given)).result).toEqual({
+      playerID: 1,
+      'max-results': 2,
+      URL: 3,
+      page_size: 4,
+      other_name: 5,
+    })
+  })
+
+  it('stay if two known names differ in case, _ and - alone', async () => {
+    const schema = properties('userId', 'user_id')
+    expect((await received({ schema }, { UserID: 1, user_id: 2 })).result).toEqual({ UserID: 1, user_id: 2 })
+  })
+
+  it("stay if another server's tool of that name declares them beside the usual ones", async () => {
+    const schema = { ...properties('deviceName', 'action', 'command'), required: ['command'] }
+    const given = { deviceName: 'Lamp', command: 'on', action: 'now' }
+    expect((await received({ name: 'control_zwave_device', schema }, given)).result).toEqual(given)
+  })
+
+  it('become a name that is required but not declared', async () => {
+    const schema = { type: 'object', properties: {}, required: ['playerID'] }
+    const { result } = await received({ schema }, { player_id: 1, other_name: 2 })
+    expect(result).toEqual({ playerID: 1, other_name: 2 })
+  })
+
+  it('follow the configuration too, and know a tool that had to be registered under another name', async () => {
+    const manager = new ToolManager()
+    const tool = (name: string): Tool => ({
+      name,
+      description: 'd',
+      schema: properties('location', 'deviceName'),
+      invoke: got => got,
+    })
+    manager.addCustomTool(tool('control_zwave_device'))
+    const parameterNames = { control_zwave_device: { room: 'location' } }
+    manager.addMcpTools([tool('control_zwave_device')], { server: 'zwave', parameterNames })
+    const args = { room: 'attic', device_name: 'Lamp' }
+    const result = await new ToolExecutor(manager).run({ name: 'zwave__control_zwave_device', args })
+    expect(result).toMatchObject({ result: { location: 'attic', deviceName: 'Lamp' } })
+    expect(args).toEqual({ room: 'attic', device_name: 'Lamp' })
+  })
+
+  it('stay where the schema has them in one of its forms, or takes names of any kind', async () => {
+    const names = { properties: { user_id: {} } }
+    const schemas: JsonSchema[] = [
+      { type: 'object', anyOf: [names, { properties: { other: {} } }] },
+      { type: 'object', allOf: [{ $ref: '#/$defs/user' }], $defs: { user: names } },
+      { type: 'object', $ref: '#/$defs/user', $defs: { user: names } },
+      { type: 'object', patternProperties: { '^user_': {} }, additionalProperties: false },
+      { type: 'object', additionalProperties: { type: 'string' } },
+      { type: 'object', propertyNames: { pattern: '^[a-z_]+$' } },
+    ]
+    for (const schema of schemas)
+      expect((await received({ schema }, { user_id: 'x' })).result).toEqual({ user_id: 'x' })
+  })
+
+  it('become snake_case where only that is in the schema', async () => {
+    expect(
+      (await received({ schema: properties('device_name') }, { deviceName: 'x', other: 1 })).result,
+    ).toEqual({ device_name: 'x', other: 1 })
+  })
+
+  it('let the exact name win over one that would become it, and log the loss', async () => {
+    const { result, logger } = await received(
+      { schema: properties('deviceName') },
+      { device_name: 'wrong', deviceName: 'right' },
+    )
+    expect(result).toEqual({ deviceName: 'right' })
+    expect(logger.at('warn')[0]?.fields).toMatchObject({ argument: 'device_name' })
+  })
+
+  it('never lose, invent or change a value', () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom('a_b', 'aB', 'device_name', 'deviceName', '__proto__', 'to_string'),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.integer()), fc.array(name), (args, known) => {
+        const before = JSON.stringify(args)
+        const fitted = fitArgumentNames(args, properties(...known))
+        expect(JSON.stringify(args)).toBe(before)
+        if (!fitted) return
+        expect(Object.keys(fitted.args).length + fitted.lost.length).toBe(Object.keys(args).length)
+        for (const value of Object.values(fitted.args)) expect(Object.values(args)).toContain(value)
+        for (const kept of known) if (Object.hasOwn(args, kept)) expect(fitted.args[kept]).toBe(args[kept])
+      }),
+    )
+  })
+})

@@ -1,0 +1,174 @@
+/*
+ * Argument names of MCP tools.
+ *
+ * Models and LangChain code write snake_case, many MCP servers expect camelCase, and some the reverse.
+ * Does an adapter handle that itself? Tested against the real @langchain/mcp-adapters 1.1 on a real
+ * stdio server (tests/scenarios, [E09]): no; `device_name` reaches a server that expects `deviceName` unchanged
+ * and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
+ */
+import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
+import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
+import {
+  declaredNames,
+  type JsonSchema,
+  requiredOf,
+  schemasOfPart,
+  withBranches,
+} from '../schema/json-schema.ts'
+
+type Values = Record<string, unknown>
+type Mapping = Readonly<Record<string, string>> | undefined
+
+export interface FittedNames {
+  args: Values
+  /** Given names that were dropped because another argument already has the right name. */
+  lost: string[]
+}
+
+/**
+ * Renames arguments by the configured and the well-known mapping of a tool, then by the schema, also inside objects and
+ * lists of objects. Returns `undefined` if nothing changes.
+ */
+export function fitArgumentNames(
+  args: Values,
+  schema: JsonSchema,
+  { configured, tool }: { configured?: Mapping; tool?: string | undefined } = {},
+): FittedNames | undefined {
+  const naming = namingOf(schema)
+  const wellKnown = tool === undefined ? undefined : ownValue(ZWAVE_PARAMETER_NAMES, tool)
+  const lost: string[] = []
+  const top = renamed(args, given => fittingName(given, naming, { configured, wellKnown }), lost)
+  const inner = fitInside(top, withBranches([schema], schema), { root: schema, lost })
+  return inner === args ? undefined : { args: inner as Values, lost }
+}
+
+interface Inside {
+  root: JsonSchema
+  lost: string[]
+}
+
+/** Fits the names of nested objects to what their schemas declare. Returns the value itself if nothing changes. */
+function fitInside(value: unknown, schemas: readonly JsonSchema[], inside: Inside): unknown {
+  if (Array.isArray(value)) {
+    const entries = value.map((entry, index) => fitNested(entry, schemas, { ...inside, key: String(index) }))
+    return entries.some((entry, index) => entry !== value[index]) ? entries : value
+  }
+  if (!isRecord(value)) return value
+  const entries = Object.entries(value).map(
+    ([key, entry]) => [key, fitNested(entry, schemas, { ...inside, key })] as const,
+  )
+  return entries.some(([key, entry]) => entry !== value[key]) ? Object.fromEntries(entries) : value
+}
+
+function fitNested(
+  entry: unknown,
+  schemas: readonly JsonSchema[],
+  inside: Inside & { key: string },
+): unknown {
+  if (!isObjectLike(entry)) return entry
+  const { root, lost, key } = inside
+  const here = schemasOfPart(schemas, key, root)
+  const named = isRecord(entry) ? renamed(entry, namesByFold(declaredNames(here)), lost) : entry
+  return fitInside(named, here, { root, lost })
+}
+
+/** Names that differ from a declared one only in case, `_` and `-` become that one. */
+function namesByFold(names: ReadonlySet<string>): (given: string) => string {
+  const byFold = foldedNames(names)
+  return given => (names.has(given) ? given : (byFold.get(foldedName(given)) ?? given))
+}
+
+function fittingName(
+  given: string,
+  { names, byFold, isNameMap }: Naming,
+  { configured, wellKnown }: { configured: Mapping; wellKnown: Mapping },
+): string {
+  // The schema says nothing about names: only the specification's rule is left.
+  const isSilent = names.size === 0 && !isNameMap
+  const mapped = (mapping: Mapping) => {
+    const name = mapping && ownValue(mapping, given)
+    return name !== undefined && (isSilent || names.has(name)) ? name : undefined
+  }
+  const chosen = mapped(configured)
+  if (chosen !== undefined) return chosen
+  if (names.has(given)) return given
+  const known = mapped(wellKnown)
+  if (known !== undefined) return known
+  if (!isSilent) return byFold.get(foldedName(given)) ?? given
+  const camel = toCamelCase(given)
+  // No argument has the name of an inherited property.
+  return camel in Object.prototype ? given : camel
+}
+
+interface Naming {
+  names: ReadonlySet<string>
+  /** Names by their folded form; `undefined` if several names share it. */
+  byFold: ReadonlyMap<string, string | undefined>
+  /** Whether the schema accepts names it does not list. */
+  isNameMap: boolean
+}
+
+const namings = new WeakMap<JsonSchema, Naming>()
+
+/** What a schema says about names; computed once. */
+export function namingOf(schema: JsonSchema): Naming {
+  const before = namings.get(schema)
+  if (before) return before
+  const schemas = withBranches([schema], schema)
+  const names = new Set([...declaredNames(schemas), ...schemas.flatMap(requiredOf)])
+  const naming = { names, byFold: foldedNames(names), isNameMap: schemas.some(acceptsOtherNames) }
+  namings.set(schema, naming)
+  return naming
+}
+
+/** Whether a schema describes names that it does not list. */
+function acceptsOtherNames(schema: JsonSchema): boolean {
+  const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
+  return [patternProperties, additionalProperties, unevaluatedProperties, propertyNames].some(isRecord)
+}
+
+/** A name without case, `_` and `-`: the same for `player_id`, `playerID` and `player-id`. */
+export function foldedName(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase()
+}
+
+function foldedNames(names: ReadonlySet<string>): Map<string, string | undefined> {
+  const byFold = new Map<string, string | undefined>()
+  for (const name of names) {
+    const fold = foldedName(name)
+    byFold.set(fold, byFold.has(fold) ? undefined : name)
+  }
+  return byFold
+}
+
+/** A copy with other names, or the values themselves if all names stay. An exact name wins over one that would become it. */
+function renamed(values: Values, nameFor: (given: string) => string, lost: string[]): Values {
+  const targets = Object.keys(values).map(given => [given, nameFor(given)] as const)
+  if (targets.every(([given, used]) => given === used)) return values
+  const taken = new Set(targets.filter(([given, used]) => given === used).map(([given]) => given))
+  const entries: [string, unknown][] = []
+  for (const [given, used] of targets) {
+    if (used !== given && taken.has(used)) lost.push(given)
+    else entries.push([used, values[given]])
+    taken.add(used)
+  }
+  return Object.fromEntries(entries)
+}
+
+/** snake_case to camelCase; any other name is unchanged. */
+function toCamelCase(name: string): string {
+  if (!name.includes('_') || !/^[a-z][a-z0-9_]*$/.test(name)) return name
+  const [first = '', ...words] = name.split('_')
+  return first + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+/** For the log: `{device_name: "Switch One"} → {deviceName: "Switch One"}`. */
+export function describeRenaming(before: Record<string, unknown>, after: Record<string, unknown>): string {
+  return `${braces(before)} → ${braces(after)}`
+}
+
+function braces(args: Record<string, unknown>): string {
+  return `{${Object.entries(args)
+    .map(([name, value]) => `${name}: ${isObjectLike(value) ? '…' : JSON.stringify(value)}`)
+    .join(', ')}}`
+}

@@ -1,0 +1,190 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { recordingLogger } from '../testing/index.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolExecutor } from './executor.ts'
+import { exactNumber } from './json-text.ts'
+
+const schema: JsonSchema = {
+  type: 'object',
+  properties: {
+    n: { type: 'integer' },
+    x: { type: 'number' },
+    on: { type: 'boolean' },
+    mode: { enum: ['on', 'off', 'Night Mode'] },
+    tags: { type: 'array', items: { type: 'string' } },
+    filter: { type: 'object', properties: { level: { type: 'integer' } }, required: ['level'] },
+    either: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+    loose: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+    torn: { anyOf: [{ type: 'boolean' }, { type: 'array' }] },
+    note: { type: 'string' },
+  },
+  required: ['n'],
+}
+
+async function repaired(args: unknown, repair = true, logger = recordingLogger()) {
+  const manager = new ToolManager()
+  manager.addCustomTool({ name: 'subject', description: 'd', schema, invoke: got => got })
+  const result = await new ToolExecutor(manager, { logger }).run({ name: 'subject', args }, { repair })
+  return result.success
+    ? { args: result.result, repairs: result.repairs }
+    : { error: result.error, code: result.code }
+}
+
+describe('repair', () => {
+  it.each([
+    ['numeric text', { n: '5' }, { n: 5 }, 'n: numeric text → number'],
+    ['numeric text with an exponent', { n: '1e3' }, { n: 1_000 }, 'n: numeric text → number'],
+    ['decimal text', { n: 1, x: '-0.50' }, { n: 1, x: -0.5 }, 'x: numeric text → number'],
+    ['"true"', { n: 1, on: 'True' }, { n: 1, on: true }, 'on: text → true'],
+    ['an enum in another case', { n: 1, mode: ' ON ' }, { n: 1, mode: 'on' }, 'mode: text → "on"'],
+    [
+      'an enum with other blanks',
+      { n: 1, mode: 'nightmode' },
+      { n: 1, mode: 'Night Mode' },
+      'mode: text → "Night Mode"',
+    ],
+    ['one value for a list', { n: 1, tags: 'a' }, { n: 1, tags: ['a'] }, 'tags: one value → list of one'],
+    [
+      'a list as JSON text',
+      { n: 1, tags: '["a","b"]' },
+      { n: 1, tags: ['a', 'b'] },
+      'tags: JSON text → list',
+    ],
+    [
+      'an object as JSON text',
+      { n: 1, filter: '{"level":2}' },
+      { n: 1, filter: { level: 2 } },
+      'filter: JSON text → object',
+    ],
+    ['null for an optional argument', { n: 1, note: null }, { n: 1 }, 'note: null → left out'],
+    [
+      'the one alternative that fits',
+      { n: 1, either: '7' },
+      { n: 1, either: 7 },
+      'either: numeric text → number',
+    ],
+  ])('puts right %s', async (_what, given, args, repair) => {
+    expect(await repaired(given)).toEqual({ args, repairs: [repair] })
+  })
+
+  it('goes on inside of what it has opened', async () => {
+    expect(await repaired({ n: '1', filter: '{"level":"2"}' })).toEqual({
+      args: { n: 1, filter: { level: 2 } },
+      repairs: [
+        'n: numeric text → number',
+        'filter: JSON text → object',
+        'filter.level: numeric text → number',
+      ],
+    })
+  })
+
+  it('is off unless it is asked for', async () => {
+    expect(await repaired({ n: '5' }, false)).toMatchObject({
+      error: "Invalid parameters: 'n' must be integer, got string",
+    })
+    expect(await repaired('{"n": 5}', false)).toMatchObject({
+      error: 'Invalid parameters: arguments must be object, got string',
+    })
+  })
+
+  it('leaves alone what is valid as it is', async () => {
+    expect(await repaired({ n: 1, loose: '5', note: '7' })).toEqual({ args: { n: 1, loose: '5', note: '7' } })
+  })
+
+  it.each([
+    ['null → 0', { n: null }],
+    ['true → 1', { n: true }],
+    ['an unsafe integer', { n: '9007199254740993' }],
+    ['infinity', { n: 1, x: '1e400' }],
+    ['more digits than a number holds', { n: 1, x: '0.1000000000000000055511151231257827' }],
+    ['a fraction for an integer', { n: '1.5' }],
+    ['hexadecimal', { n: '0x10' }],
+    ['an empty text', { n: '' }],
+    ['yes for true', { n: 1, on: 'yes' }],
+    ['1 for true', { n: 1, on: '1' }],
+    ['an unsafe integer inside JSON text', { n: 1, filter: '{"level": 9007199254740993}' }],
+    ['what could be meant in two ways', { n: 1, torn: 'true' }],
+    ['an enum that is something else', { n: 1, mode: 'o' }],
+    ['a missing argument', {}],
+    ['a list of a broken list', { n: 1, tags: '["a","b"' }],
+  ])('[F30] never makes %s', async (_what, given) => {
+    expect(await repaired(given)).toMatchObject({ code: 'invalid_arguments' })
+  })
+
+  it('leaves alone what fits the alternative that was meant', async () => {
+    const form = (kind: string, n: object) => ({
+      type: 'object',
+      properties: { kind: { const: kind }, n },
+      required: ['kind', 'n'],
+    })
+    const manager = new ToolManager()
+    const oneOf = [form('a', { type: 'integer' }), form('b', { type: 'string' })]
+    manager.addCustomTool({
+      name: 'union',
+      description: 'd',
+      schema: { type: 'object', oneOf },
+      invoke: got => got,
+    })
+    const result = await new ToolExecutor(manager).run(
+      { name: 'union', args: { kind: 'B', n: '5' } },
+      { repair: true },
+    )
+    expect(result).toMatchObject({ result: { kind: 'b', n: '5' }, repairs: ['kind: text → "b"'] })
+  })
+
+  it('names what is still wrong after the repairs', async () => {
+    expect(await repaired({ n: '5', on: 'yes' })).toMatchObject({
+      error: "Invalid parameters: 'on' must be boolean, got string",
+    })
+  })
+})
+
+describe('arguments that came as text', () => {
+  it.each([
+    ['JSON', '{"n": 5}'],
+    ['JSON in a code block', '```json\n{"n": 5}\n```'],
+    ['JSON in JSON', '"{\\"n\\": 5}"'],
+    ['a comma too many', '{"n": 5,}'],
+    ['single quotes', "{'n': 5}"],
+    ['bare keys', '{n: 5}'],
+    ["Python's words", '{"n": 5, "on": True, "note": "True"}'],
+  ])('[F44] are read: %s', async (_what, text) => {
+    expect(await repaired(text)).toMatchObject({ args: { n: 5 }, repairs: ['arguments: text → object'] })
+  })
+
+  it.each([
+    ['cut off', '{"n": 5, "note": "hel'],
+    ['cut off between values', '{"n": 5, "filter": {"level": 1}'],
+    ['a list', '[1]'],
+    ['words', 'five please'],
+    ['half a number', '{n: -}'],
+    ['a hole', '{"n": 5, "tags": [1, ..., 9]}'],
+    ['a call', '{"n": f(2)}'],
+    ['a number', '5'],
+    ['an unsafe integer', '{"n": 9007199254740993}'],
+  ])('[F44] are refused where it is not certain: %s', async (_what, text) => {
+    expect(await repaired(text)).toMatchObject({ code: 'invalid_arguments' })
+  })
+})
+
+describe('exact numbers', () => {
+  it('read back what any number writes', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), number => {
+        if (Number.isInteger(number) && !Number.isSafeInteger(number)) return
+        expect(exactNumber(`  ${number} `)).toBe(Object.is(number, -0) ? 0 : number)
+      }),
+    )
+  })
+
+  it('refuse every integer that a number cannot hold', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 2n ** 53n + 1n, max: 2n ** 80n }), big => {
+        expect(exactNumber(String(big))).toBeUndefined()
+        expect(exactNumber(String(-big))).toBeUndefined()
+      }),
+    )
+  })
+})

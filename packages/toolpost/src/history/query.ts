@@ -1,0 +1,173 @@
+import { FAILURE_CODES } from '../call/failure-codes.ts'
+import type { StoredCall } from './stored-call.ts'
+
+export const DEFAULT_LIMIT = 100
+export const MAX_LIMIT = 1_000
+const MAX_WORDS = 20
+
+/** Which calls to return; all given conditions must match. */
+export interface CallFilter {
+  tool?: string | undefined
+  /** `local`, or the name of a server. */
+  server?: string | undefined
+  caller?: string | undefined
+  /** Where they came from: `cli`, `http`, `console`, `mcp` … */
+  origin?: string | undefined
+  /** Id of their trace. */
+  trace?: string | undefined
+  /** `ok`, `failed`, or a failure code. */
+  outcome?: string | undefined
+  /** Calls that began at this time or later, in milliseconds since 1970 … */
+  since?: number | undefined
+  /** … and before this one. */
+  until?: number | undefined
+  /** Words that must all occur in tool, arguments, result or error; each matches the beginning of a word. */
+  q?: string | undefined
+}
+
+/** A filter, and which page of the matches. */
+export interface CallQuery extends CallFilter {
+  limit?: number | undefined
+  /** `next` of the previous page. */
+  cursor?: string | undefined
+}
+
+/** Newest first. */
+export interface CallPage<Call = StoredCall> {
+  calls: Call[]
+  /** The cursor of the next page; absent on the last one. */
+  next?: string
+}
+
+/** An invalid query. */
+export class FilterError extends Error {
+  override name = 'FilterError'
+}
+
+type Value = string | number
+type CallInMemory = StoredCall & { notes?: Record<string, unknown> }
+type Condition = { sql: string; fits(call: CallInMemory, value: Value): boolean }
+
+/** Each part of a filter, for the database and for calls in memory. */
+const CONDITIONS: Record<keyof CallFilter, Condition> = {
+  tool: { sql: 'tool = ?', fits: ({ tool }, value) => tool === value },
+  server: { sql: 'server = ?', fits: ({ source }, value) => source === value },
+  caller: { sql: 'caller = ?', fits: ({ caller }, value) => caller === value },
+  origin: { sql: 'origin = ?', fits: ({ origin }, value) => origin === value },
+  trace: { sql: 'trace_id = ?', fits: ({ traceId, notes }, value) => (traceId ?? notes?.trace_id) === value },
+  q: { sql: 'calls_text MATCH ?', fits: (call, value) => hasWords(call, wordsOf(String(value))) },
+  outcome: { sql: 'outcome = ?', fits: ({ result }, value) => outcomesOf(result).includes(value) },
+  since: { sql: 'time >= ?', fits: ({ startedAt }, value) => startedAt >= Number(value) },
+  until: { sql: 'time < ?', fits: ({ startedAt }, value) => startedAt < Number(value) },
+}
+
+export const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
+export const QUERY_NAMES = [...(Object.keys(CONDITIONS) as (keyof CallFilter)[]), 'limit', 'cursor'] as const
+
+/** Reads a query as written on a command line or in a URL. Throws a FilterError. */
+export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
+  const filled = Object.entries(given).filter(([, text]) => text)
+  const entries = filled.map(([name, text = '']) => [name, parsedValue(name, text, now)])
+  return Object.fromEntries(entries)
+}
+
+function parsedValue(name: string, text: string, now: number): Value {
+  const check = (isValid: boolean, expected: string) => {
+    if (!isValid) throw new FilterError(`invalid ${name} '${text.slice(0, 50)}'; expected ${expected}`)
+  }
+  if (!QUERY_NAMES.includes(name as keyof CallQuery))
+    throw new FilterError(`unknown parameter '${name}'; expected one of ${QUERY_NAMES.join(', ')}`)
+  if (name === 'outcome') check(OUTCOMES.includes(text), `one of ${OUTCOMES.join(', ')}`)
+  if (name === 'cursor') check(/^[\da-f-]{36}$/.test(text), "'next' of the previous page")
+  if (name === 'q') check(isBetween(wordsOf(text).length, 1, MAX_WORDS), `1 to ${MAX_WORDS} words`)
+  if (name === 'limit') {
+    check(/^\d+$/.test(text) && isBetween(Number(text), 1, MAX_LIMIT), `a number from 1 to ${MAX_LIMIT}`)
+    return Number(text)
+  }
+  if (name !== 'since' && name !== 'until') return text
+  const time = parseTime(text, now)
+  check(!Number.isNaN(time), '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970')
+  return time
+}
+
+function isBetween(value: number, min: number, max: number): boolean {
+  return value >= min && value <= max
+}
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** `90s`, `15m`, `1h`, `2d` or `1w` ago, a date, a date and time, or milliseconds since 1970; NaN for anything else. */
+function parseTime(text: string, now: number): number {
+  const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d+)?)\s*([smhdw])$/.exec(text) ?? []
+  if (amount !== undefined) return now - Number(amount) * (UNITS[unit] ?? 0)
+  if (/^\d{10,16}$/.test(text)) return Number(text)
+  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+}
+
+/** The words of a text, split as in the full-text index. */
+function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  return plain.split(/[^\p{L}\p{N}\p{Co}]+/u).filter(word => word !== '')
+}
+
+function outcomesOf(result: StoredCall['result']): Value[] {
+  return result.success ? ['ok'] : ['failed', result.code]
+}
+
+function hasWords({ tool, args, result }: StoredCall, wanted: readonly string[]): boolean {
+  const outcome = result.success ? result.result : result.error
+  const words = wordsOf(`${tool} ${JSON.stringify(args)} ${JSON.stringify(outcome)}`)
+  return wanted.every(one => words.some(word => word.startsWith(one)))
+}
+
+function conditionsIn(query: CallQuery): [name: keyof CallFilter, value: Value][] {
+  const names = Object.keys(CONDITIONS) as (keyof CallFilter)[]
+  return names.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]]]))
+}
+
+/** Finds the JSON of a page of calls and of one more, in the order in which they ended, newest first. */
+export function sqlOf(query: CallQuery): { sql: string; values: Value[] } {
+  const { limit = DEFAULT_LIMIT, q, cursor } = query
+  const parts = conditionsIn(query).map(([name, value]) => {
+    if (name === 'outcome' && value === 'failed') return { sql: "outcome <> 'ok'", values: [] }
+    return { sql: CONDITIONS[name].sql, values: [name === 'q' ? matchOf(String(value)) : value] }
+  })
+  // The oldest calls are removed first: if the last one of a page is gone, so are all that follow.
+  const isAfter = 'seq < (SELECT seq FROM calls WHERE serial = ?)'
+  if (cursor !== undefined) parts.push({ sql: isAfter, values: [cursor] })
+  const where = parts.map(({ sql }) => sql).join(' AND ') || 'true'
+  // Every index provides this order, so that a search ends when its page is full.
+  const source = q === undefined ? 'calls' : 'calls_text JOIN calls ON seq = calls_text.rowid'
+  const order = q === undefined ? 'seq' : 'calls_text.rowid'
+  return {
+    sql: `SELECT call FROM ${source} WHERE ${where} ORDER BY ${order} DESC LIMIT ${limit + 1}`,
+    values: parts.flatMap(({ values }) => values),
+  }
+}
+
+/** Every word is quoted, so that none is an operator of the index, and matches as a prefix. */
+function matchOf(q: string): string {
+  const words = wordsOf(q).map(word => `"${word}"*`)
+  return words.join(' AND ')
+}
+
+/** The same query on calls in memory; `calls` is oldest first. */
+export function searchCalls<Call extends CallInMemory>(
+  calls: readonly Call[],
+  query: CallQuery,
+): CallPage<Call> {
+  const conditions = conditionsIn(query)
+  const newestFirst = calls.toReversed()
+  const start = query.cursor ? newestFirst.findIndex(({ serial }) => serial === query.cursor) + 1 : 0
+  const rest = newestFirst.slice(start)
+  const found = rest.filter(call => conditions.every(([name, value]) => CONDITIONS[name].fits(call, value)))
+  return pageOf(found, query)
+}
+
+/** The page that begins with `found`, which may have more calls. */
+export function pageOf<Call extends StoredCall>(found: readonly Call[], query: CallQuery): CallPage<Call> {
+  const { limit = DEFAULT_LIMIT } = query
+  const calls = found.slice(0, limit)
+  const last = calls.at(-1)
+  return { calls, ...(last && found.length > limit && { next: last.serial }) }
+}

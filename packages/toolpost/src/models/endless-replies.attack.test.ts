@@ -1,0 +1,211 @@
+import { AIMessageChunk } from '@langchain/core/messages'
+import { describe, expect, it } from 'vitest'
+import { unharmed } from '../../test/unharmed.ts'
+import { ToolExecutor } from '../executor/executor.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { AiClient, AskOptions } from './ai-client.ts'
+import { AnthropicClient } from './anthropic/anthropic-client.ts'
+import { Conversations } from './conversations.ts'
+import { ModelClient } from './model-client.ts'
+import { OllamaClient } from './ollama/ollama-client.ts'
+import type { ChatModel } from './provider.ts'
+
+const calls: unknown[] = []
+const tools = new ToolManager()
+tools.addCustomTool(
+  defineTool({
+    name: 'work',
+    description: 'Works',
+    schema: { type: 'object' },
+    handler: args => {
+      calls.push(args)
+      return 'done'
+    },
+  }),
+)
+const executor = new ToolExecutor(tools)
+
+/** A chat model that replies with these chunks; it never waits. */
+function replying(chunks: () => Generator<AIMessageChunk>): ModelClient {
+  const model = {
+    async stream() {
+      return (async function* () {
+        yield* chunks()
+      })()
+    },
+    bindTools: () => model,
+  }
+  return new ModelClient({ model: model as unknown as ChatModel, executor })
+}
+
+const call = (index: number, name: string | undefined, args: string) => ({
+  type: 'tool_call_chunk' as const,
+  index,
+  args,
+  ...(name !== undefined && { name, id: `call_${index}` }),
+})
+
+/** Asks, and gives the answer or what went wrong; nobody else may feel it. */
+const ask = (client: AiClient, options?: AskOptions): Promise<unknown> =>
+  unharmed(() => client.ask('go', options).catch((error: unknown) => error), { executor })
+
+describe('[F47] an endless reply', () => {
+  it('of words is stopped with a message, and others get their turn meanwhile', async () => {
+    const client = replying(function* () {
+      for (;;) yield new AIMessageChunk({ content: 'on and on and on '.repeat(6) })
+    })
+    expect(await ask(client)).toMatchObject({
+      code: 'truncated',
+      message: expect.stringContaining('2000000 characters'),
+    })
+  })
+
+  it('of nothing is stopped at the time limit', async () => {
+    const client = replying(function* () {
+      for (;;) yield new AIMessageChunk({ content: '' })
+    })
+    expect(await ask(client, { timeLimitMs: 50 })).toMatchObject({ stopReason: 'time_limit' })
+  })
+
+  it('of arguments is stopped, and the call is not made', async () => {
+    const client = replying(function* () {
+      yield new AIMessageChunk({ content: '', tool_call_chunks: [call(0, 'work', '{"a":"')] })
+      for (;;)
+        yield new AIMessageChunk({ content: '', tool_call_chunks: [call(0, undefined, 'x'.repeat(500))] })
+    })
+    expect(await ask(client)).toMatchObject({ code: 'truncated' })
+    expect(calls).toEqual([])
+  })
+
+  it.each(['one by one', 'at once'])('10,000 calls in one reply are not made (%s)', async how => {
+    const all = Array.from({ length: 10_000 }, (_, index) => call(index, 'work', '{}'))
+    const groups = how === 'at once' ? [all] : all.slice(0, 200).map(one => [one])
+    const chunks = groups.map(tool_call_chunks => new AIMessageChunk({ content: '', tool_call_chunks }))
+    const client = replying(function* () {
+      yield* chunks
+    })
+    expect(await ask(client)).toMatchObject({
+      code: 'invalid_response',
+      message: 'The model asked for more than 100 calls in one reply; none of them was run',
+    })
+    expect(calls).toEqual([])
+  })
+
+  it('60,000 calls in one line of Ollama are refused before LangChain reads them', async () => {
+    const tool_calls = new Array(60_000).fill({ function: { name: 'work', arguments: {} } })
+    const line = JSON.stringify({ message: { role: 'assistant', content: '', tool_calls }, done: true })
+    const fetch = async () => new Response(`${line}\n`)
+    const client = new OllamaClient({ executor, fetch, environment: {} })
+    await client.ask('warm').catch(() => {})
+    expect(await ask(client)).toMatchObject({ code: 'invalid_response' })
+    expect(calls).toEqual([])
+  })
+
+  it('of which 200 kB are arguments in small pieces is read once, and not again with every piece', async () => {
+    const event = (data: { type: string; [key: string]: unknown }) =>
+      `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+    const piece = (partial_json: string) =>
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json } })
+    const content_block = { type: 'tool_use', id: 'call_1', name: 'nobody', input: {} }
+    const body = [
+      event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [], usage: {} } }),
+      event({ type: 'content_block_start', index: 0, content_block }),
+      piece('{"text":"'),
+      piece('x'.repeat(500)).repeat(400),
+      piece('"}'),
+      event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: {} }),
+      event({ type: 'message_stop' }),
+    ].join('')
+    const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    const options = { executor, apiKey: 'sk-test', environment: {}, settings: { clientOptions: { fetch } } }
+    const client = new AnthropicClient(options)
+    const seen: unknown[] = []
+    const onCall: AskOptions['onCall'] = ({ type, call }) => type === 'start' && seen.push(call.args)
+    await ask(client, { maxIterations: 1, onCall })
+    expect(seen.at(-1)).toEqual({ text: 'x'.repeat(200_000) })
+  })
+
+  it('is read whole if it is long, in time that grows with its length', async () => {
+    const pieces = 20_000
+    const client = replying(function* () {
+      for (let piece = 0; piece < pieces; piece++) yield new AIMessageChunk({ content: `${piece % 10}` })
+    })
+    const { text } = (await ask(client)) as { text: string }
+    expect(text).toHaveLength(pieces)
+    expect(text.slice(0, 12)).toBe('012345678901')
+  })
+})
+
+describe('[F48] an endless response of a provider', () => {
+  const endless = (bytes: string, headers: Record<string, string>) => async () =>
+    new Response(
+      new ReadableStream(
+        { pull: controller => controller.enqueue(Buffer.from(bytes)) },
+        { highWaterMark: 0 },
+      ),
+      { headers },
+    )
+  const chunk = 'x'.repeat(65_536)
+
+  it('is stopped in the middle of a line, from Ollama and from Anthropic', async () => {
+    const clients = [
+      new OllamaClient({ executor, fetch: endless(chunk, {}), environment: {} }),
+      new AnthropicClient({
+        executor,
+        apiKey: 'sk-test',
+        environment: {},
+        settings: {
+          clientOptions: { fetch: endless(chunk, { 'content-type': 'text/event-stream' }) },
+        },
+      }),
+    ]
+    for (const client of clients)
+      expect(await ask(client)).toMatchObject({
+        name: 'ModelError',
+        message: expect.stringContaining('a line of its answer is over 4 MB'),
+      })
+  })
+
+  it('is not read to its end if it is an error', async () => {
+    const fetch = async () => {
+      const { body } = await endless(chunk, {})()
+      return new Response(body, { status: 500 })
+    }
+    const client = new OllamaClient({ executor, fetch, environment: {} })
+    expect(await ask(client)).toMatchObject({ code: 'server_error' })
+  })
+
+  it('an error of 30,000 braces is reported at once', async () => {
+    const fetch = async () => new Response('{'.repeat(60_000), { status: 500 })
+    const client = new OllamaClient({ executor, fetch, environment: {} })
+    expect(await ask(client)).toMatchObject({ code: 'server_error' })
+  })
+})
+
+describe('kept conversations', () => {
+  const said = (text: string) => [
+    { role: 'user' as const, content: text },
+    { role: 'assistant' as const, content: text },
+  ]
+
+  it('are bounded by their length too, and begin with a question', () => {
+    const kept = new Conversations({ conversations: 2, messages: 40, characters: 1_000 })
+    const messages = [...said('a'.repeat(400)), ...said('b'.repeat(200)), ...said('c'.repeat(200))]
+    kept.keep('x', messages)
+    expect(kept.of('x')).toEqual(messages.slice(2))
+    kept.keep('x', said('d'.repeat(2_000)))
+    expect(kept.of('x')).toEqual([])
+  })
+
+  it('count the arguments of calls', () => {
+    const kept = new Conversations({ conversations: 2, messages: 40, characters: 1_000 })
+    const args = { text: 'x'.repeat(2_000) }
+    const tool_calls = [{ id: '1', name: 'work', args, type: 'tool_call' as const }]
+    kept.keep('x', [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: '', tool_calls },
+    ])
+    expect(kept.of('x')).toEqual([])
+  })
+})

@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unwatchFile,
+  watchFile,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { tokenProblem } from '../config/token-problem.ts'
+import { isRecord } from '../runtime/guards.ts'
+import { isLoopback } from '../runtime/loopback.ts'
+import { platform } from '../runtime/platform.ts'
+
+/*
+ * What a project keeps in `.toolpost/`, next to its configuration: the owner's token, and the address of the gateway
+ * that is running. Both are readable by their owner only.
+ */
+
+const TOKEN_FILE = 'token'
+const GATEWAY_FILE = 'gateway.json'
+const OWNER_ONLY = 0o600
+const TOKEN_BYTES = 24
+const TOKEN_POLL_MS = 500
+
+/** The `.toolpost` folder of the project with this configuration file; of the working directory if it has none. */
+export function stateFolder(file: string | undefined): string {
+  return join(file === undefined ? process.cwd() : dirname(file), '.toolpost')
+}
+
+/** The project's own token; `undefined` if none was made yet. */
+export function readToken(folder: string): string | undefined {
+  const file = join(folder, TOKEN_FILE)
+  try {
+    // One that others may read is not ours: a checkout of a repository, for example, never has this mode.
+    if (platform !== 'win32' && (statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
+    const token = readFileSync(file, 'utf8').trim()
+    return tokenProblem(token) === undefined ? token : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes a random token and saves it. Throws if the folder cannot be written to. */
+export function makeToken(folder: string): string {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  writePrivate(folder, TOKEN_FILE, `${token}\n`)
+  return token
+}
+
+/** Calls `onChange` with the new token when it is rotated; returns a function that stops this. */
+export function followToken(folder: string, onChange: (token: string) => void): () => void {
+  const file = join(folder, TOKEN_FILE)
+  let known = readToken(folder)
+  const look = () => {
+    const token = readToken(folder)
+    if (token === undefined || token === known) return
+    known = token
+    onChange(token)
+  }
+  watchFile(file, { interval: TOKEN_POLL_MS, persistent: false }, look)
+  return () => unwatchFile(file, look)
+}
+
+/** A running gateway. The digest tells which token it takes without revealing it. */
+export interface RunningGateway {
+  url: string
+  pid: number
+  tokenDigest: string | undefined
+}
+
+/** Lets other commands in this folder find the gateway; returns a function that removes the note. */
+export function announceGateway(folder: string, url: string, token: string | undefined): () => void {
+  const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token) }
+  writePrivate(folder, GATEWAY_FILE, `${JSON.stringify(note)}\n`)
+  return () => {
+    if (runningGateway(folder)?.pid === process.pid) rmSync(join(folder, GATEWAY_FILE), { force: true })
+  }
+}
+
+/** The gateway of this folder, if it runs on this machine. */
+export function runningGateway(folder: string): RunningGateway | undefined {
+  try {
+    const note: unknown = JSON.parse(readFileSync(join(folder, GATEWAY_FILE), 'utf8'))
+    if (!isRecord(note) || typeof note.url !== 'string' || typeof note.pid !== 'number') return undefined
+    if (!isLoopback(new URL(note.url).hostname) || !isAlive(note.pid)) return undefined
+    const { url, pid, tokenDigest } = note
+    return { url, pid, tokenDigest: typeof tokenDigest === 'string' ? tokenDigest : undefined }
+  } catch {
+    return undefined
+  }
+}
+
+export function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function writePrivate(folder: string, name: string, text: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // Also in a folder that the history or a login made.
+  const ignored = join(folder, '.gitignore')
+  if (!existsSync(ignored)) writeFileSync(ignored, '*\n')
+  const file = join(folder, name)
+  // A file that exists keeps its mode, and might be a link: a new one is neither.
+  rmSync(file, { force: true })
+  writeFileSync(file, text, { mode: OWNER_ONLY, flag: 'wx' })
+  chmodSync(file, OWNER_ONLY)
+}

@@ -1,0 +1,188 @@
+import { Ajv, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import type { RE2JS } from 're2js'
+import type { JsonSchema } from './json-schema.ts'
+import {
+  checksPerValue,
+  couldBeSlow,
+  inTurn,
+  schemaProblem,
+  TimeLimitError,
+  withTimeLimit,
+} from './limits.ts'
+
+const OPTIONS: Options = {
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  // Inherited properties do not satisfy `required: ['toString']`.
+  ownProperties: true,
+  // No meta-schema: compiling it is most of Ajv's start-up time, and broken schemas throw without it.
+  meta: false,
+  validateSchema: false,
+  // Inlined at every reference, a definition that is used 200 times would take 200 times as long to compile.
+  inlineRefs: false,
+  logger: false,
+}
+
+type Engine = typeof RE2JS
+type CompilerClass = new (options: Options) => Ajv | Ajv2020
+
+/** A schema that was compiled. */
+export class CompiledSchema {
+  readonly schema: JsonSchema
+  /** Patterns that only the tool can check. */
+  readonly leftOut: ReadonlySet<string>
+  readonly #checksPerValue: number
+  readonly #compile: () => ValidateFunction
+  #validate: ValidateFunction | undefined
+  #hasTimedOut = false
+
+  constructor(schema: JsonSchema, leftOut: ReadonlySet<string>, compile: () => ValidateFunction) {
+    this.schema = schema
+    this.leftOut = leftOut
+    this.#compile = compile
+    this.#checksPerValue = checksPerValue(schema)
+  }
+
+  get validate(): ValidateFunction {
+    this.#validate ??= this.#compile()
+    return this.#validate
+  }
+
+  /**
+   * Runs work that validates this many values, under the time limit if it could be slow. If that was too slow before, the
+   * work waits for its turn, and there is a promise: many such calls must not hold up all others.
+   */
+  run<T>(values: number, work: () => T): T | Promise<T> {
+    if (!couldBeSlow(this.#checksPerValue * values)) return work()
+    if (this.#hasTimedOut) return inTurn(work).catch(error => this.#stopped(error))
+    try {
+      return withTimeLimit(work)
+    } catch (error) {
+      return this.#stopped(error)
+    }
+  }
+
+  #stopped(error: unknown): never {
+    if (error instanceof TimeLimitError) {
+      this.#hasTimedOut = true
+      // Stopped anywhere, it may be in any state.
+      this.#validate = undefined
+    }
+    throw error
+  }
+}
+
+const compiled = new WeakMap<JsonSchema, Promise<CompiledSchema>>()
+
+/** Compiles a schema, once. Rejects with a readable reason if it does not compile or is over the limits. */
+export function compileSchema(schema: JsonSchema): Promise<CompiledSchema> {
+  const known = compiled.get(schema) ?? compile(schema)
+  compiled.set(schema, known)
+  return known
+}
+
+async function compile(schema: JsonSchema): Promise<CompiledSchema> {
+  const problem = schemaProblem(schema)
+  if (problem) throw new Error(problem)
+  const text = JSON.stringify(schema)
+  const engine = text.includes('"pattern') ? (await import('re2js')).RE2JS : undefined
+  const Class = await compilerClass(schema)
+  const leftOut = new Set<string>()
+  const result = new CompiledSchema(schema, leftOut, () => {
+    const regExp = engine && { regExp: linearPatterns(engine, leftOut) as never }
+    return validatorOf(newCompiler(Class, text, { ...OPTIONS, code: { optimize: false, ...regExp } }), schema)
+  })
+  try {
+    // A second time, in case the machine was busy.
+    await inTurn(() => result.validate).catch(error => {
+      if (error instanceof TimeLimitError) return inTurn(() => result.validate)
+      throw error
+    })
+  } catch (error) {
+    throw new Error(whyNotCompiled(error), { cause: error })
+  }
+  return result
+}
+
+/** Compiles a schema of our own: no limits, and patterns for the built-in engine, which needs no loading. */
+export function compileOwnSchema(schema: JsonSchema): ValidateFunction {
+  return validatorOf(newCompiler(Ajv, '', OPTIONS), schema)
+}
+
+/** `definitions`, array-form `items` and `dependencies` mean something else in older drafts. */
+async function compilerClass({ $schema }: JsonSchema): Promise<CompilerClass> {
+  if (typeof $schema !== 'string') return Ajv2020
+  if ($schema.includes('draft/2019-09/')) return (await import('ajv/dist/2019.js')).Ajv2019
+  return /draft-0[3-7]\b/.test($schema) ? Ajv : Ajv2020
+}
+
+/** A compiler for each schema: two tools may use the same `$id`, and nothing is left behind by one that was stopped. */
+function newCompiler(Class: CompilerClass, text: string, options: Options): Ajv | Ajv2020 {
+  const metaSchemas = new Set(text.match(/(?<="\$(?:ref|dynamicRef)":")https?:\/\/json-schema\.org\/[^"#]*/g))
+  const compiler = new Class({ ...options, meta: metaSchemas.size > 0 })
+  // The package is CommonJS: its function is the default export, or the default of that.
+  const addFormats = ((ajvFormats as { default?: unknown }).default ?? ajvFormats) as (ajv: unknown) => void
+  addFormats(compiler)
+  // The meta-schema of another draft is up to the tool.
+  for (const $id of metaSchemas)
+    if (!compiler.getSchema($id)) compiler.addSchema({ $id, type: ['object', 'boolean'] })
+  return compiler
+}
+
+function validatorOf(compiler: Ajv | Ajv2020, schema: JsonSchema): ValidateFunction {
+  const validate = compiler.compile(schema)
+  // It would return a promise, which is truthy.
+  if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
+  return validate
+}
+
+export const ENDLESS_REFERENCES = 'its chain of references is too long or endless'
+const MAX_REASON_CHARS = 300
+
+/** Ajv's messages quote the schema, which may be long; some of its failures have no useful message. */
+function whyNotCompiled(error: unknown): string {
+  const { message } = error as Error
+  if (error instanceof TimeLimitError) return `it takes ${message} to compile`
+  if (error instanceof RangeError) return ENDLESS_REFERENCES
+  if (error instanceof URIError)
+    return 'one of its names, $ref, $id or $anchor is not valid Unicode or not a valid URI'
+  const reason =
+    error instanceof TypeError || error instanceof SyntaxError ? `it does not compile (${message})` : message
+  return reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS)}…` : reason
+}
+
+/** Patterns for an engine that takes linear time. Those it cannot express match anything, and are added to `leftOut`. */
+function linearPatterns(engine: Engine, leftOut: Set<string>) {
+  const compile = (pattern: string) => {
+    let expression: RE2JS | undefined
+    try {
+      expression = engine.compile(translated(pattern, engine))
+    } catch {
+      leftOut.add(pattern)
+    }
+    // Ajv tells patterns apart by their text, so each needs its own.
+    return { test: (text: string) => expression?.test(text) ?? true, toString: () => `/${pattern}/` }
+  }
+  return Object.assign(compile, { code: 'linearPatterns' })
+}
+
+/** In RE2, `\s` is ASCII only. */
+const UNICODE_SPACES =
+  '\\s\\x{b}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
+
+/** A pattern in the engine's syntax. Throws if it would mean something else there. */
+function translated(pattern: string, engine: Engine): string {
+  if (pattern.match(/\\[\s\S]/g)?.includes('\\k')) throw new Error('back-references cannot be expressed')
+  let inClass = false
+  return engine.translateRegExp(pattern).replace(/\\x\{d[89a-f]..\}|\\[\s\S]|[[\]]/gi, token => {
+    if (token === '[') inClass = true
+    if (token === ']') inClass = false
+    if (token === '\\s') return inClass ? UNICODE_SPACES : `[${UNICODE_SPACES}]`
+    if (token === '\\S' && !inClass) return `[^${UNICODE_SPACES}]`
+    if (token === '\\S' || token.length > 2) throw new Error(`${token} cannot be expressed`)
+    return token
+  })
+}

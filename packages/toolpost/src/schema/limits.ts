@@ -1,0 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createContext, Script } from 'node:vm'
+import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { appliedSchemas, type JsonSchema, refTarget } from './json-schema.ts'
+
+const MAX_SCHEMA_KB = 256
+const MAX_LEVELS = 64
+const MAX_SUBSCHEMAS = 1_000
+const MAX_PATTERN_CHARS = 1_000
+const MAX_WORK_MS = 200
+/** Subschemas × values that may be checked without a time limit, which itself takes as long as 200 of them. */
+const MAX_QUICK_WORK = 5_000
+
+/** Why a schema is too large to be read; `undefined` if it is not. A part counts wherever it appears. */
+export function sizeProblem(schema: object): string | undefined {
+  let chars = 0
+  const problemIn = (value: object, above: readonly object[]): string | undefined => {
+    if (above.includes(value)) return 'it contains itself; write recursion as a $ref'
+    if (above.length >= MAX_LEVELS) return `it is nested more than ${MAX_LEVELS} levels deep`
+    const path = [...above, value]
+    for (const key of Object.keys(value)) {
+      const inner = (value as JsonSchema)[key]
+      chars += key.length + 4 + (typeof inner === 'string' ? inner.length : 0)
+      if (chars > MAX_SCHEMA_KB * 1_000) return `it is larger than ${MAX_SCHEMA_KB} kB`
+      const problem = isObjectLike(inner) ? problemIn(inner, path) : undefined
+      if (problem) return problem
+    }
+    return undefined
+  }
+  return problemIn(schema, [])
+}
+
+/** A schema as plain data that any program can read; `undefined` if it is too large, missing or unreadable. */
+export function plainSchema(read: () => JsonSchema | undefined): JsonSchema | undefined {
+  try {
+    const schema = read()
+    return schema && !sizeProblem(schema) ? JSON.parse(JSON.stringify(schema)) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Why a schema is not compiled; `undefined` if it may be. */
+export function schemaProblem(root: JsonSchema, maxSubschemas = MAX_SUBSCHEMAS): string | undefined {
+  const problem = sizeProblem(root)
+  if (problem) return problem
+  const all = new Set([root])
+  // Schemas added during the loop are visited too.
+  for (const schema of all) {
+    if (all.size > maxSubschemas) return `it has more than ${maxSubschemas} subschemas`
+    if (patternsOf(schema).some(({ length }) => length > MAX_PATTERN_CHARS))
+      return `one of its patterns is longer than ${MAX_PATTERN_CHARS} characters`
+    const { $defs, definitions } = schema
+    const named = [$defs, definitions].filter(isRecord).flatMap(Object.values).filter(isRecord)
+    for (const inner of [...appliedSchemas(schema, root), ...named]) all.add(inner)
+  }
+  return undefined
+}
+
+function patternsOf({ pattern, patternProperties }: JsonSchema): string[] {
+  const names = isRecord(patternProperties) ? Object.keys(patternProperties) : []
+  return typeof pattern === 'string' ? [pattern, ...names] : names
+}
+
+/** How many checks one value can take; infinite if the schema is recursive, or if that cannot be told. */
+export function checksPerValue(root: JsonSchema): number {
+  const known = new Map<JsonSchema, number>()
+  const visit = (schema: JsonSchema): number => {
+    const before = known.get(schema)
+    if (before !== undefined) return before
+    // Provisional: meeting it again inside itself means that it is recursive.
+    known.set(schema, Number.POSITIVE_INFINITY)
+    const checks = appliedSchemas(schema, root).reduce(
+      (sum, inner) => sum + visit(inner),
+      ownChecks(schema, root),
+    )
+    known.set(schema, checks)
+    return checks
+  }
+  return visit(root)
+}
+
+function ownChecks(schema: JsonSchema, root: JsonSchema): number {
+  const { enum: choices, required, $ref, $dynamicRef, $recursiveRef, uniqueItems } = schema
+  const isUnknown =
+    $dynamicRef ?? $recursiveRef ?? ($ref !== undefined && refTarget(schema, root) === undefined)
+  // `uniqueItems` compares every pair of entries.
+  if (isUnknown || uniqueItems) return Number.POSITIVE_INFINITY
+  const listed = [choices, required].filter(Array.isArray).reduce((sum, { length }) => sum + length, 0)
+  return patternsOf(schema).reduce((sum, pattern) => sum + patternChecks(pattern), 1 + listed)
+}
+
+/** A repeat counts as often as it repeats: the pattern engine writes it out. */
+function patternChecks(pattern: string): number {
+  const repeats = pattern.match(/\d{1,4}(?=,?\})/g) ?? []
+  return repeats.reduce((sum, count) => sum + Number(count), pattern.length)
+}
+
+export function couldBeSlow(checks: number): boolean {
+  return !(checks <= MAX_QUICK_WORK)
+}
+
+/** Work that was stopped at the time limit. */
+export class TimeLimitError extends Error {}
+
+const context = createContext({ work: undefined as unknown })
+const script = new Script('work()')
+
+/** Runs synchronous work, and stops it with a TimeLimitError after 200 ms, whatever it is doing. */
+export function withTimeLimit<T>(work: () => T): T {
+  context.work = work
+  try {
+    return script.runInContext(context, { timeout: MAX_WORK_MS })
+  } catch (error) {
+    const { code } = (error ?? {}) as { code?: unknown }
+    throw code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? new TimeLimitError(`more than ${MAX_WORK_MS} ms`) : error
+  } finally {
+    context.work = undefined
+  }
+}
+
+let queue: Promise<unknown> = Promise.resolve()
+
+/** Like `withTimeLimit`, one after the other. After work that was stopped, there is as much time for all other calls. */
+export function inTurn<T>(work: () => T): Promise<T> {
+  const result = queue.then(() => withTimeLimit(work))
+  const rest = (error?: unknown) => (error instanceof TimeLimitError ? pause(MAX_WORK_MS) : undefined)
+  queue = result.then(() => rest(), rest)
+  return result
+}

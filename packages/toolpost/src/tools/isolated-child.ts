@@ -1,0 +1,70 @@
+// Runs in the forked process: loads one function of one module and serves calls to it, one at a time.
+// Arguments: the parent's process id, the URL of the module, the name of the export, and one for messages.
+import { inspect } from 'node:util'
+import { Worker } from 'node:worker_threads'
+
+/** An error as sent to the parent: what a caller can act on, and no stack. */
+interface SentError {
+  message: string
+  name?: string
+  code?: unknown
+  status?: unknown
+  cause?: SentError
+}
+
+/** The first answer says that the function was loaded; then there is one for each call. */
+export interface Answer {
+  value?: unknown
+  error?: SentError
+}
+
+const [parentPid, moduleUrl = '', exportName = '', name = ''] = process.argv.slice(2)
+
+// Ctrl-C and a service manager's SIGTERM reach the whole group. The parent decides when its calls end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+// Not process.exit: the module's exit handlers could delay it.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+// A spinning thread never sees that its channel was closed, so another one looks whether the parent is still there.
+const watch = `setInterval(() => {
+  try { if (process.ppid === ${parentPid} && process.kill(${parentPid}, 0)) return } catch {}
+  process.kill(process.pid, 'SIGKILL')
+}, 500)`
+new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
+
+try {
+  const isolated = (await import(moduleUrl))[exportName]
+  if (typeof isolated !== 'function') throw new Error(`${moduleUrl} has no function named '${exportName}'`)
+  process.on('message', async ({ args }: { args: unknown }) => {
+    const answer = await answerOf(() => isolated(args))
+    try {
+      process.send?.(answer)
+    } catch (error) {
+      process.send?.({ error: { message: `The result cannot be serialized: ${sentError(error).message}` } })
+    }
+  })
+  process.send?.({})
+} catch (error) {
+  process.send?.({ error: { message: `${name} cannot be started: ${sentError(error).message}` } })
+}
+
+async function answerOf(work: () => unknown): Promise<Answer> {
+  try {
+    return { value: await work() }
+  } catch (error) {
+    return { error: sentError(error) }
+  }
+}
+
+/** Describes anything that was thrown, with its cause but not the cause's cause. */
+function sentError(thrown: unknown, withCause = true): SentError {
+  if (!(thrown instanceof Error))
+    return { message: typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1 }) }
+  const { message, cause } = thrown
+  const { code, status } = thrown as { code?: unknown; status?: unknown }
+  return {
+    ...{ name: String(thrown.name), message: String(message) },
+    ...(code !== undefined && { code: String(code) }),
+    ...(typeof status === 'number' && { status }),
+    ...(withCause && cause !== undefined && { cause: sentError(cause, false) }),
+  }
+}

@@ -1,0 +1,250 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { resolve as resolvePath } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { compiledFile } from '../runtime/package-root.ts'
+import type { Answer } from './isolated-child.ts'
+
+export interface IsolateOptions {
+  /** The module's file: a URL, or a path relative to the working directory. */
+  module: string | URL
+  /** The name of the exported function; it receives the arguments and nothing else. */
+  export: string
+  /** Its name in error messages; that of the export by default. */
+  name?: string
+  /** Limit of a child's JavaScript heap; buffers do not count. */
+  heapMb?: number
+}
+
+/** Who calls, and what ends the call early. */
+interface CallSource {
+  readonly caller?: string | undefined
+  readonly origin?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A function that runs in another process, which is killed when the call is aborted. */
+export type IsolatedFunction = (args: unknown, source?: CallSource) => Promise<unknown>
+
+const MAX_CHILDREN = Math.min(Math.max(2, availableParallelism()), 8)
+const MAX_CHILDREN_OF_CALLER = Math.floor(MAX_CHILDREN / 2)
+/** The one that answered last, and the spare. */
+const MAX_IDLE = 2
+/** A program that makes one quick call has exited by then, and never pays for a spare. */
+const SPARE_AFTER_MS = 20
+/** After this long without calls, only the spare is kept. */
+const IDLE_MS = 60_000
+/** The only environment variables a child gets: what programs need, and no secrets. */
+const VARIABLES = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot']
+
+const pools = new Set<ChildPool>()
+
+/**
+ * Calls an exported function in a child process with a heap limit: it may spin, exhaust its memory or crash, and only its
+ * own call fails. Nothing is started before the first call.
+ */
+export function isolate(options: IsolateOptions): IsolatedFunction {
+  let pool: ChildPool | undefined
+  return (args, source) => {
+    pool ??= new ChildPool(options)
+    pools.add(pool)
+    return pool.call(args, source)
+  }
+}
+
+/** Ends all idle children now, and those at work with their calls; a later call starts new ones. */
+export async function closeIsolated(): Promise<void> {
+  await Promise.all([...pools].map(pool => pool.close()))
+}
+
+interface Call {
+  readonly args: unknown
+  readonly caller: string | undefined
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+/** The children of one function. Callers take turns, and none has more than half of the children. */
+class ChildPool {
+  readonly #options: IsolateOptions
+  /** The next caller to be served comes first. */
+  readonly #waiting = new Map<string | undefined, Call[]>()
+  readonly #running = new Map<Call, Child>()
+  #idle: Child[] = []
+  #spareTimer: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(options: IsolateOptions) {
+    this.#options = options
+  }
+
+  async call(args: unknown, { caller: name, origin, signal }: CallSource = {}): Promise<unknown> {
+    const caller = name ?? origin
+    let abort = () => {}
+    const outcome = new Promise((resolve, reject) => {
+      const call: Call = { args, caller, resolve, reject }
+      abort = () => this.#abort(call)
+      if (signal?.aborted) return abort()
+      this.#waiting.set(caller, [...(this.#waiting.get(caller) ?? []), call])
+      this.#serve()
+    })
+    signal?.addEventListener('abort', abort)
+    // The signal may outlive many calls.
+    return outcome.finally(() => signal?.removeEventListener('abort', abort))
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#spareTimer)
+    this.#spareTimer = undefined
+    for (const child of this.#running.values()) child.isLast = true
+    await Promise.all(this.#idle.splice(0).map(child => child.kill()))
+  }
+
+  #serve(): void {
+    for (let call = this.#next(); call; call = this.#next()) this.#start(call)
+  }
+
+  #next(): Call | undefined {
+    if (this.#running.size >= MAX_CHILDREN) return undefined
+    const running = [...this.#running.keys()]
+    for (const [caller, [call, ...others]] of this.#waiting) {
+      if (running.filter(other => other.caller === caller).length >= MAX_CHILDREN_OF_CALLER) continue
+      this.#waiting.delete(caller)
+      if (others.length > 0) this.#waiting.set(caller, others)
+      return call
+    }
+    return undefined
+  }
+
+  async #start(call: Call): Promise<void> {
+    this.#idle = this.#idle.filter(child => child.isAlive)
+    const child = this.#idle.shift() ?? new Child(this.#options)
+    this.#running.set(call, child)
+    this.#spareTimer ??= setTimeout(() => this.#addSpare(), SPARE_AFTER_MS).unref()
+    await child.run(call.args).then(call.resolve, call.reject)
+    this.#running.delete(call)
+    if (child.isLast || this.#idle.length >= MAX_IDLE) child.kill()
+    else if (child.isAlive) this.#idle.unshift(child)
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => this.#idle.splice(1).map(each => each.kill()), IDLE_MS).unref()
+    this.#serve()
+  }
+
+  #addSpare(): void {
+    this.#spareTimer = undefined
+    if (!this.#idle.some(child => child.isAlive)) this.#idle.push(new Child(this.#options))
+  }
+
+  #abort(call: Call): void {
+    call.reject(Object.assign(new Error(`${nameOf(this.#options)} was stopped`), { name: 'AbortError' }))
+    const others = this.#waiting.get(call.caller)?.filter(other => other !== call) ?? []
+    if (others.length > 0) this.#waiting.set(call.caller, others)
+    else this.#waiting.delete(call.caller)
+    this.#running.get(call)?.kill()
+  }
+}
+
+/** One process, which runs one call at a time. It keeps the parent alive only during a call. */
+class Child {
+  isAlive = true
+  /** Ended after its current call. */
+  isLast = false
+  readonly #options: IsolateOptions
+  readonly #process: ChildProcess
+  readonly #gone: Promise<void>
+  readonly #loaded: Promise<unknown>
+  #settle: ((answer: Answer) => void) | undefined
+
+  constructor(options: IsolateOptions) {
+    const { module, export: exportName, heapMb = 64 } = options
+    const url = module instanceof URL || /^(file|data):/.test(module) ? String(module) : fileUrl(module)
+    this.#options = options
+    this.#process = fork(
+      compiledFile('tools/isolated-child.js'),
+      [`${process.pid}`, url, exportName, nameOf(options)],
+      {
+        execArgv: [`--max-old-space-size=${heapMb}`],
+        env: Object.fromEntries(VARIABLES.map(key => [key, process.env[key]])),
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      },
+    )
+    this.#process.on('message', (answer: Answer) => this.#settle?.(answer))
+    this.#gone = new Promise(gone => {
+      const end = (message: string) => {
+        this.isAlive = false
+        this.#settle?.({ error: { message: `${nameOf(options)} ${message}` } })
+        gone()
+      }
+      this.#process.on('exit', (code, signal) => end(howItEnded(code, signal, heapMb)))
+      this.#process.on('error', error => end(`cannot be started: ${error.message}`))
+    })
+    this.#loaded = this.#answer()
+    // The call that waits for it says why.
+    this.#loaded.catch(() => this.kill())
+    this.#hold(false)
+  }
+
+  async run(args: unknown): Promise<unknown> {
+    this.#hold(true)
+    try {
+      await this.#loaded
+      this.#send(args)
+      return await this.#answer()
+    } finally {
+      this.#hold(false)
+    }
+  }
+
+  kill(): Promise<void> {
+    this.isAlive = false
+    this.#process.kill('SIGKILL')
+    return this.#gone
+  }
+
+  #send(args: unknown): void {
+    try {
+      // Ignore a closed channel: the exit event follows and says more.
+      this.#process.send({ args }, () => {})
+    } catch (cause) {
+      throw new Error(`The arguments of ${nameOf(this.#options)} cannot be serialized: ${cause}`, { cause })
+    }
+  }
+
+  #answer(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#settle = ({ error, value }) => {
+        this.#settle = undefined
+        if (error) reject(errorFrom(error))
+        else resolve(value)
+      }
+    })
+  }
+
+  #hold(isHeld: boolean): void {
+    const method = isHeld ? 'ref' : 'unref'
+    this.#process[method]()
+    this.#process.channel?.[method]()
+  }
+}
+
+function nameOf({ name, export: exportName }: IsolateOptions): string {
+  return name ?? exportName
+}
+
+function fileUrl(path: string): string {
+  return pathToFileURL(resolvePath(path)).href
+}
+
+/** Abort and trap, as exit codes of shells and of Windows: V8 aborts when the heap is full, and traps on a huge object. */
+const OUT_OF_MEMORY: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 134, 133, 0xc0000409, 0x80000003]
+
+function howItEnded(code: number | null, signal: string | null, heapMb: number): string {
+  if (OUT_OF_MEMORY.includes(signal ?? code)) return `ran out of memory (limit ${heapMb} MB)`
+  return `${signal === null ? `exited with code ${code}` : `was killed by ${signal}`} before it answered`
+}
+
+function errorFrom({ message, cause, ...fields }: NonNullable<Answer['error']>): Error {
+  const error = new Error(message, cause && { cause: errorFrom(cause) })
+  return Object.assign(error, fields)
+}
