@@ -88,7 +88,7 @@ export class MemoryDatabase {
       },
       get: async id => this.entries.get(id)?.run,
       callOf: async id => this.entries.get(id),
-      isRun: ({ signal }) => signal !== undefined && this.runs.has(signal),
+      isRun: ({ options: { signal } }) => signal !== undefined && this.runs.has(signal),
       list: async ({ state, tool, caller, before, limit = 50 } = {}) => {
         const all = [...this.entries.values()].map(({ run }) => run).reverse()
         const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1
@@ -207,7 +207,7 @@ export class MemoryDatabase {
     return this.#wait(entry, { ...asked, askedAt, expiresAt: askedAt + timeoutMs, state: 'waiting' })
   }
 
-  #request({ signal }: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
+  #request({ options: { signal } }: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
     const entry = signal && this.runs.get(signal)
     return entry && this.#wait(entry, asked)
   }
