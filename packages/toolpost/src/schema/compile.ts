@@ -57,9 +57,13 @@ export class CompiledSchema {
    */
   run<T>(values: number, work: () => T): T | Promise<T> {
     if (!couldBeSlow(this.#checksPerValue * values)) return work()
-    if (this.#hasTimedOut) return inTurn(work).catch(error => this.#stopped(error))
+    // Stopped anywhere, it may be in any state.
+    const reset = () => {
+      this.#validate = undefined
+    }
+    if (this.#hasTimedOut) return inTurn(work, reset).catch(error => this.#stopped(error))
     try {
-      return withTimeLimit(work)
+      return withTimeLimit(work, reset)
     } catch (error) {
       return this.#stopped(error)
     }
@@ -68,7 +72,6 @@ export class CompiledSchema {
   #stopped(error: unknown): never {
     if (error instanceof TimeLimitError) {
       this.#hasTimedOut = true
-      // Stopped anywhere, it may be in any state.
       this.#validate = undefined
     }
     throw error
@@ -96,11 +99,7 @@ async function compile(schema: JsonSchema): Promise<CompiledSchema> {
     return validatorOf(newCompiler(Class, text, { ...OPTIONS, code: { optimize: false, ...regExp } }), schema)
   })
   try {
-    // A second time, in case the machine was busy.
-    await inTurn(() => result.validate).catch(error => {
-      if (error instanceof TimeLimitError) return inTurn(() => result.validate)
-      throw error
-    })
+    await inTurn(() => result.validate)
   } catch (error) {
     throw new Error(whyNotCompiled(error), { cause: error })
   }
