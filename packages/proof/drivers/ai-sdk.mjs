@@ -33,7 +33,6 @@ export async function call(tool, args, { signal, timeoutMs }) {
   return outcomeOf(content.find(({ type }) => type === 'tool-result').output)
 }
 
-/** A model that calls the tool once. */
 function callingModel(toolName, args) {
   return new MockLanguageModelV4({
     doGenerate: async () => ({

@@ -1,9 +1,7 @@
 // What several drivers need.
 
-/** What every one of them supports. */
 export const basics = ['stdio', 'http', 'servers', 'timeout', 'cancel', 'images']
 
-/** What a model reads of an MCP result. */
 export function outcomeOf({ content = [], structuredContent, isError = false }) {
   const texts = content.map(block => block.text ?? block.resource?.text ?? '')
   const images = content

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { leftoverChecks } from './checks/leftovers.ts'
-import { variousChecks } from './checks/various.ts'
+import { checks } from './checks.ts'
 import type { Feature } from './driver.ts'
 import type { StartFaults } from './server/tools.ts'
 import type { Args, Trial } from './trial.ts'
@@ -57,7 +56,6 @@ export type Check = (t: Trial, each: Case) => Promise<unknown>
 export const CASES: readonly Case[] = JSON.parse(
   readFileSync(new URL('../cases.json', import.meta.url), 'utf8'),
 )
-const checks: Record<string, Check> = { ...variousChecks, ...leftoverChecks }
 /** How long it is watched whether a call that failed is sent again. */
 const REPEAT_MS = 300
 /** Tools that write a fault into the ledger. */

@@ -16,7 +16,7 @@ const USAGE = `Usage: toolpost-proof run --driver <module> [options]
   --all            also all other built-in drivers, to compare; writes RESULTS.md
   --only <family>  only this family or case; may be repeated
   --min <share>    the share of supported cases that must pass (0.95)
-  --json <file>    write the verdicts as JSON
+  --json           the verdicts as JSON in place of the table
 `
 const RESULTS = fileURLToPath(new URL('../RESULTS.md', import.meta.url))
 /** How many drivers run at a time: they mostly wait. */
@@ -42,7 +42,7 @@ async function run(args: string[]): Promise<void> {
       only: several,
       all: { type: 'boolean', default: false },
       min: { type: 'string', default: '0.95' },
-      json: { type: 'string' },
+      json: { type: 'boolean', default: false },
     },
   })
   const { driver, only, all } = values
@@ -54,8 +54,7 @@ async function run(args: string[]): Promise<void> {
   if (unknown !== undefined) throw new Error(`There is no family or case '${unknown}'`)
   const reports = await runDrivers(names.map(findDriver), only)
   const results = markdown(reports, new Date().toISOString().slice(0, 10))
-  process.stdout.write(results)
-  if (values.json) writeFileSync(values.json, `${JSON.stringify(reports, null, 2)}\n`)
+  process.stdout.write(values.json ? `${JSON.stringify(reports, null, 2)}\n` : results)
   if (all && only.length === 0) writeFileSync(RESULTS, results)
   // Those that are only compared do not count, unless nothing else was asked for.
   const counted = driver.length > 0 ? driver : names
@@ -98,7 +97,6 @@ export function findDriver(name: string): DriverSource {
   return { name: basename(file, '.mjs'), file, node }
 }
 
-/** The Node that the peers need, which is installed with them. */
 function installedNode(): string {
   const installed = join(FOLDER, 'node_modules/.package-lock.json')
   const lock = join(FOLDER, 'package-lock.json')

@@ -1,7 +1,5 @@
-/*
- * What a driver is: a module with these exports. It runs in a process of its own, and is never trusted: what happened is read
- * from the ledger of the misbehaving server.
- */
+// What a driver is: a module with these exports. It runs in a process of its own, and is never trusted: what
+// happened is read from the ledger of the misbehaving server.
 
 /** What a driver may support; cases that need more are "not supported", not "failed". */
 export type Feature =

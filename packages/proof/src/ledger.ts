@@ -19,7 +19,6 @@ export function note(file: string, entry: Omit<Entry, 'at' | 'pid'>): void {
   appendFileSync(file, `${JSON.stringify(full)}\n`)
 }
 
-/** The ledger as the judge reads it. */
 export class Ledger {
   readonly file: string
   readonly #entries: Entry[] = []

@@ -13,7 +13,6 @@ export function memoryOf(pids: readonly number[]): number[] {
   }
 }
 
-/** A negative number is a process group. */
 export function killProcess(pid: number | undefined): void {
   try {
     if (pid) process.kill(pid, 'SIGKILL')

@@ -6,7 +6,6 @@ import type { DriverReport, Verdict } from './run.ts'
 const FOLDER = fileURLToPath(new URL('..', import.meta.url))
 const familyOf = ({ id }: { id: string }) => id.slice(0, id.indexOf('/'))
 
-/** Passed and supported cases. */
 export function score(verdicts: readonly Verdict[]): { passed: number; supported: number } {
   const count = (state: Verdict['state']) => verdicts.filter(verdict => verdict.state === state).length
   return { passed: count('passed'), supported: verdicts.length - count('unsupported') }
@@ -62,7 +61,6 @@ function section({ driver, versions, verdicts }: DriverReport): string {
   return `${paragraphs.filter(Boolean).join('\n\n')}\n`
 }
 
-/** As code, so that nothing a server or an executor wrote becomes markup; without the folder that it ran in. */
 function asCode(text: string): string {
   const line = text.replaceAll(FOLDER, '').replace(/[\r\n]+/g, ' ')
   return `\`${line.replaceAll('`', "'")}\``

@@ -1,7 +1,6 @@
-/*
- * Runs cases on a driver. Cases with the same servers share a session, a process, until one ends it or fails. Everything the
- * driver can do wrong ends there: it may throw, hang, crash, print to stdout or leave processes behind.
- */
+// Runs cases on a driver. Cases with the same servers share a session, a process, until one ends it or fails.
+// Everything the driver can do wrong ends there: it may throw, hang, crash, print to stdout or leave
+// processes behind.
 import { fork } from 'node:child_process'
 import { on } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +17,6 @@ export interface Verdict {
   id: string
   /** `error` is a mistake of the suite: the fault did not happen, so nothing was shown. */
   state: 'passed' | 'failed' | 'unsupported' | 'error'
-  /** What was seen, or what was missing. */
   seen?: string | undefined
   ms: number
 }

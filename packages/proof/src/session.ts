@@ -1,7 +1,6 @@
-/*
- * The process of a session: `node session.js <job as JSON>`. It loads a driver, starts the servers, runs the cases one after
- * the other, and sends a report of each. If the driver throws where nobody can catch it, this process dies.
- */
+// The process of a session: `node session.js <job as JSON>`. It loads a driver, starts the servers, runs the
+// cases one after the other, and sends a report of each. If the driver throws where nobody can catch it, this
+// process dies.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -18,7 +17,6 @@ import { SETTINGS_VARIABLE, type ServerSettings } from './server/tools.ts'
 import { CaseFailure, messageOf, NO_ANSWER, Trial, within } from './trial.ts'
 
 export interface Job {
-  /** The driver's module. */
   file: string
   ledger: string
   /** When this process was started, in milliseconds since 1970. */
@@ -36,7 +34,6 @@ export interface Report extends Verdict {
 
 const SERVER = fileURLToPath(new URL('server/main.js', import.meta.url))
 const START_MS = 10_000
-/** For connecting, and for a server that never answers. */
 const CONNECT_MS = 8_000
 const HOPELESS_MS = 1_500
 /** How long Node takes to start on the idle machine that the bounds are for. */

@@ -1,8 +1,6 @@
-/*
- * What the tools of the misbehaving server do. Every effect, fault and late answer is in the ledger before it happens.
- */
+// What the tools of the misbehaving server do. Every effect, fault and late answer is in the ledger before it
+// happens.
 import { spawn } from 'node:child_process'
-import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Entry } from '../ledger.ts'
 import { ANSWERS } from './tools.ts'
@@ -38,17 +36,6 @@ const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
 const say = (call: Call, text: string) => call.send({ id: call.id, result: textResult(text) })
 const line = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 
-/** Synchronous: what was written has left this process before the next step, which may kill it. */
-export function write(fd: 1 | 2, data: string | Buffer): void {
-  for (let rest = Buffer.from(data as string); rest.length > 0; )
-    try {
-      rest = rest.subarray(writeSync(fd, rest))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') process.exit(0)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
-    }
-}
-
 /** Answers that are data: `tools.json` says by kind what is sent, one after the other. */
 function answerFromData(call: Call): void {
   const steps = JSON.stringify(ANSWERS[String(call.args.kind)]).replaceAll('$key', call.key)
@@ -65,7 +52,7 @@ const misbehaviours: Record<string, Behaviour> = {
   },
   huge: call => call.raw(line({ id: call.id, result: textResult('x'.repeat(HUGE_BYTES)) })),
   stderr: call => {
-    write(2, `${'e'.repeat(999)}\n`.repeat(STDERR_BYTES / 1_000))
+    process.stderr.write(`${'e'.repeat(999)}\n`.repeat(STDERR_BYTES / 1_000))
     say(call, call.key)
   },
   messages: call => {
@@ -105,7 +92,7 @@ export const behaviours: Record<string, Behaviour> = {
       say(call, `written ${call.key}`)
       await pause(100)
     }
-    if (typeof stderr === 'string') write(2, `${stderr}\n`)
+    if (typeof stderr === 'string') process.stderr.write(`${stderr}\n`)
     call.note('fault', 'death')
     if (how === 'exit') process.exit(3)
     process.kill(process.pid, 'SIGKILL')
@@ -131,7 +118,6 @@ export const behaviours: Record<string, Behaviour> = {
   },
 }
 
-/** Tools without a behaviour of their own answer with their name and key. */
 export const otherwise: Behaviour = call => {
   call.note('effect')
   say(call, `${call.tool} ${call.key}`)

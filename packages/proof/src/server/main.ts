@@ -1,12 +1,11 @@
-/*
- * An MCP server over stdio or Streamable HTTP that misbehaves on request. JSON-RPC by hand, so that it can be wrong.
- */
+// An MCP server over stdio or Streamable HTTP that misbehaves on request. JSON-RPC by hand, so that it can be
+// wrong.
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { note } from '../ledger.ts'
-import { behaviours, type Call, otherwise, type Reply, write } from './behaviours.ts'
+import { behaviours, type Call, otherwise, type Reply } from './behaviours.ts'
 import { type ListedTool, listedTools, SETTINGS_VARIABLE, type ServerSettings } from './tools.ts'
 
 interface Message {
@@ -21,12 +20,10 @@ interface Message {
 const settings: ServerSettings = JSON.parse(process.env[SETTINGS_VARIABLE] ?? '{}')
 const { ledger, faults, port, prefix } = settings
 let tools = listedTools(settings)
-/** Calls by request id, for cancellations. */
 const calls = new Map<unknown, Call>()
 
 const changed = (name: string, by: Partial<ListedTool>) =>
   tools.map(tool => (tool.name === name ? { ...tool, ...by } : tool))
-/** How the list of tools changes. */
 const changes: Record<string, () => ListedTool[]> = {
   add: () => [...tools, { ...(tools[0] as ListedTool), name: 'added' }],
   remove: () => tools.filter(({ name }) => name !== 'removable'),
@@ -87,7 +84,8 @@ function startCall(id: number | string, params: NonNullable<Message['params']>, 
 const wire = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 
 function serveStdio(): void {
-  const raw = (bytes: string | Buffer) => write(1, bytes)
+  // Synchronous for a pipe: what was written has left this process before the next step, which may kill it.
+  const raw = (bytes: string | Buffer) => void process.stdout.write(bytes)
   const send = (message: object) => raw(wire(message))
   let rest = ''
   process.stdin.setEncoding('utf8')

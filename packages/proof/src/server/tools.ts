@@ -58,11 +58,7 @@ export function listedTools({ faults, trapUrl, prefix }: ServerSettings): Listed
 
 /** Properties that are too large to be written down. */
 const LARGE_SCHEMAS: Record<string, () => Schema> = {
-  deep: () => {
-    let nested: Schema = { type: 'string' }
-    for (let level = 0; level < 1_000; level++) nested = { type: 'object', properties: { inner: nested } }
-    return { nested }
-  },
+  deep: () => ({ nested: JSON.parse(`${'{"properties":{"inner":'.repeat(1_000)}{}${'}}'.repeat(1_000)}`) }),
   /** Every level tries eight variants of the next, and none of them fits. */
   exponential: () => {
     const $defs: Schema = { level0: { type: 'object', required: ['never'] } }
