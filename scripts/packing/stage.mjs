@@ -22,5 +22,8 @@ export function stage({ folder, manifest }, target, change = value => value) {
 function copy(folder, part, target) {
   const from = join(folder, part)
   if (!existsSync(from)) throw new Error(`${from} is missing; run: npm run build`)
-  cpSync(from, join(target, part), { recursive: true, filter: path => !path.endsWith('.tsbuildinfo') })
+  cpSync(from, join(target, part), {
+    recursive: true,
+    filter: path => !/\.tsbuildinfo$|\bnode_modules$/.test(path.slice(folder.length)),
+  })
 }

@@ -8,7 +8,7 @@ import { checkContents } from './contents.mjs'
 import { follow } from './dockerfile.mjs'
 import { lint } from './lint.mjs'
 import { makeProject, weigh } from './project.mjs'
-import { hear, missingParts, runPrograms, runReadme, say } from './promises.mjs'
+import { hear, missingParts, proof, runPrograms, runReadme, say } from './promises.mjs'
 import { durableCalls, stdioClient, upServes } from './served.mjs'
 import { checkTypes } from './types.mjs'
 
@@ -49,12 +49,22 @@ async function small(file) {
     checkTypes(folder, ['toolpost', 'toolpost-common']),
   )
   await step('missing packages', () => missingParts(folder))
+  await step('toolpost-proof', async () => {
+    await makeProject(join(work, 'proof'), [
+      file('toolpost'),
+      file('toolpost-common'),
+      file('toolpost-proof'),
+    ])
+    return proof(join(work, 'proof'))
+  })
 }
 
 /** The voice gateway, with the example home. */
 async function voice(packed) {
   const folder = join(work, 'voice')
-  const files = packed.filter(({ name }) => name !== 'toolpost-durable').map(({ file }) => file)
+  const files = packed
+    .filter(({ name }) => !['toolpost-durable', 'toolpost-proof'].includes(name))
+    .map(({ file }) => file)
   await step('install voice-gateway and zwave-mcp-server', async () => {
     await makeProject(folder, files)
     return bounded(folder, { packages: 150, megabytes: 200 })

@@ -63,6 +63,16 @@ export async function missingParts(folder) {
   return `${told.length} say what to install`
 }
 
+/** The suite, installed from its tarball, with Toolpost's own driver and with one of the user's. */
+export async function proof(folder) {
+  const own = "export { call, start, stop, supports } from 'toolpost-proof/drivers/toolpost.mjs'"
+  writeFileSync(join(folder, 'my-driver.mjs'), own)
+  const command = 'npx toolpost-proof run --driver toolpost --driver ./my-driver.mjs --only results'
+  const printed = await shell(`${command} && echo good enough`, folder)
+  assert.match(printed, /good enough$/)
+  return command
+}
+
 export async function hear(folder) {
   const wav = join(root, 'examples/spoken-command/command.wav')
   const command = `npx voice-gateway hear ${wav} --model offline --speaker none`
