@@ -79,8 +79,6 @@ interface ModelsConfig {
   maxTools?: number
   /** Names of tools that are always shown, with `*` and `?`. */
   pin?: string[]
-  /** Run a call that a model writes as text, if it needs no approval. */
-  salvage?: boolean
   ollama?: { think?: boolean | Record<string, boolean>; keepAlive?: string | number; maxContext?: number }
 }
 

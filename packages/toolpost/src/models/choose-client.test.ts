@@ -79,12 +79,12 @@ describe('which client', () => {
   })
 
   it('gives the settings of the configuration to the client', async () => {
-    await using server = await fakeOllama({ replies: ['<tool_call>{"name":"x","arguments":{}}</tool_call>'] })
+    await using server = await fakeOllama({ replies: ['Hello.'] })
     const { client } = await chooseClient({
       executor,
       config: {
         model: 'ollama:qwen3:0.6b',
-        models: { salvage: true, ollama: { think: false, keepAlive: '2h' } },
+        models: { ollama: { think: false, keepAlive: '2h' } },
       },
       environment: { OLLAMA_BASE_URL: server.url },
     })

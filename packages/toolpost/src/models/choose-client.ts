@@ -20,7 +20,7 @@ interface ModelConfig {
   model?: string | undefined
   fastPath?: boolean | undefined
   sentences?: SentenceSettings | undefined
-  models?: { salvage?: boolean | undefined; ollama?: OllamaSettings | undefined } | undefined
+  models?: { ollama?: OllamaSettings | undefined } | undefined
 }
 
 export interface ChooseOptions {
@@ -49,7 +49,6 @@ export interface ChosenClient {
 interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
   environment: Environment
   logger: Logger
-  salvage?: boolean | undefined
   ollama?: OllamaSettings | undefined
   sentences?: SentenceSettings | undefined
 }
@@ -62,9 +61,9 @@ interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { executor, config = {}, environment = process.env, fetch } = options
   const logger = quietLogger(options.logger)
-  const { salvage, ollama } = config.models ?? {}
+  const { ollama } = config.models ?? {}
   const { sentences: written } = config
-  const context = { executor, environment, logger, fetch, salvage, ollama, sentences: written }
+  const context = { executor, environment, logger, fetch, ollama, sentences: written }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
   const chosen = wanted ? named(wanted, why, context) : await found(context)

@@ -18,8 +18,6 @@ export interface ProviderClientOptions {
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
-  /** Run calls that the model writes as text, if they need no approval; off if left out. */
-  salvage?: boolean | undefined
 }
 
 export interface ModelClientOptions extends ProviderClientOptions {
@@ -40,11 +38,11 @@ export class ProviderClient implements AiClient, Writer {
   }
 
   async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
-    const { clock, salvage } = this.#options
+    const { clock } = this.#options
     const [provider, logger] = [this.#provider, this.#logger]
     const executor = options.executor ?? this.#options.executor
     if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
-    return answerWithTools(prompt, options, { provider, executor, logger, clock, salvage })
+    return answerWithTools(prompt, options, { provider, executor, logger, clock })
   }
 
   /** Has the model write a single message, without tools. Rejects with a ModelError. */

@@ -12,11 +12,10 @@ import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TOOLS, DEFAULT_TIME_LIMIT_MS } from
 import { harmless } from './listener.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 import type { OpenModel, Provider } from './provider.ts'
-import { type Reply, type RequestedCall, readReply, textOfContent } from './read-reply.ts'
+import { type Reply, readReply } from './read-reply.ts'
 import { type Failures, hasFailedTooOften } from './repeated-failures.ts'
 import { retried } from './retry.ts'
 import { runCalls } from './run-calls.ts'
-import { Salvage } from './salvage/salvage.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
 import { ToolOffer } from './tool-offer.ts'
 import { sumOfUsage, type Usage } from './usage.ts'
@@ -27,8 +26,6 @@ export interface LoopSetup {
   logger: Logger
   clock?: Clock | undefined
   aroundTurn?: AroundTurn | undefined
-  /** Run calls that the model writes as text. */
-  salvage?: boolean | undefined
 }
 
 /** Wraps every request to the model. */
@@ -143,28 +140,13 @@ class ToolLoop {
     const messages: BaseMessage[] = [...this.#conversation.messages]
     const request = async () => {
       const stream = await this.#hold(() => model.stream(messages, { signal, offersTools, onStatus }))
-      const original = (call: RequestedCall) => model.original?.(call) ?? call
-      const salvage = offersTools && this.#setup.salvage ? this.#salvage(speak, original) : undefined
-      const hear = salvage ? (token: string) => salvage.hear(token) : speak
-      const reply = await this.#hold(() => readReply(stream, hear))
-      const named = { ...reply, calls: reply.calls.map(original) }
-      return salvage ? this.#hold(() => salvage.settle(named)) : named
+      const reply = await this.#hold(() => readReply(stream, speak))
+      return { ...reply, calls: reply.calls.map(call => model.original?.(call) ?? call) }
     }
     const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
     const reply = await retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
     this.#usage = sumOfUsage(this.#usage, reply.usage)
     return reply
-  }
-
-  #salvage(speak: (token: string) => void, original: (call: RequestedCall) => RequestedCall): Salvage {
-    const { executor, logger } = this.#setup
-    const heard = () => this.#conversation.messages.map(({ content }) => textOfContent(content)).join('\n')
-    const { signal } = this.#limit
-    const tools = this.#offer.all
-    return new Salvage(speak, {
-      ...callerOptions(this.#setup),
-      ...{ executor, logger, signal, tools, heard, original },
-    })
   }
 
   /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
