@@ -1,7 +1,8 @@
-// The pages of docs/reference. `npm run docs` writes them; a test fails if one is out of date.
+// The pages of docs/reference, and docs/faults.md. `npm run docs` writes them; a test fails if one is out of date.
 import { apiReference } from './api.mjs'
 import { commandLineReference } from './command-line.mjs'
 import { configurationReference } from './configuration.mjs'
+import { faultsPage } from './faults.mjs'
 import { httpReference } from './http.mjs'
 
 const NOTE = '<!-- Written by `npm run docs` from the source. Do not edit. -->'
@@ -14,5 +15,6 @@ export async function referencePages() {
     'docs/reference/configuration.md': configurationReference(),
     'docs/reference/http.md': await httpReference(),
   }
-  return Object.fromEntries(Object.entries(pages).map(([path, text]) => [path, `${NOTE}\n\n${text}\n`]))
+  const reference = Object.entries(pages).map(([path, text]) => [path, `${NOTE}\n\n${text}\n`])
+  return { ...Object.fromEntries(reference), 'docs/faults.md': faultsPage() }
 }

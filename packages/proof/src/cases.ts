@@ -13,8 +13,9 @@ export interface Case {
   /** What has to be true, and why a user cares. */
   title: string
   why: string
-  /** Where somebody met it. */
+  /** Where somebody met it, and the rows of our own list of faults. */
   issue?: string
+  covers?: string[]
   needs?: Feature[]
   over?: 'stdio' | 'http'
   /** How the server misbehaves from its start. */
