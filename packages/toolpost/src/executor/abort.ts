@@ -12,16 +12,15 @@ const watched = new WeakMap<AbortSignal, Set<Cancellable>>()
 /** Cancels `call` when `signal` aborts, immediately if it already has. */
 export function watch(signal: AbortSignal, call: Cancellable): void {
   if (signal.aborted) return call.cancel()
-  const calls = watched.get(signal) ?? new Set()
-  if (calls.size === 0 && !watched.has(signal)) {
-    watched.set(signal, calls)
-    const cancelAll = () => {
-      watched.delete(signal)
-      for (const each of calls) each.cancel()
-    }
-    signal.addEventListener('abort', cancelAll, { once: true })
+  const known = watched.get(signal)
+  if (known) return void known.add(call)
+  const calls = new Set([call])
+  watched.set(signal, calls)
+  const cancelAll = () => {
+    watched.delete(signal)
+    for (const each of calls) each.cancel()
   }
-  calls.add(call)
+  signal.addEventListener('abort', cancelAll, { once: true })
 }
 
 export function unwatch(signal: AbortSignal, call: Cancellable): void {
@@ -42,12 +41,9 @@ export function abortSafely(
   const { signal } = controller
   for (const listener of getEventListeners(signal, 'abort') as Listener[]) {
     for (const capture of [false, true]) signal.removeEventListener('abort', listener, { capture })
-    const guarded = (event: Event) =>
-      quietly(
-        () => (typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)),
-        onError,
-      )
-    signal.addEventListener('abort', guarded, { once: true })
+    const call = (event: Event) =>
+      typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)
+    signal.addEventListener('abort', event => quietly(() => call(event), onError), { once: true })
   }
   controller.abort(reason)
 }

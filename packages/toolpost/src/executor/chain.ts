@@ -2,6 +2,8 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { CallContext } from './context.ts'
+import { toolError } from './failure.ts'
+import { failureResult } from './result.ts'
 
 /**
  * Wraps every call. It may answer without `next()`, wait before it, or look at the result; `next()` resolves to the
@@ -12,52 +14,46 @@ export type Interceptor = (context: CallContext, next: Next) => Promise<ToolResu
 
 export type Next = () => Promise<ToolResult>
 
-/** Runs the interceptors around `invoke`. */
-export type Chain = (context: CallContext, invoke: Next) => Promise<ToolResult>
+/** Runs a call. */
+export type Chain = (context: CallContext) => Promise<ToolResult>
 
-/** Composes interceptors; the first is outermost. Their mistakes become failures that name them. */
-export function compose(interceptors: readonly Interceptor[]): Chain {
-  return (context, invoke) => {
-    const enter = (index: number): Promise<ToolResult> => {
-      const interceptor = interceptors[index]
-      return interceptor ? step(interceptor, context, () => enter(index + 1)) : invoke()
-    }
-    return enter(0)
-  }
+/** Composes interceptors around `invoke`; the first is outermost. Their mistakes become failures that name them. */
+export function compose(interceptors: readonly Interceptor[], invoke: Chain): Chain {
+  return interceptors.reduceRight<Chain>(
+    (inner, interceptor) => context => step(interceptor, context, inner),
+    invoke,
+  )
 }
 
-async function step(interceptor: Interceptor, context: CallContext, inner: Next): Promise<ToolResult> {
-  let wasCalled = false
+async function step(interceptor: Interceptor, context: CallContext, inner: Chain): Promise<ToolResult> {
+  let isPassed = false
   let isAnswered = false
-  let passed: ToolResult | undefined
-  const next: Next = async () => {
+  const next: Next = () => {
     // Already answered: a tool that ran now would run unnoticed.
-    if (isAnswered) return mistake(context, interceptor, 'next() was called after the answer')
-    if (wasCalled) throw new Error('next() was called twice')
-    wasCalled = true
-    passed = await inner()
-    return passed
+    if (isAnswered)
+      return Promise.resolve(mistake(context, interceptor, 'next() was called after the answer'))
+    if (isPassed) return Promise.reject(new Error('next() was called twice'))
+    isPassed = true
+    context.mark(interceptor.name)
+    return inner(context)
   }
   try {
     const answer = await interceptor(context, next)
+    if (answer !== undefined && answer === context.own) return answer
     if (!isRecord(answer) || typeof answer.success !== 'boolean')
-      throw new Error('it did not return a ToolResult')
+      return mistake(context, interceptor, 'it did not return a ToolResult')
     // A copy: it may be the result of another call.
-    return answer === passed ? answer : { ...answer }
+    context.own = { ...answer }
+    return context.own
   } catch (error) {
     return mistake(context, interceptor, describeThrown(error))
   } finally {
     isAnswered = true
+    if (!isPassed) context.mark(interceptor.name)
   }
 }
 
-function mistake({ name }: CallContext, interceptor: Interceptor, problem: string): ToolResult {
-  const subject = interceptor.name === '' ? 'An unnamed interceptor' : `The interceptor '${interceptor.name}'`
-  return {
-    success: false,
-    code: 'tool_error',
-    error: `${subject} failed: ${problem}`,
-    tool_name: name,
-    execution_time_ms: 0,
-  }
+function mistake(context: CallContext, { name }: Interceptor, problem: string): ToolResult {
+  const subject = name === '' ? 'An unnamed interceptor' : `The interceptor '${name}'`
+  return failureResult(toolError(`${subject} failed: ${problem}`), context)
 }

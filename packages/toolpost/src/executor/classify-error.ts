@@ -1,5 +1,6 @@
 import { withoutKnownSecrets } from '../logging/redact.ts'
 import { isObjectLike } from '../runtime/guards.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
@@ -16,6 +17,15 @@ const MAX_CAUSES = 6
 
 /** What a thrown value means for the call: `unavailable` for an unreachable service, otherwise `tool_error`. */
 export function classifyError(error: unknown, tool: Tool): Failure {
+  try {
+    return classify(error, tool)
+  } catch (thrown) {
+    // It throws when it is read.
+    return toolError(`The call failed unexpectedly: ${describeThrown(thrown)}`)
+  }
+}
+
+function classify(error: unknown, tool: Tool): Failure {
   if (error instanceof ToolFailureError) return failureOf(error)
   const chain = causes(error)
   const gone = chain.find(isConnectionError)

@@ -1,17 +1,20 @@
 import type { ToolCall } from '../call/tool-call.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { describeThrown, quietly } from '../runtime/quietly.ts'
-import { type Ask, type Caller, QUESTION_MS } from '../tools/caller.ts'
+import type { Ask, Caller } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
+import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import { abortSafely, unwatch, watch } from './abort.ts'
 import type { Deadlines } from './deadlines.ts'
-import type { Failure } from './failure.ts'
-import { frozenCopy, thawedCopy } from './frozen.ts'
+import { cancelled, type Failure } from './failure.ts'
+import { frozenCopy, plainCopy } from './frozen.ts'
 import { logWarning } from './log.ts'
-import type { Observers } from './observers.ts'
+import type { CallEvent, CallStage, Observers } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
+import type { Plan } from './plan.ts'
+import type { TimeBox } from './time-box.ts'
 
 /** What the calls of an executor share. */
 export interface Services {
@@ -21,13 +24,6 @@ export interface Services {
   readonly observers: Observers
   readonly logger: Logger
 }
-
-/** How the time-boxed part of a call ended. */
-export type Ending =
-  | { kind: 'value'; value: unknown }
-  | { kind: 'error'; error: unknown }
-  | { kind: 'timeout'; afterMs: number }
-  | { kind: 'cancelled' }
 
 /** What a dry run finds out: the policy's verdict, and how a person would be asked. */
 export interface DryRun {
@@ -49,43 +45,40 @@ export class CallContext implements InvokeOptions {
   /** The arguments as the caller gave them. */
   readonly given: unknown
   readonly options: RunOptions
+  readonly services: Services
   readonly startedAt: number
   /** How long before `run` the call began: reading its request counts against its deadline. */
   readonly beforeMs: number
   /** `undefined` if none was found. */
-  tool: Tool | undefined = undefined
+  tool: Tool | undefined
+  /** What the executor knows about the tool. */
+  plan: Plan | undefined = undefined
   /** Why the call cannot run: `next()` resolves to it. */
   failure: Failure | undefined = undefined
   repairs: string[] | undefined = undefined
-  /** Set for observed calls. */
+  /** Of observed calls: its number, and what observers were told when it began. */
   serial: string | undefined = undefined
-  foundMs: number | undefined = undefined
-  fittedMs: number | undefined = undefined
+  event: CallEvent | undefined = undefined
+  /** Of observed calls: the stages that it left. */
+  stages: CallStage[] | undefined = undefined
   /** How long the call waited: for a person, for a free slot. */
   waitedMs = 0
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
-  /** When the tool has to be done; `Infinity` before it is invoked. */
-  deadlineAt = Number.POSITIVE_INFINITY
   isCancelled = false
   /** Whether the tool was started: from then on, cancelling the call cannot undo it. */
   isInvoked = false
-  readonly #services: Services
+  /** When it reached the interceptors, if there are any. */
+  enteredAt: number | undefined = undefined
+  /** The result that the executor made for it; an interceptor may answer with another. */
+  own: ToolResult | undefined = undefined
+  /** The time limit that is running now, or ran last. */
+  box: TimeBox | undefined = undefined
+  /** Called if the call is cancelled before its tool was started. */
+  onCancel: (() => void) | undefined = undefined
   #args: unknown
-  #onRequest: ((request: ServerRequest) => void) | undefined
-  #frozen: unknown
-  #notes: Record<string, unknown> | undefined
-  #meta: Record<string, unknown> | undefined
-  #controller: AbortController | undefined
-  #abortListeners: (() => void)[] | undefined
-  #isAborted = false
-  #invokedAt = 0
-  #timeoutMs = 0
-  #end: ((ending: Ending) => void) | undefined
-  #onCancel: (() => void) | undefined
-  #holds = 0
-  #heldAt = 0
-  #heldMs = 0
+  #frozen: unknown = undefined
+  #more: More | undefined = undefined
 
   constructor(
     call: ToolCall | TypedCall<object, unknown>,
@@ -108,18 +101,14 @@ export class CallContext implements InvokeOptions {
       typeof id === 'string' || id === undefined || id === null ? (id ?? undefined) : describeThrown(id)
     this.name = typeof name === 'string' ? name : describeThrown(name)
     this.given = args
-    this.tool = tool
     this.options = options ?? NO_OPTIONS
+    this.services = services
     const now = services.clock.now()
     this.startedAt = this.options.startedAt ?? now
     this.beforeMs = now - this.startedAt
-    this.#services = services
+    this.tool = tool
     this.#args = args
-  }
-
-  /** Cancels the call when its caller's signal aborts. */
-  followSignal(signal: AbortSignal): void {
-    watch(signal, this)
+    if (this.options.signal) watch(this.options.signal, this)
   }
 
   /** The arguments, fitted and validated, frozen; as given if the call cannot run. */
@@ -135,17 +124,17 @@ export class CallContext implements InvokeOptions {
 
   /** The arguments for the tool: exactly what interceptors saw, if they looked. */
   toolArguments(): Record<string, unknown> {
-    return (this.#frozen === undefined ? this.#args : thawedCopy(this.#frozen)) as Record<string, unknown>
+    return (this.#frozen === undefined ? this.#args : plainCopy(this.#frozen)) as Record<string, unknown>
   }
 
   /** The MCP server that the tool comes from. */
   get server(): string | undefined {
-    return this.tool && this.#services.tools.originOf(this.tool)?.server
+    return this.#mcp?.server
   }
 
   /** The server's own name for the tool, if that is another one. */
   get originalName(): string | undefined {
-    return this.tool && this.#services.tools.originOf(this.tool)?.name
+    return this.#mcp?.name
   }
 
   get callId(): string | undefined {
@@ -169,125 +158,96 @@ export class CallContext implements InvokeOptions {
     return this.options.timeoutMs
   }
 
+  get logger(): Logger {
+    return this.services.logger
+  }
+
   /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
   get notes(): Record<string, unknown> {
-    this.#notes ??= {}
-    return this.#notes
+    this.#rare.notes ??= {}
+    return this.#rare.notes
   }
 
   get hasNotes(): boolean {
-    return this.#notes !== undefined
+    return this.#more?.notes !== undefined
   }
 
   /** Metadata passed on to the tool (`_meta` of an MCP call): `traceparent` … May be added to. */
   get meta(): Record<string, unknown> {
-    this.#meta ??= { ...this.options.meta }
-    return this.#meta
+    this.#rare.meta ??= { ...this.options.meta }
+    return this.#rare.meta
   }
 
   /** Called with the request to the tool's server, if it has one. */
   get onRequest(): ((request: ServerRequest) => void) | undefined {
-    const listener = this.#onRequest
-    if (!listener) return undefined
-    const onError = (error: unknown) => this.warn('onRequest failed', error)
-    return request => quietly(() => listener(request), onError)
+    return this.#guarded('onRequest', this.#more?.onRequest)
   }
 
   set onRequest(listener: ((request: ServerRequest) => void) | undefined) {
-    this.#onRequest = listener
+    this.#rare.onRequest = listener
   }
 
   /** Since the call began, in milliseconds with three decimals. */
   get elapsedMs(): number {
-    return Math.round((this.#services.clock.now() - this.startedAt) * 1_000) / 1_000
+    return Math.round((this.services.clock.now() - this.startedAt) * 1_000) / 1_000
+  }
+
+  /** Notes when an observed call leaves a stage. */
+  mark(name: string): void {
+    if (!this.stages) return
+    const last = this.stages.at(-1)
+    const start_ms = last ? last.start_ms + last.duration_ms : 0
+    this.stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
+  }
+
+  /** Counts the time since it reached the interceptors as a wait. Returns when the tool can start. */
+  passInterceptors(): number {
+    if (this.enteredAt === undefined) return this.startedAt + this.beforeMs
+    const now = this.services.clock.now()
+    this.waitedMs += now - this.enteredAt
+    this.enteredAt = undefined
+    return now
   }
 
   /** Aborts at the deadline, and when the caller gives up or somebody cancels the call. Created when first read. */
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#isAborted && !this.#controller.signal.aborted) this.#controller.abort()
-    return this.#controller.signal
+    const rare = this.#rare
+    rare.controller ??= new AbortController()
+    if (rare.isAborted && !rare.controller.signal.aborted) rare.controller.abort()
+    return rare.controller.signal
   }
 
   /** Like a listener on `signal`, without the cost of a signal. */
   onAbort(listener: () => void): void {
-    if (this.#isAborted) return listener()
-    this.#abortListeners ??= []
-    this.#abortListeners.push(listener)
+    const rare = this.#rare
+    if (rare.isAborted) return listener()
+    rare.abortListeners ??= []
+    rare.abortListeners.push(listener)
   }
 
-  /** From now on the call ends by its tool, its deadline or its caller, whichever comes first. */
-  begin(timeoutMs: number, end: (ending: Ending) => void): void {
-    const { clock, deadlines } = this.#services
-    this.#timeoutMs = timeoutMs
-    this.#invokedAt = clock.now()
-    this.#heldMs = 0
-    this.#end = end
-    this.deadlineAt = this.#invokedAt + timeoutMs - this.beforeMs
-    if (timeoutMs < Number.POSITIVE_INFINITY) deadlines.add(this)
-  }
-
-  /** Returns `false` if the call had already ended. */
-  end(ending: Ending): boolean {
-    const end = this.#end
-    if (!end) return false
-    this.#end = undefined
-    this.#services.deadlines.remove(this)
-    if (this.#holds > 0) this.#countHold()
-    end(ending)
-    return true
-  }
-
-  /** How long after its deadline the call is now, if its tool kept the event loop from noticing. */
-  get overdueMs(): number {
-    return this.#services.clock.now() - this.deadlineAt
-  }
-
-  expire(): void {
-    const afterMs = Math.max(
-      this.#timeoutMs,
-      Math.round(
-        this.deadlineAt +
-          this.beforeMs -
-          this.#invokedAt -
-          this.#heldMs -
-          (this.#holds > 0 ? QUESTION_MS : 0),
-      ),
-    )
-    if (this.end({ kind: 'timeout', afterMs })) this.#abort(`timed out after ${afterMs} ms`)
+  /** Ends what the tool is doing. */
+  abort(reason: string): void {
+    const rare = this.#rare
+    rare.isAborted = true
+    const onError = (error: unknown) => this.warn("The tool's abort listener failed", error)
+    if (rare.controller)
+      abortSafely(rare.controller, new DOMException(`The call ${reason}`, 'AbortError'), onError)
+    for (const listener of rare.abortListeners ?? []) quietly(listener, onError)
   }
 
   /** Cancels the call at any stage, as its caller could. */
   cancel(): void {
     if (this.isCancelled) return
     this.isCancelled = true
-    this.end({ kind: 'cancelled' })
-    this.#abort('was cancelled')
-    if (!this.isInvoked) this.#onCancel?.()
+    this.box?.end(cancelled(this.name))
+    this.abort('was cancelled')
+    if (!this.isInvoked) this.onCancel?.()
   }
 
-  /** Resolves to the answer; to `undefined` as soon as the call is cancelled before its tool was invoked. */
-  unlessCancelled<T>(answer: Promise<T>): Promise<T | undefined> {
-    if (!this.options.signal && this.serial === undefined) return answer
-    return new Promise((resolve, reject) => {
-      this.#onCancel = () => resolve(undefined)
-      if (this.isCancelled && !this.isInvoked) resolve(undefined)
-      answer.then(resolve, reject)
-    })
-  }
-
-  /** Forgets the caller's signal. */
+  /** Forgets the caller's signal, and what listens for the end of the call. */
   close(): void {
     if (this.options.signal) unwatch(this.options.signal, this)
-    this.#abortListeners = undefined
-  }
-
-  #abort(reason: string): void {
-    this.#isAborted = true
-    const onError = (error: unknown) => this.warn("The tool's abort listener failed", error)
-    if (this.#controller)
-      abortSafely(this.#controller, new DOMException(`The call ${reason}`, 'AbortError'), onError)
-    for (const listener of this.#abortListeners ?? []) quietly(listener, onError)
+    if (this.#more) this.#more.abortListeners = undefined
   }
 
   /** Whether the caller asked for progress, or the deadline depends on it. */
@@ -295,57 +255,21 @@ export class CallContext implements InvokeOptions {
     return (
       this.options.onProgress !== undefined ||
       this.tool?.maxTimeoutMs !== undefined ||
-      (this.serial !== undefined && this.#services.observers.wantProgress)
+      (this.serial !== undefined && this.services.observers.wantProgress)
     )
   }
 
   /** Reports progress to the caller; extends the deadline if the tool has a `maxTimeoutMs`. */
   reportProgress(progress: Progress): void {
-    if (!this.#end) return
-    const { maxTimeoutMs } = this.tool ?? {}
-    if (maxTimeoutMs !== undefined) {
-      // While a question is open, the tool's time stands still.
-      const isHeld = this.#holds > 0
-      const now = isHeld ? this.#heldAt : this.#services.clock.now()
-      const latest = this.#invokedAt + this.#heldMs + maxTimeoutMs
-      const extended = Math.min(now + this.#timeoutMs, latest) + (isHeld ? QUESTION_MS : 0)
-      if (extended > this.deadlineAt) this.#moveDeadline(extended)
-    }
-    if (this.serial !== undefined) this.#services.observers.progress(this.serial, progress)
-    quietly(
-      () => this.options.onProgress?.(progress),
-      error => this.warn('onProgress failed', error),
-    )
-  }
-
-  #moveDeadline(deadlineAt: number): void {
-    const { deadlines } = this.#services
-    deadlines.remove(this)
-    this.deadlineAt = deadlineAt
-    if (this.#end && deadlineAt < Number.POSITIVE_INFINITY) deadlines.add(this)
+    if (!this.box?.isRunning) return
+    if (this.tool?.maxTimeoutMs !== undefined) this.box.extend(this.tool.maxTimeoutMs)
+    if (this.serial !== undefined) this.services.observers.progress(this.serial, progress)
+    this.#guarded('onProgress', this.options.onProgress)?.(progress)
   }
 
   /** Pauses the deadline of the running tool while `work` runs, for as long as a person may take. */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.#end) return work()
-    if (this.#holds++ === 0) {
-      this.#heldAt = this.#services.clock.now()
-      this.#moveDeadline(this.deadlineAt + QUESTION_MS)
-    }
-    try {
-      return await work()
-    } finally {
-      if (--this.#holds === 0 && this.#end !== undefined)
-        this.#moveDeadline(this.deadlineAt + this.#countHold() - QUESTION_MS)
-    }
-  }
-
-  /** Time spent waiting for a person or a model is not the tool's. */
-  #countHold(): number {
-    const heldMs = Math.min(this.#services.clock.now() - this.#heldAt, QUESTION_MS)
-    this.#heldMs += heldMs
-    this.waitedMs += heldMs
-    return heldMs
+  hold<T>(work: () => Promise<T>): Promise<T> {
+    return this.box?.isRunning ? this.box.hold(work) : work()
   }
 
   /** The caller's identity: questions of the tool's server reach nobody else. */
@@ -359,18 +283,16 @@ export class CallContext implements InvokeOptions {
     const { ask } = this.options
     if (!ask) return undefined
     return async question => {
-      if (this.isInvoked && !this.#end) return { action: 'cancel' }
+      if (this.isInvoked && !this.box?.isRunning) return { action: 'cancel' }
       return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
     }
   }
 
   get sample(): Caller['sample'] {
     const { sample } = this.options
-    return (
-      sample &&
-      ((params, options) =>
-        this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) })))
-    )
+    if (!sample) return undefined
+    return (params, options) =>
+      this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) }))
   }
 
   get roots(): Caller['roots'] {
@@ -378,35 +300,49 @@ export class CallContext implements InvokeOptions {
   }
 
   get onTask(): Caller['onTask'] {
-    return this.#guarded('onTask')
+    return this.#guarded('onTask', this.options.onTask)
   }
 
   get onLog(): Caller['onLog'] {
-    return this.#guarded('onLog')
+    return this.#guarded('onLog', this.options.onLog)
   }
 
   get onAddresses(): Caller['onAddresses'] {
     return this.options.onAddresses
   }
 
-  /** A callback of the caller, with its errors logged instead of thrown into the tool. */
-  #guarded<Name extends 'onTask' | 'onLog'>(name: Name): Caller[Name] {
-    const callback = this.options[name] as ((...args: unknown[]) => void) | undefined
+  /** Logs what is reported nowhere else: a late answer, a failed listener. */
+  warn(message: string, error?: unknown): void {
+    logWarning(this.logger, this, message, error)
+  }
+
+  /** A callback with its errors logged instead of thrown into the tool. */
+  #guarded<Args extends unknown[]>(name: string, callback: ((...args: Args) => void) | undefined) {
     if (!callback) return undefined
     const onError = (error: unknown) => this.warn(`${name} failed`, error)
-    return ((...args: unknown[]) => quietly(() => callback(...args), onError)) as Caller[Name]
+    return (...args: Args) => quietly(() => callback(...args), onError)
   }
 
   #until(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([this.signal, signal]) : this.signal
   }
 
-  get logger(): Logger {
-    return this.#services.logger
+  get #mcp(): McpOrigin | undefined {
+    return this.plan ? this.plan.origin : this.tool && this.services.tools.originOf(this.tool)
   }
 
-  /** Logs what is reported nowhere else: a late answer, a failed listener. */
-  warn(message: string, error?: unknown): void {
-    logWarning(this.#services.logger, this, message, error)
+  get #rare(): More {
+    this.#more ??= { isAborted: false }
+    return this.#more
   }
+}
+
+/** What few calls need. */
+interface More {
+  isAborted: boolean
+  notes?: Record<string, unknown>
+  meta?: Record<string, unknown>
+  controller?: AbortController
+  abortListeners?: (() => void)[] | undefined
+  onRequest?: ((request: ServerRequest) => void) | undefined
 }

@@ -2,6 +2,9 @@ import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/cl
 
 export interface Expiring {
   readonly deadlineAt: number
+  /** Its neighbours in the list of deadlines. */
+  before: Expiring | undefined
+  after: Expiring | undefined
   expire(): void
 }
 
@@ -10,8 +13,8 @@ export interface Expiring {
  * earliest deadline, and again when it fires, not when a call ends.
  */
 export class Deadlines {
-  readonly #waiting = new Set<Expiring>()
   readonly #clock: Clock
+  #first: Expiring | undefined
   #timer: Timer | undefined
   #timerAt = Number.POSITIVE_INFINITY
 
@@ -20,14 +23,24 @@ export class Deadlines {
   }
 
   add(entry: Expiring): void {
-    this.#waiting.add(entry)
+    const next = this.#first
+    entry.after = next
+    if (next) next.before = entry
+    this.#first = entry
     if (entry.deadlineAt < this.#timerAt) this.#setTimer(entry.deadlineAt)
     // The timer keeps the process alive only while calls are running.
-    else if (this.#waiting.size === 1) this.#timer?.hold(true)
+    else if (!next) this.#timer?.hold(true)
   }
 
   remove(entry: Expiring): void {
-    if (this.#waiting.delete(entry) && this.#waiting.size === 0) this.#timer?.hold(false)
+    const { before, after } = entry
+    if (before) before.after = after
+    else if (this.#first === entry) this.#first = after
+    else return
+    if (after) after.before = before
+    entry.before = undefined
+    entry.after = undefined
+    if (!this.#first) this.#timer?.hold(false)
   }
 
   #setTimer(at: number): void {
@@ -43,14 +56,12 @@ export class Deadlines {
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
     let earliest = Number.POSITIVE_INFINITY
-    for (const entry of [...this.#waiting]) {
-      if (entry.deadlineAt > now) {
-        earliest = Math.min(earliest, entry.deadlineAt)
-        continue
-      }
-      this.remove(entry)
-      entry.expire()
+    const due: Expiring[] = []
+    for (let entry = this.#first; entry; entry = entry.after) {
+      if (entry.deadlineAt <= now) due.push(entry)
+      else earliest = Math.min(earliest, entry.deadlineAt)
     }
+    for (const entry of due) entry.expire()
     if (earliest < this.#timerAt) this.#setTimer(earliest)
   }
 }

@@ -1,18 +1,16 @@
-import type { Logger } from '../logging/logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
-import { ownValue } from '../runtime/guards.ts'
+import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
 import { ENDLESS_REFERENCES } from '../schema/compile.ts'
+import { joinPlace } from '../schema/explain.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { TimeLimitError } from '../schema/limits.ts'
-import { classifyError } from './classify-error.ts'
 import type { CallContext } from './context.ts'
-import { type Failure, invalidArguments } from './failure.ts'
-import { describeRenaming, fitArgumentNames } from './names.ts'
-import { problemsIn, type StandardOutcome } from './parse-standard.ts'
+import { Failure, invalidArguments, timedOut } from './failure.ts'
+import { parseJsonText } from './json-text.ts'
+import { describeRenaming, fitArgumentNames, foldedName, namingOf } from './names.ts'
 import { type Plan, unusableSchema } from './plan.ts'
 import type { Arguments } from './repair.ts'
-import { failureOf } from './result.ts'
 import { timeBox } from './time-box.ts'
-import { unwrapArguments } from './unwrap-arguments.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
 /** Arguments that need repairs are validated repeatedly. */
@@ -20,31 +18,23 @@ const REPAIR_FACTOR = 10
 /** More values that the JSON Schema refuses are not passed to the schema library: it would explain every mistake. */
 const MAX_ASKED_TWICE = 2_000
 
+type Unfit = Failure | undefined
+
 /**
  * Fit: names, repairs and validates the arguments, and puts them into the context. Returns why they do not fit. Usually
  * synchronous; text, slow schemas and asynchronous checks of a schema library take longer.
  */
-export function fit(
-  context: CallContext,
-  plan: Plan,
-  timeoutMs: number,
-): Failure | undefined | Promise<Failure | undefined> {
-  const { given } = context
-  if (typeof given === 'string' && context.options.repair === true)
-    return fitText(given, context, plan, timeoutMs)
-  return fitObject(given ?? {}, context, plan, timeoutMs)
-}
-
-/** Some models send their arguments as text. */
-async function fitText(
-  text: string,
-  context: CallContext,
-  plan: Plan,
-  timeoutMs: number,
-): Promise<Failure | undefined> {
-  const read = await argumentsFromText(text)
-  if (read) context.repairs = ['arguments: text → object']
-  return fitObject(read ?? text, context, plan, timeoutMs)
+export function fit(context: CallContext, plan: Plan, timeoutMs: number): Unfit | Promise<Unfit> {
+  // Its time ran out while its request was being read.
+  if (context.beforeMs >= timeoutMs) return timedOut(context.name, timeoutMs)
+  const { given, options } = context
+  if (typeof given !== 'string' || options.repair !== true)
+    return fitObject(given ?? {}, context, plan, timeoutMs)
+  // Some models send their arguments as text.
+  return argumentsFromText(given).then(read => {
+    if (read) addRepairs(context, ['arguments: text → object'])
+    return fitObject(read ?? given, context, plan, timeoutMs)
+  })
 }
 
 function fitObject(
@@ -52,21 +42,26 @@ function fitObject(
   context: CallContext,
   plan: Plan,
   timeoutMs: number,
-): Failure | undefined | Promise<Failure | undefined> {
+): Unfit | Promise<Unfit> {
   const repair = context.options.repair === true
-  const unwrapped = repair ? unwrapArguments(given, { name: plan.tool.name, schema: plan.schema }) : undefined
+  const unwrapped = repair ? unwrapArguments(given, plan) : undefined
   if (unwrapped) addRepairs(context, ['arguments: wrapper removed'])
   const values = measureArguments(unwrapped ?? given)
   if (typeof values === 'string') return refuse(plan, [values])
-  const named = withNames((unwrapped ?? given) as Arguments, plan, context.logger)
+  const named = withNames((unwrapped ?? given) as Arguments, context, plan)
   const args = plan.singleInput ? singleInput(named, plan.singleInput) : named
-  const take = (outcome: Validated) => takeOutcome(outcome, { context, plan, args, values, timeoutMs })
+  const take = ({ problems, args: valid, repairs }: Validated): Unfit | Promise<Unfit> => {
+    if (problems && (!plan.parse || values > MAX_ASKED_TWICE)) return refuse(plan, problems)
+    if (repairs) addRepairs(context, repairs)
+    if (plan.parse) return parse(valid ?? args, { context, plan, problems, timeoutMs })
+    context.args = valid
+    return undefined
+  }
   try {
     const outcome = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, () =>
       validateArguments(plan.compiled, args, repair),
     )
-    if (!(outcome instanceof Promise)) return take(outcome)
-    return outcome.then(take, error => notValidated(plan, error))
+    return outcome instanceof Promise ? outcome.then(take, error => notValidated(plan, error)) : take(outcome)
   } catch (error) {
     return notValidated(plan, error)
   }
@@ -78,54 +73,6 @@ function notValidated(plan: Plan, error: unknown): Failure {
   throw error
 }
 
-interface Fitting {
-  context: CallContext
-  plan: Plan
-  args: Arguments
-  values: number
-  timeoutMs: number
-}
-
-/** Asks the schema library, if there is one: it knows more than its JSON Schema can express, and may overrule it. */
-function takeOutcome(
-  outcome: Validated,
-  { context, plan, args, values, timeoutMs }: Fitting,
-): Failure | undefined | Promise<Failure | undefined> {
-  const { problems, repairs } = outcome
-  if (problems && (!plan.parse || values > MAX_ASKED_TWICE)) return refuse(plan, problems)
-  const { parse } = plan
-  if (repairs) addRepairs(context, repairs)
-  if (!parse) {
-    context.args = outcome.args
-    return undefined
-  }
-  return parseWith(() => parse(outcome.args ?? args), {
-    context,
-    plan,
-    problems,
-    timeoutMs,
-  })
-}
-
-/** A check that takes time has the deadline of the call. */
-async function parseWith(
-  parse: () => unknown,
-  {
-    context,
-    plan,
-    problems,
-    timeoutMs,
-  }: { context: CallContext; plan: Plan; problems: string[] | undefined; timeoutMs: number },
-): Promise<Failure | undefined> {
-  const ending = await timeBox(context, timeoutMs, parse)
-  if (ending.kind === 'error') return classifyError(ending.error, plan.tool)
-  if (ending.kind !== 'value') return failureOf(ending, plan, context)
-  const answer = ending.value as StandardOutcome
-  if (answer.issues) return refuse(plan, problems ?? problemsIn(answer.issues))
-  context.args = answer.value
-  return undefined
-}
-
 function refuse(plan: Plan, problems: readonly string[]): Failure {
   return invalidArguments(problems, plan.tool, plan.schema)
 }
@@ -134,8 +81,55 @@ function addRepairs(context: CallContext, repairs: readonly string[]): void {
   context.repairs = [...(context.repairs ?? []), ...repairs]
 }
 
+interface Parsing {
+  context: CallContext
+  plan: Plan
+  /** What the JSON Schema found wrong. */
+  problems: string[] | undefined
+  timeoutMs: number
+}
+
+/**
+ * Asks the schema library: it knows more than its JSON Schema can express, and may overrule it. A check that takes time
+ * has the deadline of the call.
+ */
+async function parse(args: Arguments, { context, plan, problems, timeoutMs }: Parsing): Promise<Unfit> {
+  const startedAt = context.startedAt + context.beforeMs
+  const outcome = await timeBox(
+    context,
+    { limitMs: timeoutMs, startedAt },
+    () => plan.parse?.(args),
+    ended => ended,
+  )
+  if (outcome instanceof Failure) return outcome
+  const { issues, value } = outcome.value as { issues?: readonly Issue[]; value?: unknown }
+  if (issues) return refuse(plan, problems ?? problemsIn(issues))
+  context.args = value
+  return undefined
+}
+
+/** What a schema library objects to: https://standardschema.dev */
+interface Issue {
+  readonly message: string
+  readonly path?: readonly unknown[] | undefined
+}
+
+const MAX_ISSUES = 10
+
+/** One phrase per issue: `'a.b[0]': too short`. A path consists of keys, or of objects with one. */
+function problemsIn(issues: readonly Issue[]): string[] {
+  if (issues.length === 0) return ['the schema rejected the arguments']
+  return issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
+    const keys = path.map(part => String(isObjectLike(part) ? (part as { key?: unknown }).key : part))
+    const place = keys.reduce(joinPlace, '')
+    return place === ''
+      ? message || 'the schema rejected the arguments'
+      : `'${place}': ${message || 'not accepted by the schema'}`
+  })
+}
+
 /** For MCP tools only: gives arguments the names that the tool's server expects, and logs the change. */
-function withNames(args: Arguments, { tool, schema, origin }: Plan, logger: Logger): Arguments {
+function withNames(args: Arguments, { logger }: CallContext, { tool, schema, origin }: Plan): Arguments {
   if (!origin) return args
   const fitted = fitArgumentNames(args, schema, {
     configured: origin.parameterNames && ownValue(origin.parameterNames, origin.name),
@@ -158,4 +152,31 @@ function singleInput(args: Arguments, kind: 'text' | 'any'): Arguments {
   if (kind === 'any') return { input: args }
   const texts = Object.values(args).filter(value => typeof value === 'string')
   return { input: texts.length === 1 ? texts[0] : JSON.stringify(args) }
+}
+
+/** Names that models wrap around the arguments, folded. */
+const WRAPPERS = new Set(
+  `arguments argument args arg kwargs parameters parameter params param input inputs toolinput toolargs toolarguments
+  functionarguments`.split(/\s+/),
+)
+
+/**
+ * Unwraps arguments: `{"arguments": {…}}`, with or without the tool's name next to them. Only if the schema knows all
+ * names inside and none outside; otherwise `undefined`.
+ */
+function unwrapArguments(
+  given: unknown,
+  { tool, schema }: { tool: { name: string }; schema: JsonSchema },
+): Arguments | undefined {
+  if (!isRecord(given)) return undefined
+  const [outer, ...others] = Object.keys(given).filter(key => !(key === 'name' && given.name === tool.name))
+  if (outer === undefined || others.length > 0 || !WRAPPERS.has(foldedName(outer))) return undefined
+  const value = given[outer]
+  const inner = typeof value === 'string' ? parseJsonText(value) : value
+  if (!isRecord(inner)) return undefined
+  const { byFold, isNameMap } = namingOf(schema)
+  const isKnown = (name: string) => byFold.has(foldedName(name))
+  const names = Object.keys(inner)
+  const isWrapper = names.length > 0 && names.every(isKnown) && !Object.keys(given).some(isKnown)
+  return isWrapper && !isNameMap ? inner : undefined
 }

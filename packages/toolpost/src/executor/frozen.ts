@@ -3,8 +3,8 @@ export function frozenCopy(value: unknown): unknown {
   return copy(value, Object.freeze)
 }
 
-/** A deep copy that a tool may change. */
-export function thawedCopy(value: unknown): unknown {
+/** A deep copy of plain data that may be changed. */
+export function plainCopy(value: unknown): unknown {
   return copy(value, same => same)
 }
 

@@ -3,7 +3,6 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import type { Tool } from '../tools/tool.ts'
 import type { CallContext } from './context.ts'
 
 const MAX_NAMES = 50
@@ -21,12 +20,8 @@ const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
 }
 
 /** Logs a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` instead of `result`. */
-export function logCall(
-  logger: Logger,
-  context: CallContext,
-  result: ToolResult,
-  { tools, slowMs }: { tools: readonly Tool[]; slowMs: number },
-): void {
+export function logCall(context: CallContext, result: ToolResult, slowMs: number): void {
+  const { logger, tools } = context.services
   logSlow(logger, context, result, slowMs)
   const level = result.success ? 'info' : FAILURE_LEVELS[result.code]
   if (!logger.isLevelEnabled(level)) return
@@ -46,7 +41,9 @@ export function logCall(
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
   const { code, error } = result
   if (code === 'unknown_tool')
-    record.available = (options.among ?? tools).slice(0, MAX_NAMES).map(({ name }) => safeText(name))
+    record.available = (options.among ?? tools.getTools())
+      .slice(0, MAX_NAMES)
+      .map(({ name }) => safeText(name))
   logger[level]({ ...record, code, error: safeText(error) }, `Tool call failed: ${code}`)
 }
 

@@ -8,6 +8,7 @@
  */
 import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
 import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
+import { foldedName } from '../schema/explain.ts'
 import {
   declaredNames,
   type JsonSchema,
@@ -15,6 +16,8 @@ import {
   schemasOfPart,
   withBranches,
 } from '../schema/json-schema.ts'
+
+export { foldedName }
 
 type Values = Record<string, unknown>
 type Mapping = Readonly<Record<string, string>> | undefined
@@ -125,11 +128,6 @@ export function namingOf(schema: JsonSchema): Naming {
 function acceptsOtherNames(schema: JsonSchema): boolean {
   const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
   return [patternProperties, additionalProperties, unevaluatedProperties, propertyNames].some(isRecord)
-}
-
-/** A name without case, `_` and `-`: the same for `player_id`, `playerID` and `player-id`. */
-export function foldedName(name: string): string {
-  return name.replace(/[_-]/g, '').toLowerCase()
 }
 
 function foldedNames(names: ReadonlySet<string>): Map<string, string | undefined> {

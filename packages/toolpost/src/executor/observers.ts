@@ -5,6 +5,14 @@ import { uuidv7 } from '../runtime/uuid.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { CallContext } from './context.ts'
 
+/** One stage of a call: finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
+export interface CallStage {
+  name: string
+  /** Since the call began. */
+  start_ms: number
+  duration_ms: number
+}
+
 /** A call when it begins, or when it ends with its result. */
 export interface CallEvent {
   /** A UUIDv7: the same at the beginning and the end of a call, unique across processes, sorts by time. */
@@ -19,8 +27,8 @@ export interface CallEvent {
   /** What interceptors recorded about it; set when it has ended. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
-  /** When the tool was found and its arguments fitted, in milliseconds since the start; set when it has ended. */
-  stages?: { foundMs: number; fittedMs: number } | undefined
+  /** Where its time went; set when it has ended. */
+  stages?: CallStage[] | undefined
   /** Cancels the call, as its caller could; set when it begins. */
   cancel?(): void
 }
@@ -56,9 +64,14 @@ export class Observers {
   /** Gives the call a serial number, if anybody watches. */
   begin(context: CallContext): void {
     if (this.#entries.length === 0) return
-    const startedAt = Date.now() - Math.round(context.elapsedMs)
-    context.serial = uuidv7(startedAt)
-    this.#tell({ ...this.#event(context, context.serial), startedAt, cancel: () => context.cancel() })
+    const { id, name, given, origin, caller, beforeMs } = context
+    const startedAt = Date.now() - Math.round(beforeMs)
+    const serial = uuidv7(startedAt)
+    const call = { id, name, args: given }
+    context.serial = serial
+    context.stages = []
+    context.event = { serial, call, origin, caller, startedAt, cancel: () => context.cancel() }
+    this.#tell(context.event)
   }
 
   progress(serial: string, progress: Progress): void {
@@ -66,19 +79,10 @@ export class Observers {
   }
 
   end(context: CallContext, result: ToolResult): void {
-    const { serial, foundMs, fittedMs } = context
-    if (serial === undefined) return
-    this.#tell({
-      ...this.#event(context, serial),
-      notes: context.hasNotes ? context.notes : undefined,
-      stages: foundMs === undefined || fittedMs === undefined ? undefined : { foundMs, fittedMs },
-      result,
-    })
-  }
-
-  #event({ id, name, given, origin, caller, elapsedMs }: CallContext, serial: string): CallEvent {
-    const startedAt = Date.now() - Math.round(elapsedMs)
-    return { serial, call: { id, name, args: given }, origin, caller, startedAt }
+    if (!context.event) return
+    const { serial, call, origin, caller, startedAt } = context.event
+    const notes = context.hasNotes ? context.notes : undefined
+    this.#tell({ serial, call, origin, caller, startedAt, notes, stages: context.stages, result })
   }
 
   #tell(event: CallEvent): void {

@@ -1,7 +1,8 @@
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
+import { shortText } from '../runtime/short-text.ts'
 import { type CompiledSchema, compileSchema } from '../schema/compile.ts'
 import {
   isLangChainTool,
@@ -32,29 +33,26 @@ export interface Plan {
   readonly singleInput: 'text' | 'any' | undefined
   /** The tool returns content blocks, and a model reads their text. */
   readonly hasContentBlocks: boolean
-  invoke(context: CallContext): unknown
+  invoke(this: void, context: CallContext): unknown
 }
 
 /** The plans of tools: each tool is read once, on its first call. */
 export class Plans {
   readonly #tools: ToolManager
   readonly #logger: Logger
-  readonly #plans = new WeakMap<Tool, Plan | Failure>()
-  readonly #making = new WeakMap<Tool, Promise<Plan | Failure>>()
+  readonly #plans = new WeakMap<Tool, Plan | Failure | Promise<Plan | Failure>>()
 
   constructor(tools: ToolManager, logger: Logger) {
     this.#tools = tools
     this.#logger = logger
   }
 
-  get(tool: Tool): Plan | Failure | undefined {
-    return this.#plans.get(tool)
-  }
-
-  /** Calls that arrive while a tool is being read wait for the same plan. */
-  make(tool: Tool): Promise<Plan | Failure> {
-    const making = this.#making.get(tool) ?? this.#make(tool)
-    this.#making.set(tool, making)
+  /** A promise while the tool is being read; calls that arrive meanwhile wait for the same plan. */
+  get(tool: Tool): Plan | Failure | Promise<Plan | Failure> {
+    const known = this.#plans.get(tool)
+    if (known) return known
+    const making = this.#make(tool)
+    this.#plans.set(tool, making)
     return making
   }
 
@@ -63,12 +61,12 @@ export class Plans {
       unusableSchema(tool, describeThrown(error)),
     )
     this.#plans.set(tool, plan)
-    if (!(plan instanceof Failure))
-      for (const pattern of [...plan.compiled.leftOut].slice(0, MAX_WARNED))
-        this.#logger.warn(
-          { tool: tool.name, pattern: safeText(pattern) },
-          'Pattern left to the tool: it cannot be checked in linear time',
-        )
+    const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
+    for (const pattern of unchecked)
+      this.#logger.warn(
+        { tool: tool.name, pattern: safeText(pattern) },
+        'Pattern left to the tool: it cannot be checked in linear time',
+      )
     return plan
   }
 }
@@ -96,10 +94,7 @@ async function planFor(tool: Tool, origin: McpOrigin | undefined): Promise<Plan>
 
 /** Shortened, because the reason may quote the schema. */
 export function unusableSchema({ name }: Tool, reason: string): Failure {
-  return invalidSchema(
-    name,
-    reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS)}…` : reason,
-  )
+  return invalidSchema(name, shortText(reason, MAX_REASON_CHARS))
 }
 
 /** Why a call that waited may no longer run: its tool is gone, or another one than it was. */
@@ -117,6 +112,12 @@ function definition({ name, description, schema, readOnly, destructive, idempote
   return JSON.stringify([name, description, schema, readOnly, destructive, idempotent])
 }
 
+interface ZodOutcome {
+  success: boolean
+  data?: unknown
+  error?: { issues: readonly { message: string }[] }
+}
+
 /** How a tool's schema library checks arguments. */
 function parserOf({ schema }: Tool): Plan['parse'] {
   const standard = isStandardSchema(schema) ? schema['~standard'] : undefined
@@ -131,16 +132,9 @@ function parserOf({ schema }: Tool): Plan['parse'] {
   }
 }
 
-interface ZodOutcome {
-  success: boolean
-  data?: unknown
-  error?: { issues: readonly { message: string }[] }
-}
-
 function singleInputOf(schema: JsonSchema): Plan['singleInput'] {
   const properties = propertiesOf(schema)
-  const names = Object.keys(properties)
-  if (names.length !== 1 || names[0] !== 'input') return undefined
+  if (Object.keys(properties).join() !== 'input') return undefined
   const input = resolveRef(properties.input, schema)
-  return isObjectLike(input) && (input as JsonSchema).type === 'string' ? 'text' : 'any'
+  return isRecord(input) && input.type === 'string' ? 'text' : 'any'
 }

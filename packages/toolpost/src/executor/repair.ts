@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { grouped } from '../runtime/grouped.ts'
 import { isRecord, valueAt } from '../runtime/guards.ts'
-import { pointerParts } from '../schema/explain.ts'
+import { hasTwoReadings, pointerParts } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, withBranches } from '../schema/json-schema.ts'
 import { exactNumber, parseJsonText } from './json-text.ts'
 
@@ -12,14 +12,14 @@ const MAX_ERRORS = 1_000
 /** How many candidates are weighed one by one. */
 const MAX_WEIGHED = 12
 
-interface Repaired {
-  args: Arguments
-  repairs: string[]
-}
-
 interface Candidate {
   pointer: string
   repair: Repair
+}
+
+interface Repaired {
+  args: Arguments
+  repairs: string[]
 }
 
 interface RepairOptions {
@@ -36,118 +36,97 @@ interface RepairOptions {
 export function repairArguments(
   args: Arguments,
   errors: readonly ErrorObject[],
-  options: RepairOptions,
+  { root, findErrors }: RepairOptions,
 ): Repaired | undefined {
   if (errors.length > MAX_ERRORS) return undefined
   const candidates = [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
     if (pointer === '') return []
     const isEntry = Array.isArray(valueAt(args, pointerParts(pointer).slice(0, -1)))
-    const repair = onlyOf(here.map(error => repairFor(error, { root: options.root, isEntry })))
+    const repair = onlyOf(here.map(error => repairFor(error, { root, isEntry })))
     return repair && !repair.isDoubtful ? [{ pointer, repair }] : []
   })
   const hasAlternatives = errors.some(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
-  const groups = hasAlternatives ? weighable(candidates) : [candidates]
-  const tried = groups.flatMap(group => tryOut(args, group, options) ?? [])
+  const tried = (hasAlternatives ? oneByOne(candidates) : [candidates]).flatMap(
+    group => tryOut(args, group, findErrors) ?? [],
+  )
   return tried.sort((a, b) => a.left - b.left)[0]
 }
 
-/** Each candidate separately; if there are many, all removals count as one. */
-function weighable(candidates: readonly Candidate[]): Candidate[][] {
-  if (candidates.length <= MAX_WEIGHED) return candidates.map(candidate => [candidate])
-  const absent = candidates.filter(({ repair }) => repair.value === ABSENT)
-  const others = candidates.filter(({ repair }) => repair.value !== ABSENT)
-  return [absent, ...others.slice(0, MAX_WEIGHED).map(candidate => [candidate])]
+/** Each candidate separately; all removals count as one. */
+function oneByOne(candidates: readonly Candidate[]): Candidate[][] {
+  const isRemoval = ({ repair }: Candidate) => repair.value === ABSENT
+  const others = candidates.filter(candidate => !isRemoval(candidate)).slice(0, MAX_WEIGHED)
+  return [candidates.filter(isRemoval), ...others.map(candidate => [candidate])]
 }
 
 /** Makes the repairs, then reverts those that turn out wrong: a removed value is required, or a new one does not fit. */
 function tryOut(
   args: Arguments,
   candidates: readonly Candidate[],
-  { findErrors }: RepairOptions,
+  findErrors: RepairOptions['findErrors'],
 ): (Repaired & { left: number }) | undefined {
-  const all = repaired(args, candidates)
-  const errors = findErrors(all)
+  let trial = repaired(args, candidates)
+  let errors = findErrors(trial)
   const broken = brokenPlaces(errors)
   const kept = candidates.filter(({ pointer, repair }) => !(repair.isTentative && broken.has(pointer)))
   if (kept.length === 0) return undefined
-  const isWhole = kept.length === candidates.length
-  const trial = isWhole ? all : repaired(args, kept)
-  const left = isWhole ? errors.length : findErrors(trial).length
+  if (kept.length < candidates.length) {
+    trial = repaired(args, kept)
+    errors = findErrors(trial)
+  }
   const repairs = kept.map(({ pointer, repair }) => `${pointerParts(pointer).join('.')}: ${repair.what}`)
-  return { args: trial, repairs, left }
+  return { args: trial, repairs, left: errors.length }
 }
 
 function repaired(args: Arguments, candidates: readonly Candidate[]): Arguments {
-  const keys = new Map<string, Set<string>>()
-  const values = new Map<string, () => unknown>()
-  for (const { pointer, repair } of candidates) {
-    if (repair.value !== ABSENT) values.set(pointer, () => repair.value)
-    else {
-      const parent = pointer.slice(0, pointer.lastIndexOf('/'))
-      keys.set(parent, (keys.get(parent) ?? new Set()).add(pointerParts(pointer).at(-1) as string))
-    }
-  }
-  return withoutKeys(changed(args, values), keys)
+  return changed(args, new Map(candidates.map(({ pointer, repair }) => [pointer, repair.value])))
 }
 
 /** Every place with an error at or below it, and the places of missing properties. */
 function brokenPlaces(errors: readonly ErrorObject[]): Set<string> {
   const places = new Set<string>()
   for (const { instancePath, keyword, params } of errors) {
-    if (keyword === 'required') places.add(`${instancePath}/${escaped(params.missingProperty)}`)
+    if (keyword === 'required') places.add(pointerTo(instancePath, params.missingProperty))
     for (let end = instancePath.length; end > 0; end = instancePath.lastIndexOf('/', end - 1))
       places.add(instancePath.slice(0, end))
   }
   return places
 }
 
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+/** The JSON pointer of a property. */
+export function pointerTo(place: string, name: string): string {
+  return `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** How to change values, by JSON pointer. */
-type Changes = ReadonlyMap<string, (value: unknown) => unknown>
+/** New values by JSON pointer; `ABSENT` removes one. */
+export type Changes = ReadonlyMap<string, unknown>
 
-interface Node {
-  alter?: (value: unknown) => unknown
-  readonly inner: Map<string, Node>
-}
+/** The value of an argument to be removed. */
+export const ABSENT = Symbol('absent')
 
 /** A copy of `args` with all changes applied; parts without changes are shared with the original. */
-function changed(args: Arguments, changes: Changes): Arguments {
-  const root: Node = { inner: new Map() }
-  for (const [pointer, alter] of changes) nodeAt(root, pointerParts(pointer)).alter = alter
-  return rebuilt(args, root) as Arguments
-}
-
-/** A copy of `args` without some keys, given by the JSON pointer of their object. */
-export function withoutKeys(args: Arguments, keys: ReadonlyMap<string, ReadonlySet<string>>): Arguments {
-  const changes = [...keys].map(
-    ([pointer, here]) => [pointer, (value: unknown) => without(value, here)] as const,
-  )
-  return changed(args, new Map(changes))
-}
-
-function nodeAt(root: Node, path: readonly string[]): Node {
-  let node = root
-  for (const part of path) {
-    const next = node.inner.get(part) ?? { inner: new Map() }
-    node.inner.set(part, next)
-    node = next
+export function changed(args: Arguments, changes: Changes): Arguments {
+  const copies = new Set<unknown>()
+  const copyOf = (value: unknown): Arguments => {
+    if (copies.has(value)) return value as Arguments
+    const copy = Array.isArray(value) ? [...value] : { ...(value as Arguments) }
+    copies.add(copy)
+    return copy as Arguments
   }
-  return node
-}
-
-function rebuilt(value: unknown, { alter, inner }: Node): unknown {
-  if (inner.size === 0) return alter ? alter(value) : value
-  const copy = (Array.isArray(value) ? [...value] : { ...(value as Arguments) }) as Arguments
-  for (const [key, node] of inner) copy[key] = rebuilt(copy[key], node)
-  return alter ? alter(copy) : copy
-}
-
-function without(value: unknown, keys: ReadonlySet<string>): unknown {
-  const names = Object.keys(value as Arguments).filter(name => !keys.has(name))
-  return Object.fromEntries(names.map(name => [name, (value as Arguments)[name]]))
+  const root = copyOf(args)
+  // A part is changed before the whole that it belongs to.
+  for (const [pointer, value] of [...changes].sort(([a], [b]) => b.length - a.length)) {
+    const path = pointerParts(pointer)
+    const key = path.pop() as string
+    let parent = root
+    for (const part of path) {
+      parent[part] = copyOf(parent[part])
+      parent = parent[part] as Arguments
+    }
+    if (value === ABSENT) delete parent[key]
+    else parent[key] = value
+  }
+  return root
 }
 
 interface Repair {
@@ -159,9 +138,6 @@ interface Repair {
   /** Never made; only means that others are not certain. */
   isDoubtful?: boolean
 }
-
-/** The value of an argument to be removed. */
-const ABSENT = Symbol('absent')
 
 interface Place {
   root: JsonSchema
@@ -211,7 +187,7 @@ function toType(data: unknown, type: string): Repair | undefined {
 }
 
 function toNumber(data: unknown, type: string): Repair | undefined {
-  const value = typeof data === 'string' ? exactNumber(data) : undefined
+  const value = typeof data === 'string' && !hasTwoReadings(data) ? exactNumber(data) : undefined
   if (value === undefined || (type === 'integer' && !Number.isInteger(value))) return undefined
   return { value, what: 'numeric text → number' }
 }

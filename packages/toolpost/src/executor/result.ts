@@ -1,36 +1,78 @@
+import { types } from 'node:util'
 import type { ToolResult, ToolSuccess } from '../call/tool-result.ts'
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { plainCopy } from '../runtime/plain-value.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
-import { classifyError } from './classify-error.ts'
-import type { CallContext, Ending } from './context.ts'
-import { cancelled, type Failure, timedOut } from './failure.ts'
+import type { CallContext } from './context.ts'
+import { Failure, toolError } from './failure.ts'
 import type { Plan } from './plan.ts'
+import type { Outcome } from './time-box.ts'
 
-/** Turns the ending of a call into its result, without its duration. May throw if reading the tool's value does. */
-export function resultOf(ending: Ending, plan: Plan, context: CallContext): ToolResult {
-  if (ending.kind !== 'value') return failureResult(failureOf(ending, plan, context), context)
+/** The result of a call whose tool ended. */
+export function resultOf(outcome: Outcome, context: CallContext): ToolResult {
+  context.mark('invoke')
+  if (outcome instanceof Failure) return failureResult(outcome, context)
+  const { value } = outcome
   const result: ToolSuccess = {
     success: true,
-    result: ending.value,
+    result: value,
     tool_name: context.name,
     execution_time_ms: 0,
   }
-  if (ending.value instanceof ToolOutput) takeApart(ending.value, result)
-  else if (plan.hasContentBlocks) addText(result, ending.value)
-  const { overdueMs } = context
-  if (overdueMs > 0) {
-    const deadline = `missed by ${Math.round(overdueMs)} ms: the tool blocked the event loop`
-    result.diagnosis = { deadline }
+  if (isObjectLike(value)) {
+    try {
+      takeApart(value, result, context.plan)
+    } catch (error) {
+      return failureResult(unexpected(error), context)
+    }
+  }
+  context.own = result
+  return result
+}
+
+export function failureResult(failure: Failure, context: CallContext): ToolResult {
+  const { error, code, diagnosis, retryAfterMs } = failure
+  const result: ToolResult = { success: false, error, code, tool_name: context.name, execution_time_ms: 0 }
+  if (diagnosis) result.diagnosis = diagnosis
+  if (retryAfterMs !== undefined) result.retry_after_ms = retryAfterMs
+  context.own = result
+  return result
+}
+
+/** For values that throw when they are read. */
+export function unexpected(error: unknown): Failure {
+  return toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
+}
+
+/** Adds what the executor knows about the call: its duration, its id, its repairs. */
+export function complete(result: ToolResult, context: CallContext): ToolResult {
+  const { id, repairs, box, enteredAt } = context
+  const now = context.services.clock.now()
+  // An interceptor answered it.
+  if (enteredAt !== undefined) context.waitedMs += now - enteredAt
+  result.execution_time_ms = Math.round((now - context.startedAt) * 1_000) / 1_000
+  if (id !== undefined) result.tool_call_id = id
+  if (repairs) result.repairs = repairs
+  if (context.waitedMs >= 1) result.waited_ms = Math.round(context.waitedMs)
+  if (box && now > box.deadlineAt && result.success) {
+    const deadline = `missed by ${Math.round(now - box.deadlineAt)} ms: the tool blocked the event loop`
+    result.diagnosis = { ...result.diagnosis, deadline }
     context.warn(`Deadline ${deadline}`)
   }
   return result
 }
 
-function takeApart(output: ToolOutput, result: ToolSuccess): void {
-  result.result = output.value
-  addText(result, output.content)
-  if (!isToldByText(output)) result.content = output.content
-  if (output.meta) result.meta = output.meta
+function takeApart(value: object, result: ToolSuccess, plan: Plan | undefined): void {
+  if (value instanceof ToolOutput) {
+    result.result = readable(value.value)
+    addText(result, value.content)
+    if (!isToldByText(value)) result.content = value.content
+    if (value.meta) result.meta = value.meta
+    return
+  }
+  result.result = readable(value)
+  if (plan?.hasContentBlocks) addText(result, result.result)
 }
 
 function addText(result: ToolSuccess, content: unknown): void {
@@ -44,26 +86,26 @@ function isToldByText({ value, content }: ToolOutput): boolean {
   return isRecord(value) && others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2
 }
 
-export function failureOf(
-  ending: Exclude<Ending, { kind: 'value' }>,
-  plan: Plan,
-  { name }: CallContext,
-): Failure {
-  if (ending.kind === 'error') return classifyError(ending.error, plan.tool)
-  return ending.kind === 'timeout' ? timedOut(name, ending.afterMs) : cancelled(name)
+const MAX_READ = 100_000
+const MAX_DEPTH = 500
+const COPIED = { maxDepth: MAX_DEPTH, maxEntries: MAX_READ, maxBytes: 10_000_000, maxValues: MAX_READ }
+
+/**
+ * The value itself, or a copy if it has getters or is a proxy: those may return something else, or throw, whenever the
+ * result is read later.
+ */
+function readable(value: unknown): unknown {
+  return hasTraps(value, 0, { left: MAX_READ }) ? plainCopy(value, COPIED).value : value
 }
 
-export function failureResult(failure: Failure, { name }: CallContext): ToolResult {
-  const { error, code, diagnosis, retryAfterMs } = failure
-  return {
-    success: false,
-    error,
-    code,
-    tool_name: name,
-    execution_time_ms: 0,
-    ...(diagnosis && { diagnosis }),
-    ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
-  }
+function hasTraps(value: unknown, depth: number, walk: { left: number }): boolean {
+  if (!isObjectLike(value) || ArrayBuffer.isView(value) || depth > MAX_DEPTH || --walk.left < 0) return false
+  if (types.isProxy(value)) return true
+  if (Array.isArray(value)) return value.some(entry => hasTraps(entry, depth + 1, walk))
+  return Object.keys(value).some(key => {
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    return property?.get !== undefined || hasTraps(property?.value, depth + 1, walk)
+  })
 }
 
 /**
@@ -105,6 +147,5 @@ function blockText(block: Block): string {
   if (typeof resource?.text === 'string') return resource.text
   const kind = block.type === 'image_url' ? 'image' : block.type.replace('_', ' ')
   const details = [block.name, block.uri ?? resource?.uri, block.mimeType ?? resource?.mimeType]
-  const shown = details.filter(detail => typeof detail === 'string')
-  return `[${[kind, ...shown].join(' ')}]`
+  return `[${[kind, ...details.filter(detail => typeof detail === 'string')].join(' ')}]`
 }

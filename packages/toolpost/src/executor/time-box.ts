@@ -1,29 +1,129 @@
+import { QUESTION_MS } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { CallContext, Ending } from './context.ts'
+import { classifyError } from './classify-error.ts'
+import type { CallContext } from './context.ts'
+import type { Expiring } from './deadlines.ts'
+import { cancelled, type Failure, timedOut } from './failure.ts'
 import type { RunOptions } from './options.ts'
 
-const { then } = Promise.prototype
+/** What time-boxed work ends with. */
+export type Outcome = { value: unknown } | Failure
+
+type Work = (context: CallContext) => unknown
+type Settle<T> = (outcome: Outcome, context: CallContext) => T
 
 /**
- * Runs `work` until it settles, its time is up or the call is cancelled, whichever comes first. At the deadline the
- * caller gets its answer, whatever the work does; the signal is aborted, and a late answer is dropped and logged.
+ * Runs `work` until it settles, its time is up or the call is cancelled, whichever comes first; resolves to what `settle`
+ * makes of that. At the deadline the caller gets its answer, whatever the work does; the signal is aborted, and a late
+ * answer is dropped and logged.
  */
-export function timeBox(context: CallContext, timeoutMs: number, work: () => unknown): Promise<Ending> {
-  if (context.isCancelled) return Promise.resolve({ kind: 'cancelled' })
+export function timeBox<T>(
+  context: CallContext,
+  { limitMs, startedAt }: { limitMs: number; startedAt: number },
+  work: Work,
+  settle: Settle<T>,
+): Promise<T> {
+  if (context.isCancelled) return Promise.resolve(settle(cancelled(context.name), context))
   return new Promise(resolve => {
-    context.begin(timeoutMs, resolve)
-    const onValue = (value: unknown) => {
-      if (!context.end({ kind: 'value', value })) context.warn('Late answer dropped: the call had ended')
-    }
-    // Most tools reject once their signal is aborted: nothing to report.
-    const onError = (error: unknown) => void context.end({ kind: 'error', error })
-    try {
-      // Not its own `then`, which a tool may have replaced.
-      then.call(Promise.resolve(work()), onValue, onError)
-    } catch (error) {
-      onError(error)
-    }
+    const box = new TimeBox(context, limitMs, startedAt, outcome => resolve(settle(outcome, context)))
+    context.box = box
+    void run(box, context, work)
   })
+}
+
+async function run(box: TimeBox, context: CallContext, work: Work): Promise<void> {
+  try {
+    const value = await work(context)
+    if (!box.end({ value })) context.warn('Late answer dropped: the call had ended')
+  } catch (error) {
+    // Most tools reject once their signal is aborted: nothing to report.
+    if (box.isRunning) box.end(classifyError(error, context.tool as Tool))
+  }
+}
+
+/** The running time limit of a call. */
+export class TimeBox implements Expiring {
+  deadlineAt: number
+  before: Expiring | undefined = undefined
+  after: Expiring | undefined = undefined
+  readonly #context: CallContext
+  readonly #startedAt: number
+  /** How long the work may take at once, and now in all: progress extends it. */
+  readonly #stepMs: number
+  #limitMs: number
+  #resolve: ((outcome: Outcome) => void) | undefined
+  #holds = 0
+  #heldAt = 0
+  #heldMs = 0
+
+  constructor(context: CallContext, limitMs: number, startedAt: number, resolve: (outcome: Outcome) => void) {
+    this.#context = context
+    this.#startedAt = startedAt
+    this.#stepMs = limitMs
+    this.#limitMs = limitMs
+    this.#resolve = resolve
+    this.deadlineAt = startedAt + limitMs - context.beforeMs
+    if (limitMs < Number.POSITIVE_INFINITY) context.services.deadlines.add(this)
+  }
+
+  get isRunning(): boolean {
+    return this.#resolve !== undefined
+  }
+
+  /** Returns `false` if it had already ended. */
+  end(outcome: Outcome): boolean {
+    const resolve = this.#resolve
+    if (!resolve) return false
+    if (this.#holds > 0) this.#countHold()
+    this.#resolve = undefined
+    this.#context.services.deadlines.remove(this)
+    resolve(outcome)
+    return true
+  }
+
+  expire(): void {
+    const afterMs = Math.round(this.#limitMs)
+    if (this.end(timedOut(this.#context.name, afterMs))) this.#context.abort(`timed out after ${afterMs} ms`)
+  }
+
+  /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
+  extend(maxMs: number): void {
+    const now = this.#holds > 0 ? this.#heldAt : this.#context.services.clock.now()
+    const usedMs = now - this.#startedAt - this.#heldMs
+    this.#limitMs = Math.max(this.#limitMs, Math.min(usedMs + this.#stepMs, maxMs))
+    this.#moveDeadline()
+  }
+
+  /** Pauses the time limit while `work` runs. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#holds++ === 0) {
+      this.#heldAt = this.#context.services.clock.now()
+      this.#moveDeadline()
+    }
+    try {
+      return await work()
+    } finally {
+      if (--this.#holds === 0 && this.isRunning) {
+        this.#countHold()
+        this.#moveDeadline()
+      }
+    }
+  }
+
+  /** Time spent waiting for a person or a model is not the tool's. */
+  #countHold(): void {
+    const heldMs = Math.min(this.#context.services.clock.now() - this.#heldAt, QUESTION_MS)
+    this.#heldMs += heldMs
+    this.#context.waitedMs += heldMs
+  }
+
+  #moveDeadline(): void {
+    const { deadlines } = this.#context.services
+    deadlines.remove(this)
+    const pauseMs = this.#heldMs + (this.#holds > 0 ? QUESTION_MS : 0)
+    this.deadlineAt = this.#startedAt + this.#limitMs - this.#context.beforeMs + pauseMs
+    if (this.deadlineAt < Number.POSITIVE_INFINITY) deadlines.add(this)
+  }
 }
 
 /** A limit in milliseconds; anything else counts as not given. */

@@ -5,7 +5,7 @@ import type { CompiledSchema } from '../schema/compile.ts'
 import { explainErrors, kindOf, pointerParts } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, schemasOfPart, withBranches } from '../schema/json-schema.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
-import { type Arguments, repairArguments, withoutKeys } from './repair.ts'
+import { ABSENT, type Arguments, type Changes, changed, pointerTo, repairArguments } from './repair.ts'
 
 const MAX_ARGUMENT_MB = 10
 const MAX_ARGUMENT_LEVELS = 64
@@ -15,44 +15,19 @@ const MAX_NAME_CHARS = 2_000
 /** How many characters of text take as long to check as one value. */
 const CHARS_PER_VALUE = 10
 
-interface Size {
-  values: number
-  chars: number
-}
-
 /**
  * How many values the arguments have, a long text counting as several; or what is wrong with them, if they are over a
  * limit or no object. Runs for every call, before any schema.
  */
 export function measureArguments(args: unknown): number | string {
   if (!isObjectLike(args) || Array.isArray(args)) return `arguments must be object, got ${kindOf(args)}`
-  const size: Size = { values: 1, chars: 0 }
-  const problem = problemIn(args, size, 1)
-  if (problem) return problem
-  return size.values + size.chars / CHARS_PER_VALUE
+  const size = { values: 0, chars: 0 }
+  return problemOf(args, size, 0) ?? size.values + size.chars / CHARS_PER_VALUE
 }
 
-function problemIn(value: object, size: Size, level: number): string | undefined {
-  if (level > MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
-  if (Array.isArray(value)) return problemInList(value, size, level)
-  for (const name in value) {
-    if (name === '__proto__') return "'__proto__' is not an argument name"
-    if (name.length > MAX_NAME_CHARS) return `an argument name is longer than ${MAX_NAME_CHARS} characters`
-    size.chars += name.length
-    const problem = problemOf((value as Arguments)[name], size, level)
-    if (problem) return problem
-  }
-  return undefined
-}
-
-function problemInList(list: readonly unknown[], size: Size, level: number): string | undefined {
-  // A list may be longer than what it holds.
-  if (list.length > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
-  for (const entry of list) {
-    const problem = problemOf(entry, size, level)
-    if (problem) return problem
-  }
-  return undefined
+interface Size {
+  values: number
+  chars: number
 }
 
 const TOO_MANY_VALUES = `arguments have more than ${MAX_ARGUMENT_VALUES} values`
@@ -62,6 +37,20 @@ function problemOf(value: unknown, size: Size, level: number): string | undefine
   if (typeof value === 'string') size.chars += value.length
   if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
   return isObjectLike(value) ? problemIn(value, size, level + 1) : undefined
+}
+
+function problemIn(value: object, size: Size, level: number): string | undefined {
+  if (level > MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
+  // A list may be longer than what it holds.
+  if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
+  for (const name in value) {
+    if (name === '__proto__') return "'__proto__' is not an argument name"
+    if (name.length > MAX_NAME_CHARS) return `an argument name is longer than ${MAX_NAME_CHARS} characters`
+    size.chars += name.length
+    const problem = problemOf((value as Arguments)[name], size, level)
+    if (problem) return problem
+  }
+  return undefined
 }
 
 /** Each round of repairs may uncover another problem, such as text inside text inside text. */
@@ -80,9 +69,11 @@ export type Validated =
  */
 export function validateArguments(compiled: CompiledSchema, given: Arguments, repair: boolean): Validated {
   const { schema, validate } = compiled
-  let left = repair ? MAX_TRIALS : 0
+  const isValid: boolean = validate(given)
+  if (isValid) return { args: given }
+  let trialsLeft = repair ? MAX_TRIALS : 0
   const findErrors = (trial: Arguments): readonly ErrorObject[] => {
-    left--
+    trialsLeft--
     return validate(trial) ? [] : (validate.errors ?? [])
   }
   let args = given
@@ -91,13 +82,11 @@ export function validateArguments(compiled: CompiledSchema, given: Arguments, re
     const errors = validate.errors ?? []
     const extras = extraArguments(errors, schema)
     if (extras.size > 0 && removals++ < MAX_REPAIRS) {
-      args = withoutKeys(args, extras)
+      args = changed(args, extras)
       continue
     }
-    const repaired =
-      left > 0 && repairs.length < MAX_REPAIRS
-        ? repairArguments(args, errors, { root: schema, findErrors })
-        : undefined
+    const mayRepair = trialsLeft > 0 && repairs.length < MAX_REPAIRS
+    const repaired = mayRepair ? repairArguments(args, errors, { root: schema, findErrors }) : undefined
     if (!repaired || typeof measureArguments(repaired.args) === 'string')
       return { problems: explainErrors(errors, schema) }
     args = repaired.args
@@ -113,66 +102,40 @@ export async function argumentsFromText(text: string): Promise<Arguments | undef
   return typeof measureArguments(value) === 'number' ? (value as Arguments) : undefined
 }
 
-/** The keys to leave out, by the JSON pointer of their object. */
-type Extras = ReadonlyMap<string, ReadonlySet<string>>
-
-interface Refusal {
-  place: string
-  key: string
-  /** The closed schema that refuses it. */
-  by: string
-}
-
-/** The keys that no branch of a closed schema knows, taken from its validation errors. */
-function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Extras {
-  const extras = new Map<string, ReadonlySet<string>>()
-  const refusals = refusalsIn(errors)
-  if (refusals.size === 0) return extras
+/** The arguments that no branch of a closed schema knows, taken from its validation errors. */
+function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Changes {
+  const extras = new Map<string, unknown>()
+  const refusals = errors.filter(
+    ({ keyword }) => keyword === 'additionalProperties' || keyword === 'unevaluatedProperties',
+  )
   const namesAt = nameFinder(root)
-  for (const [place, here] of refusals) {
-    const known = namesAt(place)
-    const keys = refusedByAll(here).filter(key => !known.has(key))
-    if (keys.length > 0) extras.set(place, new Set(keys))
+  for (const [place, here] of grouped(refusals, ({ instancePath }) => instancePath)) {
+    // Each of several branches refuses the names of the others: only a name that all of them refuse is extra.
+    const schemas = new Set(here.map(({ schemaPath }) => schemaPath)).size
+    for (const [name, refused] of grouped(here, refusedName))
+      if (refused.length >= schemas && !namesAt(place).has(name)) extras.set(pointerTo(place, name), ABSENT)
   }
   return extras
 }
 
-function refusalsIn(errors: readonly ErrorObject[]): Map<string, Refusal[]> {
-  const refusals: Refusal[] = []
-  for (const { params, instancePath, schemaPath } of errors) {
-    const key: unknown = params.additionalProperty ?? params.unevaluatedProperty
-    if (typeof key === 'string') refusals.push({ place: instancePath, key, by: schemaPath })
-  }
-  return grouped(refusals, ({ place }) => place)
-}
-
-/** Each of several branches refuses the keys of the others: only keys that all of them refuse are extra. */
-function refusedByAll(refusals: readonly Refusal[]): string[] {
-  const schemas = new Set(refusals.map(({ by }) => by))
-  if (schemas.size === 1) return refusals.map(({ key }) => key)
-  return [...grouped(refusals, ({ key }) => key)]
-    .filter(([, here]) => new Set(here.map(({ by }) => by)).size === schemas.size)
-    .map(([key]) => key)
+function refusedName({ params }: ErrorObject): string {
+  return params.additionalProperty ?? params.unevaluatedProperty
 }
 
 /** The names declared for a place in any branch, including those that fail for another reason. */
 function nameFinder(root: JsonSchema): (pointer: string) => ReadonlySet<string> {
-  const known = new Map([['', withBranches([root], root)]])
-  const schemasAt = (pointer: string): readonly JsonSchema[] => {
-    const before = known.get(pointer)
-    if (before) return before
-    const end = pointer.lastIndexOf('/')
-    const [name = ''] = pointerParts(pointer.slice(end))
-    const schemas = schemasOfPart(schemasAt(pointer.slice(0, end)), name, root)
-    known.set(pointer, schemas)
-    return schemas
-  }
-  // Entries of a list share their schemas: 40,000 of them are looked up as one.
-  const names = new Map<string, ReadonlySet<string>>()
+  const known = new Map<string, ReadonlySet<string>>()
   return pointer => {
+    // Entries of a list share their schemas: 40,000 of them are looked up as one.
     const place = pointer.replace(/\/\d+(?=\/|$)/g, '/0')
-    const here = names.get(place) ?? declaredNames(schemasAt(place))
-    names.set(place, here)
-    return here
+    const before = known.get(place)
+    if (before) return before
+    const schemas = pointerParts(place).reduce(
+      (here, name) => schemasOfPart(here, name, root),
+      withBranches([root], root),
+    )
+    const names = declaredNames(schemas)
+    known.set(place, names)
+    return names
   }
 }

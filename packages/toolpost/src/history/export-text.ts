@@ -23,8 +23,8 @@ const COLUMNS: Record<string, (call: StoredCall) => unknown> = {
   rule: call => call.rule,
   approval: call => call.approval,
   trace_id: call => call.traceId,
-  found_ms: call => call.stages?.foundMs,
-  fitted_ms: call => call.stages?.fittedMs,
+  found_ms: call => endOf(call, 'find'),
+  fitted_ms: call => endOf(call, 'fit'),
 }
 
 /** Calls as text: one JSON object per line, or CSV with a header line. */
@@ -43,4 +43,10 @@ function csvField(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const harmless = FORMULA.test(text) ? `'${text}` : text
   return /[",\r\n']/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+/** When a stage of the call ended. */
+function endOf({ stages = [] }: StoredCall, name: string): number | undefined {
+  const stage = stages.find(each => each.name === name)
+  return stage && Math.round((stage.start_ms + stage.duration_ms) * 1_000) / 1_000
 }

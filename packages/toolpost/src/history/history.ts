@@ -1,4 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -19,7 +20,7 @@ import {
 } from './database.ts'
 import { type ExportFormat, exportText } from './export-text.ts'
 import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
-import { type StoredCall, storedCall } from './stored-call.ts'
+import { type StoredCall, snapshot, storedCall } from './stored-call.ts'
 
 const DEFAULT_DAYS = 30
 const DEFAULT_MAX_MB = 500
@@ -30,6 +31,9 @@ const WRITTEN_BYTES = 500_000
 const RETRY_MS = 1_000
 /** How much may wait to be written; calls beyond that are dropped and counted. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024
+/** How many small calls may wait to be prepared, and how many are prepared at once. */
+const MAX_FRESH = 100_000
+const PREPARED_TOGETHER = 500
 /** How often old calls are looked for. */
 const REMOVE_MS = 10_000
 /** How often, and how far apart, closing tries a locked file. */
@@ -74,6 +78,8 @@ export class History {
   readonly #onNotice: (text: string) => void
   readonly #stops: (() => void)[] = []
   #open: OpenFile | undefined
+  /** Small calls that just ended. */
+  readonly #fresh: { event: CallEvent; tools: ToolManager }[] = []
   #waiting: WaitingCall[] = []
   #waitingBytes = 0
   #writeTimer: NodeJS.Timeout | undefined
@@ -145,7 +151,8 @@ export class History {
       if (this.#waiting.length === 0 || !this.#isLocked) break
       await delay(CLOSING_RETRY_MS)
     }
-    if (this.#waiting.length > 0) this.#drop(this.#waiting.length)
+    const lost = this.#waiting.length + this.#fresh.length
+    if (lost > 0) this.#drop(lost)
     clearTimeout(this.#writeTimer)
     clearTimeout(this.#removeTimer)
     this.#status.state = 'closed'
@@ -154,19 +161,27 @@ export class History {
 
   #add(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
-    if (this.#waitingBytes >= MAX_WAITING_BYTES) return this.#drop(1)
+    if (this.#waitingBytes >= MAX_WAITING_BYTES || this.#fresh.length >= MAX_FRESH) return this.#drop(1)
+    const kept = snapshot(event, event.result)
+    if (kept) this.#fresh.push({ event: kept, tools })
+    else this.#prepare(event, tools)
+    this.#writeTimer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
+  }
+
+  /** Removes secrets and shortens. Not while the call is answered, unless it is large. */
+  #prepare(event: CallEvent, tools: ToolManager): void {
     const tool = tools.findTool(event.call.name)
-    const call = storedCall(event, event.result, tool && tools.originOf(tool)?.server)
+    const call = storedCall(event, event.result as ToolResult, tool && tools.originOf(tool)?.server)
     const json = JSON.stringify(call)
     this.#waiting.push({ call, json })
     this.#waitingBytes += json.length
-    this.#writeTimer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
   }
 
   /** Writes the first waiting calls. Returns whether it makes sense to go on. */
   #write(): boolean {
     clearTimeout(this.#writeTimer)
     this.#writeTimer = undefined
+    for (const { event, tools } of this.#fresh.splice(0, PREPARED_TOGETHER)) this.#prepare(event, tools)
     if (this.#waiting.length === 0) return false
     let bytes = 0
     let count = 0
@@ -183,8 +198,9 @@ export class History {
     this.#waitingBytes -= bytes
     this.#works(count)
     this.#removeOldCalls()
-    if (this.#waiting.length > 0) this.#writeTimer = setTimeout(() => this.#write(), 0).unref()
-    return this.#waiting.length > 0
+    const isMore = this.#waiting.length > 0 || this.#fresh.length > 0
+    if (isMore) this.#writeTimer = setTimeout(() => this.#write(), 0).unref()
+    return isMore
   }
 
   /** Other work goes in between. */

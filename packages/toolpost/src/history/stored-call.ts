@@ -1,5 +1,5 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import type { CallEvent } from '../executor/observers.ts'
+import type { CallEvent, CallStage } from '../executor/observers.ts'
 import { cleaner, safeText, safeValue } from '../logging/safe-value.ts'
 import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
 
@@ -20,8 +20,8 @@ export interface StoredCall {
   /** Milliseconds since 1970. */
   startedAt: number
   durationMs: number
-  /** When its tool was found and its arguments fitted, in milliseconds since the start, if it got that far. */
-  stages?: { foundMs: number; fittedMs: number }
+  /** Where its time went, in order. */
+  stages?: CallStage[]
   result: ToolResult
   /** The policy's rule, the approval and the trace, if there were any. */
   rule?: string
@@ -32,7 +32,7 @@ export interface StoredCall {
 const MAX_NAME = 200
 const MAX_ERROR = 4_000
 
-/** A copy of an ended call: the owner of its values may change them afterwards. */
+/** An ended call in the form in which it is kept. */
 export function storedCall(event: CallEvent, result: ToolResult, server: string | undefined): StoredCall {
   const { serial, call, origin, caller, startedAt, notes = {}, stages } = event
   const id = call.id === undefined ? undefined : nameOf(call.id)
@@ -82,4 +82,38 @@ const WHOLE: PlainLimits = {
 function plainValue(value: unknown): unknown {
   const copy = plainCopy(value, WHOLE)
   return copy.isComplete && copy.bytes <= WHOLE.maxBytes ? copy.value : safeValue(value)
+}
+
+const MAX_SNAPSHOT_VALUES = 100
+const MAX_SNAPSHOT_DEPTH = 10
+const CHARS_PER_VALUE = 100
+
+/** A call of small plain data as it is now: its owner may change it before it is written. `undefined` for any other. */
+export function snapshot(event: CallEvent, result: ToolResult): CallEvent | undefined {
+  const { serial, call, origin, caller, startedAt, notes, stages } = event
+  const left = { values: MAX_SNAPSHOT_VALUES }
+  try {
+    const args = plainNow(call.args, MAX_SNAPSHOT_DEPTH, left)
+    const kept = { ...result }
+    if (kept.success) kept.result = plainNow(kept.result, MAX_SNAPSHOT_DEPTH, left)
+    if (left.values < 0) return undefined
+    const { id, name } = call
+    return { serial, call: { id, name, args }, origin, caller, startedAt, notes, stages, result: kept }
+  } catch {
+    // A getter or a proxy threw.
+    return undefined
+  }
+}
+
+function plainNow(value: unknown, depth: number, left: { values: number }): unknown {
+  if (typeof value === 'string') left.values -= value.length / CHARS_PER_VALUE
+  if (typeof value !== 'object' || value === null) return value
+  const prototype = Object.getPrototypeOf(value)
+  const isPlain = prototype === Object.prototype || prototype === Array.prototype
+  const keys = isPlain ? Object.keys(value) : []
+  left.values -= isPlain && depth > 0 ? 1 + keys.length : Number.POSITIVE_INFINITY
+  if (left.values < 0) return undefined
+  const copy = (Array.isArray(value) ? [] : {}) as Record<string, unknown>
+  for (const key of keys) copy[key] = plainNow((value as Record<string, unknown>)[key], depth - 1, left)
+  return copy
 }

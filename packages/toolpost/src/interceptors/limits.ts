@@ -3,6 +3,7 @@ import type { CallContext } from '../executor/context.ts'
 import { cancelled } from '../executor/failure.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { fitsGlob } from '../runtime/glob.ts'
+import type { Tool } from '../tools/tool.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { limited, refusal } from './refuse.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -35,7 +36,7 @@ export interface LimitsOptions {
 const DEFAULT_QUEUE = 100
 const DEFAULT_MAX_WAIT_MS = 30_000
 const MINUTE_MS = 60_000
-/** Assumed until it is known how long calls take. */
+/** How long a call is assumed to take, to say when to retry. */
 const USUAL_HOLD_MS = 1_000
 /** Further callers share one limit per rule: made-up names must not take memory. */
 const MAX_NAMES = 1_000
@@ -50,14 +51,19 @@ export function limits(options: LimitsOptions = {}): Interceptor {
   }))
   const serverLimits = new NamedLimits('servers', servers, clock)
   const callerLimits = new NamedLimits('callers', callers, clock)
+  const known = new WeakMap<Tool, readonly Limit[]>()
+  const limitsOf = (tool: Tool, server: string | undefined) => {
+    const fitting = toolLimits.filter(({ pattern }) => fitsTool(pattern, tool, server))
+    const limits = fitting.map(({ limit }) => limit)
+    known.set(tool, limits)
+    return limits
+  }
 
   return async function limits(context, next) {
-    if (context.failure || context.dryRun) return next()
     const { tool, server, caller = 'default' } = context
+    if (!tool || context.failure || context.dryRun) return next()
     const needed = [
-      ...toolLimits
-        .filter(({ pattern }) => tool && fitsTool(pattern, tool, server))
-        .map(({ limit }) => limit),
+      ...(known.get(tool) ?? limitsOf(tool, server)),
       ...(server === undefined ? [] : serverLimits.of(server)),
       ...callerLimits.of(caller),
     ]
@@ -69,7 +75,7 @@ export function limits(options: LimitsOptions = {}): Interceptor {
     const held: Limit[] = []
     try {
       for (const limit of needed) {
-        const problem = await limit.acquire(context)
+        const problem = limit.take() ? undefined : await limit.acquire(context)
         if (problem) {
           for (const each of needed) each.returnToken()
           return problem === 'cancelled' ? givenUp(context) : refuse(context, problem)
@@ -101,12 +107,13 @@ function givenUp(context: CallContext) {
 }
 
 function tooOften(needed: readonly Limit[]): Refusal | undefined {
-  const [first] = needed
-    .map(limit => ({ limit, retryAfterMs: limit.tokenInMs() }))
-    .filter(({ retryAfterMs }) => retryAfterMs > 0)
-    .sort((a, b) => b.retryAfterMs - a.retryAfterMs)
-  if (!first) return undefined
-  const { limit, retryAfterMs } = first
+  let worst: { limit: Limit; retryAfterMs: number } | undefined
+  for (const limit of needed) {
+    const retryAfterMs = limit.tokenInMs()
+    if (retryAfterMs > (worst?.retryAfterMs ?? 0)) worst = { limit, retryAfterMs }
+  }
+  if (!worst) return undefined
+  const { limit, retryAfterMs } = worst
   const reason = `${limit.name} allows ${limit.perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
   return { limit, reason, retryAfterMs }
 }
@@ -125,8 +132,6 @@ class Limit {
   /** How much of the bucket is used, in 60,000ths of a token; drains by `perMinute` per millisecond. */
   #used = 0
   #usedAt = 0
-  #holdMs = USUAL_HOLD_MS
-  readonly #startedAt: number[] = []
 
   /** Throws on invalid options. */
   constructor(name: string, options: LimitOptions, clock: Clock) {
@@ -174,24 +179,25 @@ class Limit {
     return Math.max(0, this.#used - (this.#clock.now() - this.#usedAt) * this.perMinute)
   }
 
-  /** Takes a slot, after waiting for one if necessary; resolves to why there is none. */
-  async acquire(context: CallContext): Promise<Refusal | 'cancelled' | undefined> {
-    if (context.isCancelled) return 'cancelled'
-    if (this.#running >= this.#concurrency) {
-      const waiting = this.#waiting.size
-      if (waiting >= this.#queue) return this.#full(waiting === 0 ? '' : `, and ${waiting} are waiting`)
-      const outcome = await this.#wait(context)
-      if (outcome === 'cancelled') return outcome
-      if (outcome === 'late') return this.#full(`; no slot was free within ${inSeconds(this.#maxWaitMs)}`)
-      // The slot was handed over by the call that left.
-    } else this.#running++
-    this.#startedAt.push(this.#clock.now())
-    return undefined
+  /** Takes a slot if one is free. */
+  take(): boolean {
+    if (this.#running >= this.#concurrency) return false
+    this.#running++
+    return true
   }
 
+  /** Waits for a slot that a call leaves; resolves to why there is none. */
+  async acquire(context: CallContext): Promise<Refusal | 'cancelled' | undefined> {
+    if (context.isCancelled) return 'cancelled'
+    const waiting = this.#waiting.size
+    if (waiting >= this.#queue) return this.#full(waiting === 0 ? '' : `, and ${waiting} are waiting`)
+    const outcome = await this.#wait(context)
+    if (outcome === 'late') return this.#full(`; no slot was free within ${inSeconds(this.#maxWaitMs)}`)
+    return outcome === 'cancelled' ? outcome : undefined
+  }
+
+  /** Hands the slot over to a waiting call. */
   release(): void {
-    const heldMs = this.#clock.now() - (this.#startedAt.shift() ?? 0)
-    this.#holdMs += (heldMs - this.#holdMs) / 8
     const [next] = this.#waiting
     if (next) next()
     else this.#running--
@@ -214,8 +220,8 @@ class Limit {
   }
 
   #full(rest: string): Refusal {
-    const retryAfterMs = Math.max(1, this.#holdMs / this.#concurrency)
-    return { limit: this, reason: `${this.name} allows ${this.#concurrency} at once${rest}`, retryAfterMs }
+    const reason = `${this.name} allows ${this.#concurrency} at once${rest}`
+    return { limit: this, reason, retryAfterMs: Math.max(1, USUAL_HOLD_MS / this.#concurrency) }
   }
 }
 

@@ -53,7 +53,8 @@ export function policy(
   ]
   const decide: Interceptor = async function policy(call, next) {
     if (call.failure) return next()
-    const rule = await firstFit(compiled, call)
+    const fitting = firstFit(compiled, call)
+    const rule = fitting instanceof Promise ? await fitting : fitting
     if (call.dryRun) {
       const { then = 'allow', because, timeoutMs } = rule ?? {}
       call.dryRun.verdict = then
@@ -98,7 +99,15 @@ function compile(rule: PolicyRule, label: string): Compiled {
   }
 }
 
-async function firstFit(rules: readonly Compiled[], call: CallContext): Promise<Compiled | undefined> {
+/** A promise only if a rule looks at the arguments. */
+function firstFit(rules: readonly Compiled[], call: CallContext): Fit | Promise<Fit> {
+  const covering = rules.find(rule => covers(rule, call))
+  return covering?.args === undefined ? covering : firstWithArguments(rules, call)
+}
+
+type Fit = Compiled | undefined
+
+async function firstWithArguments(rules: readonly Compiled[], call: CallContext): Promise<Fit> {
   for (const rule of rules) {
     if (!covers(rule, call)) continue
     if (rule.args === undefined || (await rule.validate())(call.args)) return rule
@@ -107,15 +116,14 @@ async function firstFit(rules: readonly Compiled[], call: CallContext): Promise<
 }
 
 function covers(rule: PolicyRule, call: CallContext): boolean {
-  const { servers, from, callers } = rule
-  const { server, origin, caller, tool } = call
   return (
+    fitsOrigin(call.origin, rule.from) &&
+    fits(call.caller ?? NO_NAME, rule.callers) &&
+    fits(call.server, rule.servers) &&
     fitsNames(rule, call) &&
-    fits(server, servers) &&
-    fitsOrigin(origin, from) &&
-    fits(caller ?? NO_NAME, callers) &&
-    (rule.if === undefined ||
-      Object.entries(rule.if).every(([hint, wanted]) => (tool?.[hint as 'readOnly'] === true) === wanted))
+    Object.entries(rule.if ?? {}).every(
+      ([hint, wanted]) => (call.tool?.[hint as 'readOnly'] === true) === wanted,
+    )
   )
 }
 
@@ -123,8 +131,9 @@ function covers(rule: PolicyRule, call: CallContext): boolean {
  * A tool has up to three names: the one it is registered under, its server's own, and `server__tool`. A rule that asks or
  * denies matches any of them; one that allows does not match by the server's own name, which any server may choose.
  */
-function fitsNames({ tools, then }: PolicyRule, { tool, server, originalName }: CallContext): boolean {
+function fitsNames({ tools, then }: PolicyRule, call: CallContext): boolean {
   if (tools === undefined) return true
+  const { tool, server, originalName } = call
   if (!tool) return false
   const patterns = typeof tools === 'string' ? [tools] : tools
   const original = then === 'allow' ? undefined : originalName

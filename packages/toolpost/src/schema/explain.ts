@@ -42,12 +42,12 @@ function phraseFor(error: ErrorObject): string {
   const subject = propertyName === undefined ? whole : `name ${inside(propertyName)}`
   switch (keyword) {
     case 'required':
-      return `missing ${inside(params.missingProperty)}`
+      return `missing ${inside(params.missingProperty)}${nameHint(error)}`
     case 'dependentRequired':
     case 'dependencies':
       return `missing ${inside(params.missingProperty)} (needed with '${params.property}')`
     case 'type':
-      return `${subject} must be ${typesOf(error).slice(0, MAX_CHOICES).join(' or ')}, got ${kindOf(error.data)}${listHint(error)}`
+      return `${subject} must be ${typesOf(error).slice(0, MAX_CHOICES).join(' or ')}, got ${kindOf(error.data)}${listHint(error)}${numberHint(error)}`
     case 'enum':
       return `${subject} must be one of: ${choices(params.allowedValues)}`
     case 'const':
@@ -113,6 +113,30 @@ function listHint(error: ErrorObject): string {
   const areNumbers =
     /^(number|integer)$/.test(parentSchema?.items?.type) && entries.every(entry => `${+entry}` === entry)
   return ` (if it is a list, write ${JSON.stringify(areNumbers ? entries.map(Number) : entries)})`
+}
+
+/** Whether a text may be a decimal number, or thousands with a separator: `15.500`. */
+export function hasTwoReadings(text: string): boolean {
+  return /^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(text.trim())
+}
+
+function numberHint(error: ErrorObject): string {
+  const { data } = error
+  const wantsNumber = typesOf(error).some(type => type === 'number' || type === 'integer')
+  if (!wantsNumber || typeof data !== 'string' || !hasTwoReadings(data)) return ''
+  return ` (it could mean ${Number(data)} or ${Number(data.replace('.', ''))}; write the number without quotes)`
+}
+
+/** Mentions an argument that has the missing one's name in another spelling. */
+function nameHint({ params: { missingProperty }, data }: ErrorObject): string {
+  const wanted = foldedName(missingProperty)
+  const given = isObjectLike(data) && Object.keys(data).find(name => foldedName(name) === wanted)
+  return given ? ` (got '${shortText(given, MAX_VALUE_CHARS)}')` : ''
+}
+
+/** A name without case, `_` and `-`: the same for `player_id`, `playerID` and `player-id`. */
+export function foldedName(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase()
 }
 
 /**

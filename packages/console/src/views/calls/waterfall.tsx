@@ -39,7 +39,12 @@ export function Waterfall({ call }: { call: CallRecord }) {
 /** For calls recorded by an older Toolpost, only the wait is known. */
 function stagesOf({ stages, durationMs, waitedMs = 0, result }: CallRecord): Stage[] {
   if (durationMs === undefined || result === undefined) return []
-  const { foundMs = 0, fittedMs = foundMs } = stages ?? {}
+  const endOf = (name: string) => {
+    const { start_ms = 0, duration_ms = 0 } = stages?.find(stage => stage.name === name) ?? {}
+    return start_ms + duration_ms
+  }
+  const foundMs = endOf('find')
+  const fittedMs = Math.max(foundMs, endOf('fit'))
   const invokedAt = Math.min(durationMs, fittedMs + waitedMs)
   const all = [
     ...(stages
