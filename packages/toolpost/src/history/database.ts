@@ -16,12 +16,6 @@ export interface Database {
   readonly inTransaction: boolean
 }
 
-export interface OpenFile {
-  database: Database
-  /** See `fileId`. */
-  id: number | undefined
-}
-
 /** Why the history is unavailable, for a person to read. */
 export class HistoryError extends Error {
   override name = 'HistoryError'
@@ -53,20 +47,22 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 const REMOVED_TOGETHER = 200
 /** Above this share of `maxMb` the oldest calls are removed; the rest is for the next write and SQLite's journal. */
 const FULL_SHARE = 0.7
-
 /** Short, because calls wait meanwhile: a file that another process has locked for longer is tried again later. */
 const BUSY_TIMEOUT_MS = 100
 
 /** Opens the file, creating it if necessary, readable by its owner only. Throws a HistoryError. */
-export function openFile(file: string): OpenFile {
+export function openFile(file: string): { database: Database } {
   return explaining(file, () => {
     const Libsql = loadLibsql()
     makeFile(file)
-    const id = fileId(file)
     const database = new Libsql(file)
     try {
       database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = NORMAL`)
-      if (versionOf(database) === 0) createTables(database)
+      if (versionOf(database) === 0) {
+        database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
+        // Checked again: another process may have been first.
+        inTransaction(database, () => versionOf(database) === 0 && database.exec(SCHEMA))
+      }
       const version = versionOf(database)
       if (version > SCHEMA_VERSION)
         throw new HistoryError(`${file} was written by a newer version of Toolpost`)
@@ -74,18 +70,12 @@ export function openFile(file: string): OpenFile {
         throw new HistoryError(`${file} was written by an older version of Toolpost`, 'outdated')
       // So that SQLite's journal stays below 1 MB.
       database.exec('PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576')
-      return { database, id }
+      return { database }
     } catch (error) {
       database.close()
       throw error
     }
   })
-}
-
-function createTables(database: Database): void {
-  database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
-  // Checked again: another process may have been first.
-  inTransaction(database, () => versionOf(database) === 0 && database.exec(SCHEMA))
 }
 
 function versionOf(database: Database): number {
@@ -104,16 +94,16 @@ function inTransaction(database: Database, action: () => void): void {
 }
 
 /** A call on its way to the file: itself, and as JSON. */
-export interface WaitingCall {
+export interface CallRow {
   call: StoredCall
   json: string
 }
 
-export function insertCalls(database: Database, calls: readonly WaitingCall[]): void {
+export function insertCalls(database: Database, rows: readonly CallRow[]): void {
   inTransaction(database, () => {
     const insert = database.prepare('INSERT OR IGNORE INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const { last } = database.prepare('SELECT max(seq) AS last FROM calls').get() as { last: number | null }
-    for (const { call, json } of calls) {
+    for (const { call, json } of rows) {
       const { serial, startedAt, tool, source, origin, caller = null, result, traceId = null } = call
       const outcome = result.success ? 'ok' : result.code
       insert.run([serial, startedAt, tool, source, origin, caller, outcome, traceId, json])
@@ -129,12 +119,9 @@ export function removeOldCalls(
   database: Database,
   { days, maxMb }: { days: number; maxMb: number },
 ): boolean {
-  const { bytes } = database
-    .prepare(
-      `SELECT page_size * (page_count - freelist_count) AS bytes
-       FROM pragma_page_size, pragma_page_count, pragma_freelist_count`,
-    )
-    .get() as { bytes: number }
+  const size = `SELECT page_size * (page_count - freelist_count) AS bytes
+    FROM pragma_page_size, pragma_page_count, pragma_freelist_count`
+  const { bytes } = database.prepare(size).get() as { bytes: number }
   const isFull = bytes > FULL_SHARE * maxMb * 1024 * 1024
   const which = isFull ? 'ORDER BY seq' : `WHERE time < ${Date.now() - days * DAY_MS} ORDER BY time`
   const found = database.prepare(`SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER}`).all()
@@ -166,14 +153,10 @@ function loadLibsql(): new (file: string) => Database {
 /** Calls are private: only their owner may read them, and they must not end up in a repository. */
 function makeFile(file: string): void {
   const folder = dirname(file)
-  if (
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined &&
-    basename(folder) === '.toolpost'
-  )
+  const created = fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (created !== undefined && basename(folder) === '.toolpost')
     fs.writeFileSync(join(folder, '.gitignore'), '*\n')
-  if (fs.existsSync(file)) return
-  fs.closeSync(fs.openSync(file, 'a', 0o600))
-  fs.chmodSync(file, 0o600)
+  if (!fs.existsSync(file)) fs.closeSync(fs.openSync(file, 'a', 0o600))
 }
 
 /** Identifies the file itself: another process may replace it while it is open. */

@@ -7,33 +7,29 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { quietly } from '../runtime/quietly.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import {
+  type CallRow,
   type Database,
   explaining,
   fileId,
   HistoryError,
   insertCalls,
-  type OpenFile,
   openFile,
   removeOldCalls,
   setAside,
-  type WaitingCall,
 } from './database.ts'
 import { type ExportFormat, exportText } from './export-text.ts'
 import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
 import { type StoredCall, snapshot, storedCall } from './stored-call.ts'
 
-const DEFAULT_DAYS = 30
-const DEFAULT_MAX_MB = 500
-/** How long calls are collected before they are written together, and how much is written at once. */
+/** How long calls are collected before they are written, and how much is written before other work has its turn. */
 const WRITE_MS = 50
+const WRITTEN_CALLS = 200
 const WRITTEN_BYTES = 500_000
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
 /** How much may wait to be written; calls beyond that are dropped and counted. */
+const MAX_WAITING_CALLS = 100_000
 const MAX_WAITING_BYTES = 32 * 1024 * 1024
-/** How many small calls may wait to be prepared, and how many are prepared at once. */
-const MAX_FRESH = 100_000
-const PREPARED_TOGETHER = 500
 /** How often old calls are looked for. */
 const REMOVE_MS = 10_000
 /** How often, and how far apart, closing tries a locked file. */
@@ -43,9 +39,9 @@ const EXPORTED_TOGETHER = 500
 
 export interface HistoryOptions {
   file: string
-  /** Older calls are removed. */
+  /** Older calls are removed; 30 if left out. */
   days?: number | undefined
-  /** If the file would become larger, the oldest calls are removed. */
+  /** If the file would become larger, the oldest calls are removed; 500 if left out. */
   maxMb?: number | undefined
   /** Receives what a person should know: why calls are not kept, that a file was moved aside. */
   onNotice?: ((text: string) => void) | undefined
@@ -77,24 +73,23 @@ export class History {
   readonly #logger: Logger
   readonly #onNotice: (text: string) => void
   readonly #stops: (() => void)[] = []
-  #open: OpenFile | undefined
-  /** Small calls that just ended. */
-  readonly #fresh: { event: CallEvent; tools: ToolManager }[] = []
-  #waiting: WaitingCall[] = []
-  #waitingBytes = 0
-  #writeTimer: NodeJS.Timeout | undefined
-  #removeTimer: NodeJS.Timeout | undefined
+  #open: { database: Database; id: number | undefined } | undefined
+  /** Ended calls, as they were reported. */
+  #ended: { event: CallEvent; tools: ToolManager }[] = []
+  /** Those that are ready to be written. */
+  #rows: CallRow[] = []
+  #timers: { write?: NodeJS.Timeout | undefined; remove?: NodeJS.Timeout } = {}
   #isLocked = false
   #isReported = false
   #closed: Promise<void> | undefined
 
   /** The file is opened by `open`, or when it is first needed. */
-  constructor({ file, days = DEFAULT_DAYS, maxMb = DEFAULT_MAX_MB, logger, onNotice }: HistoryOptions) {
+  constructor({ file, days = 30, maxMb = 500, logger, onNotice = () => {} }: HistoryOptions) {
     this.#file = file
     this.#status = { state: 'opening', file, problem: undefined, written: 0, dropped: 0 }
     this.#limits = { days, maxMb }
     this.#logger = quietLogger(logger)
-    this.#onNotice = onNotice ?? (() => {})
+    this.#onNotice = onNotice
   }
 
   /** Opens the file now. A problem is reported, and the file tried again with the next call. */
@@ -108,7 +103,7 @@ export class History {
 
   /** Keeps every call of `executor` from now on, including refused ones; returns a function that stops it. */
   observe(executor: ToolExecutor): () => void {
-    const stop = executor.observe(event => this.#add(event, executor.tools))
+    const stop = executor.observe(event => this.#record(event, executor.tools))
     this.#stops.push(stop)
     return stop
   }
@@ -128,14 +123,12 @@ export class History {
 
   /** All matching calls, newest first, as chunks of text; read as fast as they are consumed. */
   async *export(filter: CallFilter = {}, format: ExportFormat = 'jsonl'): AsyncGenerator<string, void> {
-    let cursor: string | undefined
-    let isFirst = true
+    let page: CallPage | undefined
     do {
-      const { calls, next } = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor })
-      yield exportText(calls, format, isFirst)
-      cursor = next
-      isFirst = false
-    } while (cursor !== undefined)
+      const isFirst = page === undefined
+      page = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor: page?.next })
+      yield exportText(page.calls, format, isFirst)
+    } while (page.next !== undefined)
   }
 
   /** Writes what is left and closes the file. */
@@ -148,64 +141,73 @@ export class History {
     for (const stop of this.#stops) stop()
     for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
       await this.#writeAll()
-      if (this.#waiting.length === 0 || !this.#isLocked) break
+      if (this.#rows.length === 0 || !this.#isLocked) break
       await delay(CLOSING_RETRY_MS)
     }
-    const lost = this.#waiting.length + this.#fresh.length
-    if (lost > 0) this.#drop(lost)
-    clearTimeout(this.#writeTimer)
-    clearTimeout(this.#removeTimer)
+    const left = this.#rows.length + this.#ended.length
+    if (left > 0) this.#drop(left)
+    clearTimeout(this.#timers.write)
+    clearTimeout(this.#timers.remove)
     this.#status.state = 'closed'
     this.#closeFile()
   }
 
-  #add(event: CallEvent, tools: ToolManager): void {
+  /** On the path of every call: the rest is done when calls are written. */
+  #record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
-    if (this.#waitingBytes >= MAX_WAITING_BYTES || this.#fresh.length >= MAX_FRESH) return this.#drop(1)
+    if (this.#ended.length >= MAX_WAITING_CALLS) return this.#drop(1)
     const kept = snapshot(event, event.result)
-    if (kept) this.#fresh.push({ event: kept, tools })
-    else this.#prepare(event, tools)
-    this.#writeTimer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
-  }
-
-  /** Removes secrets and shortens. Not while the call is answered, unless it is large. */
-  #prepare(event: CallEvent, tools: ToolManager): void {
-    const tool = tools.findTool(event.call.name)
-    const call = storedCall(event, event.result as ToolResult, tool && tools.originOf(tool)?.server)
-    const json = JSON.stringify(call)
-    this.#waiting.push({ call, json })
-    this.#waitingBytes += json.length
-  }
-
-  /** Writes the first waiting calls. Returns whether it makes sense to go on. */
-  #write(): boolean {
-    clearTimeout(this.#writeTimer)
-    this.#writeTimer = undefined
-    for (const { event, tools } of this.#fresh.splice(0, PREPARED_TOGETHER)) this.#prepare(event, tools)
-    if (this.#waiting.length === 0) return false
-    let bytes = 0
-    let count = 0
-    while (count < this.#waiting.length && bytes < WRITTEN_BYTES)
-      bytes += this.#waiting[count++]?.json.length ?? 0
-    try {
-      this.#use(database => insertCalls(database, this.#waiting.slice(0, count)))
-    } catch (error) {
-      this.#fails(error as HistoryError)
-      this.#writeTimer = setTimeout(() => this.#write(), RETRY_MS).unref()
-      return false
-    }
-    this.#waiting = this.#waiting.slice(count)
-    this.#waitingBytes -= bytes
-    this.#works(count)
-    this.#removeOldCalls()
-    const isMore = this.#waiting.length > 0 || this.#fresh.length > 0
-    if (isMore) this.#writeTimer = setTimeout(() => this.#write(), 0).unref()
-    return isMore
+    this.#ended.push({ event: kept ?? event, tools })
+    if (!kept) this.#prepare(this.#ended.length)
+    this.#timers.write ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
   }
 
   /** Other work goes in between. */
   async #writeAll(): Promise<void> {
     while (this.#write()) await nextTurn()
+  }
+
+  /** Writes the calls that ended first. Returns whether there are more that can be written. */
+  #write(): boolean {
+    clearTimeout(this.#timers.write)
+    this.#timers.write = undefined
+    if (this.#rows.length === 0) this.#prepare(WRITTEN_CALLS)
+    if (this.#rows.length === 0) return false
+    let [count, bytes] = [0, 0]
+    while (count < Math.min(this.#rows.length, WRITTEN_CALLS) && bytes < WRITTEN_BYTES)
+      bytes += this.#rows[count++]?.json.length ?? 0
+    const rows = this.#rows.slice(0, count)
+    try {
+      this.#use(database => insertCalls(database, rows))
+    } catch (error) {
+      this.#fails(error as HistoryError)
+      // Results may be large: until they can be written, only what will be stored is kept.
+      this.#prepare(this.#ended.length)
+      this.#timers.write = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
+      return false
+    }
+    this.#rows = this.#rows.slice(rows.length)
+    this.#works(rows.length)
+    this.#removeOldCalls()
+    const isMore = this.#rows.length + this.#ended.length > 0
+    if (!isMore) this.#isReported = false
+    return isMore
+  }
+
+  /** Turns ended calls into rows, without secrets. */
+  #prepare(count: number): void {
+    let bytes = this.#rows.reduce((sum, { json }) => sum + json.length, 0)
+    for (const { event, tools } of this.#ended.splice(0, count)) {
+      if (bytes >= MAX_WAITING_BYTES) {
+        this.#drop(1)
+        continue
+      }
+      const tool = tools.findTool(event.call.name)
+      const call = storedCall(event, tool && tools.originOf(tool)?.server)
+      const json = JSON.stringify(call)
+      bytes += json.length
+      this.#rows.push({ call, json })
+    }
   }
 
   #select(sql: string, values: readonly unknown[]): StoredCall[] {
@@ -220,33 +222,36 @@ export class History {
     } catch (error) {
       if (!this.#open) this.#fails(error as HistoryError)
     }
-    clearTimeout(this.#removeTimer)
-    this.#removeTimer = setTimeout(() => this.#removeOldCalls(), isMore ? 0 : REMOVE_MS).unref()
+    clearTimeout(this.#timers.remove)
+    this.#timers.remove = setTimeout(() => this.#removeOldCalls(), isMore ? 0 : REMOVE_MS).unref()
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
   #use<T>(action: (database: Database) => T): T {
-    return explaining(this.#file, () => {
-      const id = fileId(this.#file)
-      try {
-        return explaining(this.#file, () => action(this.#openDatabase(id)))
-      } catch (error) {
-        const { reason } = error as HistoryError
-        if (reason !== 'damaged' && reason !== 'outdated') throw error
-        this.#closeFile()
+    const id = fileId(this.#file)
+    try {
+      return explaining(this.#file, () => action(this.#database(id)))
+    } catch (error) {
+      const { reason, message } = error as HistoryError
+      if (reason !== 'damaged' && reason !== 'outdated') throw error
+      this.#closeFile()
+      return explaining(this.#file, () => {
         // Another process may have been first.
         if (id !== undefined && fileId(this.#file) === id)
-          this.#notice(`${(error as HistoryError).message}; moved it to ${setAside(this.#file, reason)}`)
-        return action(this.#openDatabase(fileId(this.#file)))
-      }
-    })
+          this.#notice(`${message}; moved it to ${setAside(this.#file, reason)}`)
+        return action(this.#database(fileId(this.#file)))
+      })
+    }
   }
 
   /** Reopens the file if it was moved or deleted. */
-  #openDatabase(id: number | undefined): Database {
+  #database(id: number | undefined): Database {
     if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
     if (this.#open?.id !== id) this.#closeFile()
-    this.#open ??= openFile(this.#file)
+    if (!this.#open) {
+      const { database } = openFile(this.#file)
+      this.#open = { database, id: fileId(this.#file) }
+    }
     if (this.#status.state === 'opening') this.#status.state = 'open'
     return this.#open.database
   }
@@ -260,9 +265,8 @@ export class History {
     if (this.#status.state === 'failed') this.#logger.info({}, 'Calls are kept again')
     this.#status.state = 'open'
     this.#status.problem = undefined
-    this.#isLocked = false
     this.#status.written += written
-    if (this.#waiting.length === 0) this.#isReported = false
+    this.#isLocked = false
   }
 
   #fails({ message, reason }: HistoryError): void {

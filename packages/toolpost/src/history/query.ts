@@ -56,7 +56,10 @@ const CONDITIONS: Record<keyof CallFilter, Condition> = {
   origin: { sql: 'origin = ?', fits: ({ origin }, value) => origin === value },
   trace: { sql: 'trace_id = ?', fits: ({ traceId, notes }, value) => (traceId ?? notes?.trace_id) === value },
   q: { sql: 'calls_text MATCH ?', fits: (call, value) => hasWords(call, wordsOf(String(value))) },
-  outcome: { sql: 'outcome = ?', fits: ({ result }, value) => outcomesOf(result).includes(value) },
+  outcome: {
+    sql: 'outcome = ?',
+    fits: ({ result }, value) => (result.success ? ['ok'] : ['failed', result.code]).includes(String(value)),
+  },
   since: { sql: 'time >= ?', fits: ({ startedAt }, value) => startedAt >= Number(value) },
   until: { sql: 'time < ?', fits: ({ startedAt }, value) => startedAt < Number(value) },
 }
@@ -67,8 +70,7 @@ export const QUERY_NAMES = [...(Object.keys(CONDITIONS) as (keyof CallFilter)[])
 /** Reads a query as written on a command line or in a URL. Throws a FilterError. */
 export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
   const filled = Object.entries(given).filter(([, text]) => text)
-  const entries = filled.map(([name, text = '']) => [name, parsedValue(name, text, now)])
-  return Object.fromEntries(entries)
+  return Object.fromEntries(filled.map(([name, text = '']) => [name, parsedValue(name, text, now)]))
 }
 
 function parsedValue(name: string, text: string, now: number): Value {
@@ -79,19 +81,19 @@ function parsedValue(name: string, text: string, now: number): Value {
     throw new FilterError(`unknown parameter '${name}'; expected one of ${QUERY_NAMES.join(', ')}`)
   if (name === 'outcome') check(OUTCOMES.includes(text), `one of ${OUTCOMES.join(', ')}`)
   if (name === 'cursor') check(/^[\da-f-]{36}$/.test(text), "'next' of the previous page")
-  if (name === 'q') check(isBetween(wordsOf(text).length, 1, MAX_WORDS), `1 to ${MAX_WORDS} words`)
+  if (name === 'q') {
+    const { length } = wordsOf(text)
+    check(length >= 1 && length <= MAX_WORDS, `1 to ${MAX_WORDS} words`)
+  }
   if (name === 'limit') {
-    check(/^\d+$/.test(text) && isBetween(Number(text), 1, MAX_LIMIT), `a number from 1 to ${MAX_LIMIT}`)
+    const isInRange = /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
+    check(isInRange, `a number from 1 to ${MAX_LIMIT}`)
     return Number(text)
   }
   if (name !== 'since' && name !== 'until') return text
   const time = parseTime(text, now)
   check(!Number.isNaN(time), '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970')
   return time
-}
-
-function isBetween(value: number, min: number, max: number): boolean {
-  return value >= min && value <= max
 }
 
 const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -108,10 +110,6 @@ function parseTime(text: string, now: number): number {
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
   return plain.split(/[^\p{L}\p{N}\p{Co}]+/u).filter(word => word !== '')
-}
-
-function outcomesOf(result: StoredCall['result']): Value[] {
-  return result.success ? ['ok'] : ['failed', result.code]
 }
 
 function hasWords({ tool, args, result }: StoredCall, wanted: readonly string[]): boolean {
@@ -137,8 +135,10 @@ export function sqlOf(query: CallQuery): { sql: string; values: Value[] } {
   if (cursor !== undefined) parts.push({ sql: isAfter, values: [cursor] })
   const where = parts.map(({ sql }) => sql).join(' AND ') || 'true'
   // Every index provides this order, so that a search ends when its page is full.
-  const source = q === undefined ? 'calls' : 'calls_text JOIN calls ON seq = calls_text.rowid'
-  const order = q === undefined ? 'seq' : 'calls_text.rowid'
+  const [source, order] =
+    q === undefined
+      ? ['calls', 'seq']
+      : ['calls_text JOIN calls ON seq = calls_text.rowid', 'calls_text.rowid']
   return {
     sql: `SELECT call FROM ${source} WHERE ${where} ORDER BY ${order} DESC LIMIT ${limit + 1}`,
     values: parts.flatMap(({ values }) => values),
@@ -147,8 +147,9 @@ export function sqlOf(query: CallQuery): { sql: string; values: Value[] } {
 
 /** Every word is quoted, so that none is an operator of the index, and matches as a prefix. */
 function matchOf(q: string): string {
-  const words = wordsOf(q).map(word => `"${word}"*`)
-  return words.join(' AND ')
+  return wordsOf(q)
+    .map(word => `"${word}"*`)
+    .join(' AND ')
 }
 
 /** The same query on calls in memory; `calls` is oldest first. */

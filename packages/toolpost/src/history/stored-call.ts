@@ -32,9 +32,10 @@ export interface StoredCall {
 const MAX_NAME = 200
 const MAX_ERROR = 4_000
 
-/** An ended call in the form in which it is kept. */
-export function storedCall(event: CallEvent, result: ToolResult, server: string | undefined): StoredCall {
+/** What is kept of an ended call. */
+export function storedCall(event: CallEvent, server: string | undefined): StoredCall {
   const { serial, call, origin, caller, startedAt, notes = {}, stages } = event
+  const result = event.result as ToolResult
   const id = call.id === undefined ? undefined : nameOf(call.id)
   const tool = nameOf(call.name)
   const common = {
