@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { fillEnvironment } from '../src/config/fill-environment.ts'
-import { readConfig } from '../src/config/read-config.ts'
+import { resolveConfig } from '../src/project/resolve.ts'
 
 /** Files by path; those that are no text are written as JSON. */
 export type Files = Record<string, unknown>
@@ -30,8 +29,6 @@ export async function configOf(
   environment: Record<string, string> = {},
   answers?: Map<string, string>,
 ) {
-  const loaded = await readConfig(undefined, folder)
-  if (!loaded) throw new Error(`there is no toolpost.json in ${folder}`)
-  const filled = fillEnvironment(loaded, { environment, ...(answers && { answers }) })
-  return { ...loaded, ...filled, servers: filled.config.mcpServers ?? {} }
+  const resolved = await resolveConfig(undefined, { folder, environment, ...(answers && { answers }) })
+  return { ...resolved, servers: resolved.config.mcpServers ?? {} }
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import type { ConfigInput } from '../config/inputs.ts'
+import type { ConfigInput } from '../project/inputs.ts'
 import { say, type Terminal } from './terminal.ts'
 
 interface Asked {

@@ -1,4 +1,4 @@
-import type { ToolpostConfig } from '../config/config.ts'
+import type { ToolpostConfig } from '../project/config.ts'
 import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
 import { isTraced } from '../project/control.ts'

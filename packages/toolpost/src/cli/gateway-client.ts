@@ -1,4 +1,4 @@
-import type { ToolpostConfig } from '../config/config.ts'
+import type { ToolpostConfig } from '../project/config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { isLoopback } from '../runtime/loopback.ts'

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../project/config.ts'
 import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
 import type { AuthFlags } from './commands/auth.ts'
 import { type CallFlags, callTool } from './commands/call.ts'

@@ -1,4 +1,4 @@
-import { jsonProblem, positionIn } from '../config/json-problem.ts'
+import { jsonProblem, positionIn } from '../project/source.ts'
 import { UsageError } from './exit-codes.ts'
 
 export interface TypedArguments {

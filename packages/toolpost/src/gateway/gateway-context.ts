@@ -1,4 +1,4 @@
-import type { OAuthConfig } from '../config/config.ts'
+import type { OAuthConfig } from '../project/config.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'

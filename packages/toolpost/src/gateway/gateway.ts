@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { getPath } from 'hono/utils/url'
-import type { OAuthConfig } from '../config/config.ts'
+import type { OAuthConfig } from '../project/config.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_SLOW_MS } from '../executor/options.ts'
 import type { History } from '../history/history.ts'

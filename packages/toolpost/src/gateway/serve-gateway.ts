@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { DEFAULT_PORT } from '../config/config.ts'
+import { DEFAULT_PORT } from '../project/config.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { welcome } from '../runtime/turns.ts'
 import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'

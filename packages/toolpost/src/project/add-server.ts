@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { builtInExample } from '../config/built-in-example.ts'
-import type { ServerConfig } from '../config/config.ts'
-import { configSchema } from '../config/config-schema.ts'
-import { ConfigEditor } from '../config/edit-config.ts'
-import { normaliseServer } from '../config/normalise-server.ts'
-import { ZWAVE_BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from '../known-servers/zwave.ts'
-import { type TriedServer, tryServer } from './try-server.ts'
+import { silentLogger } from '../logging/logger.ts'
+import type { ServerStatus } from '../mcp/index.ts'
+import { serverKeys } from './config-schema.ts'
+import { ConfigEditor } from './edit-config.ts'
+import { BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
+import { openProject } from './open-project.ts'
+import { normaliseServer } from './other-programs.ts'
+import { builtInExample } from './resolve.ts'
 
 export interface AddServerOptions {
   /** The configuration; `undefined` for the built-in example, which is written to a file together with the server. */
@@ -18,6 +21,12 @@ export interface AddServerOptions {
   /** Whether to replace a server of this name. */
   replace: boolean
   signal?: AbortSignal | undefined
+}
+
+export interface TriedServer {
+  status: ServerStatus
+  /** The names of its tools. */
+  tools: string[]
 }
 
 export type AddedServer =
@@ -35,34 +44,55 @@ export type AddedServer =
 export async function addServer(options: AddServerOptions): Promise<AddedServer> {
   const { name, check, replace, signal } = options
   const editor = await ConfigEditor.open(options.file)
-  if (editor.get(['mcpServers', name]) !== undefined && !replace)
-    return { outcome: 'taken', file: editor.file }
-  const entry = await ourWords(options.entry)
-  const { folder } = editor
-  const tried = check ? await tryServer(name, entry, { folder, ...(signal && { signal }) }) : undefined
+  const { file, folder } = editor
+  if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file }
+  const { entry } = normaliseServer(options.entry, serverKeys())
+  const tried = check ? await tryServer(name, entry, { folder, signal }) : undefined
   if (tried && tried.status.state !== 'ready' && tried.status.state !== 'needs_login')
     return { outcome: 'failed', tried }
   const hasExample = options.file === undefined && editor.isNew
   if (hasExample) writeExample(editor)
   editor.set(['mcpServers', name], entry)
   await editor.save()
-  return { outcome: 'added', file: editor.file, tried, hasExample }
-}
-
-async function ourWords(raw: Readonly<Record<string, unknown>>): Promise<ServerConfig> {
-  const { entry } = normaliseServer(raw, (await configSchema()).serverKeys)
-  return entry as unknown as ServerConfig
+  return { outcome: 'added', file, tried, hasExample }
 }
 
 /** A file replaces the built-in example, so its contents are written there, too, and nothing disappears. */
 function writeExample(editor: ConfigEditor): void {
-  for (const [key, value] of Object.entries(builtInExample())) editor.set([key], value)
+  for (const [key, value] of Object.entries(builtInExample().config)) editor.set([key], value)
   const folder = zwavePackage()
   if (!folder) return
-  const given = ZWAVE_BROKER_VARIABLES.filter(name => process.env[name])
+  const given = BROKER_VARIABLES.filter(name => process.env[name])
   editor.set(['mcpServers', ZWAVE_SERVER], {
     command: 'node',
     args: [join(folder, 'bin', 'zwave-mcp-server.js')],
     ...(given.length > 0 && { env: Object.fromEntries(given.map(name => [name, `\${${name}}`])) }),
   })
+}
+
+/** Starts a server once, as if it were in the configuration of this folder, and stops it again. */
+async function tryServer(
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  { folder, signal }: { folder: string; signal: AbortSignal | undefined },
+): Promise<TriedServer> {
+  const file = join(folder, `.toolpost-try-${randomUUID()}.json`)
+  const config = { mcpServers: { [name]: entry }, mcp: { retry: { attempts: 1 } } }
+  await writeFile(file, JSON.stringify(config), { mode: 0o600 })
+  try {
+    const project = await openProject({ file, logger: () => silentLogger })
+    const stop = () => void project.close()
+    signal?.addEventListener('abort', stop)
+    try {
+      const [status] = await project.ready(name)
+      if (!status) throw new Error(`There is no server '${name}'`)
+      const tools = project.tools.getTools().filter(tool => project.tools.originOf(tool)?.server === name)
+      return { status, tools: tools.map(tool => tool.name) }
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      await project.close()
+    }
+  } finally {
+    await rm(file, { force: true })
+  }
 }

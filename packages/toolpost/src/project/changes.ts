@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ToolpostConfig } from '../config/config.ts'
-import type { Description } from './open-project.ts'
+import type { ToolpostConfig } from './config.ts'
+import type { ResolvedConfig } from './resolve.ts'
 
 /** What a reload did to the servers, by name. */
 export interface ReloadChanges {
@@ -10,8 +10,8 @@ export interface ReloadChanges {
   unchanged: string[]
 }
 
-/** The differences in servers between two descriptions. */
-export function changesBetween(before: Description, after: Description): ReloadChanges {
+/** The differences in servers between two configurations. */
+export function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
   const [old, now] = [serversOf(before), serversOf(after)]
   const kept = [...now.keys()].filter(name => old.has(name))
   const isSame = (name: string) => isDeepStrictEqual(old.get(name), now.get(name))
@@ -23,7 +23,7 @@ export function changesBetween(before: Description, after: Description): ReloadC
   }
 }
 
-function serversOf({ config, brokenServers }: Description): Map<string, unknown> {
+function serversOf({ config, brokenServers }: ResolvedConfig): Map<string, unknown> {
   const entries = Object.entries(config.mcpServers ?? {})
   return new Map(entries.map(([name, entry]) => [name, [entry, brokenServers[name]]]))
 }
@@ -32,8 +32,8 @@ function serversOf({ config, brokenServers }: Description): Map<string, unknown>
 const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
 
 /** What to tell a person: new notices, and what changed; with `quietly`, nothing if nothing changed. */
-export function newsOf(before: Description, after: Description, quietly: boolean): string[] {
-  const news = after.notices?.filter(notice => !before.notices?.includes(notice)) ?? []
+export function newsOf(before: ResolvedConfig, after: ResolvedConfig, quietly: boolean): string[] {
+  const news = after.notices.filter(notice => !before.notices.includes(notice))
   const isSame =
     isDeepStrictEqual(before.config, after.config) &&
     isDeepStrictEqual(before.brokenServers, after.brokenServers)
@@ -41,20 +41,13 @@ export function newsOf(before: Description, after: Description, quietly: boolean
 }
 
 /** In one line, naming what takes effect only after a restart. */
-function changesText(before: Description, after: Description): string {
+function changesText(before: ResolvedConfig, after: ResolvedConfig): string {
   const { added, removed, changed } = changesBetween(before, after)
   const late = READ_ONCE.filter(key => differs(before.config, after.config, [key]))
-  const parts = [
-    ...listed('added', added),
-    ...listed('restarted', changed),
-    ...listed('removed', removed),
-    ...(late.length > 0 ? [`restart Toolpost to apply ${late.join(', ')}`] : []),
-  ]
-  return `Configuration reloaded${parts.length > 0 ? `: ${parts.join('; ')}` : ''}`
-}
-
-function listed(what: string, names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${what} ${names.join(', ')}`]
+  const lists = { added, restarted: changed, removed, 'restart Toolpost to apply': late }
+  const parts = Object.entries(lists).filter(([, names]) => names.length > 0)
+  const shown = parts.map(([what, names]) => `${what} ${names.join(', ')}`)
+  return `Configuration reloaded${shown.length > 0 ? `: ${shown.join('; ')}` : ''}`
 }
 
 export function differs(

@@ -1,11 +1,12 @@
-import type { ToolpostConfig } from '../config/config.ts'
-import { noteSecrets } from './assemble.ts'
+import { secretsIn } from '../logging/config-secrets.ts'
+import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import { changesBetween, newsOf, type ReloadChanges } from './changes.ts'
+import { ConfigError, type ToolpostConfig } from './config.ts'
 import { type Following, followFiles } from './follow-files.ts'
-import { withAnswers } from './inputs.ts'
-import type { Description } from './open-project.ts'
 import type { Part } from './part.ts'
 import type { ProjectOptions } from './project-options.ts'
+import type { ResolvedConfig } from './resolve.ts'
 
 interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer'> {
   /** Never throws. */
@@ -17,16 +18,16 @@ interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer'> {
 /** The current configuration of a project, and how it is reloaded. */
 export class Configuration implements Part {
   readonly #options: ConfigurationOptions
-  #current: Description
+  #current: ResolvedConfig
   #reloading: Promise<unknown> = Promise.resolve()
 
-  constructor(description: Description, options: ConfigurationOptions) {
-    this.#current = description
+  constructor(resolved: ResolvedConfig, options: ConfigurationOptions) {
+    this.#current = resolved
     this.#options = options
-    noteSecrets(description.config)
+    noteSecrets(resolved.config)
   }
 
-  get current(): Description {
+  get current(): ResolvedConfig {
     return this.#current
   }
 
@@ -34,38 +35,61 @@ export class Configuration implements Part {
     return this.#current.config
   }
 
-  /** Asks for the inputs of the servers, once. Without an answer, only the server that needs it fails. */
+  /** Asks for the inputs of the servers, one after the other, until all are answered or one is not. */
   async answerInputs(): Promise<void> {
-    this.#current = await withAnswers(this.#current, this.#options)
+    const { answer, read } = this.#options
+    const [input] = this.#current.inputs
+    if (!input || !answer || !(await answer(input))) return
+    try {
+      this.#current = await read()
+    } catch (error) {
+      // The file changed while the person was typing.
+      if (error instanceof ConfigError) return
+      throw error
+    }
+    return this.answerInputs()
   }
 
   /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */
   reload(parts: Iterable<Part>, { quietly = false } = {}): Promise<ReloadChanges> {
-    const reloaded = this.#reloading.then(() => this.#reload(parts, quietly))
+    const reloaded = this.#reloading.then(() => this.#reload([...parts], quietly))
     this.#reloading = reloaded.catch(() => {})
     return reloaded
   }
 
-  async #reload(parts: Iterable<Part>, quietly: boolean): Promise<ReloadChanges> {
+  async #reload(parts: readonly Part[], quietly: boolean): Promise<ReloadChanges> {
     const { read, say, closing } = this.#options
     const after = await read()
     const before = this.#current
-    for (const part of parts) part.check?.(after)
+    const replacements = parts.map(part => part.prepare?.(after, before))
     if (closing.aborted) return changesBetween(before, before)
     this.#current = after
     noteSecrets(after.config)
+    for (const replace of replacements) replace?.()
     for (const line of newsOf(before, after, quietly)) say(line)
-    for (const part of parts) await part.apply?.(after, before)
+    for (const part of parts) {
+      try {
+        await part.apply?.(after, before)
+      } catch (error) {
+        say(`⚠️ The new configuration is only partly applied: ${describeThrown(error)}`)
+      }
+    }
     return changesBetween(before, after)
   }
 
   /** Calls `reload` when the files change. */
   follow(reload: (options: { quietly: boolean }) => Promise<unknown>): Following {
-    return followFiles({ described: () => this.#current, reload, say: this.#options.say })
+    return followFiles({ files: () => this.#current.files, reload, say: this.#options.say })
   }
 
   /** Resolves when no reload is in progress. */
   async close(): Promise<void> {
     await this.#reloading
   }
+}
+
+/** Registers the values in a configuration that must never be logged. */
+function noteSecrets(config: ToolpostConfig): void {
+  treatAsSecret(config.log?.secrets ?? [])
+  removeFromLogs(secretsIn(config))
 }

@@ -1,4 +1,3 @@
-import type { ToolpostConfig } from '../config/config.ts'
 import type { Interceptor } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
@@ -17,9 +16,10 @@ import { ownValue } from '../runtime/guards.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { differs } from './changes.ts'
-import type { Description } from './open-project.ts'
+import type { ToolpostConfig } from './config.ts'
 import type { Part } from './part.ts'
-import { RememberedDecisions } from './remembered-decisions.ts'
+import { rememberDecision, rememberedDecisions } from './remembered-decisions.ts'
+import type { ResolvedConfig } from './resolve.ts'
 import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 
 interface ControlEvents {
@@ -35,64 +35,54 @@ export class Control implements Part {
   readonly approvals: Approvals
   readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
-  #config: ToolpostConfig | undefined
+  #current: ResolvedConfig
   #limits: Interceptor | undefined
-  #file: string | undefined
+  #breaker: Breaker | undefined
   #removals: readonly (() => void)[] = []
   /** The interceptors inside all of those, with the functions that remove them. */
   readonly #inside = new Map<Interceptor, () => void>()
   /** Whether the patterns for tools were compared with the tools there are. */
   #isChecked = false
-  /** The names under which servers request messages. */
-  #sampling: readonly string[] = []
-  #breaker: Breaker | undefined
   /** The last known status. */
   readonly #servers = new Map<string, ServerStatus>()
   /** Servers that were ready, and no longer are. */
   readonly #gone = new Set<string>()
 
   /** Throws a ConfigError if the remembered decisions cannot be read. */
-  constructor(executor: ToolExecutor, description: Description, tell: ControlEvents) {
+  constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
     this.#executor = executor
     this.#tell = tell
-    this.#file = description.file
-    this.approvals = new Approvals({ onRemember: decision => this.#keep(decision) })
-    this.apply(description)
+    this.#current = resolved
+    this.approvals = new Approvals({ onRemember: decision => this.#remember(decision) })
+    this.prepare(resolved)()
   }
 
-  check({ file }: Description): void {
-    void new RememberedDecisions(file).decisions
-  }
-
-  /**
-   * Replaces the interceptors around every call, outermost first. The counts of limits and breakers are kept, unless their
-   * configuration changed. Throws like the constructor, changing nothing.
-   */
-  apply(description: Description): void {
-    const { config, file, autoApprove = {} } = description
-    this.approvals.update({
-      timeoutMs: config.approvals?.timeoutMs,
-      remembered: new RememberedDecisions(file).decisions,
-      isApproved: call => isAutoApproved(call, autoApprove),
-    })
-    this.#file = file
-    for (const remove of this.#removals) remove()
-    const isNew = (key: keyof ToolpostConfig) => !this.#config || differs(this.#config, config, [key])
-    if (isNew('policy') || isNew('clients')) this.#isChecked = false
-    if (isNew('limits') || isNew('mcpServers')) this.#limits = limitsOf(config)
-    if (isNew('limits') || !this.#breaker) this.#breaker = this.#breakerOf(description)
-    this.#config = config
-    this.#sampling = samplingNames(config)
-    const interceptors: (Interceptor | undefined)[] = [
+  /** The counts of limits and breakers are kept, unless their configuration changed. */
+  prepare(after: ResolvedConfig, before?: ResolvedConfig): () => void {
+    const { config, file, autoApprove } = after
+    const isNew = (...keys: (keyof ToolpostConfig)[]) => !before || differs(before.config, config, keys)
+    const remembered = rememberedDecisions(file)
+    const newLimits = isNew('limits', 'mcpServers') ? limitsOf(config) : this.#limits
+    const newBreaker = isNew('limits') || !this.#breaker ? this.#breakerOf(after) : this.#breaker
+    // Outermost first.
+    const interceptors = [
       isTraced(config) ? trace(config.trace || {}) : undefined,
       policy([...(config.policy ?? []), ...samplingRules(config)], { approvals: this.approvals }),
-      this.#limits,
-      this.#breaker,
-    ]
-    this.#removals = interceptors
-      .filter(interceptor => interceptor !== undefined)
-      .map(interceptor => this.#executor.use(interceptor))
-    for (const interceptor of this.#inside.keys()) this.#placeInside(interceptor)
+      newLimits,
+      newBreaker,
+    ].filter(interceptor => interceptor !== undefined)
+    return () => {
+      const isApproved = (call: CallContext) => isAutoApproved(call, autoApprove)
+      this.approvals.update({ timeoutMs: config.approvals?.timeoutMs, remembered, isApproved })
+      this.#current = after
+      this.#limits = newLimits
+      this.#breaker = newBreaker
+      if (isNew('policy', 'clients')) this.#isChecked = false
+      const old = this.#removals
+      this.#removals = interceptors.map(interceptor => this.#executor.use(interceptor))
+      for (const remove of old) remove()
+      for (const interceptor of this.#inside.keys()) this.#placeInside(interceptor)
+    }
   }
 
   /** Adds an interceptor inside all of these, also after every change; returns a function that removes it. */
@@ -138,19 +128,24 @@ export class Control implements Part {
 
   /** The patterns in rules and clients that match no tool, in words. */
   unmatched(): string[] {
+    const { policy = [], clients = {} } = this.#current.config
+    const patterns = [
+      ...policy.map(({ tools = [] }, index) => ({ place: `policy[${index}]`, tools: [tools].flat() })),
+      ...Object.entries(clients).map(([name, { tools = [] }]) => ({ place: `clients.${name}`, tools })),
+    ].flatMap(({ place, tools }) => tools.map(pattern => ({ place, pattern })))
     const manager = this.#executor.tools
     const isThere = (pattern: string) =>
       manager.getTools().some(tool => fitsTool(pattern, tool, manager.originOf(tool)?.server)) ||
-      this.#sampling.some(name => fitsGlob(name, pattern))
-    return toolPatterns(this.#config ?? {})
+      samplingNames(this.#current.config).some(name => fitsGlob(name, pattern))
+    return patterns
       .filter(({ pattern }) => !isThere(pattern))
       .map(({ place, pattern }) => `${place} names '${pattern}', but there is no such tool`)
   }
 
   /** If it cannot be saved, the decision still holds, but is not remembered. */
-  #keep(decision: RememberedDecision): void {
+  #remember(decision: RememberedDecision): void {
     try {
-      new RememberedDecisions(this.#file).add(decision)
+      rememberDecision(this.#current.file, decision)
     } catch (error) {
       this.#tell.warn(
         `⚠️ The decision on '${decision.tool}' could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`,
@@ -165,7 +160,7 @@ export class Control implements Part {
   }
 
   /** Only needed with servers; the built-in example has one. */
-  #breakerOf({ config, file }: Description): Breaker | undefined {
+  #breakerOf({ config, file }: ResolvedConfig): Breaker | undefined {
     const wanted = config.limits?.breaker ?? true
     const hasServers = file === undefined || Object.keys(config.mcpServers ?? {}).length > 0
     if (!hasServers || wanted === false) return undefined
@@ -178,26 +173,13 @@ export class Control implements Part {
   }
 }
 
-/** The patterns for tools in rules and clients. */
-function toolPatterns({ policy = [], clients = {} }: ToolpostConfig): { place: string; pattern: string }[] {
-  return [
-    ...policy.flatMap(({ tools = [] }, index) =>
-      [tools].flat().map(pattern => ({ place: `policy[${index}]`, pattern })),
-    ),
-    ...Object.entries(clients).flatMap(([name, { tools = [] }]) =>
-      tools.map(pattern => ({ place: `clients.${name}`, pattern })),
-    ),
-  ]
-}
-
 /** Whether calls and models are traced: if the configuration or the environment asks for it, unless `trace` is `false`. */
 export function isTraced({ trace }: ToolpostConfig): boolean {
   return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
 }
 
 function limitsOf(config: ToolpostConfig): Interceptor | undefined {
-  const { limits: configured = {} } = config
-  const { breaker: _, ...rules } = configured
+  const { breaker: _, ...rules } = config.limits ?? {}
   const tools = { ...samplingLimits(config), ...rules.tools }
   return Object.keys({ ...rules, ...tools }).length > 0 ? limits({ ...rules, tools }) : undefined
 }

@@ -1,8 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { ZWAVE_BROKER_VARIABLES, zwavePackage } from '../known-servers/zwave.ts'
 import type { StdioServerEntry } from '../mcp/index.ts'
+
+/** The npm package with the Z-Wave server and a virtual home to try it on; found by name. */
+export const ZWAVE_PACKAGE = 'zwave-mcp-server'
+/** Its name in `mcpServers` of the built-in example. */
+export const ZWAVE_SERVER = 'zwave'
+/** The environment variables that point it to a real home. */
+export const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
+
+/** The package's folder, if it is installed. */
+export function zwavePackage(): string | undefined {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${ZWAVE_PACKAGE}/package.json`))
+  } catch {
+    return undefined
+  }
+}
 
 /** How long the virtual home may take to report the address of its broker. */
 const HOME_TIMEOUT_MS = 15_000
@@ -37,24 +53,16 @@ export async function startExampleHome(options: ExampleHomeOptions = {}): Promis
   if (!folder) return undefined
   const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')] }
   const given = Object.fromEntries(
-    ZWAVE_BROKER_VARIABLES.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])),
+    BROKER_VARIABLES.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])),
   )
   if (given.MQTT_BROKER_URL) {
-    return {
-      server: { ...server, env: given },
-      brokerUrl: given.MQTT_BROKER_URL,
-      isVirtual: false,
-      close: async () => {},
-    }
+    const env = { server: { ...server, env: given }, brokerUrl: given.MQTT_BROKER_URL }
+    return { ...env, isVirtual: false, close: async () => {} }
   }
   const program = options.program ?? join(folder, 'bin', 'zwave-home.js')
   const { home, brokerUrl } = await startVirtualHome(program, options)
-  return {
-    server: { ...server, env: { MQTT_BROKER_URL: brokerUrl } },
-    brokerUrl,
-    isVirtual: true,
-    close: () => end(home),
-  }
+  const env = { MQTT_BROKER_URL: brokerUrl }
+  return { server: { ...server, env }, brokerUrl, isVirtual: true, close: () => end(home) }
 }
 
 async function startVirtualHome(

@@ -1,28 +1,15 @@
-import { existsSync, type FSWatcher, realpathSync, statSync, unwatchFile, watch, watchFile } from 'node:fs'
-import { dirname } from 'node:path'
-import type { Description } from './open-project.ts'
+import { existsSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 
 /** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
-/** For folders that cannot be watched. */
-const POLL_MS = 2_000
 
 export interface FollowOptions {
-  /** The files to follow now, which need not exist, and when they were read. */
-  described(): Pick<Description, 'files' | 'readAt'>
+  /** The files to follow now, which need not exist. */
+  files(): readonly string[]
   /** Called after a file changed, one call at a time. May reject. With `quietly`, it says nothing if nothing changed. */
   reload(options: { quietly: boolean }): Promise<unknown>
   say(text: string): void
-}
-
-/**
- * Watches the folders of the files, because editors replace files instead of writing to them, and checks the files when
- * something happens there.
- */
-export function followFiles(options: FollowOptions): Following {
-  const follower = new Follower(options)
-  follower.start()
-  return follower
 }
 
 export interface Following {
@@ -31,146 +18,79 @@ export interface Following {
   stop(): void
 }
 
+/** Reloads when one of the files is written, replaced, created or deleted. */
+export function followFiles(options: FollowOptions): Following {
+  const follower = new Follower(options)
+  void follower.start()
+  return follower
+}
+
 class Follower implements Following {
   readonly #options: FollowOptions
-  readonly #watched = new Map<string, () => void>()
-  #states = new Map<string, string>()
+  #watcher: import('chokidar').FSWatcher | undefined
   #timer: NodeJS.Timeout | undefined
-  #isReloading = false
+  #reloading: Promise<void> = Promise.resolve()
+  /** The last mistake that was reported: a file may change several times and keep it. */
+  #mistake: string | undefined
   #isStopped = false
 
   constructor(options: FollowOptions) {
     this.#options = options
-    this.#states = this.#statesNow()
   }
 
-  /** Also notices what changed since the files were read. */
-  start(): void {
-    const { readAt = Date.now() } = this.#options.described()
-    this.#look()
-    for (const file of this.#files()) {
-      if (changeOf(file) <= readAt) continue
-      this.#states.delete(file)
-      this.#soon()
-    }
-  }
-
-  /** Watches only the folders that matter now. */
-  #look(): void {
-    const found = this.#files().flatMap(file => foldersOf(file))
-    const folders = new Map(found.map(folder => [idOf(folder), folder]))
-    for (const [id, stop] of this.#watched) {
-      if (folders.has(id)) continue
-      stop()
-      this.#watched.delete(id)
-    }
-    for (const [id, folder] of folders)
-      if (!this.#watched.has(id))
-        this.#watched.set(
-          id,
-          watchFolder(folder, () => this.#soon()),
-        )
+  /** The first events are those of the files as they are, which may have changed since they were read. */
+  async start(): Promise<void> {
+    const { watch } = await import('chokidar')
+    if (this.#isStopped) return
+    const { files } = this.#options
+    // Of the folders, only the way to the files is watched.
+    const ignored = (path: string) => !files().some(file => file === path || file.startsWith(join(path, sep)))
+    this.#watcher = watch(files().map(nearestFolder), { persistent: false, ignored })
+    this.#watcher.on('all', () => this.#soon())
+    // The system has reached its limit of watches: a person can still reload.
+    this.#watcher.on('error', error =>
+      this.#options.say(`⚠️ Changes of the configuration are not noticed: ${(error as Error).message}`),
+    )
   }
 
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#timer)
-    for (const stop of this.#watched.values()) stop()
-    this.#watched.clear()
+    void this.#watcher?.close()
+  }
+
+  reload(): Promise<void> {
+    this.#mistake = undefined
+    return this.#reload(false)
   }
 
   #soon(): void {
     if (this.#isStopped) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#check(), QUIET_MS).unref()
+    this.#timer = setTimeout(() => void this.#reload(true), QUIET_MS).unref()
   }
 
-  async #check(): Promise<void> {
-    if (this.#isReloading) return this.#soon()
-    // A folder may have been created, deleted, or replaced behind a symlink.
-    this.#look()
-    const states = this.#statesNow()
-    const hasChanged = [...states].some(([file, state]) => this.#states.get(file) !== state)
-    this.#states = states
-    if (!hasChanged) return
-    this.#isReloading = true
-    await this.#reload(true)
-    this.#isReloading = false
-    if (this.#isStopped) return
-    this.#look()
-    // Files that are new here are as they were read; the others may have changed meanwhile.
-    this.#states = new Map([...this.#statesNow()].map(([file, state]) => [file, states.get(file) ?? state]))
-    this.#soon()
-  }
-
-  reload(): Promise<void> {
-    return this.#reload(false)
-  }
-
-  async #reload(quietly: boolean): Promise<void> {
-    try {
-      await this.#options.reload({ quietly })
-    } catch (error) {
-      this.#options.say(`❌ ${(error as Error).message}; the configuration stays as it was`)
-    }
-  }
-
-  #files(): readonly string[] {
-    return this.#options.described().files ?? []
-  }
-
-  #statesNow(): Map<string, string> {
-    return new Map(this.#files().map(file => [file, stateOf(file)]))
+  #reload(quietly: boolean): Promise<void> {
+    this.#reloading = this.#reloading.then(async () => {
+      if (this.#isStopped) return
+      const before = new Set(this.#options.files())
+      try {
+        await this.#options.reload({ quietly })
+        this.#mistake = undefined
+      } catch (error) {
+        const { message } = error as Error
+        if (message !== this.#mistake) this.#options.say(`❌ ${message}; the configuration stays as it was`)
+        this.#mistake = message
+      }
+      const added = this.#options.files().filter(file => !before.has(file))
+      if (added.length > 0) this.#watcher?.add(added.map(nearestFolder))
+    })
+    return this.#reloading
   }
 }
 
-function changeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0
-}
-
-/** Distinguishes one version of a file from another. */
-function stateOf(file: string): string {
-  try {
-    const { ino, size, mtimeMs, ctimeMs } = statSync(file)
-    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
-  } catch {
-    return 'none'
-  }
-}
-
-/** A folder that was deleted and recreated is a different one. */
-function idOf(folder: string): string {
-  try {
-    return `${statSync(folder).ino} ${folder}`
-  } catch {
-    return folder
-  }
-}
-
-/** Its folder, or the nearest one that exists, and that of the file behind a symlink. */
-function foldersOf(file: string): string[] {
-  const folders = [dirname(file)]
-  try {
-    folders.push(dirname(realpathSync(file)))
-  } catch {
-    // It does not exist yet.
-  }
-  return folders.map(nearestFolder)
-}
-
-function nearestFolder(folder: string): string {
-  const parent = dirname(folder)
-  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent)
-}
-
-function watchFolder(folder: string, onChange: () => void): () => void {
-  try {
-    const watcher: FSWatcher = watch(folder, { persistent: false }, onChange)
-    // The folder is gone, or the system has reached its limit of watches.
-    watcher.on('error', onChange)
-    return () => watcher.close()
-  } catch {
-    watchFile(folder, { persistent: false, interval: POLL_MS }, onChange)
-    return () => unwatchFile(folder, onChange)
-  }
+/** The folder of a file, or the nearest one above it that exists: a file may come later, and its folder with it. */
+function nearestFolder(file: string): string {
+  const folder = dirname(file)
+  return existsSync(folder) || folder === file ? folder : nearestFolder(folder)
 }

@@ -1,19 +1,48 @@
-import { ConfigError } from '../config/config.ts'
-import type { Description } from './open-project.ts'
-import type { ProjectOptions } from './project-options.ts'
+import { isRecord } from '../runtime/guards.ts'
 
-/** Asks for one input after the other until all are answered, or one is not; each answer takes effect with the next `read`. */
-export async function withAnswers(
-  description: Description,
-  { answer, read }: Pick<ProjectOptions, 'answer' | 'read'>,
-): Promise<Description> {
-  const [input] = description.inputs ?? []
-  if (!input || !answer || !(await answer(input))) return description
-  try {
-    return await withAnswers(await read(), { answer, read })
-  } catch (error) {
-    // The file changed while the person was typing.
-    if (error instanceof ConfigError) return description
-    throw error
+/** A value that VS Code asks for once: one of the `inputs`, used as `${input:id}`. */
+export interface ConfigInput {
+  id: string
+  /** Identifies the input across reloads: file and id. */
+  key: string
+  /** The environment variable that answers it. */
+  variable: string
+  description: string
+  /** Not shown while it is typed, nor in a log. */
+  isSecret: boolean
+  /** Used if the answer is empty. */
+  suggestion: string | undefined
+  /** The only valid answers; any if empty. */
+  options: readonly string[]
+}
+
+const MAX_INPUTS = 200
+
+/** The inputs of a file, by id; malformed ones are left out. */
+export function inputsIn(value: unknown, file: string): ReadonlyMap<string, ConfigInput> {
+  const list = Array.isArray(value) ? value.slice(0, MAX_INPUTS) : []
+  const inputs = list.filter(each => isRecord(each) && typeof each.id === 'string' && each.id !== '')
+  return new Map(inputs.map(each => [each.id, readInput(each, file)]))
+}
+
+function readInput(value: Record<string, unknown> & { id: string }, file: string): ConfigInput {
+  const { id, command, options } = value
+  const elsewhere = typeof command === 'string' ? `${id} (${command} in VS Code)` : id
+  return {
+    id,
+    key: `${file}#${id}`,
+    // `perplexity-key` is answered by `TOOLPOST_INPUT_PERPLEXITY_KEY`.
+    variable: `TOOLPOST_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`,
+    description: textIn(value.description) ?? elsewhere,
+    isSecret: value.password === true,
+    suggestion: textIn(value.default),
+    // An option is a string, or a value with a label.
+    options: (Array.isArray(options) ? options : []).flatMap(
+      each => textIn(isRecord(each) ? each.value : each) ?? [],
+    ),
   }
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { tokenProblem } from '../config/token-problem.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import { platform } from '../runtime/platform.ts'
+import { tokenProblem } from './check.ts'
 
 /*
  * What a project keeps in `.toolpost/`, next to its configuration: the owner's token, and the address of the gateway

@@ -6,8 +6,8 @@ import type { BigResults } from '../tools/results/big-results.ts'
 import { differs } from './changes.ts'
 import type { Configuration } from './configuration.ts'
 import { isTraced } from './control.ts'
-import type { Description } from './open-project.ts'
 import type { Part } from './part.ts'
+import type { ResolvedConfig } from './resolve.ts'
 
 /** Which client answers the chat, and why. */
 export interface ModelInfo {
@@ -102,7 +102,7 @@ export class ModelChoice implements Part {
   }
 
   /** Chooses again, immediately if a client was chosen before. */
-  apply(after: Description, before: Description): void {
+  apply(after: ResolvedConfig, before: ResolvedConfig): void {
     if (!differs(before.config, after.config, ['model', 'fastPath', 'sentences'])) return
     const wasChosen = this.#choice !== undefined
     this.#choice = undefined

@@ -6,8 +6,8 @@ import { History } from '../history/history.ts'
 import type { Logger } from '../logging/logger.ts'
 import { differs } from './changes.ts'
 import type { Configuration } from './configuration.ts'
-import type { Description } from './open-project.ts'
 import type { Part } from './part.ts'
+import type { ResolvedConfig } from './resolve.ts'
 
 interface ProjectHistoryOptions {
   configuration: Configuration
@@ -20,7 +20,7 @@ interface ProjectHistoryOptions {
 const DEFAULT_FILE = join('.toolpost', 'history.db')
 
 /** The file of a project's history, next to its configuration; `undefined` if the history is off. */
-export function historyFile({ config, file }: Pick<Description, 'config' | 'file'>): string | undefined {
+export function historyFile({ config, file }: Pick<ResolvedConfig, 'config' | 'file'>): string | undefined {
   if (config.history === false) return undefined
   return config.history?.file ?? join(file === undefined ? process.cwd() : dirname(file), DEFAULT_FILE)
 }
@@ -65,7 +65,7 @@ export class ProjectHistory implements Part {
   }
 
   /** Records calls according to the new configuration from now on. */
-  async apply(after: Description, before: Description): Promise<void> {
+  async apply(after: ResolvedConfig, before: ResolvedConfig): Promise<void> {
     if (!this.#options || !differs(before.config, after.config, ['history'])) return
     await this.close()
     await this.keep({ ...this.#options, after: undefined })
@@ -78,6 +78,6 @@ export class ProjectHistory implements Part {
   }
 }
 
-function isWanted({ config }: Description, file: string): boolean {
+function isWanted({ config }: ResolvedConfig, file: string): boolean {
   return config.history !== undefined || (existsSync(dirname(file)) && hasDatabase())
 }

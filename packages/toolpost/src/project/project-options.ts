@@ -1,15 +1,15 @@
-import type { ToolpostConfig } from '../config/config.ts'
-import type { ConfigInput } from '../config/inputs.ts'
 import type { HistoryStatus } from '../history/history.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { ToolpostConfig } from './config.ts'
 import type { DurableWishes } from './durable/project-durable.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
+import type { ConfigInput } from './inputs.ts'
 import type { ModelInfo } from './model-choice.ts'
-import type { Description } from './open-project.ts'
 import type { Project } from './project.ts'
+import type { ResolvedConfig } from './resolve.ts'
 import type { StartVoice, VoicePart } from './voice.ts'
 
 export interface ProjectOptions {
@@ -22,7 +22,7 @@ export interface ProjectOptions {
   /** A server that fails is not retried, whatever the configuration says. */
   triesOnce?: boolean | undefined
   /** Reads the configuration again, for `reload`. */
-  read(): Promise<Description>
+  read(): Promise<ResolvedConfig>
   /** Asks a person for an input of a server; resolves to whether there is an answer, for the next `read`. */
   answer?(input: ConfigInput): Promise<boolean>
   /** The model to use instead of the configured one; if required and unavailable, it is an error. */

@@ -7,14 +7,15 @@ import { examine } from '../cli/commands/doctor.ts'
 import { listTools } from '../cli/commands/tools.ts'
 import { stopSignals } from '../cli/stop-signals.ts'
 import { say } from '../cli/terminal.ts'
-import type { ToolpostConfig } from '../config/config.ts'
 import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { isRunning } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
+import type { ToolpostConfig } from './config.ts'
 import { Project } from './project.ts'
 import type { ProjectOptions } from './project-options.ts'
+import { builtInExample } from './resolve.ts'
 
 const { folder } = commandLine()
 const opened: { close(): Promise<void> }[] = []
@@ -33,11 +34,16 @@ interface Opening extends Partial<ProjectOptions> {
 function open(config: ToolpostConfig, { isExample = false, brokenServers = {}, ...options }: Opening = {}) {
   const [out, err] = [new PassThrough(), new PassThrough()] as unknown as NodeJS.WriteStream[]
   const terminal = { out: out as NodeJS.WriteStream, err: err as NodeJS.WriteStream }
-  const description = { config, file: isExample ? undefined : join(folder, 'toolpost.json'), brokenServers }
-  const project = new Project(description, {
+  const resolved = {
+    ...builtInExample(),
+    config,
+    file: isExample ? undefined : join(folder, 'toolpost.json'),
+    brokenServers,
+  }
+  const project = new Project(resolved, {
     logger: () => silentLogger,
     say: text => say(terminal, text),
-    read: async () => description,
+    read: async () => resolved,
     ...options,
   })
   const stop = stopSignals()
@@ -141,9 +147,9 @@ describe('reload', () => {
   it('[F59] changes nothing if the configuration has a mistake', async () => {
     const { config, pids } = withJournal()
     const read = async () => ({
+      ...builtInExample(),
       config: { tools: [{ ...greeting('x'), implementation: { type: 'nonsense' } }] } as never,
       file: join(folder, 'toolpost.json'),
-      brokenServers: {},
     })
     const { project } = open({ ...config, tools: [greeting('hi')] }, { read })
     await project.ready()

@@ -1,4 +1,3 @@
-import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
@@ -8,21 +7,22 @@ import type { Logins, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import type { Listeners } from '../runtime/listeners.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ReloadChanges } from './changes.ts'
+import type { ToolpostConfig } from './config.ts'
 import type { DurableRuns } from './durable/durable-runs.ts'
 import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Following } from './follow-files.ts'
-import { type Ground, inOrder, makeGround, makeParts, type Parts } from './make-parts.ts'
 import type { ModelInfo } from './model-choice.ts'
-import type { Description } from './open-project.ts'
 import type { CloseOptions, Part } from './part.ts'
 import type { KeepHistoryOptions } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
+import type { ResolvedConfig } from './resolve.ts'
+import { createServices, type Services } from './services.ts'
 import type { VoiceInput } from './voice.ts'
-import { waitForTool } from './wait-for-tool.ts'
 
 /**
  * A running toolpost.json: owns servers, model and voice. Nothing is loaded or started before it is needed; the parts are
@@ -38,18 +38,13 @@ export class Project {
   readonly approvals: Approvals
   /** What the MCP servers offer besides tools. */
   readonly catalog: Catalog
-  readonly #ground: Ground
-  readonly #parts: Parts
-  /** In the order in which they apply a configuration and close. */
-  readonly #inOrder: Set<Part>
+  readonly #services: Services
   #closed: Promise<void> | undefined
 
   /** Throws a ConfigError on an unusable tool. */
-  constructor(description: Description, options: ProjectOptions) {
-    this.#ground = makeGround(description, options)
-    this.#parts = makeParts(this, this.#ground, options)
-    this.#inOrder = inOrder(this.#ground, this.#parts)
-    const { tools, executor, bigResults, logger, approvals, catalog } = this.#ground
+  constructor(resolved: ResolvedConfig, options: ProjectOptions) {
+    this.#services = createServices(this, resolved, options)
+    const { tools, executor, bigResults, logger, approvals, catalog } = this.#services
     this.tools = tools
     this.executor = executor
     this.bigResults = bigResults
@@ -59,52 +54,56 @@ export class Project {
   }
 
   get config(): ToolpostConfig {
-    return this.#parts.configuration.config
+    return this.#services.configuration.config
   }
 
   /** Where the configuration was read from; `undefined` for the built-in example. */
   get file(): string | undefined {
-    return this.#parts.configuration.current.file
+    return this.#services.configuration.current.file
   }
 
   /** Answers questions; early ones wait for the model and the tools they may need. */
   get client(): AiClient {
-    return this.#parts.model.client
+    return this.#services.model.client
   }
 
   /** The client that answers, chosen now if necessary. */
-  model = (): Promise<ChosenClient> => this.#parts.model.choose()
+  model = (): Promise<ChosenClient> => this.#services.model.choose()
 
   /** The models to choose from: the current, configured and discovered ones. */
-  models = (): Promise<ModelInfo[]> => this.#parts.model.list()
+  models = (): Promise<ModelInfo[]> => this.#services.model.list()
 
   /** The client of one of those models; `undefined` for any other. */
-  clientOf = (model: string): Promise<AiClient | undefined> => this.#parts.model.clientOf(model)
+  clientOf = (model: string): Promise<AiClient | undefined> => this.#services.model.clientOf(model)
 
   /** The current speech-to-text input, if any. */
-  voice = (): VoiceInput | undefined => this.#parts.voice?.input
+  voice = (): VoiceInput | undefined => this.#services.voice?.input
 
   /** The recorded calls, if any are recorded. */
-  history = (): History | undefined => this.#parts.history.current
+  history = (): History | undefined => this.#services.history.current
 
   /** Records all calls from now on. Resolves when the file is open or cannot be opened; never rejects. */
-  keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#parts.history.keep(options)
+  keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#services.history.keep(options)
 
   /** Accepts and lists durable calls; `undefined` until started. */
-  durable = (): DurableRuns | undefined => this.#parts.durable.runs
+  durable = (): DurableRuns | undefined => this.#services.durable.runs
 
   /** Calls `listener` on every change of a durable run, worker or the database; returns a function that stops it. */
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
 
   /** Whether the configuration makes all calls of a tool durable. */
-  isAlwaysDurable = (tool: string): boolean => this.#parts.durable.isNamed(tool)
+  isAlwaysDurable = (tool: string): boolean => this.#services.durable.isNamed(tool)
 
   /** Resolves when durable calls are ready, have failed, or are not configured; never rejects. */
-  startDurable = (): Promise<void> => this.#parts.durable.start()
+  startDurable = (): Promise<void> => this.#services.durable.start()
 
   /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
   async start(): Promise<void> {
-    await Promise.all([this.ready(), this.#parts.model.choose().catch(() => {}), this.#parts.voice?.start()])
+    await Promise.all([
+      this.ready(),
+      this.#services.model.choose().catch(() => {}),
+      this.#services.voice?.start(),
+    ])
   }
 
   /**
@@ -113,57 +112,57 @@ export class Project {
    */
   async ready(name?: string): Promise<ServerStatus[]> {
     const durable = name === undefined ? this.startDurable() : undefined
-    await this.#parts.servers.ready(name)
+    await this.#services.servers.ready(name)
     await durable
-    if (name === undefined) this.#parts.control.checkNames()
+    if (name === undefined) this.#services.control.checkNames()
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
   /** Waits for the server of a tool, like `waitForTool`; problems of other servers are reported only if that one is not ready. */
   waitForServer = (server: string, tool: string, limitMs?: number): Promise<void> =>
-    this.#parts.servers.waitFor(server, tool, limitMs)
+    this.#services.servers.waitFor(server, tool, limitMs)
 
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
-  tried = (name?: string, limitMs?: number): Promise<void> => this.#parts.servers.tried(name, limitMs)
+  tried = (name?: string, limitMs?: number): Promise<void> => this.#services.servers.tried(name, limitMs)
 
   /** Patterns in rules and clients that match no tool, in words. */
-  unmatchedPatterns = (): string[] => this.#parts.control.unmatched()
+  unmatchedPatterns = (): string[] => this.#services.control.unmatched()
 
   status(): ProjectStatus {
     return {
-      servers: this.#parts.control.withBreakers(this.#parts.servers.status()),
-      problem: this.#parts.servers.problem,
-      model: this.#parts.model.chosen,
-      voice: this.#parts.voice?.status() ?? [],
-      history: this.#parts.history.current?.status(),
-      durable: this.#parts.durable.status(),
+      servers: this.#services.control.withBreakers(this.#services.servers.status()),
+      problem: this.#services.servers.problem,
+      model: this.#services.model.chosen,
+      voice: this.#services.voice?.status() ?? [],
+      history: this.#services.history.current?.status(),
+      durable: this.#services.durable.status(),
     }
   }
 
   /** Returns a function that removes the listener. */
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) =>
-    this.#ground.listeners.on(event, listener)
+    this.#services.listeners.on(event, listener)
 
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
-    await this.#parts.servers.restart(server)
-    this.#parts.control.resetBreaker(server)
+    await this.#services.servers.restart(server)
+    this.#services.control.resetBreaker(server)
   }
 
   /** Stops a server until it is restarted. */
-  stop = (server: string): Promise<void> => this.#parts.servers.stop(server)
+  stop = (server: string): Promise<void> => this.#services.servers.stop(server)
 
   /** How a server is configured. */
-  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#parts.servers.entryOf(server)
+  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#services.servers.entryOf(server)
 
   /** The logins to the servers, once those have been started. */
-  logins = (): Logins | undefined => this.#parts.servers.logins
+  logins = (): Logins | undefined => this.#services.servers.logins
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
-  exampleHome = (): Promise<ExampleHome | undefined> => this.#parts.servers.home()
+  exampleHome = (): Promise<ExampleHome | undefined> => this.#services.servers.home()
 
   /** Asks for the inputs of the servers, once. Without an answer, only the server that needs it fails. */
-  answerInputs = (): Promise<void> => this.#parts.configuration.answerInputs()
+  answerInputs = (): Promise<void> => this.#services.configuration.answerInputs()
 
   /**
    * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Problems of other
@@ -172,10 +171,8 @@ export class Project {
   async waitForTool(name: string, limitMs?: number): Promise<void> {
     const isThere = () => this.tools.findTool(name) !== undefined
     if (isThere()) return
-    await this.#ground.reports.unless(isThere, async () => {
-      const mcp = await this.#parts.servers.start()
-      const found = mcp && (await waitForTool(name, { tools: this.tools, mcp, limitMs }))
-      if (!found) await this.startDurable()
+    await this.#services.reports.unless(isThere, async () => {
+      if (!(await this.#services.servers.waitForTool(name, limitMs))) await this.startDurable()
     })
   }
 
@@ -186,35 +183,46 @@ export class Project {
    * nothing changed.
    */
   async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
-    const changes = await this.#parts.configuration.reload(this.#inOrder, options)
-    if (this.#parts.servers.isStarted) void this.ready()
+    const changes = await this.#services.configuration.reload(this.#services.parts, options)
+    if (this.#services.servers.isStarted) void this.ready()
     return changes
   }
 
   /** Follows the files of the configuration, and reloads when they change. Mistakes are reported and change nothing. */
-  follow = (): Following => this.#parts.configuration.follow(options => this.reload(options))
+  follow = (): Following => this.#services.configuration.follow(options => this.reload(options))
 
   /** Adds a check that runs before a reload: if it throws, the reload is rejected. Returns a function that removes it. */
   addCheck(check: (config: ToolpostConfig) => void): () => void {
-    const part: Part = { check: ({ config }) => check(config) }
-    this.#inOrder.add(part)
-    return () => void this.#inOrder.delete(part)
+    const part: Part = {
+      prepare: ({ config }) => {
+        check(config)
+        return undefined
+      },
+    }
+    this.#services.parts.add(part)
+    return () => void this.#services.parts.delete(part)
   }
 
-  /** Ends everything, including what is still starting. Nothing can be started afterwards. */
+  /** Ends everything, including what is still starting, even if a part fails to end. Nothing can be started afterwards. */
   close(options?: CloseOptions): Promise<void> {
     this.#closed ??= this.#close(options)
     return this.#closed
   }
 
   /** Closes only the voice gateway, so that it stops listening while calls in flight finish. */
-  closeVoice = async (options?: CloseOptions): Promise<void> => this.#parts.voice?.close(options)
+  closeVoice = async (options?: CloseOptions): Promise<void> => this.#services.voice?.close(options)
 
   /** Takes no more durable runs, and gives running ones up to `drainMs`; other workers take over the rest. */
-  closeDurable = (options?: CloseOptions): Promise<void> => this.#parts.durable.close(options)
+  closeDurable = (options?: CloseOptions): Promise<void> => this.#services.durable.close(options)
 
   async #close(options?: CloseOptions): Promise<void> {
-    this.#ground.closing.abort()
-    for (const part of this.#inOrder) await part.close?.(options)
+    this.#services.closing.abort()
+    for (const part of this.#services.parts) {
+      try {
+        await part.close?.(options)
+      } catch (error) {
+        this.logger.warn({ error: describeThrown(error) }, 'A part of the project could not be closed')
+      }
+    }
   }
 }

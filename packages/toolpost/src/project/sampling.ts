@@ -1,25 +1,28 @@
-import type { ToolpostConfig } from '../config/config.ts'
+import { createHash } from 'node:crypto'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
-import type { Requester, Sample } from '../tools/caller.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
-import { readSampling, shownSampling } from './sampling-request.ts'
+import type { WritingBlock, WritingMessage, WritingRequest } from '../models/writing.ts'
+import { isRecord } from '../runtime/guards.ts'
+import type { Sample } from '../tools/caller.ts'
+import { defineTool } from '../tools/tool.ts'
+import type { ToolpostConfig } from './config.ts'
 
 /** How long the model may take for one message. */
 const WRITING_MS = 120_000
 /** How much one server may ask for, unless `limits` in the configuration say otherwise. */
 const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
+const MAX_TOKENS = 4_096
+const MAX_MESSAGES = 100
+/** Totals for all texts, and for all images as base64. */
+const MAX_TEXT_CHARACTERS = 100_000
+const MAX_IMAGE_CHARACTERS = 5_000_000
+const MAX_STOP_SEQUENCES = 8
 
-/** The name of a server's sampling request in policy, limits, approvals, history and traces. */
-function samplingName(server: string): string {
-  return `${server}__sampling`
-}
-
-/** The names for all servers that may use sampling. */
+/** The names of servers' sampling requests in policy, limits, approvals, history and traces. */
 export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
   const servers = Object.entries(mcpServers).filter(([, entry]) => entry.sampling === true)
-  return servers.map(([name]) => samplingName(name))
+  return servers.map(([name]) => `${name}__sampling`)
 }
 
 /** Applies after all rules of the configuration: ask the person. */
@@ -47,35 +50,95 @@ export function sampling({ executor, choose }: SamplingOptions): Sample {
     const request = readSampling(params)
     const { writer, name: model } = await choose()
     if (!writer) throw new Error(`No model is available for sampling: Toolpost runs ${model}`)
-    const name = samplingName(server)
-    const tool = writingTool(name, server, ({ signal: until }) =>
-      writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
+    const tool = defineTool({
+      name: `${server}__sampling`,
+      title: `Message for ${server}`,
+      description: `Lets your model write a message for ${server}`,
+      schema: { type: 'object' } as Record<string, unknown>,
+      timeoutMs: WRITING_MS,
+      handler: (_, { signal: until }) => writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
+    })
+    const result = await executor.run(
+      { name: tool.name, args: shownSampling(request) },
+      {
+        origin: from?.origin,
+        ask: from?.ask,
+        // An unnamed caller is identified by its origin.
+        caller: from?.caller === from?.origin ? undefined : from?.caller,
+        also: [tool],
+        signal: AbortSignal.any([signal, from?.signal].filter(each => each !== undefined)),
+      },
     )
-    const signals = [signal, from?.signal].filter(each => each !== undefined)
-    const run = { ...callerOf(from), also: [tool], signal: AbortSignal.any(signals) }
-    const result = await executor.run({ name, args: shownSampling(request) }, run)
     if (!result.success) throw new Error(result.error)
     const { text, ...rest } = result.result as Awaited<ReturnType<typeof writer.write>>
     return { role: 'assistant', content: { type: 'text', text }, ...rest }
   }
 }
 
-function writingTool(
-  name: string,
-  server: string,
-  write: (options: { signal: AbortSignal }) => unknown,
-): Tool {
-  return defineTool({
-    name,
-    title: `Message for ${server}`,
-    description: `Lets your model write a message for ${server}`,
-    schema: { type: 'object' } as Record<string, unknown>,
-    timeoutMs: WRITING_MS,
-    handler: (_, options) => write(options),
-  })
+type SamplingRequest = Pick<WritingRequest, 'messages' | 'maxTokens' | 'temperature' | 'stopSequences'>
+
+/** Reads a server's `sampling/createMessage`, within bounds. Throws, with a message for the server, if it is unsupported. */
+function readSampling(params: Readonly<Record<string, unknown>>): SamplingRequest {
+  const { messages, systemPrompt, maxTokens, temperature, stopSequences, tools, toolChoice } = params
+  if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw new Error('Sampling needs at least one message')
+  if (messages.length > MAX_MESSAGES) throw new Error(`Sampling takes at most ${MAX_MESSAGES} messages`)
+  const all = messages.map(messageOf)
+  if (typeof systemPrompt === 'string' && systemPrompt.trim() !== '')
+    all.unshift({ role: 'system', content: systemPrompt })
+  const lengthOf = (type: WritingBlock['type']) =>
+    all
+      .flatMap(blocksOf)
+      .filter(block => block.type === type)
+      .reduce((sum, block) => sum + (block.type === 'text' ? block.text : block.image_url).length, 0)
+  if (lengthOf('text') > MAX_TEXT_CHARACTERS)
+    throw new Error(`The messages have over ${MAX_TEXT_CHARACTERS} characters`)
+  if (lengthOf('image_url') > MAX_IMAGE_CHARACTERS) throw new Error('The images are too large')
+  const stops = (Array.isArray(stopSequences) ? stopSequences : []).filter(
+    // Some models reject blank ones.
+    text => typeof text === 'string' && text.trim() !== '',
+  )
+  return {
+    messages: all,
+    maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
+    // The highest value that every model accepts.
+    ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
+    stopSequences: stops.slice(0, MAX_STOP_SEQUENCES),
+  }
 }
 
-/** The caller that the server is working for; an unnamed one is identified by its origin. */
-function callerOf({ caller, origin, ask }: Requester = {}) {
-  return { origin, ask, caller: caller === origin ? undefined : caller }
+function messageOf(message: unknown): WritingMessage {
+  const { role, content } = isRecord(message) ? message : {}
+  if (role !== 'user' && role !== 'assistant')
+    throw new Error('Invalid message role; expected one of user, assistant')
+  return { role, content: [content].flat().map(blockOf) }
+}
+
+function blockOf(block: unknown): WritingBlock {
+  const { type, text, data, mimeType } = isRecord(block) ? block : {}
+  if (type === 'text' && typeof text === 'string') return { type, text }
+  if (type === 'image' && typeof data === 'string' && /^image\/[\w.+-]{1,50}$/.test(String(mimeType)))
+    return { type: 'image_url', image_url: `data:${mimeType};base64,${data}` }
+  throw new Error(`Messages with content of type '${String(type).slice(0, 50)}' are not supported`)
+}
+
+function blocksOf({ content }: WritingMessage): readonly WritingBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+/** What a person, the policy and the history see of it: all texts; for an image, its type and digest. */
+function shownSampling({ messages, ...style }: SamplingRequest): Record<string, unknown> {
+  const shown = messages.map(message => ({
+    role: message.role,
+    text: blocksOf(message).map(shownBlock).join('\n'),
+  }))
+  return { messages: shown, ...style }
+}
+
+function shownBlock(block: WritingBlock): string {
+  if (block.type === 'text') return block.text
+  const [kind = ''] = block.image_url.split(';', 1)
+  const digest = createHash('sha256').update(block.image_url).digest('hex')
+  return `[${kind.slice('data:'.length)}, sha256 ${digest}]`
 }

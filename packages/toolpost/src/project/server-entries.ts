@@ -1,15 +1,13 @@
-import { dirname, join } from 'node:path'
-import type { ToolpostConfig } from '../config/config.ts'
-import { ZWAVE_SERVER, zwavePackage } from '../known-servers/zwave.ts'
-import type { Logger } from '../logging/logger.ts'
-import type { McpIntegrationOptions, ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
+import { join } from 'node:path'
+import type { ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
 import { ownValue } from '../runtime/guards.ts'
-import type { ExampleHome } from './example-home.ts'
-import type { Description } from './open-project.ts'
+import { type ExampleHome, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
+import { stateFolder } from './local-state.ts'
+import type { ResolvedConfig } from './resolve.ts'
 
 /** The servers to start: the usable ones of the configuration, and that of the example home. */
 export function serverEntries(
-  { config, brokenServers }: Description,
+  { config, brokenServers }: ResolvedConfig,
   home: ExampleHome | undefined,
 ): Record<string, ServerEntry> {
   const configured = Object.entries(config.mcpServers ?? {})
@@ -17,27 +15,14 @@ export function serverEntries(
   return { ...Object.fromEntries(usable), ...(home && { [ZWAVE_SERVER]: home.server }) }
 }
 
-interface Owner {
-  config: ToolpostConfig
-  /** Where the configuration was read from, if it was. */
-  file: string | undefined
-  logger: Logger
-}
-
-/** How a project's servers are started. */
-export function serverOptions(project: Owner): Omit<McpIntegrationOptions, 'servers'> {
-  const { config, logger } = project
-  return { ...config.mcp, loginsFolder: loginsFolder(project), logger }
-}
-
 /** The folder for a project's logins, next to its history. */
-export function loginsFolder({ file }: Pick<Owner, 'file'>): string {
-  return join(file === undefined ? process.cwd() : dirname(file), '.toolpost', 'logins')
+export function loginsFolder({ file }: { file: string | undefined }): string {
+  return join(stateFolder(file), 'logins')
 }
 
 /** Every server in the order of the configuration, including those that have not started yet. */
 export function serverStatus(
-  { config, file, brokenServers }: Description,
+  { config, file, brokenServers }: ResolvedConfig,
   running: readonly ServerStatus[],
   isStarting: boolean,
 ): ServerStatus[] {

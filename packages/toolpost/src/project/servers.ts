@@ -1,18 +1,24 @@
-import type { ToolpostConfig } from '../config/config.ts'
-import { ZWAVE_PACKAGE } from '../known-servers/zwave.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Interceptor } from '../executor/chain.ts'
+import { refusal } from '../interceptors/refuse.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import type { ToolpostConfig } from './config.ts'
 import type { Configuration } from './configuration.ts'
-import type { ExampleHome } from './example-home.ts'
-import type { Description } from './open-project.ts'
+import { type ExampleHome, startExampleHome, ZWAVE_PACKAGE } from './example-home.ts'
 import type { Part } from './part.ts'
 import type { Reports } from './reports.ts'
-import { serverEntries, serverOptions, serverStatus } from './server-entries.ts'
+import type { ResolvedConfig } from './resolve.ts'
+import { loginsFolder, serverEntries, serverStatus } from './server-entries.ts'
 import { withStarter } from './started-by.ts'
-import { inTime, waitForServer } from './wait-for-tool.ts'
+
+/** How long to wait for an earlier server that has not failed yet, since it takes precedence for a name. */
+const GRACE_FOR_EARLIER_MS = 500
+
+const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
 
 export interface ServersOptions {
   tools: ToolManager
@@ -37,6 +43,8 @@ export class Servers implements Part {
   #home: Promise<ExampleHome | undefined> | undefined
   #starting: Promise<McpIntegration | undefined> | undefined
   #mcp: McpIntegration | undefined
+  /** Tools that did not appear in time, with the wait and the server that was waited for, if it was a certain one. */
+  readonly #awaited = new Map<string, { limitMs: number; server: string | undefined }>()
   /** Why they could not be started; `undefined` if they could. */
   problem: string | undefined
 
@@ -85,12 +93,44 @@ export class Servers implements Part {
 
   /** Like `ready` for the server of a tool, for at most `limitMs`; problems of others are reported only if it is not ready. */
   waitFor(server: string, tool: string, limitMs?: number): Promise<void> {
-    const { tools, reports } = this.#options
-    const wait = async () => {
-      const mcp = await this.start()
-      if (mcp) await waitForServer(server, tool, { tools, mcp, limitMs })
-    }
-    return reports.unless(() => this.#isReady(server), wait)
+    return this.#options.reports.unless(
+      () => this.#isReady(server),
+      async () => {
+        const mcp = await this.start()
+        if (mcp) await inTime([mcp.ready(server)], limitMs)
+        this.#awaited.set(tool, { limitMs: limitMs ?? 0, server })
+      },
+    )
+  }
+
+  /** Waits until a tool of this name appears or no server is still starting, for at most `limitMs`. */
+  async waitForTool(name: string, limitMs?: number): Promise<boolean> {
+    const { tools } = this.#options
+    const mcp = await this.start()
+    if (!mcp) return false
+    let stop = () => {}
+    const appears = new Promise<void>(resolve => {
+      stop = tools.onChange(() => tools.findTool(name) && resolve())
+    })
+    await inTime([mcp.ready(), appears], limitMs)
+    stop()
+    const found = tools.findTool(name)
+    const earlier = mcp.status().slice(0, (found && tools.originOf(found)?.order) ?? 0)
+    await inTime([Promise.all(earlier.map(server => mcp.tried(server.name)))], GRACE_FOR_EARLIER_MS)
+    this.#awaited.set(name, { limitMs: limitMs ?? 0, server: undefined })
+    return tools.findTool(name) !== undefined
+  }
+
+  /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */
+  readonly answerAwaited: Interceptor = async (call, next) => {
+    const wait = call.failure?.code === 'unknown_tool' ? this.#awaited.get(call.name) : undefined
+    const starting = this.status().filter(
+      ({ name, state }) => state === 'starting' && (wait?.server ?? name) === name,
+    )
+    if (!wait || starting.length === 0) return next()
+    const causes = starting.map(({ name }) => `Server '${name}' is still starting`)
+    const failure = refusal(call, 'timeout', `Tool '${call.name}' timed out after ${wait.limitMs} ms`)
+    return { ...failure, diagnosis: { causes } }
   }
 
   /**
@@ -126,7 +166,6 @@ export class Servers implements Part {
   async #startHome(): Promise<ExampleHome | undefined> {
     const { homeProgram: program, closing: signal, reports } = this.#options
     try {
-      const { startExampleHome } = await import('./example-home.ts')
       const home = await startExampleHome({ program, signal })
       if (!home) reports.add(MISSING_HOME)
       return home
@@ -138,22 +177,26 @@ export class Servers implements Part {
     }
   }
 
-  async apply({ brokenServers, config, file }: Description, before: Description): Promise<void> {
+  async apply({ config, file, brokenServers }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
     if (!this.#starting) return
-    const { reports } = this.#options
     await this.#starting
-    for (const [name, problem] of Object.entries(brokenServers))
-      if (before.brokenServers[name] !== problem) reports.add(brokenText(name, problem))
+    this.#reportBroken(brokenServers, before.brokenServers)
     const home = file === undefined ? await this.home() : undefined
     if (this.#mcp) this.#mcp.apply({ ...this.#patience(config), servers: this.#entries(home) })
     else this.#starting = this.#begin(home)
     if (!home) await this.#endHome()
   }
 
+  #reportBroken(now: Readonly<Record<string, string>>, before: Readonly<Record<string, string>> = {}): void {
+    for (const [name, problem] of Object.entries(now))
+      if (before[name] !== problem)
+        this.#options.reports.add(`❌ Server '${name}' cannot be started: ${problem}`)
+  }
+
   #entries(home: ExampleHome | undefined): Record<string, ServerEntry> {
-    const description = this.#options.configuration.current
-    const entries = Object.entries(serverEntries(description, home))
-    return Object.fromEntries(entries.map(([name, entry]) => [name, withStarter(entry, description.file)]))
+    const { current } = this.#options.configuration
+    const entries = Object.entries(serverEntries(current, home))
+    return Object.fromEntries(entries.map(([name, entry]) => [name, withStarter(entry, current.file)]))
   }
 
   #patience({ mcp }: ToolpostConfig): ToolpostConfig['mcp'] {
@@ -161,9 +204,12 @@ export class Servers implements Part {
   }
 
   async close(): Promise<void> {
-    const mcp = await this.#starting
-    await mcp?.close()
-    await this.#endHome()
+    try {
+      const mcp = await this.#starting
+      await mcp?.close()
+    } finally {
+      await this.#endHome()
+    }
   }
 
   async #endHome(): Promise<void> {
@@ -173,25 +219,25 @@ export class Servers implements Part {
   }
 
   async #open(): Promise<McpIntegration | undefined> {
-    const { configuration, reports } = this.#options
+    const { configuration } = this.#options
     await configuration.answerInputs()
-    for (const [name, problem] of Object.entries(configuration.current.brokenServers))
-      reports.add(brokenText(name, problem))
+    this.#reportBroken(configuration.current.brokenServers)
     return this.#begin(await this.home())
   }
 
   /** If the servers cannot even be created, that is reported as a problem, and the rest continues. */
   async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
     const { tools, catalog, sample, logger, reports, onStatus, closing, configuration } = this.#options
-    const { config, file } = configuration.current
     try {
       const servers = this.#entries(home)
       if (Object.keys(servers).length === 0) return undefined
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return undefined
-      const onReport = (report: string) => reports.add(report)
-      const more = { servers, catalog, onReport, sample, ...this.#patience(config) }
-      const mcp = new McpIntegration({ ...serverOptions({ config, file, logger }), ...more })
+      const mcp = new McpIntegration({
+        ...this.#patience(configuration.config),
+        ...{ servers, catalog, sample, logger, loginsFolder: loginsFolder(configuration.current) },
+        onReport: report => reports.add(report),
+      })
       mcp.on('server', onStatus)
       mcp.start(tools)
       this.#mcp = mcp
@@ -203,8 +249,8 @@ export class Servers implements Part {
   }
 }
 
-const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
-
-function brokenText(name: string, problem: string): string {
-  return `❌ Server '${name}' cannot be started: ${problem}`
+/** Resolves with the first of `events`, or after `limitMs`. */
+async function inTime(events: readonly Promise<unknown>[], limitMs: number | undefined): Promise<void> {
+  const limit = limitMs === undefined ? [] : [delay(limitMs, undefined, { ref: false })]
+  await Promise.race([...events, ...limit])
 }

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../config/config.ts'
+import type { ServerConfig } from '../../project/config.ts'
 import { addServer as add } from '../../project/add-server.ts'
 import type { GlobalOptions } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'

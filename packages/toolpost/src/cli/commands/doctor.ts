@@ -1,5 +1,5 @@
 import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
-import type { ToolpostConfig } from '../../config/config.ts'
+import type { ToolpostConfig } from '../../project/config.ts'
 import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
 import { tellingLine } from '../../mcp/telling-line.ts'

@@ -1,4 +1,4 @@
-import { ConfigEditor } from '../../config/edit-config.ts'
+import { ConfigEditor } from '../../project/edit-config.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { say } from '../terminal.ts'
 import type { EditContext } from './add.ts'

@@ -1,4 +1,4 @@
-import type { OAuthConfig } from '../../config/config.ts'
+import type { OAuthConfig } from '../../project/config.ts'
 import { failure, json, NO_TOKEN } from '../http/answers.ts'
 import { hostOf } from '../http/guard.ts'
 

@@ -3,7 +3,7 @@ import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, SignJWT } from 
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ADDRESS, dataOf, echoTool, testGateway } from '../../../test/gateway.ts'
 import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../../test/oauth-issuer.ts'
-import type { OAuthConfig } from '../../config/config.ts'
+import type { OAuthConfig } from '../../project/config.ts'
 import { Approvals, policy } from '../../interceptors/index.ts'
 import { recordingLogger } from '../../testing/index.ts'
 import { defineTool } from '../../tools/tool.ts'

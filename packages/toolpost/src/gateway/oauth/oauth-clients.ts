@@ -1,6 +1,6 @@
 import { getPath } from 'hono/utils/url'
 import type { JWTPayload } from 'jose'
-import type { OAuthConfig } from '../../config/config.ts'
+import type { OAuthConfig } from '../../project/config.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'

@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { ConfigError } from '../../config/config.ts'
+import { ConfigError } from '../../project/config.ts'
 import { addServer } from '../../project/add-server.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import type { GatewayContext } from '../gateway-context.ts'

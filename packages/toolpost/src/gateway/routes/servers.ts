@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { ConfigError } from '../../config/config.ts'
+import { ConfigError } from '../../project/config.ts'
 import { similarNames } from '../../executor/find.ts'
 import { serversFor } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'

@@ -1,23 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
-import { fillEnvironment } from './fill-environment.ts'
-import { readConfig } from './read-config.ts'
-
-const folders: string[] = []
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map(each => rm(each, { recursive: true })))
-})
+import { describe, expect, it } from 'vitest'
+import { configFolder, configOf } from '../../test/config-folder.ts'
 
 /** A configuration as it would be read from a file, and filled in. */
 async function fill(config: object, environment: Record<string, string> = { URL: 'mqtt://x', KEY: 'k' }) {
-  const folder = await mkdtemp(join(tmpdir(), 'toolpost-'))
-  folders.push(folder)
-  await writeFile(join(folder, 'toolpost.json'), JSON.stringify(config, null, 2))
-  const loaded = await readConfig(undefined, folder)
-  if (!loaded) throw new Error('there is no configuration')
-  return { folder, ...fillEnvironment(loaded, { environment }) }
+  const folder = configFolder({ 'toolpost.json': config })
+  return { folder, ...(await configOf(folder, environment)) }
 }
 
 describe('variables in the values of servers', () => {

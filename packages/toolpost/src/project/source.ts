@@ -1,8 +1,15 @@
-import { findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser'
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  type ParseOptions,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import { isObjectLike } from '../runtime/guards.ts'
 import { joinPlace } from '../schema/explain.ts'
 import { ConfigError } from './config.ts'
-import { jsonProblem, positionIn } from './json-problem.ts'
 
 /** The path to a value: object keys and array indexes. */
 export type ConfigPath = readonly (string | number)[]
@@ -17,25 +24,14 @@ export class ConfigSource {
   readonly value: unknown
   readonly #file: string
   readonly #text: string
-  /** For a long file, built only to report an error: it costs many times more than parsing alone. */
+  /** Built only to report a mistake, or to read comments: it costs many times more than parsing alone. */
   #tree: Node | undefined
 
   /** `file` is the name as the user gave it. Throws a ConfigError if the text is not JSON; comments are allowed. */
   constructor(file: string, text: string) {
     this.#file = file
     this.#text = text.replace(/^\ufeff/, '')
-    this.value = this.#plainValue() ?? this.#read()
-  }
-
-  /** `undefined` if the text is short, or not plain JSON: then it is parsed with positions. */
-  #plainValue(): unknown {
-    if (this.#text.length < LONG_TEXT) return undefined
-    try {
-      const value = JSON.parse(this.#text)
-      return isDeeper(value, MAX_LEVELS) ? undefined : value
-    } catch {
-      return undefined
-    }
+    this.value = plainValue(this.#text) ?? this.#read()
   }
 
   #read(): unknown {
@@ -57,12 +53,12 @@ export class ConfigSource {
   }
 
   #find(path: ConfigPath): Node | undefined {
-    this.#tree ??= parsed(this.#text)
+    this.#tree ??= parseTree(this.#text, [], SYNTAX)
     let node = this.#tree
     for (const part of path) {
       const child = node && findNodeAtLocation(node, [node.type === 'array' ? Number(part) : part])
-      node = child ?? node
       if (!child) break
+      node = child
     }
     return node
   }
@@ -74,16 +70,41 @@ export class ConfigSource {
   }
 }
 
+/** A long text as plain JSON; `undefined` if it is short, nested too deeply for positions, or not plain JSON. */
+function plainValue(text: string): unknown {
+  if (text.length < LONG_TEXT) return undefined
+  try {
+    const value = JSON.parse(text)
+    return isDeeper(value, MAX_LEVELS) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
+
 function isDeeper(value: unknown, levels: number): boolean {
   if (!isObjectLike(value)) return false
   return levels === 0 || Object.values(value).some(inner => isDeeper(inner, levels - 1))
 }
 
-function parsed(text: string): Node | undefined {
+/** Why a text is not JSON, and where it breaks; `undefined` if it is JSON. */
+export function jsonProblem(
+  text: string,
+  options?: ParseOptions,
+): { words: string; offset: number } | undefined {
+  const errors: ParseError[] = []
   try {
-    return parseTree(text, [], SYNTAX)
+    parseTree(text, errors, options)
   } catch {
-    // Nested too deeply for the recursive parser: the error has no position then.
-    return undefined
+    // The parser is recursive.
+    return { words: 'nested too deeply', offset: 0 }
   }
+  const [error] = errors
+  const words = error && printParseErrorCode(error.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+  return error && { words: `${words}`.toLowerCase(), offset: error.offset }
+}
+
+/** The line and column of an offset, both starting at 1. */
+export function positionIn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }

@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { applyEdits, modify } from 'jsonc-parser'
 import { isRecord, valueAt } from '../runtime/guards.ts'
 import { ConfigError } from './config.ts'
-import { type ConfigPath, ConfigSource } from './config-source.ts'
-import { DEFAULT_CONFIG_FILE } from './read-config.ts'
+import { DEFAULT_CONFIG_FILE } from './read.ts'
+import { type ConfigPath, ConfigSource } from './source.ts'
 
 const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configFolder, configOf } from '../../test/config-folder.ts'
 import { ConfigError } from './config.ts'
-import { normaliseServer } from './normalise-server.ts'
+import { normaliseServer } from './other-programs.ts'
 
 const KEYS = [
   'command',

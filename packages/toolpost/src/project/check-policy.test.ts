@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { openProject } from '../project/open-project.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { ConfigError } from './config.ts'
-import { readConfig } from './read-config.ts'
+import { openProject } from './open-project.ts'
+import { readConfig } from './read.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const files = { command: 'files' }

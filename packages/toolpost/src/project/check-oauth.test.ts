@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../logging/logger.ts'
-import { openProject } from '../project/open-project.ts'
+import { openProject } from './open-project.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-oauth-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { configFolder } from '../../test/config-folder.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { openProject } from '../project/open-project.ts'
+import { openProject } from './open-project.ts'
 
 async function open(durable: string) {
   const folder = configFolder({ 'toolpost.json': `{ "durable":\n${durable} }` })

@@ -11,6 +11,8 @@ export interface ToolpostConfig {
   include?: string[]
   executor?: { timeoutMs?: number; slowMs?: number; maxTextBytes?: number }
   tools?: ToolDeclaration[]
+  /** Which local tools there are, by name; `false` for none. */
+  local?: string[] | false
   mcpServers?: Record<string, ServerConfig>
   mcp?: { retry?: { attempts?: number; baseDelayMs?: number }; connectTimeoutMs?: number }
   model?: string
