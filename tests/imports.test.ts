@@ -6,12 +6,11 @@ import { root, sourceFiles } from './project.ts'
 const SRC = 'packages/toolpost/src/'
 
 /** What each folder may import, besides itself; see ARCHITECTURE.md. */
-const FLOOR = ['call', 'runtime', 'logging', 'known-servers', 'telemetry']
+const FLOOR = ['call', 'runtime', 'logging', 'telemetry']
 const TOOLS = [...FLOOR, 'schema', 'tools']
 const ALLOWED: Record<string, string[]> = {
   call: [],
   runtime: [],
-  'known-servers': [],
   logging: ['runtime'],
   telemetry: ['runtime', 'logging'],
   schema: FLOOR,
@@ -21,10 +20,9 @@ const ALLOWED: Record<string, string[]> = {
   history: [...TOOLS, 'executor'],
   mcp: TOOLS,
   models: [...TOOLS, 'executor'],
-  config: [...TOOLS, 'executor', 'interceptors', 'mcp'],
-  project: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'config'],
-  gateway: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'config', 'project'],
-  cli: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'config', 'project', 'gateway'],
+  project: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models'],
+  gateway: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'project'],
+  cli: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'project', 'gateway'],
   testing: [...TOOLS, 'executor', 'mcp', 'models'],
 }
 

@@ -6,8 +6,10 @@
  * stdio server (tests/scenarios, [E09]): no; `device_name` reaches a server that expects `deviceName` unchanged
  * and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
-import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
+import { packageRoot } from '../runtime/package-root.ts'
 import { foldedName } from '../schema/explain.ts'
 import {
   declaredNames,
@@ -38,11 +40,19 @@ export function fitArgumentNames(
   { configured, tool }: { configured?: Mapping; tool?: string | undefined } = {},
 ): FittedNames | undefined {
   const naming = namingOf(schema)
-  const wellKnown = tool === undefined ? undefined : ownValue(ZWAVE_PARAMETER_NAMES, tool)
+  const wellKnown = tool === undefined ? undefined : ownValue(wellKnownNames(), tool)
   const lost: string[] = []
   const top = renamed(args, given => fittingName(given, naming, { configured, wellKnown }), lost)
   const inner = fitInside(top, withBranches([schema], schema), { root: schema, lost })
   return inner === args ? undefined : { args: inner as Values, lost }
+}
+
+let fromData: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+
+/** By tool: argument names that no rule can guess, as callers write them → as servers expect them. Data, read once. */
+function wellKnownNames(): NonNullable<typeof fromData> {
+  fromData ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'argument-names.json'), 'utf8'))
+  return fromData as NonNullable<typeof fromData>
 }
 
 interface Inside {

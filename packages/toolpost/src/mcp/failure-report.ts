@@ -1,4 +1,3 @@
-import { isZwaveServer, ZWAVE_HINT } from '../known-servers/zwave.ts'
 import { shownAddress } from '../logging/config-secrets.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
@@ -60,7 +59,8 @@ export function hintFor(server: string, entry: ServerEntry): string {
   if (isHttp(entry))
     return `the server at ${shownUrl(entry.url)} is running, and 'url' and 'headers' of '${server}' are correct`
   const { command, args = [] } = entry
-  if (isZwaveServer([server, command, ...args])) return ZWAVE_HINT
+  if ([server, command, ...args].some(word => /z-?wave/i.test(word)))
+    return 'MQTT broker running, zwave-mcp-server installed'
   return `'${safeText(command)}' is installed, and 'args', 'env' and 'cwd' of '${server}' are correct`
 }
 

@@ -1,10 +1,10 @@
-import { ZWAVE_LIST } from '../../known-servers/zwave-home.ts'
 import type { ConversationMessage } from '../ai-client.ts'
 import { roleOf } from '../conversations.ts'
 import { textOfContent } from '../read-reply.ts'
 import { WHAT_TO_DO } from './asked-back.ts'
 import type { Home } from './home/home.ts'
 import type { Mentioned } from './request.ts'
+import { ZWAVE_LIST } from './zwave.ts'
 
 /** The earlier conversation, which says what "it", "yes" and "again" mean. */
 export interface SoFar {

@@ -1,6 +1,6 @@
-import { readZwaveList, ZWAVE_LIST } from '../../known-servers/zwave-home.ts'
 import { Home, type HomeWords } from './home/home.ts'
 import { Listing } from './listing.ts'
+import { readZwaveList, ZWAVE_LIST } from './zwave.ts'
 
 /** The home, as reported by the tool that lists its devices. */
 export function knownHome(written: HomeWords, onChange: () => void): Listing<Home> {

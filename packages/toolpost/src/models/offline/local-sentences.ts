@@ -1,4 +1,4 @@
-import type { SentencesByMeaning } from '../../known-servers/zwave-rules.ts'
+import type { SentencesByMeaning } from './zwave.ts'
 
 /** Sentences for local tools that need more than one call, or are only typed. */
 export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {

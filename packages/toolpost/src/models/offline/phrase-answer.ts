@@ -1,8 +1,8 @@
 import type { ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
-import { sayReadings } from '../../known-servers/zwave.ts'
 import { isObjectLike } from '../../runtime/guards.ts'
 import { listWords } from './meaning.ts'
+import { sayReadings } from './zwave.ts'
 
 /** Longer answers are tiring to hear. */
 const MAX_SPOKEN_CHARS = 300

@@ -1,5 +1,3 @@
-import type { SentencesByMeaning } from '../../known-servers/zwave-rules.ts'
-import { ZWAVE_HOME_SENTENCES, ZWAVE_SENTENCES } from '../../known-servers/zwave-sentences.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
@@ -9,6 +7,7 @@ import type { Home } from './home/home.ts'
 import { LOCAL_SENTENCES } from './local-sentences.ts'
 import { prepareSentence, type Sentence } from './match.ts'
 import { hasAllNames, problemWith, readSettings, type SpokenWords } from './spoken-words.ts'
+import { type SentencesByMeaning, ZWAVE } from './zwave.ts'
 
 export interface BookOptions {
   manager?: ToolManager | undefined
@@ -60,7 +59,7 @@ export function readSentences(
   manager?: ToolManager,
   spoken: SpokenWords = readSettings(),
 ): ReadSentences {
-  const templates = [...(tool.sentences ?? []), ...(known(ZWAVE_SENTENCES, tool, manager) ?? [])]
+  const templates = [...(tool.sentences ?? []), ...(known(ZWAVE.sentences, tool, manager) ?? [])]
   const local = manager?.originOf(tool) ? undefined : known(LOCAL_SENTENCES, tool, manager)
   return prepareAll([...byMeaning(local), ...templates.map(template => ({ template }))], tool, spoken)
 }
@@ -84,7 +83,7 @@ function readHomeSentences(
   manager: ToolManager | undefined,
   spoken: SpokenWords = readSettings(),
 ): ReadSentences {
-  return prepareAll(byMeaning(known(ZWAVE_HOME_SENTENCES, tool, manager)), tool, spoken)
+  return prepareAll(byMeaning(known(ZWAVE.homeSentences, tool, manager)), tool, spoken)
 }
 
 function prepareAll(templates: readonly Written[], tool: Tool, spoken: SpokenWords): ReadSentences {

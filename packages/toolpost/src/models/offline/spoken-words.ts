@@ -1,9 +1,9 @@
-import { HOME_RULES } from '../../known-servers/zwave-rules.ts'
 import type { HomeWords } from './home/home.ts'
 import { HOME_LISTS } from './home/home-lists.ts'
 import { type ListReader, WordList } from './lists.ts'
 import { parseRule, type TemplateNode } from './template.ts'
 import type { ListSource } from './tool-lists.ts'
+import { ZWAVE } from './zwave.ts'
 
 /** An entry of a list: what is said, or what is said and the value it stands for. */
 type ListItem = string | { say: string | readonly string[]; value?: unknown }
@@ -30,7 +30,7 @@ export interface SpokenWords {
 export function readSettings(settings: SentenceSettings = {}): SpokenWords {
   const problems: string[] = []
   const rules = new Map<string, readonly TemplateNode[]>()
-  const written = { ...HOME_RULES, ...lowerKeys(settings.rules) }
+  const written = { ...ZWAVE.rules, ...lowerKeys(settings.rules) }
   for (const [name, text] of Object.entries(written)) {
     try {
       rules.set(name, parseRule(text))

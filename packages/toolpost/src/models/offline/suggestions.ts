@@ -1,10 +1,10 @@
-import { HOME_EXAMPLES } from '../../known-servers/zwave-rules.ts'
 import type { Home } from './home/home.ts'
 import type { Sentence } from './match.ts'
 import type { Request } from './request.ts'
 import type { TemplateNode } from './template.ts'
 import { nameTokens } from './tokens.ts'
 import { compareWords, wordSet } from './words.ts'
+import { ZWAVE } from './zwave.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Words so common that they do not tell which sentence was meant. */
@@ -27,7 +27,7 @@ function aboutDevice(request: Request, home: Home): string[] {
   const said = nameTokens(request.text).join(' ')
   const named = home.devices.filter(({ tokens }) => ` ${said} `.includes(` ${tokens.join(' ')} `))
   const [device] = named.sort((a, b) => b.tokens.length - a.tokens.length)
-  return (HOME_EXAMPLES[device?.kind ?? ''] ?? []).map(example => example.replace('…', device?.call ?? ''))
+  return (ZWAVE.examples[device?.kind ?? ''] ?? []).map(example => example.replace('…', device?.call ?? ''))
 }
 
 function nearTo(request: Request | undefined, sentences: readonly Sentence[]): string[] {

@@ -1,9 +1,9 @@
 import type { ToolResult } from '../../../call/tool-result.ts'
-import { readZwaveList } from '../../../known-servers/zwave-home.ts'
 import type { Grammar } from '../grammar.ts'
 import { listWords, type MakeCalls, type Meaning } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
+import { readZwaveList } from '../zwave.ts'
 import { Home, type HomeDevice } from './home.ts'
 import { isInState, oppositeOf, statesIn } from './states.ts'
 

@@ -1,5 +1,5 @@
-import { HOME_STATES } from '../../../known-servers/zwave-rules.ts'
 import { type ListEntry, type ListReader, WordList } from '../lists.ts'
+import { ZWAVE } from '../zwave.ts'
 import type { Home, HomeDevice } from './home.ts'
 import { otherWords } from './nouns.ts'
 import { References } from './references.ts'
@@ -64,7 +64,7 @@ export function homeLists(home: Home): Map<string, ListReader> {
   const also = (name: string) => [name, ...(home.aliases[name] ?? [])]
   lists.set('scenes', new WordList(home.scenes.map(value => ({ value, say: also(value) }))))
   lists.set('rooms', new WordList(roomEntries(home)))
-  lists.set('states', new WordList(Object.entries(HOME_STATES).map(([value, say]) => ({ value, say }))))
+  lists.set('states', new WordList(Object.entries(ZWAVE.states).map(([value, say]) => ({ value, say }))))
   return lists
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../executor/executor.ts'
-import { OfflineClient } from '../models/offline/offline-client.ts'
-import { defineTool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolExecutor } from '../../executor/executor.ts'
+import { defineTool } from '../../tools/tool.ts'
+import { ToolManager } from '../../tools/tool-manager.ts'
+import { OfflineClient } from './offline-client.ts'
 import { sayReadings } from './zwave.ts'
 
 const text = { type: 'string', minLength: 1 } as const
