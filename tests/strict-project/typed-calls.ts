@@ -163,6 +163,13 @@ export function registration(): Tool[] {
     // @ts-expect-error n is a number
     handler: ({ n }: { n: string }) => n,
   })
+  defineTool({
+    name: 'misspelt',
+    description: 'd',
+    schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    // @ts-expect-error there is no such argument
+    handler: ({ ctiy }) => ctiy,
+  })
   declareTools([
     { name: 'm', description: 'd', implementation: { type: 'mock', mock_response: { temperature: 22 } } },
     {

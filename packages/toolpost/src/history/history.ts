@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { ToolResult } from '../call/tool-result.ts'
+
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import type { Logger } from '../logging/logger.ts'

@@ -4,7 +4,7 @@ import type { CallContext } from '../executor/context.ts'
 import { fitsGlob } from '../runtime/glob.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { fitsTool } from '../tools/tool-pattern.ts'
+import { fitsCall } from '../tools/tool-pattern.ts'
 import { Approvals } from './approvals.ts'
 import { denied } from './refuse.ts'
 
@@ -127,22 +127,10 @@ function covers(rule: PolicyRule, call: CallContext): boolean {
   )
 }
 
-/**
- * A tool has up to three names: the one it is registered under, its server's own, and `server__tool`. A rule that asks or
- * denies matches any of them; one that allows does not match by the server's own name, which any server may choose.
- */
 function fitsNames({ tools, then }: PolicyRule, call: CallContext): boolean {
   if (tools === undefined) return true
-  const { tool, server, originalName } = call
-  if (!tool) return false
   const patterns = typeof tools === 'string' ? [tools] : tools
-  const original = then === 'allow' ? undefined : originalName
-  return patterns.some(
-    pattern =>
-      fitsTool(pattern, tool, server) ||
-      (original !== undefined &&
-        (fitsGlob(original, pattern) || fitsGlob(`${server}__${original}`, pattern))),
-  )
+  return patterns.some(pattern => fitsCall(pattern, call, { grants: then === 'allow' }))
 }
 
 /** The console uses HTTP, so a rule about HTTP also covers the console. */

@@ -8,12 +8,16 @@ export class ToolDefinitionError extends Error {
   override name = 'ToolDefinitionError'
 }
 
+export function checkName(name: unknown): void {
+  if (typeof name !== 'string' || name.trim() === '') throw new ToolDefinitionError('A tool needs a name')
+}
+
 /** Returns the tool if it can be registered; otherwise throws a ToolDefinitionError. MCP tools may lack a description. */
 export function checkedTool(tool: unknown, { needsDescription = true } = {}): Tool {
   if (!isObjectLike(tool))
     throw new ToolDefinitionError(`A tool must be an object, got ${tool === null ? 'null' : typeof tool}`)
   const { name, description, invoke, schema } = tool as Partial<Tool>
-  if (typeof name !== 'string' || name.trim() === '') throw new ToolDefinitionError('A tool needs a name')
+  checkName(name)
   const refuse = (reason: string) => {
     throw new ToolDefinitionError(`Tool '${name}' cannot be used: ${reason}`)
   }

@@ -9,21 +9,6 @@ function tool(name: string, answer: unknown = name): Tool {
 
 const names = (manager: ToolManager) => manager.getTools().map(({ name }) => name)
 
-describe('collecting tools', () => {
-  it('finds its way after tools were removed or the array was changed from outside', () => {
-    const manager = new ToolManager()
-    for (const name of ['a', 'b', 'c']) manager.addCustomTool(tool(name))
-    expect(manager.remove('a')).toBe(true)
-    expect(manager.remove('a')).toBe(false)
-    expect(manager.findTool('c')?.name).toBe('c')
-    manager.getTools().unshift(tool('z'))
-    expect(['z', 'b', 'c'].map(name => manager.findTool(name)?.name)).toEqual(['z', 'b', 'c'])
-    manager.addCustomTool(tool('b', 'new'))
-    expect(names(manager)).toEqual(['z', 'b', 'c'])
-    expect(manager.findTool('b')?.invoke({})).toBe('new')
-  })
-})
-
 describe('the order of the tools', () => {
   it.each([[['one', 'two']], [['two', 'one']]])(
     'is local, then the servers as they are configured, whoever connects first: %s',
@@ -52,8 +37,7 @@ describe('the order of the tools', () => {
 
 describe('an array that others change', () => {
   it('is always what is found', () => {
-    const manager = new ToolManager()
-    for (const name of ['a', 'b', 'c']) manager.addCustomTool(tool(name))
+    const manager = new ToolManager({ tools: ['a', 'b', 'c'].map(name => tool(name)) })
     const array = manager.getTools()
     array[1] = tool('other')
     expect(manager.findTool('other')?.name).toBe('other')
@@ -70,22 +54,14 @@ describe('an array that others change', () => {
     expect(manager.remove('twice')).toBe(true)
     expect(manager.findTool('twice')?.invoke({})).toBe(2)
   })
-
-  it('gives a name before an lc_name, and finds who was hidden behind a tool that is gone', () => {
-    const manager = new ToolManager()
-    const alias: Tool = { ...tool('alias'), lc_name: 'plain' }
-    manager.addCustomTool(alias)
-    expect(manager.findTool('plain')).toBe(alias)
-    manager.addCustomTool(tool('plain'))
-    expect(manager.findTool('plain')?.name).toBe('plain')
-    manager.remove('plain')
-    expect(manager.findTool('plain')).toBe(alias)
-    manager.remove('alias')
-    expect(manager.findTool('plain')).toBeUndefined()
-  })
 })
 
 describe('what a tool must have', () => {
+  it('is a name, in defineTool too', () => {
+    expect(() => tool('')).toThrow('A tool needs a name')
+    expect(() => new ToolManager({ tools: [{ ...tool('a'), name: ' ' }] })).toThrow('A tool needs a name')
+  })
+
   it('[F27] refuses a schema nested a thousand deep, with a message, and skips it from a server', () => {
     const deep = () => {
       let schema: object = { type: 'string' }
@@ -101,25 +77,6 @@ describe('what a tool must have', () => {
       server: 'home',
       reason: expect.stringContaining("'deep'"),
     })
-  })
-
-  it('refuses a schema that contains itself, without walking it for ever', () => {
-    const endless: Record<string, unknown> = { type: 'object' }
-    endless.properties = { a: endless, b: endless }
-    expect(() => new ToolManager().addCustomTool({ ...tool('endless'), schema: endless })).toThrow(
-      /it contains itself; write recursion as a \$ref/,
-    )
-  })
-
-  it('counts the parts that a schema shares as often as they are written out', () => {
-    const shared = (levels: number) => {
-      let schema: object = { type: 'string' }
-      for (let level = 0; level < levels; level++)
-        schema = { type: 'object', properties: { a: schema, b: schema } }
-      return { ...tool('shared'), schema }
-    }
-    expect(() => new ToolManager().addCustomTool(shared(8))).not.toThrow()
-    expect(() => new ToolManager().addCustomTool(shared(30))).toThrow(/larger than 256 kB/)
   })
 
   it('takes an MCP tool without a description', () => {
@@ -193,5 +150,37 @@ describe('the same name twice', () => {
     expect(manager.findTool('a')?.invoke({})).toBe('local')
     expect(manager.findTool('one__a')?.invoke({})).toBe('remote')
     expect(manager.originOf(manager.findTool('one__a') as Tool)).toMatchObject({ name: 'a' })
+  })
+
+  it('leaves a name with its tool when an earlier server offers it later, and gives it away when the tool is gone', () => {
+    const manager = new ToolManager()
+    manager.addMcpTools([tool('list', 'first')], { server: 'first', order: 0 })
+    manager.addMcpTools([tool('send', 'mail')], { server: 'mail', order: 1 })
+    manager.addMcpTools([tool('send', 'first')], { server: 'first', order: 0 })
+    expect(manager.findTool('send')?.invoke({})).toBe('mail')
+    expect(manager.findTool('first__send')?.invoke({})).toBe('first')
+    manager.removeAll(['send', 'first__send'])
+    manager.addMcpTools([tool('send', 'first')], { server: 'first', order: 0 })
+    expect(manager.findTool('send')?.invoke({})).toBe('first')
+  })
+})
+
+describe('changes', () => {
+  it('are told once each, after they were made, whatever a listener does', () => {
+    const manager = new ToolManager()
+    const seen: string[][] = []
+    manager.onChange(() => {
+      throw new Error('no')
+    })
+    const stop = manager.onChange(() => seen.push(names(manager)))
+    manager.addCustomTool(tool('a'))
+    manager.addMcpTools([tool('b'), tool('c')], { server: 'home' })
+    manager.remove('b')
+    manager.remove('nothing')
+    manager.addMcpTools([{ name: '', schema: {}, invoke: () => '' }], { server: 'home' })
+    expect(seen).toEqual([['a'], ['a', 'b', 'c'], ['a', 'c']])
+    stop()
+    manager.addCustomTool(tool('d'))
+    expect(seen).toHaveLength(3)
   })
 })

@@ -3,7 +3,6 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import { checkedTool } from './check-tool.ts'
-import { withName } from './renamed-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
 
 /** For each tool: given name → name that the server expects. */
@@ -53,14 +52,13 @@ export class ToolManager {
   addCustomTool(like: ToolLike): void {
     const tool = checkedTool(like)
     const holder = this.#tools.find(({ name }) => name === tool.name)
-    const origin = holder && this.#origins.get(holder)
-    if (holder && origin) {
-      this.#rename(holder, origin, 'a local tool', name => this.#tools.some(one => one.name === name))
-      this.#insert(tool, LOCAL)
-    } else if (holder) {
-      this.#logger.warn({ tool: tool.name }, `Tool '${tool.name}' is already registered; replacing it`)
-      this.#tools[this.#tools.indexOf(holder)] = tool
-    } else this.#insert(tool, LOCAL)
+    if (holder && this.#origins.has(holder)) {
+      this.#rename(holder, new Map(this.#tools.map(each => [each.name, each])), 'a local tool')
+      this.#place(tool, LOCAL)
+    } else {
+      if (holder) this.#warnReplaced(tool.name)
+      this.#place(tool, LOCAL, holder)
+    }
     this.#changed()
   }
 
@@ -71,11 +69,73 @@ export class ToolManager {
   ): void {
     const usable = [...tools].flatMap(like => this.#usable(like, server) ?? [])
     const names = new Map(this.#tools.map(tool => [tool.name, tool]))
-    const isFirst = !this.#servers.has(server)
-    for (const tool of usable)
-      this.#put(tool, { server, name: tool.name, order, parameterNames }, { names, isFirst })
+    const own = new Map<string, Tool>()
+    for (const tool of this.#tools) {
+      const origin = this.#origins.get(tool)
+      if (origin?.server === server) own.set(origin.name, tool)
+    }
+    const mayTake = !this.#servers.has(server)
     this.#servers.add(server)
+    for (const tool of usable) {
+      const origin = { server, name: tool.name, order, parameterNames }
+      const before = own.get(tool.name)
+      const name = before ? before.name : this.#nameFor(origin, names, mayTake)
+      if (before) this.#warnReplaced(name, server)
+      const added = name === tool.name ? tool : withName(tool, name)
+      this.#origins.set(added, origin)
+      this.#place(added, order, before)
+      names.set(name, added)
+      own.set(tool.name, added)
+    }
     if (usable.length > 0) this.#changed()
+  }
+
+  /**
+   * The name for a new tool of a server: its own if that is free, otherwise `<server>__<tool>`. A name stays with its tool
+   * until that tool is gone, except that a server whose tools are added for the first time takes names from servers that
+   * come later in the configuration, whichever connected first.
+   */
+  #nameFor(origin: McpOrigin, names: Map<string, Tool>, mayTake: boolean): string {
+    const { server, name } = origin
+    const holder = names.get(name)
+    if (!holder) return name
+    const rival = this.#origins.get(holder)
+    if (mayTake && rival && origin.order < rival.order) {
+      this.#rename(holder, names, `server '${server}', which comes first in the configuration`)
+      return name
+    }
+    const registered = freeName(origin, names)
+    const owner = rival ? `server '${rival.server}'` : 'a local tool'
+    this.#logger.warn({ tool: name, server, registered_as: registered }, `The name is taken by ${owner}`)
+    return registered
+  }
+
+  /** Gives a server's tool another name, because its own is now taken. */
+  #rename(tool: Tool, names: Map<string, Tool>, taker: string): void {
+    const origin = this.#origins.get(tool) as McpOrigin
+    const renamed = withName(tool, freeName(origin, names))
+    this.#origins.set(renamed, origin)
+    this.#place(renamed, origin.order, tool)
+    names.set(renamed.name, renamed)
+    const fields = { tool: tool.name, server: origin.server, registered_as: renamed.name }
+    this.#logger.warn(fields, `The name is now taken by ${taker}`)
+  }
+
+  /** In the place of `replaced`, or after the tools of the same and of earlier servers. */
+  #place(tool: Tool, order: number, replaced?: Tool): void {
+    const last = this.#tools.at(-1)
+    if (replaced) this.#tools[this.#tools.indexOf(replaced)] = tool
+    else if (!last || this.#orderOf(last) <= order) this.#tools.push(tool)
+    else
+      this.#tools.splice(
+        this.#tools.findIndex(other => this.#orderOf(other) > order),
+        0,
+        tool,
+      )
+  }
+
+  #orderOf(tool: Tool): number {
+    return this.#origins.get(tool)?.order ?? LOCAL
   }
 
   #usable(like: ToolLike, server: string): Tool | undefined {
@@ -87,83 +147,18 @@ export class ToolManager {
     }
   }
 
-  /**
-   * A tool that the server had before is replaced and keeps its name. A new one gets its own name if that is free. When a
-   * server's tools are added for the first time, it takes the name from a server that comes later in the configuration;
-   * after that, a name stays with its tool. Otherwise it becomes `<server>__<tool>`.
-   */
-  #put(
-    tool: Tool,
-    origin: McpOrigin,
-    { names, isFirst }: { names: Map<string, Tool>; isFirst: boolean },
-  ): void {
-    const { server, name, order } = origin
-    const isTaken = (candidate: string) => names.has(candidate)
-    const before = namesFor(origin, isTaken).find(each => this.#isSame(names.get(each), origin))
-    const holder = names.get(name)
-    const rival = holder && this.#origins.get(holder)
-    let registered = before ?? name
-    if (before !== undefined) {
-      this.#logger.warn({ tool: before, server }, `Tool '${before}' is already registered; replacing it`)
-    } else if (holder && rival && isFirst && order < rival.order) {
-      const moved = this.#rename(
-        holder,
-        rival,
-        `server '${server}', which comes first in the configuration`,
-        isTaken,
-      )
-      names.set(moved.name, moved)
-    } else if (holder) {
-      registered = freeName(origin, isTaken)
-      const owner = rival ? `server '${rival.server}'` : 'a local tool'
-      this.#logger.warn({ tool: name, server, registered_as: registered }, `The name is taken by ${owner}`)
-    }
-    const added = registered === name ? tool : withName(tool, registered)
-    this.#origins.set(added, origin)
-    const replaced = before === undefined ? undefined : names.get(before)
-    if (replaced) this.#tools[this.#tools.indexOf(replaced)] = added
-    else this.#insert(added, order)
-    names.set(registered, added)
-  }
-
-  #isSame(tool: Tool | undefined, { server, name }: McpOrigin): boolean {
-    const origin = tool && this.#origins.get(tool)
-    return origin?.server === server && origin.name === name
-  }
-
-  /** Gives a server's tool another name, because its own is now taken. */
-  #rename(tool: Tool, origin: McpOrigin, taker: string, isTaken: (name: string) => boolean): Tool {
-    const name = freeName(origin, isTaken)
-    const renamed = withName(tool, name)
-    this.#origins.set(renamed, origin)
-    this.#tools[this.#tools.indexOf(tool)] = renamed
+  #warnReplaced(tool: string, server?: string): void {
     this.#logger.warn(
-      { tool: tool.name, server: origin.server, registered_as: name },
-      `The name is now taken by ${taker}`,
+      { tool, ...(server && { server }) },
+      `Tool '${tool}' is already registered; replacing it`,
     )
-    return renamed
-  }
-
-  /** After the tools of the same and of earlier servers. */
-  #insert(tool: Tool, order: number): void {
-    const last = this.#tools.at(-1)
-    if (!last || this.#orderOf(last) <= order) return void this.#tools.push(tool)
-    const at = this.#tools.findIndex(other => this.#orderOf(other) > order)
-    this.#tools.splice(at, 0, tool)
-  }
-
-  #orderOf(tool: Tool): number {
-    return this.#origins.get(tool)?.order ?? LOCAL
   }
 
   /** Changes the order of the servers. Names stay. */
   arrange(servers: readonly string[]): void {
     const before = [...this.#tools]
-    for (const tool of before) {
-      const origin = this.#origins.get(tool)
-      const order = origin ? servers.indexOf(origin.server) : -1
-      if (origin && order >= 0) origin.order = order
-    }
+    for (const origin of before.flatMap(tool => this.#origins.get(tool) ?? []))
+      if (servers.includes(origin.server)) origin.order = servers.indexOf(origin.server)
     this.#tools.sort((a, b) => this.#orderOf(a) - this.#orderOf(b))
     if (this.#tools.some((tool, index) => tool !== before[index])) this.#changed()
   }
@@ -207,19 +202,16 @@ export class ToolManager {
   }
 }
 
-/** The names a server's tool may be registered under: `tool`, `server__tool`, then those taken before a free one. */
-function namesFor(origin: McpOrigin, isTaken: (name: string) => boolean): string[] {
-  const { server, name } = origin
-  const names = [name, `${server}__${name}`]
-  for (let number = 2; isTaken(`${server}__${name}_${number}`); number++)
-    names.push(`${server}__${name}_${number}`)
-  return names
+/** The first free name for a server's tool other than its own. */
+function freeName({ server, name }: McpOrigin, names: ReadonlyMap<string, Tool>): string {
+  const qualified = `${server}__${name}`
+  let free = qualified
+  for (let number = 2; names.has(free); number++) free = `${qualified}_${number}`
+  return free
 }
 
-/** The first free name for a tool other than its own. */
-function freeName(origin: McpOrigin, isTaken: (name: string) => boolean): string {
-  const { server, name } = origin
-  const qualified = `${server}__${name}`
-  if (!isTaken(qualified)) return qualified
-  for (let number = 2; ; number++) if (!isTaken(`${qualified}_${number}`)) return `${qualified}_${number}`
+/** The same tool under another name; `invoke` stays bound to the original. */
+function withName(tool: Tool, name: string): Tool {
+  const { description, schema } = tool
+  return { ...tool, name, description, schema, invoke: tool.invoke.bind(tool), lc_name: undefined }
 }

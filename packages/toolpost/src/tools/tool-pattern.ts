@@ -1,4 +1,5 @@
 import { fitsGlob } from '../runtime/glob.ts'
+import { isRecord } from '../runtime/guards.ts'
 import type { Tool } from './tool.ts'
 
 /**
@@ -14,4 +15,35 @@ export function fitsName(pattern: string, name: string, server: string | undefin
   if (fitsGlob(name, pattern)) return true
   const prefix = `${server}__`
   return server !== undefined && !name.startsWith(prefix) && fitsGlob(`${prefix}${name}`, pattern)
+}
+
+/** A call whose tool was found: a `CallContext`. */
+interface NamedCall {
+  readonly tool?: Tool | undefined
+  readonly server?: string | undefined
+  /** The server's own name for the tool. */
+  readonly originalName?: string | undefined
+  readonly args?: unknown
+}
+
+/**
+ * Whether a rule's pattern matches a call by any name of its tool: the registered one, the server's own, `server__tool`,
+ * and the tool that a server's own `call_tool` is asked to call. A rule that allows (`grants`) matches only what this
+ * program named: any server may choose a name that is allowed elsewhere.
+ */
+export function fitsCall(pattern: string, call: NamedCall, { grants = false } = {}): boolean {
+  const { tool, server, originalName } = call
+  if (!tool) return false
+  if (fitsTool(pattern, tool, server)) return true
+  if (grants) return false
+  const inner = innerName(call)
+  return (
+    (originalName !== undefined && fitsName(pattern, originalName, server)) ||
+    (inner !== undefined && fitsName(pattern, inner, server))
+  )
+}
+
+function innerName({ tool, originalName, args }: NamedCall): string | undefined {
+  const isCallTool = (originalName ?? tool?.name) === 'call_tool'
+  return isCallTool && isRecord(args) && typeof args.name === 'string' ? args.name : undefined
 }

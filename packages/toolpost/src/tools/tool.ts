@@ -1,6 +1,7 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { JsonSchema, StandardSchema } from '../schema/json-schema.ts'
 import type { Requester } from './caller.ts'
+import { checkName } from './check-tool.ts'
 
 export interface Progress {
   progress: number
@@ -105,8 +106,15 @@ type OutputOf<Schema extends StandardSchema> = (StandardTypes<Schema> extends {
 type ArgsOf<Schema> = string extends keyof Schema
   ? Record<string, unknown>
   : Schema extends JSONSchema
-    ? Extract<FromSchema<Finite<Schema>>, object>
+    ? Named<Schema, Extract<FromSchema<Finite<Schema>>, object>>
     : Record<string, unknown>
+
+/** Only the arguments that the schema names, unless it says something about others: a misspelt one is a mistake. */
+type Named<Schema, Args> = Schema extends { readonly properties: object }
+  ? Schema extends { readonly additionalProperties: unknown } | { readonly patternProperties: unknown }
+    ? Args
+    : { [Key in keyof Args as string extends Key ? never : Key]: Args[Key] }
+  : Args
 
 /** A schema in which whatever may be recursive accepts anything. */
 type Finite<Schema extends JSONSchema> = Unrolled<Schema> extends JSONSchema ? Unrolled<Schema> : Schema
@@ -130,10 +138,7 @@ interface AnnotatedDefinition<Args extends object> extends ToolDefinition<Args> 
   handler: (args: NoInfer<Args>, options: InvokeOptions) => unknown
 }
 
-/**
- * Makes a tool from a function. Every field is written out, including those left out of the definition: tools of the
- * same shape are found and called twice as fast as ten thousand of different shapes.
- */
+/** Makes a tool from a function. Throws a ToolDefinitionError if it has no name. */
 export function defineTool<Schema extends StandardSchema, Result>(
   definition: ToolDefinition<OutputOf<Schema>, Result, Schema>,
 ): Tool<InputOf<Schema>, Awaited<Result>>
@@ -142,6 +147,8 @@ export function defineTool<const Schema extends JsonSchema, Result>(
 ): Tool<ArgsOf<Schema>, Awaited<Result>>
 export function defineTool<Args extends object>(definition: AnnotatedDefinition<Args>): Tool<Args>
 export function defineTool(definition: ToolDefinition<object>): Tool {
+  checkName(definition.name)
+  // Every field is written out: tools of the same shape are found and called faster.
   return {
     name: definition.name,
     description: definition.description,

@@ -19,6 +19,7 @@ export interface SearchToolsOptions {
 
 const FOUND = 5
 const MAX_FOUND = 20
+const MAX_STEPS = 10
 const MAX_DESCRIPTION = 300
 
 export const FIND_TOOLS = 'find_tools'
@@ -34,22 +35,44 @@ export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool
       type: 'object',
       properties: {
         query: { type: 'string', description: 'What the tool should do, in a few words' },
-        limit: { type: 'integer', minimum: 1, maximum: MAX_FOUND, description: `${FOUND} if left out` },
+        steps: {
+          type: 'array',
+          items: { type: 'string' },
+          maxItems: MAX_STEPS,
+          description: 'For a task that needs several tools: each step in a few words',
+        },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_FOUND,
+          description: `How many for each; ${FOUND} if left out`,
+        },
       },
       required: ['query'],
     },
     readOnly: true,
-    handler: async ({ query, limit = FOUND }) => {
+    handler: async ({ query, steps = [], limit = FOUND }) => {
       const all = among()
-      const found = await searchOf(tools).search(query, { limit, among: all })
+      const search = searchOf(tools)
+      const lists: Tool[][] = []
+      for (const each of [query, ...steps.slice(0, MAX_STEPS)])
+        lists.push(await search.search(each, { limit, among: all }))
+      const found = inTurn(lists).slice(0, MAX_FOUND)
       onFound?.(found)
       if (found.length > 0) return foundText(found, all.length)
-      const nearest = await searchOf(tools).nearest(query, { limit, among: all })
+      const nearest = await search.nearest(query, { limit, among: all })
       if (nearest.length > 0) return `${noneFits(query)} Closest matches:\n${linesOf(nearest)}`
       return nothingText(query, all, tools)
     },
   })
   return [findTools, callTool]
+}
+
+/** The first of each list, then the second of each, without repetitions. */
+function inTurn(lists: readonly Tool[][]): Tool[] {
+  const longest = Math.max(...lists.map(({ length }) => length))
+  const ranks = Array.from({ length: longest }, (_, rank) => lists.flatMap(list => list[rank] ?? []))
+  return [...new Set(ranks.flat())]
 }
 
 /** Never invoked with a name: `innerCall` replaces such a call with the one inside it. */

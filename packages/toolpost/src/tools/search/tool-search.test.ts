@@ -1,10 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineTool, type Tool } from '../tool.ts'
 import { ToolManager } from '../tool-manager.ts'
 import { innerCall, searchTools } from './search-tools.ts'
 import { searchOf } from './tool-search.ts'
-import { splitWords, termOf } from './words.ts'
 
 function tool(name: string, description: string, properties: object = {}): Tool {
   return defineTool({
@@ -42,6 +40,7 @@ describe('the search for tools', () => {
     ['track title', 'play'],
     ['wether', 'get_weather'],
     ['direct', 'listDirectory'],
+    ['deletions', 'delete_observations'],
   ])('finds for "%s" first %s', async (query, expected) => {
     expect(names(await searchOf(managerWith()).search(query))[0]).toBe(expected)
   })
@@ -64,84 +63,23 @@ describe('the search for tools', () => {
     expect(names(await search.search('garden'))).toEqual([])
   })
 
-  it('forgets what is gone, however much that is', async () => {
-    const many = Array.from({ length: 300 }, (_, at) => tool(`mow_${at}`, `Mows lawn ${at}`))
-    const manager = managerWith([...FILES, ...many])
-    const search = searchOf(manager)
-    expect(await search.search('mow a lawn', { limit: 500 })).toHaveLength(300)
-    manager.removeAll(many.slice(0, 299).map(({ name }) => name))
-    expect(names(await search.search('mow a lawn'))).toEqual(['mow_299'])
-    expect(names(await search.search('rename a document'))[0]).toBe('move_file')
-  })
-
-  it('answers from an index of 10,000 tools, and lets the rest of the program in while it reads them', async () => {
-    const verbs = ['create', 'list', 'delete', 'update', 'search']
-    const many = Array.from({ length: 10_000 }, (_, at) =>
-      tool(`${verbs[at % 5]}_item_${at}`, `${verbs[at % 5]} the item ${at} of kind ${at % 97}`),
-    )
-    const search = searchOf(managerWith(many))
-    const spentMs = async (query: string) => {
-      const before = process.cpuUsage()
-      await search.search(query)
-      const { user, system } = process.cpuUsage(before)
-      return (user + system) / 1_000
-    }
+  it('finds one among thousands, and lets the rest of the program in while it reads them', async () => {
+    const many = Array.from({ length: 2_000 }, (_, at) => tool(`mow_${at}`, `Mows lawn ${at}`))
+    const manager = new ToolManager()
+    manager.addMcpTools([...FILES, ...many], { server: 'garden' })
     let turns = 0
-    const watch = setInterval(() => turns++, 1)
-    const readingMs = await spentMs('first')
+    const watch = setInterval(() => turns++, 0)
+    expect(names(await searchOf(manager).search('rename a document'))[0]).toBe('move_file')
     clearInterval(watch)
-    expect(turns).toBeGreaterThan(5)
-    const times: number[] = []
-    for (const query of ['make a new item', 'qwertzuiop asdfghjkl', 'erase entry 77', 'x '.repeat(250)])
-      for (let round = 0; round < 5; round++) times.push(await spentMs(query))
-    // How many milliseconds that is, is measured in bench/src/tool-search.mjs.
-    expect(times.sort((a, b) => a - b)[times.length >> 1]).toBeLessThan(readingMs / 5)
+    expect(turns).toBeGreaterThan(1)
+    manager.removeAll(many.slice(1).map(({ name }) => name))
+    expect(names(await searchOf(manager).search('mow a lawn'))).toEqual(['mow_0'])
   })
 
   it('finds only what may be found', async () => {
     const manager = managerWith()
     const among = manager.getTools().filter(({ name }) => name !== 'move_file')
     expect(names(await searchOf(manager).search('rename a file', { among }))).not.toContain('move_file')
-  })
-
-  it('finds every tool by its own name, whatever that is, and never fails', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(fc.string({ minLength: 1, maxLength: 30 }), { maxLength: 20 }),
-        async given => {
-          const manager = managerWith(given.filter(name => name.trim() !== '').map(name => tool(name, 'x')))
-          for (const { name } of manager.getTools()) {
-            const found = names(await searchOf(manager).search(name, { limit: 50 }))
-            if (splitWords(name).length > 0) expect(found).toContain(name)
-          }
-        },
-      ),
-      { numRuns: 30 },
-    )
-  })
-})
-
-describe('words', () => {
-  it('are told apart at case and signs', () => {
-    expect(splitWords('listOpenIssues_v2 getHTTPResponse')).toEqual([
-      'list',
-      'Open',
-      'Issues',
-      'v2',
-      'get',
-      'HTTP',
-      'Response',
-    ])
-  })
-
-  it.each([
-    ['directories', 'directory'],
-    ['deleting', 'delete'],
-    ['deletes', 'deleted'],
-    ['notification', 'notify'],
-    ['files', 'file'],
-  ])('%s and %s have one stem', (a, b) => {
-    expect(termOf(a)).toBe(termOf(b))
   })
 })
 
@@ -178,28 +116,19 @@ describe('find_tools and call_tool', () => {
     expect(text).toContain('No tool matches "qqqqq". Available:\n- local: move_file, listDirectory')
   })
 
-  it.each([
-    [
-      { name: 'x', args: { a: 1 } },
-      { name: 'x', args: { a: 1 } },
-    ],
-    [
-      { name: 'call_tool', args: { name: 'x', arguments: { a: 1 } } },
-      { name: 'x', args: { a: 1 } },
-    ],
-    [
-      { name: 'call_tool', args: { name: 'x' } },
-      { name: 'x', args: {} },
-    ],
-    [
-      { name: 'call_tool', args: { arguments: {} } },
-      { name: 'call_tool', args: { arguments: {} } },
-    ],
-    [
-      { name: 'call_tool', args: { name: 'call_tool', arguments: { name: 'x', arguments: { a: 1 } } } },
-      { name: 'x', args: { a: 1 } },
-    ],
-  ])('%j means %j', (call, inner) => {
-    expect(innerCall(call)).toEqual(inner)
+  it('finds tools for each step of a task', async () => {
+    const { found } = await invoke({ query: 'rename a file', steps: ['weather in Oslo'], limit: 1 })
+    expect(found).toEqual(['move_file', 'get_weather'])
+  })
+
+  it('a call of call_tool is the call inside it', () => {
+    const inner = { name: 'x', args: { a: 1 } }
+    const wrapped = { name: 'call_tool', args: { name: 'x', arguments: { a: 1 } } }
+    expect(innerCall(inner)).toEqual(inner)
+    expect(innerCall(wrapped)).toEqual(inner)
+    expect(innerCall({ name: 'call_tool', args: { name: 'call_tool', arguments: wrapped.args } })).toEqual(
+      inner,
+    )
+    expect(innerCall({ name: 'call_tool', args: {} })).toEqual({ name: 'call_tool', args: {} })
   })
 })
