@@ -1,5 +1,4 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import type { Logger } from '../logging/logger.ts'

@@ -23,11 +23,11 @@ async function ruleFor(tools: string, then: 'allow' | 'deny', name: string, args
 }
 
 it.each([
-  ['send_mail', 'mail__send_mail'],
-  ['mail__*', 'mail__send_mail'],
-  ['mail__send_mail', 'mail__send_mail'],
+  ['send_mail', 'mail__send_mail', {}],
+  ['mail__*', 'mail__send_mail', {}],
+  ['mail__send_mail', 'mail__send_mail', {}],
   ['send_mail', 'call_tool', { name: 'send_mail', arguments: {} }],
-])('a rule for %s denies %s %j', async (pattern, name, args = {}) => {
+])('a rule for %s denies %s %j', async (pattern, name, args) => {
   expect(await ruleFor(pattern, 'deny', name, args)).toBe(true)
 })
 
