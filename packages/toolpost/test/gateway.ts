@@ -1,6 +1,6 @@
 import { ToolExecutor } from '../src/executor/executor.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../src/gateway/gateway.ts'
-import { echo } from '../src/tools/builtins/echo.ts'
+import { echo } from '../src/tools/builtins/index.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'
 import { ToolManager } from '../src/tools/tool-manager.ts'
 

@@ -43,12 +43,10 @@ function run(options: string[], program: string): Promise<string> {
 }
 
 const SETUP = `
-  import { ToolExecutor, ToolManager } from '../index.ts'
+  import { localTools, ToolExecutor, ToolManager } from '../index.ts'
   import { OfflineClient, OllamaClient, AnthropicClient, ModelClient } from './index.ts'
-  import { datetimeTool } from '../tools/local/datetime.ts'
   import { scriptedModel, fakeOllama } from '../testing/index.ts'
-  const tools = new ToolManager()
-  tools.addCustomTool(datetimeTool())
+  const tools = new ToolManager({ tools: localTools() })
   const executor = new ToolExecutor(tools)
 `
 

@@ -41,28 +41,6 @@ describe('mock tools', () => {
 
 describe('builtin tools', () => {
   describe('that are isolated', () => {
-    const module = new URL(
-      `data:text/javascript,${encodeURIComponent('export const spin = () => { for (;;); }; export const pid = () => process.pid')}`,
-    )
-    const builtins = {
-      spin: { module, export: 'spin', isolated: true as const },
-      pid: { module, export: 'pid', isolated: true as const },
-    }
-
-    it('[F20] are ended at their deadline although they never return', async () => {
-      const executor = executorFor(declaration({ type: 'builtin', handler: 'spin' }, { timeout_ms: 400 }), {
-        builtins,
-      })
-      const result = await executor.run({ name: 'declared' })
-      expect(result).toMatchObject({ code: 'timeout', error: "Tool 'declared' timed out after 400 ms" })
-    })
-
-    it('run in another process', async () => {
-      const result = await run(declaration({ type: 'builtin', handler: 'pid' }), {}, { builtins })
-      expect(result).toMatchObject({ success: true })
-      expect(result.success && result.result).not.toBe(process.pid)
-    })
-
     it('cannot be plain functions, and say so', () => {
       const builtins = { bad: { isolated: true, handler: () => 1 } as never }
       expect(() => declareTools([], { builtins })).toThrow(/'bad' cannot be isolated: a plain function/)

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isObjectLike, ownValue } from '../runtime/guards.ts'
+import { packageRoot } from '../runtime/package-root.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
@@ -55,6 +58,11 @@ export function declareTools(
     internal: internals,
   }
   return declarations.map(declaration => declareTool(declaration, handlers))
+}
+
+/** The declarations of Toolpost's own tools. */
+export function ownDeclarations(): ToolDeclaration[] {
+  return JSON.parse(readFileSync(join(packageRoot(), 'data', 'local-tools.json'), 'utf8'))
 }
 
 interface Handlers {

@@ -34,24 +34,23 @@ new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } })
 try {
   const isolated = (await import(moduleUrl))[exportName]
   if (typeof isolated !== 'function') throw new Error(`${moduleUrl} has no function named '${exportName}'`)
-  process.on('message', async ({ args }: { args: unknown }) => {
-    const answer = await answerOf(() => isolated(args))
-    try {
-      process.send?.(answer)
-    } catch (error) {
-      process.send?.({ error: { message: `The result cannot be serialized: ${sentError(error).message}` } })
-    }
-  })
+  process.on('message', ({ args }: { args: unknown }) => void serve(() => isolated(args)))
   process.send?.({})
 } catch (error) {
   process.send?.({ error: { message: `${name} cannot be started: ${sentError(error).message}` } })
 }
 
-async function answerOf(work: () => unknown): Promise<Answer> {
+async function serve(work: () => unknown): Promise<void> {
+  const answer: Answer = await Promise.resolve()
+    .then(work)
+    .then(
+      value => ({ value }),
+      error => ({ error: sentError(error) }),
+    )
   try {
-    return { value: await work() }
+    process.send?.(answer)
   } catch (error) {
-    return { error: sentError(error) }
+    process.send?.({ error: { message: `The result cannot be serialized: ${sentError(error).message}` } })
   }
 }
 
@@ -59,10 +58,10 @@ async function answerOf(work: () => unknown): Promise<Answer> {
 function sentError(thrown: unknown, withCause = true): SentError {
   if (!(thrown instanceof Error))
     return { message: typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1 }) }
-  const { message, cause } = thrown
+  const { name, message, cause } = thrown
   const { code, status } = thrown as { code?: unknown; status?: unknown }
   return {
-    ...{ name: String(thrown.name), message: String(message) },
+    ...{ name: String(name), message: String(message) },
     ...(code !== undefined && { code: String(code) }),
     ...(typeof status === 'number' && { status }),
     ...(withCause && cause !== undefined && { cause: sentError(cause, false) }),

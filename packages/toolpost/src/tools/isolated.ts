@@ -30,10 +30,10 @@ const MAX_CHILDREN = Math.min(Math.max(2, availableParallelism()), 8)
 const MAX_CHILDREN_OF_CALLER = Math.floor(MAX_CHILDREN / 2)
 /** The one that answered last, and the spare. */
 const MAX_IDLE = 2
+/** After this long without calls, only one is kept. */
+const IDLE_MS = 60_000
 /** A program that makes one quick call has exited by then, and never pays for a spare. */
 const SPARE_AFTER_MS = 20
-/** After this long without calls, only the spare is kept. */
-const IDLE_MS = 60_000
 /** The only environment variables a child gets: what programs need, and no secrets. */
 const VARIABLES = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot']
 
@@ -44,12 +44,9 @@ const pools = new Set<ChildPool>()
  * own call fails. Nothing is started before the first call.
  */
 export function isolate(options: IsolateOptions): IsolatedFunction {
-  let pool: ChildPool | undefined
-  return (args, source) => {
-    pool ??= new ChildPool(options)
-    pools.add(pool)
-    return pool.call(args, source)
-  }
+  const pool = new ChildPool(options)
+  pools.add(pool)
+  return (args, source) => pool.call(args, source)
 }
 
 /** Ends all idle children now, and those at work with their calls; a later call starts new ones. */
@@ -60,16 +57,16 @@ export async function closeIsolated(): Promise<void> {
 interface Call {
   readonly args: unknown
   readonly caller: string | undefined
+  child?: Child
   resolve(value: unknown): void
   reject(error: Error): void
 }
 
-/** The children of one function. Callers take turns, and none has more than half of the children. */
+/** The children of one function. No caller has more than half of them; those with the fewest are served first. */
 class ChildPool {
   readonly #options: IsolateOptions
-  /** The next caller to be served comes first. */
-  readonly #waiting = new Map<string | undefined, Call[]>()
-  readonly #running = new Map<Call, Child>()
+  #waiting: Call[] = []
+  readonly #running = new Set<Call>()
   #idle: Child[] = []
   #spareTimer: NodeJS.Timeout | undefined
   #idleTimer: NodeJS.Timeout | undefined
@@ -78,14 +75,13 @@ class ChildPool {
     this.#options = options
   }
 
-  async call(args: unknown, { caller: name, origin, signal }: CallSource = {}): Promise<unknown> {
-    const caller = name ?? origin
+  async call(args: unknown, { caller, origin, signal }: CallSource = {}): Promise<unknown> {
     let abort = () => {}
     const outcome = new Promise((resolve, reject) => {
-      const call: Call = { args, caller, resolve, reject }
+      const call: Call = { args, caller: caller ?? origin, resolve, reject }
       abort = () => this.#abort(call)
       if (signal?.aborted) return abort()
-      this.#waiting.set(caller, [...(this.#waiting.get(caller) ?? []), call])
+      this.#waiting.push(call)
       this.#serve()
     })
     signal?.addEventListener('abort', abort)
@@ -96,38 +92,39 @@ class ChildPool {
   async close(): Promise<void> {
     clearTimeout(this.#spareTimer)
     this.#spareTimer = undefined
-    for (const child of this.#running.values()) child.isLast = true
+    for (const { child } of this.#running) if (child) child.isLast = true
     await Promise.all(this.#idle.splice(0).map(child => child.kill()))
   }
 
   #serve(): void {
-    for (let call = this.#next(); call; call = this.#next()) this.#start(call)
+    for (let call = this.#next(); call; call = this.#next()) void this.#run(call)
   }
 
   #next(): Call | undefined {
     if (this.#running.size >= MAX_CHILDREN) return undefined
-    const running = [...this.#running.keys()]
-    for (const [caller, [call, ...others]] of this.#waiting) {
-      if (running.filter(other => other.caller === caller).length >= MAX_CHILDREN_OF_CALLER) continue
-      this.#waiting.delete(caller)
-      if (others.length > 0) this.#waiting.set(caller, others)
-      return call
-    }
-    return undefined
+    const running = (caller: string | undefined) =>
+      [...this.#running].filter(call => call.caller === caller).length
+    const callers = [...new Set(this.#waiting.map(({ caller }) => caller))]
+    const [modest] = callers.sort((a, b) => running(a) - running(b))
+    if (callers.length === 0 || running(modest) >= MAX_CHILDREN_OF_CALLER) return undefined
+    const next = this.#waiting.find(({ caller }) => caller === modest)
+    this.#waiting = this.#waiting.filter(call => call !== next)
+    return next
   }
 
-  async #start(call: Call): Promise<void> {
+  async #run(call: Call): Promise<void> {
     this.#idle = this.#idle.filter(child => child.isAlive)
     const child = this.#idle.shift() ?? new Child(this.#options)
-    this.#running.set(call, child)
+    call.child = child
+    this.#running.add(call)
     this.#spareTimer ??= setTimeout(() => this.#addSpare(), SPARE_AFTER_MS).unref()
     await child.run(call.args).then(call.resolve, call.reject)
     this.#running.delete(call)
-    if (child.isLast || this.#idle.length >= MAX_IDLE) child.kill()
-    else if (child.isAlive) this.#idle.unshift(child)
+    if (child.isAlive) this.#idle.unshift(child)
+    this.#serve()
+    for (const each of this.#idle.splice(child.isLast ? 0 : MAX_IDLE)) void each.kill()
     clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => this.#idle.splice(1).map(each => each.kill()), IDLE_MS).unref()
-    this.#serve()
   }
 
   #addSpare(): void {
@@ -137,10 +134,8 @@ class ChildPool {
 
   #abort(call: Call): void {
     call.reject(Object.assign(new Error(`${nameOf(this.#options)} was stopped`), { name: 'AbortError' }))
-    const others = this.#waiting.get(call.caller)?.filter(other => other !== call) ?? []
-    if (others.length > 0) this.#waiting.set(call.caller, others)
-    else this.#waiting.delete(call.caller)
-    this.#running.get(call)?.kill()
+    this.#waiting = this.#waiting.filter(other => other !== call)
+    void call.child?.kill()
   }
 }
 
@@ -149,31 +144,28 @@ class Child {
   isAlive = true
   /** Ended after its current call. */
   isLast = false
-  readonly #options: IsolateOptions
   readonly #process: ChildProcess
+  readonly #name: string
   readonly #gone: Promise<void>
   readonly #loaded: Promise<unknown>
   #settle: ((answer: Answer) => void) | undefined
 
   constructor(options: IsolateOptions) {
     const { module, export: exportName, heapMb = 64 } = options
-    const url = module instanceof URL || /^(file|data):/.test(module) ? String(module) : fileUrl(module)
-    this.#options = options
-    this.#process = fork(
-      compiledFile('tools/isolated-child.js'),
-      [`${process.pid}`, url, exportName, nameOf(options)],
-      {
-        execArgv: [`--max-old-space-size=${heapMb}`],
-        env: Object.fromEntries(VARIABLES.map(key => [key, process.env[key]])),
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      },
-    )
+    const url = /^(file|data):/.test(String(module)) ? module : pathToFileURL(resolvePath(String(module)))
+    this.#name = nameOf(options)
+    const args = [String(process.pid), String(url), exportName, this.#name]
+    this.#process = fork(compiledFile('tools/isolated-child.js'), args, {
+      execArgv: [`--max-old-space-size=${heapMb}`],
+      env: Object.fromEntries(VARIABLES.map(key => [key, process.env[key]])),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
     this.#process.on('message', (answer: Answer) => this.#settle?.(answer))
     this.#gone = new Promise(gone => {
       const end = (message: string) => {
         this.isAlive = false
-        this.#settle?.({ error: { message: `${nameOf(options)} ${message}` } })
+        this.#settle?.({ error: { message: `${this.#name} ${message}` } })
         gone()
       }
       this.#process.on('exit', (code, signal) => end(howItEnded(code, signal, heapMb)))
@@ -207,7 +199,7 @@ class Child {
       // Ignore a closed channel: the exit event follows and says more.
       this.#process.send({ args }, () => {})
     } catch (cause) {
-      throw new Error(`The arguments of ${nameOf(this.#options)} cannot be serialized: ${cause}`, { cause })
+      throw new Error(`The arguments of ${this.#name} cannot be serialized: ${cause}`, { cause })
     }
   }
 
@@ -230,10 +222,6 @@ class Child {
 
 function nameOf({ name, export: exportName }: IsolateOptions): string {
   return name ?? exportName
-}
-
-function fileUrl(path: string): string {
-  return pathToFileURL(resolvePath(path)).href
 }
 
 /** Abort and trap, as exit codes of shells and of Windows: V8 aborts when the heap is full, and traps on a huge object. */

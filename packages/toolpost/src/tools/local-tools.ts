@@ -1,9 +1,8 @@
-import { echoDeclaration, mathEvalDeclaration } from './builtins/index.ts'
-import { declareTools, type Handler } from './declared-tools.ts'
-import { datetimeTool } from './local/datetime.ts'
-import { createRagQuery, searchDocumentsDeclaration } from './local/documents/rag-query.ts'
-import { searchTool } from './local/search.ts'
-import { volumeTool } from './local/volume.ts'
+import { declareTools, type Handler, ownDeclarations } from './declared-tools.ts'
+import { datetime } from './local/datetime.ts'
+import { ragQuery } from './local/documents.ts'
+import { webSearch } from './local/search.ts'
+import { volume } from './local/volume.ts'
 import type { Tool } from './tool.ts'
 
 export interface LocalToolsOptions {
@@ -13,18 +12,15 @@ export interface LocalToolsOptions {
   searxng?: string | undefined
 }
 
-/** The tools that need no configuration. */
+/** The tools that need no configuration: `data/local-tools.json`. */
 export function localTools(options: LocalToolsOptions = {}, internals = localInternals(options)): Tool[] {
   const { documents, searxng } = options
-  const declarations = [
-    mathEvalDeclaration,
-    echoDeclaration,
-    ...(documents ? [searchDocumentsDeclaration] : []),
-  ]
-  return [datetimeTool(), searchTool({ searxng }), volumeTool(), ...declareTools(declarations, { internals })]
+  const declarations = ownDeclarations().filter(({ name }) => documents || name !== 'search_documents')
+  const own = { datetime: datetime(), search: webSearch({ searxng }), volume: volume() }
+  return declareTools(declarations, { internals: { ...own, ...internals } })
 }
 
 /** The internal handlers that Toolpost itself provides for declared tools. */
 export function localInternals({ documents }: LocalToolsOptions): Record<string, Handler> {
-  return documents ? { rag_query: createRagQuery({ folder: documents }) } : {}
+  return documents ? { rag_query: ragQuery(documents) } : {}
 }

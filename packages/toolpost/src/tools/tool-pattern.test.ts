@@ -17,17 +17,22 @@ function executorWith(rule: PolicyRule): ToolExecutor {
   return executor
 }
 
-async function ruleFor(tools: string, then: 'allow' | 'deny', name: string, args = {}): Promise<boolean> {
+async function ruleFor(
+  tools: string,
+  then: 'allow' | 'deny',
+  name: string,
+  args: object = {},
+): Promise<boolean> {
   const result = await executorWith({ tools, then, because: 'first rule' }).run({ name, args })
   return result.success ? then === 'allow' : result.error.endsWith('first rule')
 }
 
 it.each([
-  ['send_mail', 'mail__send_mail', {}],
-  ['mail__*', 'mail__send_mail', {}],
-  ['mail__send_mail', 'mail__send_mail', {}],
+  ['send_mail', 'mail__send_mail'],
+  ['mail__*', 'mail__send_mail'],
+  ['mail__send_mail', 'mail__send_mail'],
   ['send_mail', 'call_tool', { name: 'send_mail', arguments: {} }],
-])('a rule for %s denies %s %j', async (pattern, name, args) => {
+])('a rule for %s denies %s %j', async (pattern, name, args?: object) => {
   expect(await ruleFor(pattern, 'deny', name, args)).toBe(true)
 })
 

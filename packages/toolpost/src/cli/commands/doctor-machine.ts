@@ -7,7 +7,7 @@ import { zwavePackage } from '../../project/example-home.ts'
 import type { Project } from '../../project/project.ts'
 import { historyFile } from '../../project/project-history.ts'
 import { missingVoice } from '../../project/voice.ts'
-import { useFirstWorkingMixer } from '../../tools/local/working-mixer.ts'
+import { useFirstWorkingMixer } from '../../tools/local/volume.ts'
 import type { Finding } from './doctor.ts'
 
 const DATABASE_TIMEOUT_MS = 3_000

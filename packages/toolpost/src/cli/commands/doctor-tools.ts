@@ -5,7 +5,7 @@ import { ToolLists } from '../../models/offline/tool-lists.ts'
 import type { Project } from '../../project/project.ts'
 import { defaultBuiltins } from '../../tools/builtins/index.ts'
 import type { ToolDeclaration } from '../../tools/declared-tools.ts'
-import { listDocuments } from '../../tools/local/documents/document-files.ts'
+import { listDocuments } from '../../tools/local/documents.ts'
 import { localInternals, localTools } from '../../tools/local-tools.ts'
 import type { Finding } from './doctor.ts'
 

@@ -1,39 +1,35 @@
-import { echo } from './echo.ts'
-import { mathEval } from './math-eval.ts'
+import { createRequire } from 'node:module'
+import { isMissingPackage, MissingPackageError } from '../../runtime/missing-package.ts'
+import { compiledFile } from '../../runtime/package-root.ts'
+import { type IsolatedFunction, isolate } from '../isolated.ts'
+import type { InvokeOptions } from '../tool.ts'
 
 /** The handlers that are always available to declarations with `implementation.type` `builtin`. */
 export const defaultBuiltins = { math_eval: mathEval, echo }
 
-export const mathEvalDeclaration = {
-  name: 'math_eval',
-  description:
-    'Calculates: arithmetic, percentages (12% of 85), functions (sqrt, sin, log, mean), units (5 inch to cm), ' +
-    'matrices, complex and big numbers, in the syntax of mathjs.',
-  parameters: {
-    type: 'object',
-    properties: {
-      expression: { type: 'string', description: 'What to calculate, such as "2 * (3 + 4)" or "sqrt(2)"' },
-    },
-    required: ['expression'],
-  },
-  implementation: { type: 'builtin', handler: 'math_eval' },
-  timeout_ms: 5_000,
-  max_timeout_ms: 15_000,
-  read_only: true,
-  idempotent: true,
-  sentences: [
-    '(what is|how much is|how many is|calculate|compute|evaluate|work out) {expression#math}',
-    '{expression#math}',
-    'convert {expression#math}',
-  ],
-} as const
+/** Returns its arguments: for trying out a model, a client or a connection. */
+export function echo(args: unknown): { echo: unknown } {
+  return { echo: args }
+}
 
-export const echoDeclaration = {
-  name: 'echo',
-  description: 'Returns its arguments unchanged.',
-  parameters: { type: 'object', properties: {} },
-  implementation: { type: 'builtin', handler: 'echo' },
-  read_only: true,
-  idempotent: true,
-  sentences: ['echo {text}'],
-} as const
+let isolated: IsolatedFunction | undefined
+
+/**
+ * Evaluates `{ expression }` with mathjs and returns `{ result }`. Runs in a child process, which is killed when
+ * the call is aborted; mathjs is loaded there and nowhere else.
+ */
+async function mathEval(args: unknown, options: InvokeOptions): Promise<unknown> {
+  isolated ??= startMath()
+  return isolated(args, options)
+}
+
+function startMath(): IsolatedFunction {
+  try {
+    // mathjs is optional. Checked here, because the child process could only report that it failed.
+    createRequire(import.meta.url).resolve('mathjs/lib/browser/math.js')
+  } catch (error) {
+    throw isMissingPackage(error) ? new MissingPackageError('math_eval', ['mathjs'], { cause: error }) : error
+  }
+  const module = compiledFile('tools/builtins/math-eval-child.js')
+  return isolate({ name: 'math_eval', module, export: 'evaluate', heapMb: 64 })
+}

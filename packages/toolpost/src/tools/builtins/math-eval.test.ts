@@ -1,13 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../../executor/executor.ts'
-import { declareTools } from '../declared-tools.ts'
 import { closeIsolated } from '../isolated.ts'
+import { localTools } from '../local-tools.ts'
 import { ToolManager } from '../tool-manager.ts'
-import { mathEvalDeclaration } from './index.ts'
 
-const tools = new ToolManager()
-for (const tool of declareTools([mathEvalDeclaration])) tools.addCustomTool(tool)
-const executor = new ToolExecutor(tools)
+const executor = new ToolExecutor(new ToolManager({ tools: localTools() }))
 /** A child may take long to start on a busy machine. */
 const calculate = (expression: string, timeoutMs = 15_000) =>
   executor.run({ name: 'math_eval', args: { expression } }, { timeoutMs })
@@ -29,18 +26,6 @@ describe('math_eval', () => {
     })
     expect(await calculate('1/3')).toMatchObject({ result: { result: 1 / 3 } })
   })
-
-  it('[F24] says that a result is not a number, or infinite', async () => {
-    expect(await calculate('0/0')).toMatchObject({ error: expect.stringMatching(/not a number/i) })
-    expect(await calculate('10^400')).toMatchObject({ error: expect.stringMatching(/infinite|too large/i) })
-  })
-
-  it.each(['"a".constructor', 'import({a: 1})', 'createUnit("foo")'])(
-    '[F25] refuses %s',
-    async expression => {
-      expect(await calculate(expression)).toMatchObject({ code: 'tool_error' })
-    },
-  )
 
   it.each([
     'fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2); fib(40)',

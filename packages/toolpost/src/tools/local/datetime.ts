@@ -1,10 +1,6 @@
-import { defineTool, type Tool } from '../tool.ts'
-import type { Place } from './time-zones.ts'
-
-interface DatetimeOptions {
-  /** The time in ms since 1970; `Date` if left out. */
-  clock?: { now(): number }
-}
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../../runtime/package-root.ts'
 
 interface DatetimeResult {
   iso: string
@@ -16,73 +12,21 @@ interface DatetimeResult {
   text: string
 }
 
-const schema = {
-  type: 'object',
-  properties: {
-    timezone: {
-      type: 'string',
-      description:
-        'IANA name or well-known city, e.g. "Europe/Berlin", "Tokyo", "San Francisco". Leave it out for local time.',
-    },
-  },
-  additionalProperties: false,
-}
-
 /** The tool `datetime`: date, time and weekday, here or in another time zone. */
-export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
-  return defineTool<{ timezone?: string }>({
-    name: 'datetime',
-    description:
-      'Returns the current date, time (24-hour clock), weekday and UTC offset. Use it whenever the answer depends on today or now, or for the time in another place.',
-    schema,
-    readOnly: true,
-    idempotent: true,
-    sentences: [
-      'what time is it [right] [now] [in {timezone}]',
-      '[tell me|give me] [what is] the [current|local] (time|date|day) [right] [now] [today] [in {timezone}]',
-      '(do you know|tell me|can you tell me) what (time|day|date) it is [now|today] [in {timezone}]',
-      '(what|which) (day|date|weekday|day of the week|month|year) is it [today] [in {timezone}]',
-      '(what|which) (day|date|weekday|day of the week) is today',
-      '(what|which) (month|year) are we in',
-      'what is today',
-      'is it (monday|tuesday|wednesday|thursday|friday|saturday|sunday) [today]',
-      'is today (monday|tuesday|wednesday|thursday|friday|saturday|sunday)',
-      'how late is it',
-      '([have you] got|do you have) the time',
-      '[the] current (time|date)',
-      "(what is|tell me) today's date",
-      '(time|date) in {timezone}',
-      '(time|date)',
-    ],
-    handler: async ({ timezone }) => describeMoment(clock.now(), await placeFor(timezone)),
-  })
-}
-
-/** Without a name: here. */
-type Where = Pick<Place, 'zone'> & Partial<Place>
-
-async function placeFor(timezone: string | undefined): Promise<Where> {
-  const { machineZone, resolvePlace } = await import('./time-zones.ts')
-  return timezone?.trim() ? resolvePlace(timezone) : { zone: machineZone() }
-}
-
-function describeMoment(nowMs: number, { zone, name }: Where): DatetimeResult {
-  const { year, month, day, hour, minute, second, weekday, monthName, offset } = partsIn(zone, nowMs)
-  const date = `${year}-${month}-${day}`
-  const time = `${hour}:${minute}`
-  const where = name === undefined ? '' : ` in ${name}`
-  return {
-    iso: `${date}T${time}:${second}${offset}`,
-    date,
-    time,
-    weekday,
-    timezone: zone,
-    utc_offset: offset,
-    text: `It is ${time} on ${weekday}, ${Number(day)} ${monthName} ${year}${where}.`,
+export function datetime(clock: { now(): number } = Date) {
+  return async ({ timezone }: { timezone?: string }): Promise<DatetimeResult> => {
+    const place = timezone?.trim() ? await resolvePlace(timezone) : { zone: machineZone() }
+    return describeMoment(clock.now(), place)
   }
 }
 
-function partsIn(zone: string, nowMs: number) {
+/** A time zone, and the spoken name of the requested place; without a name: here. */
+interface Place {
+  readonly zone: string
+  readonly name?: string
+}
+
+function describeMoment(nowMs: number, { zone, name }: Place): DatetimeResult {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
     calendar: 'gregory',
@@ -98,10 +42,130 @@ function partsIn(zone: string, nowMs: number) {
     timeZoneName: 'longOffset',
   })
   const parts = Object.fromEntries(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
+  const { year, month, day, hour, minute, second, weekday = '', timeZoneName } = parts
+  const monthName = new Intl.DateTimeFormat('en-GB', { timeZone: zone, month: 'long' }).format(nowMs)
+  // GMT+05:30, and GMT alone for UTC
+  const offset = timeZoneName?.slice('GMT'.length) || '+00:00'
+  const date = `${year}-${month}-${day}`
+  const time = `${hour}:${minute}`
+  const where = name === undefined ? '' : ` in ${name}`
   return {
-    ...(parts as Record<Intl.DateTimeFormatPartTypes, string>),
-    monthName: new Intl.DateTimeFormat('en-GB', { timeZone: zone, month: 'long' }).format(nowMs),
-    // GMT+05:30, and GMT alone for UTC
-    offset: parts.timeZoneName?.slice('GMT'.length) || '+00:00',
+    iso: `${date}T${time}:${second}${offset}`,
+    date,
+    time,
+    weekday,
+    timezone: zone,
+    utc_offset: offset,
+    text: `It is ${time} on ${weekday}, ${Number(day)} ${monthName} ${year}${where}.`,
   }
+}
+
+/** `data/cities.json` */
+interface Cities {
+  places: Readonly<Record<string, readonly string[]>>
+  /** Replaced zone names → current ones. */
+  current: Readonly<Record<string, string>>
+}
+
+const MAX_SUGGESTIONS = 3
+/** Longer than any name; comparing it with all of them would be a waste of time. */
+const MAX_COMPARED_CHARS = 60
+
+let cities: Cities | undefined
+let known: Map<string, Required<Place>> | undefined
+
+function readCities(): Cities {
+  cities ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'cities.json'), 'utf8')) as Cities
+  return cities
+}
+
+/** The zone of an IANA name, a city or a country; throws with similar names if there is none. */
+async function resolvePlace(given: string): Promise<Place> {
+  const place = findPlace(given) ?? findLinkedZone(given) ?? findCityInCountry(given)
+  if (place) return place
+  const near = await nearPlaces(given)
+  const suggestion = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''
+  throw new Error(
+    `Unknown time zone or city '${given}'.${suggestion} Use an IANA name such as 'Europe/Berlin', or a well-known city.`,
+  )
+}
+
+/** The zone of this machine; UTC if its TZ setting names none (empty, or a POSIX rule). */
+function machineZone(): string {
+  return canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) ?? 'UTC'
+}
+
+function findPlace(given: string): Place | undefined {
+  known ??= collectPlaces(readCities())
+  return known.get(placeKey(given))
+}
+
+/** Names that IANA keeps as links and ICU does not list: `US/Pacific`, `CET`, `Etc/GMT+5`. */
+function findLinkedZone(given: string): Place | undefined {
+  const name = given.trim().replace(/\s+/g, '_')
+  // Newer ICU releases accept offsets such as `+05:30` as zones, older ones do not: always refuse them.
+  const zone = /^[a-z]/i.test(name) ? canonicalZone(name) : undefined
+  return zone === undefined ? undefined : { zone, name: name.includes('/') ? cityOf(name) : name }
+}
+
+/** `Tokyo, Japan`: certain only if both names are in one zone (`Paris, Texas` is not). */
+function findCityInCountry(given: string): Place | undefined {
+  const [city, country, ...more] = given.split(',')
+  if (city === undefined || country === undefined || more.length > 0) return undefined
+  const place = findPlace(city)
+  return place && place.zone === findPlace(country)?.zone ? place : undefined
+}
+
+function canonicalZone(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  try {
+    const zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    return readCities().current[zone] ?? zone
+  } catch {
+    return undefined
+  }
+}
+
+function collectPlaces({ places, current }: Cities): Map<string, Required<Place>> {
+  const found = new Map<string, Required<Place>>()
+  for (const listed of Intl.supportedValuesOf('timeZone')) {
+    const zone = current[listed] ?? listed
+    for (const name of [listed, zone]) {
+      found.set(placeKey(name), { zone, name: cityOf(name) })
+      found.set(placeKey(cityOf(name)), { zone, name: cityOf(name) })
+    }
+  }
+  for (const [zone, names] of Object.entries(places))
+    for (const name of names) found.set(placeKey(name), { zone, name })
+  return found
+}
+
+function cityOf(zone: string): string {
+  return zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')
+}
+
+/** One spelling for `New_York`, ` new  york`, `São Paulo`, `Washington, D.C.`, `the Netherlands`. */
+function placeKey(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\p{M}.'’]/gu, '')
+  return plain
+    .replace(/[\s_,-]+/g, ' ')
+    .trim()
+    .replace(/^the /, '')
+}
+
+async function nearPlaces(given: string): Promise<string[]> {
+  const key = placeKey(given.split(',')[0] ?? given)
+  if (key.length > MAX_COMPARED_CHARS) return []
+  const { distance } = await import('fastest-levenshtein')
+  const scored = [...(known ?? [])]
+    .map(([name, place]) => ({ name, place, edits: distance(key, name) }))
+    .sort((a, b) => a.edits - b.edits)
+  // One edit more than the best is still a plausible guess; beyond that it is noise.
+  const mostEdits = Math.min(Math.max(1, Math.floor(key.length / 3)), (scored[0]?.edits ?? 0) + 1)
+  const near = scored.filter(({ edits }) => edits <= mostEdits)
+  const names = near.map(({ name, place }) => (name.includes('/') ? place.zone : place.name))
+  return [...new Set(names)].slice(0, MAX_SUGGESTIONS)
 }

@@ -1,29 +1,20 @@
-import { isRecord } from '../../runtime/guards.ts'
+import { isRecord, ownValue } from '../../runtime/guards.ts'
 import { basicCredentials } from '../../runtime/uri-decoded.ts'
-import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
-import {
-  duckDuckGo,
-  type Findings,
-  type JsonObject,
-  type SearchHit,
-  type SearchService,
-  searxng,
-} from './search-services.ts'
 
 export interface SearchOptions {
   /** URL of a SearXNG instance; DuckDuckGo's instant answers if left out. */
   searxng?: string | undefined
   /** Another URL for DuckDuckGo's API. */
   duckDuckGo?: string
-  fetch?: typeof globalThis.fetch
 }
 
-interface SearchArgs {
-  query: string
-  limit?: number
+interface SearchHit {
+  title: string
+  url: string
+  text: string
 }
 
-interface SearchResult {
+interface SearchAnswer {
   query: string
   source: string
   answer?: string
@@ -32,58 +23,127 @@ interface SearchResult {
   text?: string
 }
 
+/** What a service found, in its own order and without a limit; malformed fields count as absent. */
+interface Findings {
+  answers: string[]
+  hits: SearchHit[]
+  /** Why there may be fewer results than expected. */
+  note?: string
+}
+
+type JsonObject = Record<string, unknown>
+
+/** A web search that answers in JSON. */
+interface SearchService {
+  readonly name: string
+  url: URL
+  parameters: Record<string, string>
+  read(answer: JsonObject): Findings
+  /** What to do about an HTTP status, if known. */
+  advice: Readonly<Record<number, string>>
+}
+
 const DEFAULT_LIMIT = 5
 
-const schema = {
-  type: 'object',
-  properties: {
-    query: {
-      type: 'string',
-      minLength: 1,
-      description: 'What to search for: a few keywords or a short question',
-    },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10,
-      description: `The most results to return (default ${DEFAULT_LIMIT})`,
-    },
-  },
-  required: ['query'],
-  additionalProperties: false,
-}
-
 /** The tool `search`: web search through SearXNG if configured, otherwise DuckDuckGo's instant answers. */
-export function searchTool(options: SearchOptions = {}): Tool {
+export function webSearch(options: SearchOptions = {}) {
   const service = options.searxng
-    ? searxng(options.searxng)
-    : duckDuckGo(options.duckDuckGo ?? 'https://api.duckduckgo.com/')
-  return defineTool<SearchArgs>({
-    name: 'search',
-    description:
-      'Searches the web and returns a direct answer if there is one, and results with title, URL and a short text. Use it for facts, people, places and events that you do not know or that may have changed. Not for private notes or documents.',
-    schema,
-    readOnly: true,
-    idempotent: true,
-    sentences: [
-      'search [the] [web|internet|online] for {query}',
-      '(look up|google|find out about) {query}',
-      'look {query} up',
-      'who (is|was) {query}',
-    ],
-    handler: async ({ query, limit = DEFAULT_LIMIT }, invokeOptions?: Pick<InvokeOptions, 'signal'>) => {
-      const request = options.fetch ?? globalThis.fetch
-      const { url, headers } = splitCredentials(service.url(query))
-      const response = await request(url, { headers, signal: invokeOptions?.signal ?? null })
-      const findings = service.read(await readJson(service, response))
-      return present({ query, source: service.name, limit }, findings)
-    },
-  })
+    ? searxng(httpUrl(options.searxng))
+    : duckDuckGo(httpUrl(options.duckDuckGo ?? 'https://api.duckduckgo.com/'))
+  return async (
+    { query, limit = DEFAULT_LIMIT }: { query: string; limit?: number },
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<SearchAnswer> => {
+    const { url, headers } = requestFor(service, query)
+    const findings = service.read(
+      await readJson(service, await fetch(url, { headers, signal: signal ?? null })),
+    )
+    // Results with a URL, each URL once.
+    const isNew = ({ url }: SearchHit, index: number, all: SearchHit[]) =>
+      url !== '' && all.findIndex(other => other.url === url) === index
+    const results = findings.hits.filter(isNew).slice(0, limit)
+    const found = { query, source: service.name, results }
+    const answer = findings.answers.find(text => text !== '')
+    if (answer !== undefined) return { ...found, answer }
+    const [best] = results
+    if (best) return { ...found, text: best.text ? `${best.title}: ${best.text}` : best.title }
+    return { ...found, text: `Nothing was found for "${query}".${findings.note ? ` ${findings.note}` : ''}` }
+  }
 }
 
-/** fetch refuses a URL that contains a password, and prints it. */
-function splitCredentials(address: URL): { url: URL; headers: Record<string, string> } {
-  const url = new URL(address)
+/** A SearXNG instance at the given URL, with or without `/search` at its end. */
+function searxng(url: URL): SearchService {
+  url.pathname = `${url.pathname.replace(/\/(?:search)?$/, '')}/search`
+  return {
+    name: 'SearXNG',
+    url,
+    parameters: { format: 'json' },
+    read: answer => {
+      const silent = list(answer.unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
+      return {
+        answers: [
+          ...list(answer.answers).map(entry => plainText(isRecord(entry) ? entry.answer : entry)),
+          ...objects(answer.infoboxes).map(box => plainText(box.content)),
+        ],
+        hits: objects(answer.results).map(({ title, url, content }) => hit(title, url, content)),
+        ...(silent.length > 0 && { note: `These engines did not answer: ${silent.join(', ')}.` }),
+      }
+    },
+    advice: {
+      401: 'put the user and password in its URL: http://user:password@host',
+      403: 'its JSON format is disabled: add json to search.formats in settings.yml',
+      404: 'check its URL, search.searxng in the configuration',
+      429: 'its limiter refused this program: allow it in its limiter.toml',
+    },
+  }
+}
+
+/** DuckDuckGo's instant answers: facts and topics, not the whole web. */
+function duckDuckGo(url: URL): SearchService {
+  const tooOften = 'rate limit reached: wait a moment, or set search.searxng in the configuration'
+  return {
+    name: 'DuckDuckGo',
+    url,
+    // no_redirect: a query such as `!w Tokyo` would otherwise redirect to another site, which does not return JSON.
+    parameters: { format: 'json', no_html: '1', skip_disambig: '1', no_redirect: '1' },
+    read: ({ Answer, AbstractText, Abstract, Definition, Heading, AbstractURL, DefinitionURL, ...more }) => {
+      const abstract = plainText(AbstractText) || plainText(Abstract)
+      const topics = objects(more.RelatedTopics).flatMap(topic => [topic, ...objects(topic.Topics)])
+      return {
+        answers: [plainText(Answer), abstract, plainText(Definition)],
+        hits: [
+          hit(Heading, AbstractURL, abstract),
+          hit(Heading, DefinitionURL, Definition),
+          ...[...objects(more.Results), ...topics].map(topicHit),
+        ],
+        note: "DuckDuckGo's instant answers know facts and topics; for full web search, set search.searxng in the configuration.",
+      }
+    },
+    advice: { 403: tooOften, 429: tooOften },
+  }
+}
+
+/** `Result` is `<a href="…">Title</a> text`, and `Text` is its full text. */
+function topicHit({ FirstURL, Result, Text }: JsonObject): SearchHit {
+  const link = typeof Result === 'string' ? /<a [^<>]*>([^<]+)<\/a>/i.exec(Result)?.[1] : undefined
+  return hit(link ?? (typeof Text === 'string' ? Text.split(' - ')[0] : ''), FirstURL, Text)
+}
+
+function hit(title: unknown, url: unknown, text: unknown): SearchHit {
+  return { title: plainText(title), url: typeof url === 'string' ? url : '', text: plainText(text) }
+}
+
+function httpUrl(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw new Error(`'${address}' is not a valid search service URL; expected one like http://localhost:8888`)
+}
+
+/** fetch refuses a URL that contains a password, and prints it: it becomes a header. */
+function requestFor(service: SearchService, query: string): { url: URL; headers: Record<string, string> } {
+  const url = new URL(service.url)
+  for (const [name, value] of Object.entries({ q: query, ...service.parameters }))
+    url.searchParams.set(name, value)
   const headers: Record<string, string> = { accept: 'application/json' }
   const { username, password } = url
   if (username || password) headers.authorization = `Basic ${basicCredentials(username, password)}`
@@ -92,45 +152,59 @@ function splitCredentials(address: URL): { url: URL; headers: Record<string, str
   return { url, headers }
 }
 
-async function readJson(service: SearchService, response: Response): Promise<JsonObject> {
-  const body = await response.text()
-  if (response.status >= 400) throw statusError(service, response.status)
-  const answer = parseJson(body)
-  if (isRecord(answer)) return answer
-  const start = body.trim() ? `'${body.trim().slice(0, 40)}…'` : 'nothing'
+async function readJson({ name, advice }: SearchService, response: Response): Promise<JsonObject> {
+  const { status } = response
+  const body = (await response.text()).trim()
+  if (status >= 400) {
+    const message = `${name} answered with HTTP ${status}${advice[status] ? `: ${advice[status]}` : '; try again later'}`
+    // `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses.
+    throw Object.assign(new Error(message), { status })
+  }
+  try {
+    const answer: unknown = JSON.parse(body)
+    if (isRecord(answer)) return answer
+  } catch {
+    // Said below.
+  }
+  const start = body ? `'${body.slice(0, 40)}…'` : 'nothing'
   throw new Error(
-    `${service.name} returned ${start} instead of JSON; is ${new URL(response.url).origin} the right URL?`,
+    `${name} returned ${start} instead of JSON; is ${new URL(response.url).origin} the right URL?`,
   )
 }
 
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
 }
 
-/** `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses. */
-function statusError(service: SearchService, status: number): Error {
-  const advice = service.advice(status)
-  const message = `${service.name} answered with HTTP ${status}${advice ? `: ${advice}` : '; try again later'}`
-  return Object.assign(new Error(message), { status })
+/** Text on one line, without tags and entities; empty for anything but a string. */
+function plainText(html: unknown): string {
+  if (typeof html !== 'string') return ''
+  return html
+    .replace(/<\/?[a-z!][^<>]*>/gi, ' ')
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, decodeEntity)
+    .replace(/\s+/g, ' ')
+    .replace(/ (?=[.,;:!?)])/g, '')
+    .trim()
 }
 
-function present(asked: { query: string; source: string; limit: number }, findings: Findings): SearchResult {
-  const { query, source, limit } = asked
-  const results = distinct(findings.hits).slice(0, limit)
-  const found = { query, source, results }
-  if (findings.answer !== undefined) return { ...found, answer: findings.answer }
-  const [best] = results
-  if (best) return { ...found, text: best.text ? `${best.title}: ${best.text}` : best.title }
-  return { ...found, text: `Nothing was found for "${query}".${findings.note ? ` ${findings.note}` : ''}` }
+function decodeEntity(entity: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return ownValue(ENTITIES, name) ?? entity
+  const codePoint = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)
+  return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : entity
 }
 
-/** Results with a URL, each URL once. */
-function distinct(hits: readonly SearchHit[]): SearchHit[] {
-  const byUrl = new Map<string, SearchHit>()
-  for (const hit of hits) if (hit.url && !byUrl.has(hit.url)) byUrl.set(hit.url, hit)
-  return [...byUrl.values()]
+function objects(value: unknown): JsonObject[] {
+  return list(value).filter(isRecord)
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRagQuery, searchDocumentsDeclaration } from './rag-query.ts'
+import { ragQuery } from './documents.ts'
 
 let root = ''
 let folder = ''
@@ -31,7 +31,7 @@ async function edit(name: string, content: string): Promise<void> {
 
 const { signal } = new AbortController()
 
-async function filesFor(ask: ReturnType<typeof createRagQuery>, query: string): Promise<string[]> {
+async function filesFor(ask: ReturnType<typeof ragQuery>, query: string): Promise<string[]> {
   return (await ask({ query }, { signal })).results.map(({ file }) => file)
 }
 
@@ -41,7 +41,7 @@ describe('rag_query', () => {
       'house/heating.md',
       '# Heating\n\n## Boiler\n\nRefill at 1.0 bar.\n\n## Radiators\n\nLet the air out.',
     )
-    const ask = createRagQuery({ folder })
+    const ask = ragQuery(folder)
     const result = await ask({ query: 'boiler' }, { signal })
     expect(result).toEqual({
       query: 'boiler',
@@ -57,8 +57,24 @@ describe('rag_query', () => {
     })
   })
 
+  it('splits at headings, not at comments in code, and shows the place in a long section that matches', async () => {
+    const filler = 'lorem ipsum dolor '.repeat(40)
+    await write(
+      'a.md',
+      `# Use\n\`\`\`sh\n# not a heading\n\`\`\`\n## Next ##\n${filler}the Bøiler shows É9 ${filler}`,
+    )
+    const { results } = await ragQuery(folder)({ query: 'e9' })
+    expect(results[0]).toMatchObject({
+      heading: 'Use › Next',
+      text: expect.stringMatching(/^….*shows É9.*…$/),
+    })
+    expect(results[0]?.text.length).toBeLessThan(310)
+    const [code] = (await ragQuery(folder)({ query: 'heading' })).results
+    expect(code).toMatchObject({ heading: 'Use', text: '```sh # not a heading ```' })
+  })
+
   it('says in words that nothing was found', async () => {
-    const ask = createRagQuery({ folder })
+    const ask = ragQuery(folder)
     expect(await ask({ query: 'boiler' }, { signal })).toEqual({
       query: 'boiler',
       results: [],
@@ -72,7 +88,7 @@ describe('rag_query', () => {
   it('forgives a slip, half a word and missing accents', async () => {
     await write('a.md', '# Dishwasher\nRefill the salt.')
     await write('b.txt', 'Die Müllabfuhr kommt am Dienstag.')
-    const ask = createRagQuery({ folder })
+    const ask = ragQuery(folder)
     expect(await filesFor(ask, 'dishwascher')).toEqual(['a.md'])
     expect(await filesFor(ask, 'dishw')).toEqual(['a.md'])
     expect(await filesFor(ask, 'mullabfuhr')).toEqual(['b.txt'])
@@ -81,20 +97,13 @@ describe('rag_query', () => {
   it('ranks a heading above a mention', async () => {
     await write('a.md', 'The router is in the study, and the router needs power from the router plug.')
     await write('b.md', '# Router\nA steady white light means connected to the internet.')
-    expect(await filesFor(createRagQuery({ folder }), 'router')).toEqual(['b.md', 'a.md'])
+    expect(await filesFor(ragQuery(folder), 'router')).toEqual(['b.md', 'a.md'])
   })
 
   it('does not let the small words of a question find everything', async () => {
     await write('a.md', 'What is the time? It is on the clock.')
     await write('b.md', 'The guest network is behind the mirror.')
-    expect(await filesFor(createRagQuery({ folder }), 'what is the guest network?')).toEqual(['b.md'])
-  })
-
-  it('returns five results, or as many as asked for', async () => {
-    for (let number = 0; number < 8; number++) await write(`${number}.md`, `lamp number ${number}`)
-    const ask = createRagQuery({ folder })
-    expect((await ask({ query: 'lamp' })).results).toHaveLength(5)
-    expect((await ask({ query: 'lamp', limit: 2 })).results).toHaveLength(2)
+    expect(await filesFor(ragQuery(folder), 'what is the guest network?')).toEqual(['b.md'])
   })
 
   it('reads Markdown and text files, and nothing that is hidden, foreign or huge', async () => {
@@ -104,19 +113,13 @@ describe('rag_query', () => {
     await writeFile(join(root, 'secret.md'), 'lamp')
     await symlink(join(root, 'secret.md'), join(folder, 'link.md'))
     await symlink(root, join(folder, 'up'))
-    const ask = createRagQuery({ folder })
+    const ask = ragQuery(folder)
     expect((await filesFor(ask, 'lamp')).sort()).toEqual(['a.md', 'b.MARKDOWN', 'deep/er/c.txt'])
-  })
-
-  it('accepts a folder that is itself a link', async () => {
-    await write('a.md', 'lamp')
-    await symlink(folder, join(root, 'link'))
-    expect(await filesFor(createRagQuery({ folder: join(root, 'link') }), 'lamp')).toEqual(['a.md'])
   })
 
   it('names a folder that is missing, and finds it once it is there', async () => {
     const missing = join(folder, 'later')
-    const ask = createRagQuery({ folder: missing })
+    const ask = ragQuery(missing)
     await expect(ask({ query: 'lamp' })).rejects.toThrow(
       `The documents folder '${missing}' does not exist: create it`,
     )
@@ -126,20 +129,18 @@ describe('rag_query', () => {
 
   it('says so where the folder is a file', async () => {
     const file = await write('a.md', 'lamp')
-    await expect(createRagQuery({ folder: file })({ query: 'lamp' })).rejects.toThrow('is not a folder')
+    await expect(ragQuery(file)({ query: 'lamp' })).rejects.toThrow('is not a folder')
   })
 
   it('stops when the call was given up', async () => {
-    await expect(createRagQuery({ folder })({ query: 'x' }, { signal: AbortSignal.abort() })).rejects.toThrow(
-      'aborted',
-    )
+    await expect(ragQuery(folder)({ query: 'x' }, { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
   })
 })
 
 describe('rag_query follows its files', () => {
   it('finds what was added, edited, moved and removed since', async () => {
     await write('a.md', 'apple')
-    const ask = createRagQuery({ folder })
+    const ask = ragQuery(folder)
     expect(await filesFor(ask, 'apple')).toEqual(['a.md'])
 
     await write('b.md', 'banana')
@@ -157,25 +158,10 @@ describe('rag_query follows its files', () => {
     expect((await ask({ query: 'banana' })).text).toContain('in 1 document')
   })
 
-  it('reads only what changed', async () => {
-    const file = await write('a.md', 'apple')
-    const ask = createRagQuery({ folder })
-    await filesFor(ask, 'apple')
-    // The same size and time: whoever finds the new word has read the file again.
-    const { atime, mtime } = await stat(file)
-    await utimes(file, atime, mtime)
-    await filesFor(ask, 'apple')
-    await writeFile(file, 'grape')
-    await utimes(file, atime, mtime)
-    await write('b.md', 'banana')
-    expect(await filesFor(ask, 'grape')).toEqual([])
-    expect(await filesFor(ask, 'banana')).toEqual(['b.md'])
-  })
-
   it('answers many questions at once from one index', async () => {
     for (let number = 0; number < 20; number++)
       await write(`${number}.md`, `# Lamp ${number}\n${'text '.repeat(500)}`)
-    const ask = createRagQuery({ folder })
+    const ask = ragQuery(folder)
     const first = filesFor(ask, 'lamp')
     const more = Array.from({ length: 10 }, (_, number) => ask({ query: `lamp ${number}`, limit: 20 }))
     expect(await first).toHaveLength(5)
@@ -187,7 +173,7 @@ describe('rag_query follows its files', () => {
 })
 
 describe('the example notes', () => {
-  const ask = createRagQuery({ folder: fileURLToPath(new URL('../../../../example/notes', import.meta.url)) })
+  const ask = ragQuery(fileURLToPath(new URL('../../../example/notes', import.meta.url)))
 
   it.each([
     ['guest wifi password', 'wifi.md', 'Guest network'],
@@ -198,15 +184,5 @@ describe('the example notes', () => {
   ])('answer %j', async (query, file, heading) => {
     const [best] = (await ask({ query }, { signal })).results
     expect(best).toMatchObject({ file, heading: expect.stringContaining(heading) })
-  })
-})
-
-describe('search_documents', () => {
-  it('is declared as an internal tool that only reads', () => {
-    expect(searchDocumentsDeclaration).toMatchObject({
-      name: 'search_documents',
-      implementation: { type: 'internal', handler: 'rag_query' },
-      read_only: true,
-    })
   })
 })
