@@ -1,12 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KeptPart, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
-import { isObjectLike } from '../../runtime/guards.ts'
-import { JsonWriter } from '../../runtime/json-writer.ts'
+import { isObjectLike, isRecord } from '../../runtime/guards.ts'
 import type { Tool } from '../tool.ts'
-import { binariesOf } from './binary-blocks.ts'
-import { endsOf, jsonIn, shapeOf } from './describe-result.ts'
 import { readResultTool, whyMissing } from './read-result.ts'
-import { type KeptResult, type ResultOwner, ResultStore, type ResultStoreOptions } from './result-store.ts'
+import {
+  createResultStore,
+  type KeptResult,
+  type ResultOwner,
+  type ResultStore,
+  type ResultStoreOptions,
+} from './result-store.ts'
 
 export interface BigResultsOptions extends ResultStoreOptions {
   /** Texts up to this size are passed on whole. */
@@ -22,14 +24,18 @@ export interface KeptParts {
 /** How much of each end of a big result a model sees; less if `maxTextBytes` is small. */
 const HEAD_CHARS = 6_000
 const TAIL_CHARS = 2_000
+const MAX_BLOCKS = 1_000
+const MAX_KEYS = 20
+/** Longer JSON text is described as text; its reader can still ask for a path. */
+const MAX_PARSED_CHARS = 1_000_000
 
-/** Keeps results that are too long for a model, and lets it read parts of them. */
+/** Keeps results that are too long for a model, and lets it read parts of them. Installed by `longResults`. */
 export class BigResults {
   readonly store: ResultStore
   readonly maxTextBytes: number
 
   constructor({ maxTextBytes, ...options }: BigResultsOptions) {
-    this.store = new ResultStore(options)
+    this.store = createResultStore(options)
     this.maxTextBytes = maxTextBytes
   }
 
@@ -40,21 +46,14 @@ export class BigResults {
   async keep(result: ToolResult, owner: ResultOwner): Promise<ToolResult> {
     if (!result.success || result.handle !== undefined) return result
     try {
-      return await this.#keep(result, owner)
+      const text = this.#keepText(result, owner)
+      const binaries = this.#keepBinaries(result, owner)
+      const handle = text?.handle ?? binaries[0]?.handle
+      if (handle !== undefined) result.handle = handle
+      if (binaries.length > 0) result.kept = binaries
     } catch {
-      // A value that throws when it is read.
-      return result
+      // A value that throws when it is read, or has no JSON.
     }
-  }
-
-  async #keep(result: ToolSuccess, owner: ResultOwner): Promise<ToolResult> {
-    const text = result.text ?? textNow(result.result) ?? (await writtenText(result.result))
-    const whole = text === undefined ? undefined : await this.#keepText(text, result, owner)
-    const binaries = this.#keepBinaries(result, owner)
-    const [handle] = [...(whole ? [whole] : []), ...binaries].map(kept => kept.handle)
-    if (handle === undefined) return result
-    result.handle = handle
-    if (binaries.length > 0) result.kept = binaries
     return result
   }
 
@@ -83,37 +82,38 @@ export class BigResults {
     return Math.round(this.store.maxAgeMs / 60_000)
   }
 
-  async #keepText(text: string, result: ToolSuccess, owner: ResultOwner) {
-    if (text.length <= this.maxTextBytes / 4) return undefined
+  #keepText({ text: given, result }: ToolSuccess, owner: ResultOwner): KeptResult | undefined {
+    const text = given ?? (typeof result === 'string' ? result : JSON.stringify(result ?? null))
+    if (text === undefined || text.length <= this.maxTextBytes / 4) return undefined
     const content = Buffer.from(text)
     if (content.length <= this.maxTextBytes) return undefined
-    const value = isObjectLike(result.result) ? result.result : await jsonIn(text)
-    const isJson = isObjectLike(value) && (result.text === undefined || value !== result.result)
+    const value = isObjectLike(result) ? result : parsed(text)
+    const isJson = isObjectLike(value) && (given === undefined || value !== result)
     const mimeType = isJson ? 'application/json' : 'text/plain'
-    const shape = shapeOf(value, text)
-    return this.store.keep({ content, mimeType, owner, summary: handle => this.#told(text, shape, handle) })
+    const summary = (handle: string) => this.#summary(text, shapeOf(value, text), handle)
+    return this.store.keep({ content, mimeType, owner, summary })
   }
 
-  #told(text: string, shape: string, handle: string): string {
+  #summary(text: string, shape: string, handle: string): string {
     const share = Math.min(1, this.maxTextBytes / 4 / (HEAD_CHARS + TAIL_CHARS))
-    const { head, tail } = endsOf(text, Math.floor(HEAD_CHARS * share), Math.floor(TAIL_CHARS * share))
-    const bytes = Buffer.byteLength(text).toLocaleString('en-US')
     return [
-      head,
-      `… [middle omitted: ${bytes} bytes in total, ${shape}] …`,
-      tail,
+      // Never half a character.
+      text.slice(0, Math.floor(HEAD_CHARS * share)).replace(/[\ud800-\udbff]$/, ''),
+      `… [middle omitted: ${formatted(Buffer.byteLength(text))} bytes in total, ${shape}] …`,
+      text.slice(-Math.floor(TAIL_CHARS * share)).replace(/^[\udc00-\udfff]/, ''),
       `[The whole result is kept for ${this.minutes} minutes as ${handle}. Read parts of it with read_result.]`,
     ].join('\n')
   }
 
   #keepBinaries(result: ToolSuccess, owner: ResultOwner): KeptPart[] {
     const parts: KeptPart[] = []
-    for (const { block, kind, data, mimeType } of binariesOf(result)) {
-      if (data.length <= this.maxTextBytes) continue
+    for (const [block, value] of blocksOf(result).slice(0, MAX_BLOCKS).entries()) {
+      const { kind, data, mimeType } = binaryIn(value) ?? { data: '' }
+      if (mimeType === undefined || data.length <= this.maxTextBytes) continue
       const content = Buffer.from(data, 'base64')
       const bytes = content.length
-      const size = `${kind} ${mimeType}, ${bytes.toLocaleString('en-US')} bytes`
-      const summary = (handle: string) => `[${size}: kept for ${this.minutes} minutes as ${handle}]`
+      const summary = (handle: string) =>
+        `[${kind} ${mimeType}, ${formatted(bytes)} bytes: kept for ${this.minutes} minutes as ${handle}]`
       const kept = this.store.keep({ content, mimeType, owner, summary })
       if (kept) parts.push({ handle: kept.handle, mimeType, bytes, block })
     }
@@ -121,21 +121,62 @@ export class BigResults {
   }
 }
 
-/** The text of a value, if writing it takes no time. */
-function textNow(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  const writer = new JsonWriter(value ?? null)
-  return writer.isDone ? writer.next() : undefined
+/** The MCP content blocks of a result. */
+export function blocksOf({ content, result }: ToolSuccess): readonly unknown[] {
+  return content ?? (Array.isArray(result) ? result : [])
 }
 
-/** Any value as JSON, written in slices; `undefined` if that is too long to be kept. */
-async function writtenText(value: unknown): Promise<string | undefined> {
-  const writer = new JsonWriter(value ?? null)
-  const parts: string[] = []
-  while (!writer.isDone && writer.isWhole) {
-    parts.push(writer.next())
-    await nextTurn()
+/** The base64 data of a block: an image, audio, the blob of a resource. */
+function binaryIn(block: unknown): { kind: string; data: string; mimeType: string } | undefined {
+  if (!isRecord(block)) return undefined
+  const { type, data, mimeType, resource } = block
+  if ((type === 'image' || type === 'audio') && typeof data === 'string')
+    return { kind: type, data, mimeType: checkedType(mimeType) }
+  if (type === 'resource' && isRecord(resource) && typeof resource.blob === 'string')
+    return { kind: 'file', data: resource.blob, mimeType: checkedType(resource.mimeType) }
+  return undefined
+}
+
+/** Checked because it is foreign and becomes a header. */
+function checkedType(mimeType: unknown): string {
+  const isValid = typeof mimeType === 'string' && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimeType)
+  return isValid ? mimeType.toLowerCase() : 'application/octet-stream'
+}
+
+/** The value of a JSON text, which many servers return; `undefined` if it is not JSON. */
+function parsed(text: string): unknown {
+  if (text.length > MAX_PARSED_CHARS || !/^\s?[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
-  parts.push(writer.rest())
-  return writer.isWhole ? parts.join('') : undefined
+}
+
+/** One line about the structure of a result: keys and counts of JSON, lines of text. */
+function shapeOf(value: unknown, text: string): string {
+  if (Array.isArray(value)) {
+    const entries = `a list of ${formatted(value.length)} ${value.length === 1 ? 'entry' : 'entries'}`
+    return isRecord(value[0]) ? `${entries}, the first one with ${keysOf(value[0])}` : entries
+  }
+  if (isRecord(value)) return `an object with ${keysOf(value)}`
+  const lines = text.split('\n').length
+  return `text of ${formatted(lines)} ${lines === 1 ? 'line' : 'lines'}`
+}
+
+function keysOf(record: Record<string, unknown>): string {
+  const keys = Object.keys(record)
+  const shown = keys.slice(0, MAX_KEYS).map(key => `${key} (${kindOf(record[key])})`)
+  const more = keys.length - shown.length
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more keys` : ''}`
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return `list of ${formatted(value.length)}`
+  if (isRecord(value)) return `object of ${formatted(Object.keys(value).length)}`
+  return value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value
+}
+
+function formatted(count: number): string {
+  return count.toLocaleString('en-US')
 }

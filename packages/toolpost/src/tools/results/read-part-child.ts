@@ -1,17 +1,19 @@
 import { search } from '@jmespath-community/jmespath'
 import { RE2JS } from 're2js'
 
-/** A request for part of a text. Runs in a child process, because an expression can take forever. */
-export interface PartRequest {
+interface PartRequest {
   text: string
   grep?: string | undefined
   path?: string | undefined
   maxChars: number
 }
 
-/** The part of the text, as text. Throws with a message that a model can act on. */
-export function readPart({ text, grep, path, maxChars }: PartRequest): { part: string } {
-  return { part: path === undefined ? matchingLines(text, grep ?? '', maxChars) : atPath(text, path) }
+/**
+ * A part of a text. Runs in a child process, because an expression can take forever. Throws with a message that a model
+ * can act on.
+ */
+export function readPart({ text, grep = '', path, maxChars }: PartRequest): string {
+  return path === undefined ? matchingLines(text, grep, maxChars) : atPath(text, path)
 }
 
 function atPath(text: string, path: string): string {
@@ -34,24 +36,18 @@ function parsed(text: string): unknown {
 
 function matchingLines(text: string, grep: string, maxChars: number): string {
   const pattern = patternOf(grep)
+  const lines = text
+    .split('\n')
+    .flatMap((line, at) => (pattern.matcher(line).find() ? [`${at + 1}: ${line}`] : []))
+  if (lines.length === 0) return 'No line matches'
   const found: string[] = []
   let chars = 0
-  let count = 0
-  let line = 1
-  for (let start = 0; start <= text.length; line++) {
-    const end = text.indexOf('\n', start)
-    const content = text.slice(start, end < 0 ? text.length : end)
-    if (pattern.matcher(content).find()) {
-      count++
-      const shown = `${line}: ${content.slice(0, 1_000)}`
-      if (chars + shown.length <= maxChars) found.push(shown)
-      chars += shown.length + 1
-    }
-    if (end < 0) break
-    start = end + 1
+  for (const line of lines.map(each => each.slice(0, 1_000))) {
+    chars += line.length + 1
+    if (chars > maxChars) break
+    found.push(line)
   }
-  if (count === 0) return 'No line matches'
-  const more = count - found.length
+  const more = lines.length - found.length
   return found.join('\n') + (more > 0 ? `\n… and ${more} more matching lines` : '')
 }
 

@@ -48,24 +48,26 @@ interface ReadArguments {
   path?: string | undefined
 }
 
-interface ReadContext {
-  results: BigResults
-  owner: ResultOwner
-  options: InvokeOptions
-}
-
-async function readPart(args: ReadArguments, { results, owner, options }: ReadContext): Promise<string> {
-  const { handle, grep, path, offset = 0 } = args
+async function readPart(
+  { handle, grep, path, offset = 0, length: wanted = DEFAULT_LENGTH }: ReadArguments,
+  { results, owner, options }: { results: BigResults; owner: ResultOwner; options: InvokeOptions },
+): Promise<string> {
   const found = await results.store.read(handle, onlyFor(owner))
   if (typeof found === 'string') throw new Error(whyMissing(handle, found, results.minutes))
   const { content, mimeType, bytes } = found
   if (!isText(mimeType))
     throw new Error(`${handle} is ${mimeType} (${bytes} bytes) and cannot be read as text`)
-  const length = Math.min(args.length ?? DEFAULT_LENGTH, Math.max(1, Math.floor(results.maxTextBytes / 4)))
+  const length = Math.min(wanted, Math.max(1, Math.floor(results.maxTextBytes / 4)))
   if (grep === undefined && path === undefined) return rangeOf(content.toString(), offset, length)
   if (content.length > MAX_SEARCHED_BYTES)
     throw new Error('This result is too long to search; read it with offset and length')
-  const { part } = await readInChild({ text: content.toString(), grep, path, maxChars: length }, options)
+  reader ??= isolate({
+    name: READ_RESULT,
+    module: compiledFile('tools/results/read-part-child.js'),
+    export: 'readPart',
+    heapMb: 512,
+  })
+  const part = String(await reader({ text: content.toString(), grep, path, maxChars: length }, options))
   return part.length > length ? rangeOf(part, offset, length) : part
 }
 
@@ -80,16 +82,6 @@ export function whyMissing(handle: string, missing: Missing, minutes: number): s
 /** Whether content of that type is text. */
 export function isText(mimeType: string): boolean {
   return mimeType.startsWith('text/') || mimeType === 'application/json'
-}
-
-async function readInChild(request: object, options: InvokeOptions): Promise<{ part: string }> {
-  reader ??= isolate({
-    name: READ_RESULT,
-    module: compiledFile('tools/results/read-part-child.js'),
-    export: 'readPart',
-    heapMb: 512,
-  })
-  return (await reader(request, options)) as { part: string }
 }
 
 function rangeOf(text: string, offset: number, length: number): string {

@@ -39,12 +39,12 @@ export interface KeptResult {
 
 interface Entry extends KeptResult {
   owner: ResultOwner
-  content: Buffer | undefined
-  /** Its file, once written. */
-  file: Promise<string | undefined> | undefined
+  /** In memory, or in a file of the folder. Without either it has expired. */
+  content?: Buffer | undefined
+  file?: Promise<string | undefined> | undefined
 }
 
-export interface KeepOptions {
+interface KeepOptions {
   content: Buffer
   mimeType: string
   owner: ResultOwner
@@ -53,148 +53,127 @@ export interface KeepOptions {
 }
 
 export const HANDLE_PREFIX = 'result://'
-/** However small they are, since each has a summary. */
-const MAX_RESULTS = 2_000
-/** How many evicted handles are remembered, to tell them from handles that never existed. */
-const MAX_REMEMBERED = 2_000
+/** However small they are, since each has a summary; those that have expired are told from those that never existed. */
+const MAX_RESULTS = 4_000
 
-/** Keeps large results for a while: in memory, then in files that nobody else can read. */
-export class ResultStore {
-  readonly #maxBytes: number
-  readonly #memoryBytes: number
-  readonly maxAgeMs: number
-  readonly #clock: Clock
+export type ResultStore = ReturnType<typeof createResultStore>
+
+/** Keeps large results for a while: the newest in memory, the others in one folder that nobody else can read. */
+export function createResultStore(options: ResultStoreOptions = {}) {
+  const { maxBytes = 100_000_000, memoryBytes = 16_000_000, clock = systemClock } = options
+  const maxAgeMs = options.maxAgeMs ?? 60 * 60_000
   /** Oldest first. */
-  readonly #entries = new Map<string, Entry>()
-  readonly #gone = new Map<string, ResultOwner>()
-  #bytes = 0
-  #inMemory = 0
-  #folder: Promise<string> | undefined
+  const entries = new Map<string, Entry>()
+  let folder: Promise<string> | undefined
 
-  constructor(options: ResultStoreOptions = {}) {
-    this.#maxBytes = options.maxBytes ?? 100_000_000
-    this.#memoryBytes = options.memoryBytes ?? 16_000_000
-    this.maxAgeMs = options.maxAgeMs ?? 60 * 60_000
-    this.#clock = options.clock ?? systemClock
-  }
+  const isKept = ({ content, file }: Entry) => content !== undefined || file !== undefined
+  const total = (counts: (entry: Entry) => boolean) =>
+    [...entries.values()].reduce((sum, entry) => sum + (counts(entry) ? entry.bytes : 0), 0)
 
-  /** Keeps a result; `undefined` if it exceeds the total limit. */
-  keep({ content, mimeType, owner, summary }: KeepOptions): KeptResult | undefined {
-    this.#forgetOld()
-    const bytes = content.length
-    if (bytes > this.#maxBytes) return undefined
-    for (const [handle] of this.#entries) {
-      if (this.#bytes + bytes <= this.#maxBytes && this.#entries.size < MAX_RESULTS) break
-      this.#forget(handle)
-    }
-    const handle = `${HANDLE_PREFIX}${randomUUID()}`
-    const expiresAt = this.#clock.now() + this.maxAgeMs
-    const { caller, conversation } = owner
-    const entry: Entry = {
-      ...{ handle, mimeType, bytes, expiresAt, content, summary: summary(handle) },
-      owner: { caller, conversation },
-      file: undefined,
-    }
-    this.#entries.set(handle, entry)
-    this.#bytes += bytes
-    this.#inMemory += bytes
-    this.#moveToFiles()
-    return entry
-  }
-
-  /** What is known about a result, or why it cannot be read. */
-  find(handle: string, mayRead: MayRead): KeptResult | Missing {
-    this.#forgetOld()
-    const entry = this.#entries.get(handle)
-    const owner = entry?.owner ?? this.#gone.get(handle)
-    if (!owner) return 'unknown'
-    if (!mayRead(owner)) return 'foreign'
-    return entry ?? 'expired'
-  }
-
-  /** Whether there is any result that may be read. */
-  hasAny(mayRead: MayRead): boolean {
-    this.#forgetOld()
-    for (const { owner } of this.#entries.values()) if (mayRead(owner)) return true
-    return false
-  }
-
-  async read(handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> {
-    const found = this.find(handle, mayRead)
-    const entry = this.#entries.get(handle)
-    if (typeof found === 'string' || !entry) return found as Missing
-    const content = entry.content ?? (await contentOf(entry.file))
-    // The file was removed, or could not be written.
-    return content ? { ...found, content } : 'expired'
-  }
-
-  /** Forgets everything and removes the files. */
-  async close(): Promise<void> {
-    for (const handle of [...this.#entries.keys()]) this.#forget(handle)
-    const folder = await this.#folder
-    this.#folder = undefined
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
-  }
-
-  #forgetOld(): void {
-    const now = this.#clock.now()
-    for (const [handle, { expiresAt }] of this.#entries) {
-      if (expiresAt > now) return
-      this.#forget(handle)
-    }
-  }
-
-  #forget(handle: string): void {
-    const entry = this.#entries.get(handle)
-    if (!entry) return
-    this.#entries.delete(handle)
-    this.#bytes -= entry.bytes
-    if (!entry.file) this.#inMemory -= entry.bytes
+  function expire(entry: Entry): void {
     void entry.file?.then(file => (file === undefined ? undefined : rm(file, { force: true })))
-    this.#remember(handle, entry.owner)
+    entry.content = undefined
+    entry.file = undefined
   }
 
-  #remember(handle: string, owner: ResultOwner): void {
-    const [oldest] = this.#gone.keys()
-    if (oldest !== undefined && this.#gone.size >= MAX_REMEMBERED) this.#gone.delete(oldest)
-    this.#gone.set(handle, owner)
-  }
-
-  /** Moves the oldest results to files until the rest fit in memory. */
-  #moveToFiles(): void {
-    for (const entry of this.#entries.values()) {
-      if (this.#inMemory <= this.#memoryBytes) return
-      const { content } = entry
-      if (!content || entry.file) continue
-      this.#inMemory -= entry.bytes
-      entry.file = this.#write(content)
-      // A full disk costs only this result.
-      void entry.file.then(() => {
-        entry.content = undefined
-      })
+  function expireOld(room = 0): void {
+    let bytes = total(isKept)
+    for (const entry of entries.values()) {
+      if (!isKept(entry)) continue
+      if (entry.expiresAt > clock.now() && bytes + room <= maxBytes) return
+      bytes -= entry.bytes
+      expire(entry)
     }
   }
 
-  async #write(content: Buffer): Promise<string | undefined> {
+  /** A full disk costs only this result. */
+  async function write(content: Buffer): Promise<string | undefined> {
     try {
-      this.#folder ??= createFolder()
-      const file = join(await this.#folder, randomUUID())
+      folder ??= createFolder()
+      const file = join(await folder, randomUUID())
       await writeFile(file, content, { mode: 0o600 })
       return file
     } catch {
       return undefined
     }
   }
+
+  function moveToFiles(): void {
+    let inMemory = total(({ content }) => content !== undefined)
+    for (const entry of entries.values()) {
+      if (inMemory <= memoryBytes) return
+      if (!entry.content) continue
+      inMemory -= entry.bytes
+      entry.file = write(entry.content)
+      entry.content = undefined
+    }
+  }
+
+  function find(handle: string, mayRead: MayRead): Entry | Missing {
+    expireOld()
+    const entry = entries.get(handle)
+    if (!entry) return 'unknown'
+    if (!mayRead(entry.owner)) return 'foreign'
+    return isKept(entry) ? entry : 'expired'
+  }
+
+  return {
+    maxAgeMs,
+
+    /** Keeps a result; `undefined` if it exceeds the total limit. */
+    keep({
+      content,
+      mimeType,
+      owner: { caller, conversation },
+      summary,
+    }: KeepOptions): KeptResult | undefined {
+      const bytes = content.length
+      if (bytes > maxBytes) return undefined
+      expireOld(bytes)
+      const handle = `${HANDLE_PREFIX}${randomUUID()}`
+      const expiresAt = clock.now() + maxAgeMs
+      const known = { handle, mimeType, bytes, expiresAt, summary: summary(handle) }
+      entries.set(handle, { ...known, owner: { caller, conversation }, content })
+      const [oldest] = entries.values()
+      if (oldest && entries.size > MAX_RESULTS) {
+        expire(oldest)
+        entries.delete(oldest.handle)
+      }
+      moveToFiles()
+      return known
+    },
+
+    /** What is known about a result, or why it cannot be read. */
+    find: find as (handle: string, mayRead: MayRead) => KeptResult | Missing,
+
+    /** Whether there is any result that may be read. */
+    hasAny(mayRead: MayRead): boolean {
+      expireOld()
+      return [...entries.values()].some(entry => isKept(entry) && mayRead(entry.owner))
+    },
+
+    async read(handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> {
+      const found = find(handle, mayRead)
+      if (typeof found === 'string') return found
+      const file = await found.file
+      const content = found.content ?? (file && (await readFile(file).catch(() => undefined)))
+      // The file was removed, or could not be written.
+      return content ? { ...found, content } : 'expired'
+    },
+
+    /** Forgets everything and removes the files. */
+    async close(): Promise<void> {
+      for (const entry of entries.values()) expire(entry)
+      const path = await folder
+      folder = undefined
+      if (path !== undefined) await rm(path, { recursive: true, force: true })
+    },
+  }
 }
 
 /** Only its owner, in the conversation it came from. */
 export function onlyFor({ caller, conversation }: ResultOwner): MayRead {
   return owner => owner.caller === caller && owner.conversation === conversation
-}
-
-async function contentOf(file: Promise<string | undefined> | undefined): Promise<Buffer | undefined> {
-  const path = await file
-  return path === undefined ? undefined : readFile(path).catch(() => undefined)
 }
 
 /** Removed when the process exits. */
