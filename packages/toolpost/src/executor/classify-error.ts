@@ -26,34 +26,28 @@ export function classifyError(error: unknown, tool: Tool): Failure {
 }
 
 function classify(error: unknown, tool: Tool): Failure {
-  if (error instanceof ToolFailureError) return failureOf(error)
+  if (error instanceof ToolFailureError)
+    return new Failure(error.code, error.message, error.diagnosis, error.retryAfterMs)
   const chain = causes(error)
   const gone = chain.find(isConnectionError)
   if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
-  if (isParsingException(error)) return invalidArguments([parsingProblem(error)], tool, jsonSchemaOf(tool))
+  // LangChain's own check of the arguments knows more than a JSON Schema can express.
+  if (isObjectLike(error) && error.constructor?.name === 'ToolInputParsingException')
+    return invalidArguments([parsingProblem(error as Error)], tool, jsonSchemaOf(tool))
   return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
-}
-
-function failureOf({ code, message, diagnosis, retryAfterMs }: ToolFailureError): Failure {
-  const failure = new Failure(code, message, diagnosis)
-  failure.retryAfterMs = retryAfterMs
-  return failure
 }
 
 /** The error and its causes, outermost first, including the parts of an AggregateError. */
 function causes(error: unknown): unknown[] {
-  const chain: unknown[] = []
-  const open = [error]
-  while (open.length > 0 && chain.length < MAX_CAUSES) {
-    const next = open.shift()
-    if (next === undefined || chain.includes(next)) continue
-    chain.push(next)
-    if (!isObjectLike(next)) continue
-    const { cause, errors } = next as { cause?: unknown; errors?: unknown }
-    if (cause !== undefined) open.push(cause)
-    if (Array.isArray(errors)) open.push(...errors)
+  const chain = new Set([error])
+  // Causes added during the loop are visited too.
+  for (const each of chain) {
+    if (!isObjectLike(each)) continue
+    const { cause, errors } = each as { cause?: unknown; errors?: unknown }
+    for (const inner of [cause, ...(Array.isArray(errors) ? errors : [])])
+      if (inner !== undefined && chain.size < MAX_CAUSES) chain.add(inner)
   }
-  return chain
+  return [...chain]
 }
 
 function isConnectionError(error: unknown): boolean {
@@ -68,44 +62,31 @@ function messageOf(error: unknown, tool: Tool): string {
   // A server's own key must not reach a model through an error message of that server.
   const text = withoutKnownSecrets(rawMessage(error))
   if (text.trim() !== '') return text
-  const name = isObjectLike(error) ? nameOf(error) : undefined
-  return `Tool '${tool.name}' failed without a message${name ? ` (${name})` : ''}`
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
+  const kind = [code, name].find(one => typeof one === 'string')
+  return `Tool '${tool.name}' failed without a message${kind ? ` (${kind})` : ''}`
 }
 
 function rawMessage(error: unknown): string {
+  if (typeof error === 'string') return error
+  if (!isObjectLike(error)) return error === undefined ? '' : `Tool threw ${String(error)}`
   try {
-    if (typeof error === 'string') return error
-    if (!isObjectLike(error)) return error === undefined ? '' : `Tool threw ${String(error)}`
     const { message } = error as { message?: unknown }
     if (typeof message === 'string' && message !== '') return message
-    if (error instanceof Error) return ''
-    return JSON.stringify(error) ?? ''
+    return error instanceof Error ? '' : (JSON.stringify(error) ?? '')
   } catch {
     return ''
   }
-}
-
-function nameOf(error: object): string | undefined {
-  const { code, name } = error as { code?: unknown; name?: unknown }
-  if (typeof code === 'string') return code
-  return typeof name === 'string' ? name : undefined
 }
 
 function causesOf(chain: readonly unknown[], tool: Tool): { causes: string[] } | undefined {
   return chain.length > 0 ? { causes: chain.map(error => messageOf(error, tool)) } : undefined
 }
 
-/** LangChain's own check of the arguments, which knows more than a JSON Schema can express. */
-function isParsingException(error: unknown): error is { message: string } {
-  return isObjectLike(error) && error.constructor?.name === 'ToolInputParsingException'
-}
-
-function parsingProblem({ message }: { message: string }): string {
-  const details = message
-    .split('\n')
-    .slice(1)
-    .map(line => line.replace(/^[\s✖→]+/, '').trim())
-  return details.filter(line => line !== '').join(' ') || message
+function parsingProblem({ message }: Error): string {
+  const lines = message.split('\n').slice(1)
+  const details = lines.map(line => line.replace(/^[\s✖→]+/, '').trim()).filter(line => line !== '')
+  return details.join(' ') || message
 }
 
 /** `@langchain/mcp-adapters` prefixes the server's message. */

@@ -183,7 +183,7 @@ export class ToolExecutor {
     if (context.dryRun) return Promise.resolve(resultOf({ value: undefined }, context))
     context.isInvoked = !context.isCancelled
     const limitMs = timeLimit(context.options, plan.tool, this.#timeoutMs)
-    return timeBox(context, { limitMs, startedAt }, plan.invoke, resultOf)
+    return timeBox(context, limitMs, startedAt, plan.invoke, resultOf)
   }
 
   /** Completes, counts and logs the result: exactly once per call. */

@@ -10,12 +10,13 @@ export class Failure {
   readonly error: string
   readonly diagnosis: Diagnosis | undefined
   /** When to retry, if known. */
-  retryAfterMs: number | undefined
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: FailureCode, error: string, diagnosis?: Diagnosis) {
+  constructor(code: FailureCode, error: string, diagnosis?: Diagnosis, retryAfterMs?: number) {
     this.code = code
     this.error = error
     this.diagnosis = diagnosis
+    this.retryAfterMs = retryAfterMs
   }
 }
 

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { hasSwap } from '../runtime/has-swap.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, unknownTool } from './failure.ts'
@@ -19,19 +20,14 @@ export function findTool(
   const extra = also?.find(each => each.name === name)
   if (extra) return extra
   const tool = tools.findTool(name)
-  if (tool && (!among || isAmong(tool, among))) return tool
+  // By name: an offered tool may have been replaced since, when its server reconnected.
+  if (tool && (!among || among.some(offered => offered.name === tool.name))) return tool
   return unknownTool(name, similarNames(name, among ?? tools.getTools()))
-}
-
-/** Also by name: an offered tool may have been replaced since, when its server reconnected. */
-function isAmong(tool: Tool, among: readonly Tool[]): boolean {
-  return among.includes(tool) || among.some(offered => offered.name === tool.name)
 }
 
 /** The names most similar to a wrong one, best first; empty if nothing resembles it. */
 export function similarNames(name: string, named: readonly { readonly name: string }[]): string[] {
   const wanted = folded(name)
-  if (wanted === '' || wanted.length > MAX_COMPARED_LENGTH) return []
   return named
     .map(candidate => ({ name: candidate.name, score: nameDistance(wanted, folded(candidate.name)) }))
     .filter(({ score }) => score <= MAX_NAME_DISTANCE)
@@ -42,21 +38,13 @@ export function similarNames(name: string, named: readonly { readonly name: stri
 
 /** 0 for identical, 1 for nothing in common; names that contain each other count as close. */
 function nameDistance(wanted: string, name: string): number {
-  if (name === '' || name.length > MAX_COMPARED_LENGTH) return 1
   const longer = Math.max(wanted.length, name.length)
   const shorter = Math.min(wanted.length, name.length)
-  const contained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))
-  if (!contained && (longer - shorter) / longer > MAX_NAME_DISTANCE) return 1
-  const relative = (isSwap(wanted, name) ? 1 : distance(wanted, name)) / longer
-  return contained ? Math.min(relative, 0.3 + relative / 10) : relative
-}
-
-/** Whether two neighbouring letters were swapped, which counts as one mistake. */
-function isSwap(a: string, b: string): boolean {
-  if (a.length !== b.length) return false
-  let at = 0
-  while (at < a.length && a[at] === b[at]) at++
-  return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2)
+  if (shorter === 0 || longer > MAX_COMPARED_LENGTH) return 1
+  const isContained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))
+  if (!isContained && (longer - shorter) / longer > MAX_NAME_DISTANCE) return 1
+  const relative = (hasSwap(wanted, name) ? 1 : distance(wanted, name)) / longer
+  return isContained ? Math.min(relative, 0.3 + relative / 10) : relative
 }
 
 function folded(name: string): string {

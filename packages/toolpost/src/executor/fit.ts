@@ -43,6 +43,7 @@ function fitObject(
   plan: Plan,
   timeoutMs: number,
 ): Unfit | Promise<Unfit> {
+  const { compiled } = plan
   const repair = context.options.repair === true
   const unwrapped = repair ? unwrapArguments(given, plan) : undefined
   if (unwrapped) addRepairs(context, ['arguments: wrapper removed'])
@@ -50,22 +51,66 @@ function fitObject(
   if (typeof values === 'string') return refuse(plan, [values])
   const named = withNames((unwrapped ?? given) as Arguments, context, plan)
   const args = plan.singleInput ? singleInput(named, plan.singleInput) : named
-  const take = ({ problems, args: valid, repairs }: Validated): Unfit | Promise<Unfit> => {
-    if (problems && (!plan.parse || values > MAX_ASKED_TWICE)) return refuse(plan, problems)
-    if (repairs) addRepairs(context, repairs)
-    if (plan.parse) return parse(valid ?? args, { context, plan, problems, timeoutMs })
-    context.args = valid
-    return undefined
+  const checked = repair ? values * REPAIR_FACTOR : values
+  if (plan.parse || compiled.couldBeSlow(checked)) {
+    const validate = () => validateArguments(compiled, args, repair)
+    return fitSlowly(args, {
+      context,
+      plan,
+      timeoutMs,
+      values,
+      validated: () => compiled.run(checked, validate),
+    })
   }
   try {
-    const outcome = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, () =>
-      validateArguments(plan.compiled, args, repair),
-    )
-    return outcome instanceof Promise ? outcome.then(take, error => notValidated(plan, error)) : take(outcome)
+    return take(validateArguments(compiled, args, repair), context, plan)
   } catch (error) {
     return notValidated(plan, error)
   }
 }
+
+function take({ problems, args, repairs }: Validated, context: CallContext, plan: Plan): Unfit {
+  if (problems) return refuse(plan, problems)
+  if (repairs) addRepairs(context, repairs)
+  context.args = args
+  return undefined
+}
+
+interface Slowly {
+  context: CallContext
+  plan: Plan
+  timeoutMs: number
+  values: number
+  validated(): Validated | Promise<Validated>
+}
+
+/**
+ * Validates under a time limit; then asks the schema library, if there is one: it knows more than its JSON Schema can
+ * express, and may overrule it. A check that takes time has the deadline of the call.
+ */
+async function fitSlowly(
+  args: Arguments,
+  { context, plan, timeoutMs, values, validated }: Slowly,
+): Promise<Unfit> {
+  let first: Validated
+  try {
+    first = await validated()
+  } catch (error) {
+    return notValidated(plan, error)
+  }
+  const { parse } = plan
+  if (!parse || (first.problems && values > MAX_ASKED_TWICE)) return take(first, context, plan)
+  const startedAt = context.startedAt + context.beforeMs
+  const outcome = await timeBox(context, timeoutMs, startedAt, () => parse(first.args ?? args), identity)
+  if (outcome instanceof Failure) return outcome
+  const { issues, value } = outcome.value as { issues?: readonly Issue[]; value?: unknown }
+  if (issues) return refuse(plan, first.problems ?? problemsIn(issues))
+  if (first.repairs) addRepairs(context, first.repairs)
+  context.args = value
+  return undefined
+}
+
+const identity = <T>(value: T): T => value
 
 function notValidated(plan: Plan, error: unknown): Failure {
   if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
@@ -79,33 +124,6 @@ function refuse(plan: Plan, problems: readonly string[]): Failure {
 
 function addRepairs(context: CallContext, repairs: readonly string[]): void {
   context.repairs = [...(context.repairs ?? []), ...repairs]
-}
-
-interface Parsing {
-  context: CallContext
-  plan: Plan
-  /** What the JSON Schema found wrong. */
-  problems: string[] | undefined
-  timeoutMs: number
-}
-
-/**
- * Asks the schema library: it knows more than its JSON Schema can express, and may overrule it. A check that takes time
- * has the deadline of the call.
- */
-async function parse(args: Arguments, { context, plan, problems, timeoutMs }: Parsing): Promise<Unfit> {
-  const startedAt = context.startedAt + context.beforeMs
-  const outcome = await timeBox(
-    context,
-    { limitMs: timeoutMs, startedAt },
-    () => plan.parse?.(args),
-    ended => ended,
-  )
-  if (outcome instanceof Failure) return outcome
-  const { issues, value } = outcome.value as { issues?: readonly Issue[]; value?: unknown }
-  if (issues) return refuse(plan, problems ?? problemsIn(issues))
-  context.args = value
-  return undefined
 }
 
 /** What a schema library objects to: https://standardschema.dev */

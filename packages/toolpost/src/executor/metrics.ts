@@ -1,21 +1,24 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { CallContext } from './context.ts'
 
 /** Upper bounds of the duration histogram, in milliseconds. */
-const DURATION_BUCKETS_MS = [
+const BOUNDS_MS: readonly number[] = [
   1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
-] as const
+]
 
 /** Calls of nonexistent tools are counted under this name, so that made-up names take no memory. */
 const UNKNOWN = '(unknown)'
 
+type Failures = Partial<Record<FailureCode, number>>
+
 export interface ToolFigures {
   calls: number
-  failures: Partial<Record<FailureCode, number>>
+  failures: Failures
   repairs: number
   /** Calls that a model wrote as text. */
   salvaged: number
-  /** Calls per bucket of DURATION_BUCKETS_MS, each counted once, then those over the last bound. */
+  /** Calls per bucket of the histogram, each counted once, then those over the last bound. */
   durations: number[]
   durationSumMs: number
 }
@@ -24,14 +27,8 @@ export interface Figures {
   calls: number
   inFlight: number
   repairs: number
-  failures: Partial<Record<FailureCode, number>>
+  failures: Failures
   tools: Record<string, ToolFigures>
-}
-
-interface EndedCall {
-  readonly tool: { readonly name: string } | undefined
-  readonly repairs: readonly string[] | undefined
-  readonly waitedMs: number
 }
 
 /** The executor's counters. Not a metrics library's, because an observation must cost nanoseconds. */
@@ -41,19 +38,11 @@ export class Metrics {
 
   /** The counters of one tool. */
   of(name: string): ToolFigures {
-    let figures = this.#tools.get(name)
-    if (!figures) {
-      figures = {
-        calls: 0,
-        failures: {},
-        repairs: 0,
-        salvaged: 0,
-        durations: DURATION_BUCKETS_MS.map(() => 0),
-        durationSumMs: 0,
-      }
-      figures.durations.push(0)
-      this.#tools.set(name, figures)
-    }
+    const known = this.#tools.get(name)
+    if (known) return known
+    const durations = new Array<number>(BOUNDS_MS.length + 1).fill(0)
+    const figures = { calls: 0, failures: {}, repairs: 0, salvaged: 0, durations, durationSumMs: 0 }
+    this.#tools.set(name, figures)
     return figures
   }
 
@@ -62,104 +51,79 @@ export class Metrics {
   }
 
   /** Time that interceptors waited is not the tool's, and does not count as its duration. */
-  end({ tool, repairs, waitedMs }: EndedCall, result: ToolResult): void {
+  end({ tool, repairs, waitedMs }: CallContext, result: ToolResult): void {
     this.#inFlight--
     const counted = this.of(tool?.name ?? UNKNOWN)
     const durationMs = result.execution_time_ms - waitedMs
     counted.calls++
     counted.durationSumMs += durationMs
     let bucket = 0
-    while (bucket < DURATION_BUCKETS_MS.length && durationMs > (DURATION_BUCKETS_MS[bucket] as number))
-      bucket++
+    while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] as number)) bucket++
     counted.durations[bucket] = (counted.durations[bucket] ?? 0) + 1
     if (repairs) counted.repairs += repairs.length
-    if (!result.success) counted.failures[result.code] = (counted.failures[result.code] ?? 0) + 1
+    if (!result.success) addFailures(counted.failures, { [result.code]: 1 })
   }
 
   /** The counters as plain data. */
   snapshot(): Figures {
-    const tools = Object.fromEntries(
-      [...this.#tools].map(([name, figures]) => [name, structuredClone(figures)]),
-    )
-    const all = Object.values(tools)
-    const failures: Figures['failures'] = {}
-    for (const figures of all) {
-      for (const [code, count] of Object.entries(figures.failures) as [FailureCode, number][]) {
-        failures[code] = (failures[code] ?? 0) + count
-      }
+    const figures: Figures = { calls: 0, inFlight: this.#inFlight, repairs: 0, failures: {}, tools: {} }
+    for (const [name, tool] of this.#tools) {
+      figures.tools[name] = structuredClone(tool)
+      figures.calls += tool.calls
+      figures.repairs += tool.repairs
+      addFailures(figures.failures, tool.failures)
     }
-    return {
-      calls: sum(all.map(figures => figures.calls)),
-      inFlight: this.#inFlight,
-      repairs: sum(all.map(figures => figures.repairs)),
-      failures,
-      tools,
-    }
+    return figures
   }
 
   /** The counters in Prometheus' text format. */
   prometheus(): string {
-    const { tools, inFlight } = this.snapshot()
-    return [
-      ...family('toolpost_calls_total', 'counter', 'Tool calls answered', tools, callLines),
-      ...family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', tools, failureLines),
-      ...family('toolpost_repairs_total', 'counter', 'Arguments repaired', tools, repairLines),
-      ...family(
-        'toolpost_salvaged_total',
-        'counter',
-        "Calls salvaged from a model's text",
-        tools,
-        salvageLines,
-      ),
-      ...family(
-        'toolpost_call_duration_seconds',
-        'histogram',
-        'Duration of tool calls',
-        tools,
-        durationLines,
-      ),
+    const lines: string[] = []
+    const family = (name: string, type: string, help: string, samples: (figures: ToolFigures) => Samples) => {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
+      for (const [tool, figures] of this.#tools)
+        for (const [suffix, labels, value] of samples(figures))
+          lines.push(`${name}${suffix}{tool="${escapeLabel(tool)}"${labels}} ${value}`)
+    }
+    family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', '', calls]])
+    family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
+      Object.entries(failures).map(([code, count]) => ['', `,code="${code}"`, count]),
+    )
+    family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', '', repairs]])
+    family('toolpost_salvaged_total', 'counter', "Calls salvaged from a model's text", ({ salvaged }) =>
+      salvaged > 0 ? [['', '', salvaged]] : [],
+    )
+    family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram)
+    lines.push(
       '# HELP toolpost_calls_in_flight Tool calls in progress',
       '# TYPE toolpost_calls_in_flight gauge',
-      `toolpost_calls_in_flight ${inFlight}`,
+      `toolpost_calls_in_flight ${this.#inFlight}`,
       '',
-    ].join('\n')
+    )
+    return lines.join('\n')
   }
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
-}
+/** Suffix of the name, further labels, value. */
+type Samples = [suffix: string, labels: string, value: number][]
 
-type Lines = (label: string, figures: ToolFigures) => string[]
-
-function family(name: string, type: string, help: string, tools: Figures['tools'], lines: Lines): string[] {
-  const samples = Object.entries(tools).flatMap(([tool, figures]) =>
-    lines(`tool="${escapeLabel(tool)}"`, figures),
-  )
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map(sample => `${name}${sample}`)]
-}
-
-const callLines: Lines = (label, { calls }) => [`{${label}} ${calls}`]
-
-const repairLines: Lines = (label, { repairs }) => [`{${label}} ${repairs}`]
-
-const salvageLines: Lines = (label, { salvaged }) => (salvaged > 0 ? [`{${label}} ${salvaged}`] : [])
-
-const failureLines: Lines = (label, { failures }) =>
-  Object.entries(failures).map(([code, count]) => `{${label},code="${code}"} ${count}`)
-
-const durationLines: Lines = (label, { calls, durations, durationSumMs }) => {
+function histogram({ calls, durations, durationSumMs }: ToolFigures): Samples {
   let below = 0
-  const buckets = DURATION_BUCKETS_MS.map((bound, index) => {
+  const buckets = BOUNDS_MS.map((bound, index): Samples[number] => {
     below += durations[index] ?? 0
-    return `_bucket{${label},le="${bound / 1_000}"} ${below}`
+    return ['_bucket', `,le="${bound / 1_000}"`, below]
   })
   return [
     ...buckets,
-    `_bucket{${label},le="+Inf"} ${calls}`,
-    `_sum{${label}} ${durationSumMs / 1_000}`,
-    `_count{${label}} ${calls}`,
+    ['_bucket', ',le="+Inf"', calls],
+    ['_sum', '', durationSumMs / 1_000],
+    ['_count', '', calls],
   ]
+}
+
+function addFailures(to: Failures, more: Failures): void {
+  for (const [code, count] of Object.entries(more) as [FailureCode, number][])
+    to[code] = (to[code] ?? 0) + count
 }
 
 function escapeLabel(text: string): string {

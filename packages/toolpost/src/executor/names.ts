@@ -8,6 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { grouped } from '../runtime/grouped.ts'
 import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 import { foldedName } from '../schema/explain.ts'
@@ -43,7 +44,7 @@ export function fitArgumentNames(
   const wellKnown = tool === undefined ? undefined : ownValue(wellKnownNames(), tool)
   const lost: string[] = []
   const top = renamed(args, given => fittingName(given, naming, { configured, wellKnown }), lost)
-  const inner = fitInside(top, withBranches([schema], schema), { root: schema, lost })
+  const inner = fitInside(top, withBranches([schema], schema), schema, lost)
   return inner === args ? undefined : { args: inner as Values, lost }
 }
 
@@ -55,40 +56,20 @@ function wellKnownNames(): NonNullable<typeof fromData> {
   return fromData as NonNullable<typeof fromData>
 }
 
-interface Inside {
-  root: JsonSchema
-  lost: string[]
-}
-
 /** Fits the names of nested objects to what their schemas declare. Returns the value itself if nothing changes. */
-function fitInside(value: unknown, schemas: readonly JsonSchema[], inside: Inside): unknown {
-  if (Array.isArray(value)) {
-    const entries = value.map((entry, index) => fitNested(entry, schemas, { ...inside, key: String(index) }))
-    return entries.some((entry, index) => entry !== value[index]) ? entries : value
+function fitInside(value: object, schemas: readonly JsonSchema[], root: JsonSchema, lost: string[]): object {
+  let fitted = value as Values
+  for (const [key, entry] of Object.entries(value)) {
+    if (!isObjectLike(entry)) continue
+    const here = schemasOfPart(schemas, key, root)
+    const byFold = foldedNames(declaredNames(here))
+    const named = isRecord(entry) ? renamed(entry, given => nameByFold(given, byFold), lost) : entry
+    const inner = fitInside(named, here, root, lost)
+    if (inner === entry) continue
+    if (fitted === value) fitted = (Array.isArray(value) ? [...value] : { ...value }) as Values
+    fitted[key] = inner
   }
-  if (!isRecord(value)) return value
-  const entries = Object.entries(value).map(
-    ([key, entry]) => [key, fitNested(entry, schemas, { ...inside, key })] as const,
-  )
-  return entries.some(([key, entry]) => entry !== value[key]) ? Object.fromEntries(entries) : value
-}
-
-function fitNested(
-  entry: unknown,
-  schemas: readonly JsonSchema[],
-  inside: Inside & { key: string },
-): unknown {
-  if (!isObjectLike(entry)) return entry
-  const { root, lost, key } = inside
-  const here = schemasOfPart(schemas, key, root)
-  const named = isRecord(entry) ? renamed(entry, namesByFold(declaredNames(here)), lost) : entry
-  return fitInside(named, here, { root, lost })
-}
-
-/** Names that differ from a declared one only in case, `_` and `-` become that one. */
-function namesByFold(names: ReadonlySet<string>): (given: string) => string {
-  const byFold = foldedNames(names)
-  return given => (names.has(given) ? given : (byFold.get(foldedName(given)) ?? given))
+  return fitted
 }
 
 function fittingName(
@@ -102,12 +83,9 @@ function fittingName(
     const name = mapping && ownValue(mapping, given)
     return name !== undefined && (isSilent || names.has(name)) ? name : undefined
   }
-  const chosen = mapped(configured)
+  const chosen = mapped(configured) ?? (names.has(given) ? given : mapped(wellKnown))
   if (chosen !== undefined) return chosen
-  if (names.has(given)) return given
-  const known = mapped(wellKnown)
-  if (known !== undefined) return known
-  if (!isSilent) return byFold.get(foldedName(given)) ?? given
+  if (!isSilent) return nameByFold(given, byFold)
   const camel = toCamelCase(given)
   // No argument has the name of an inherited property.
   return camel in Object.prototype ? given : camel
@@ -115,8 +93,7 @@ function fittingName(
 
 interface Naming {
   names: ReadonlySet<string>
-  /** Names by their folded form; `undefined` if several names share it. */
-  byFold: ReadonlyMap<string, string | undefined>
+  byFold: ByFold
   /** Whether the schema accepts names it does not list. */
   isNameMap: boolean
 }
@@ -134,19 +111,22 @@ export function namingOf(schema: JsonSchema): Naming {
   return naming
 }
 
-/** Whether a schema describes names that it does not list. */
 function acceptsOtherNames(schema: JsonSchema): boolean {
   const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
   return [patternProperties, additionalProperties, unevaluatedProperties, propertyNames].some(isRecord)
 }
 
-function foldedNames(names: ReadonlySet<string>): Map<string, string | undefined> {
-  const byFold = new Map<string, string | undefined>()
-  for (const name of names) {
-    const fold = foldedName(name)
-    byFold.set(fold, byFold.has(fold) ? undefined : name)
-  }
-  return byFold
+/** Names by their folded form. */
+type ByFold = ReadonlyMap<string, readonly string[]>
+
+function foldedNames(names: Iterable<string>): ByFold {
+  return grouped(names, foldedName)
+}
+
+/** A name that differs from a single declared one only in case, `_` and `-` becomes that one. */
+function nameByFold(given: string, byFold: ByFold): string {
+  const fitting = byFold.get(foldedName(given)) ?? []
+  return fitting.length === 1 && fitting[0] !== undefined ? fitting[0] : given
 }
 
 /** A copy with other names, or the values themselves if all names stay. An exact name wins over one that would become it. */
@@ -165,18 +145,17 @@ function renamed(values: Values, nameFor: (given: string) => string, lost: strin
 
 /** snake_case to camelCase; any other name is unchanged. */
 function toCamelCase(name: string): string {
-  if (!name.includes('_') || !/^[a-z][a-z0-9_]*$/.test(name)) return name
-  const [first = '', ...words] = name.split('_')
-  return first + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) return name
+  return name.replace(/(?!^)_+([a-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** For the log: `{device_name: "Switch One"} → {deviceName: "Switch One"}`. */
-export function describeRenaming(before: Record<string, unknown>, after: Record<string, unknown>): string {
+export function describeRenaming(before: Values, after: Values): string {
   return `${braces(before)} → ${braces(after)}`
 }
 
-function braces(args: Record<string, unknown>): string {
-  return `{${Object.entries(args)
-    .map(([name, value]) => `${name}: ${isObjectLike(value) ? '…' : JSON.stringify(value)}`)
-    .join(', ')}}`
+function braces(args: Values): string {
+  const shown = ([name, value]: [string, unknown]) =>
+    `${name}: ${isObjectLike(value) ? '…' : JSON.stringify(value)}`
+  return `{${Object.entries(args).map(shown).join(', ')}}`
 }

@@ -19,7 +19,8 @@ type Settle<T> = (outcome: Outcome, context: CallContext) => T
  */
 export function timeBox<T>(
   context: CallContext,
-  { limitMs, startedAt }: { limitMs: number; startedAt: number },
+  limitMs: number,
+  startedAt: number,
   work: Work,
   settle: Settle<T>,
 ): Promise<T> {

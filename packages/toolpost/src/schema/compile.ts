@@ -51,12 +51,17 @@ export class CompiledSchema {
     return this.#validate
   }
 
+  /** Whether validating this many values could take long. */
+  couldBeSlow(values: number): boolean {
+    return couldBeSlow(this.#checksPerValue * values)
+  }
+
   /**
    * Runs work that validates this many values, under the time limit if it could be slow. If that was too slow before, the
    * work waits for its turn, and there is a promise: many such calls must not hold up all others.
    */
   run<T>(values: number, work: () => T): T | Promise<T> {
-    if (!couldBeSlow(this.#checksPerValue * values)) return work()
+    if (!this.couldBeSlow(values)) return work()
     // Stopped anywhere, it may be in any state.
     const reset = () => {
       this.#validate = undefined
