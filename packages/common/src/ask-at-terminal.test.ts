@@ -102,3 +102,16 @@ describe('a form at a terminal', () => {
     expect(await answer).toEqual({ action: 'cancel' })
   })
 })
+
+describe('a question that fails', () => {
+  it('does not answer the next one', async () => {
+    const { ask } = person('y\r')
+    const broken = {
+      get message(): string {
+        throw new Error('unreadable')
+      },
+    }
+    await expect(ask(broken)).rejects.toThrow('unreadable')
+    expect(await ask({ message: 'May it run?', about: {} })).toEqual({ action: 'accept' })
+  })
+})

@@ -41,7 +41,8 @@ export function askAtTerminal(terminal: AskedTerminal): (question: Asked) => Pro
   return question => {
     if (!input.isTTY || !output.isTTY) return Promise.resolve(nobody(question, terminal))
     const answer = last.then(() => ask(question))
-    last = answer
+    // A question that fails must not answer those that wait behind it.
+    last = answer.catch(() => {})
     return answer
   }
 }

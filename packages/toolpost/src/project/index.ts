@@ -26,11 +26,4 @@ export type { ModelInfo } from './model-choice.ts'
 export { type OpenProjectOptions, openProject } from './open-project.ts'
 export type { Project } from './project.ts'
 export type { ProjectEvents, ProjectStatus } from './project-options.ts'
-export {
-  missingVoice,
-  type StartVoice,
-  startInstalledVoice,
-  type VoiceGateway,
-  type VoiceInput,
-  type VoicePart,
-} from './voice.ts'
+export type { StartVoice, VoiceGateway, VoiceInput, VoicePart } from './voice.ts'

@@ -38,6 +38,19 @@ describe('openProject', () => {
     await project.close()
   })
 
+  it('has the local tools that `local` names', async () => {
+    const names = async (config: object) => {
+      const project = await open(config)
+      await project.close()
+      return project.tools.getTools().map(({ name }) => name)
+    }
+    expect(await names({})).toEqual(expect.arrayContaining(['datetime', 'search', 'volume', 'echo']))
+    expect(await names({ local: ['datetime'] })).toEqual(['datetime'])
+    expect(await names({ local: false })).toEqual([])
+    await expect(open({ local: ['dattime'] })).rejects.toThrow(/local\[0\]: must be one of: datetime, search/)
+    await expect(open({ local: true })).rejects.toThrow(/local: must be array or false, got boolean/)
+  })
+
   it('reads what the voice gateway needs: files from its own folder, the broker from the environment', async () => {
     vi.stubEnv('HOME_BROKER', 'mqtt://home.example:1883')
     const { config } = await open({

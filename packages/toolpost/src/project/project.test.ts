@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { gatedServer } from '../../test/gated-server.ts'
 import { examine } from '../cli/commands/doctor.ts'
 import { listTools } from '../cli/commands/tools.ts'
 import { stopSignals } from '../cli/stop-signals.ts'
@@ -124,6 +125,15 @@ describe('the servers of a project', () => {
     expect(written('err')).toBe(`❌ Server 'broken' cannot be started: ${problem}\n`)
   })
 
+  it('that are ready later have their tools under their own names, also if one was waited for in vain', async () => {
+    const { project } = open({ mcpServers: { slow: gatedServer('slow') } })
+    await project.waitForTool('label', 1)
+    expect(await project.executor.run({ name: 'label' })).toMatchObject({ code: 'timeout' })
+    await project.ready()
+    expect(await project.executor.run({ name: 'label' })).toMatchObject({ success: true, result: 'slow' })
+    expect(project.tools.getTools().map(({ name }) => name)).not.toContain('slow__label')
+  })
+
   it('that are still starting when a call runs out of time are named, not denied', async () => {
     const { project } = open({ mcpServers: { slow: NEVER_READY } })
     await project.waitForTool('wanted', 300)
@@ -156,6 +166,33 @@ describe('reload', () => {
     await expect(project.reload()).rejects.toThrow(/nonsense/)
     expect(await project.executor.execute('greet')).toBe('hi')
     expect(pids().filter(isRunning)).toHaveLength(1)
+  })
+})
+
+describe('close', () => {
+  it('ends everything, even if one part fails to end', async () => {
+    const { config, pids } = withJournal()
+    const logger = recordingLogger()
+    const { project } = open(
+      { ...config, model: 'offline', history: { file: join(folder, 'close.db') } },
+      {
+        logger: () => logger,
+        voice: async () => ({
+          ready: async () => {},
+          status: () => [],
+          close: () => Promise.reject(new Error('the microphone is stuck')),
+          transcribe: vi.fn(),
+        }),
+      },
+    )
+    await project.keepHistory()
+    await project.start()
+    const history = project.history()
+    expect(pids().filter(isRunning)).toHaveLength(1)
+    await project.close()
+    expect(pids().filter(isRunning)).toEqual([])
+    expect(history?.status().state).toBe('closed')
+    expect(logger.at('warn').map(({ fields }) => fields)).toContainEqual({ error: 'the microphone is stuck' })
   })
 })
 

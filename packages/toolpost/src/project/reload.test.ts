@@ -148,6 +148,24 @@ describe('reload', () => {
     expect(await project.executor.execute('greet')).toBe('well')
   })
 
+  it('[F59] leaves the policy in force if the new one cannot be put in its place', async () => {
+    const { project, rewrite, write } = await open({ policy: [{ tools: 'echo', then: 'deny' }] })
+    rewrite({ policy: [{ tools: 'echo', then: 'ask' }], tools: [greeting('hi')] })
+    write({ 'toolpost.approvals.json': { rules: [{ tools: 'echo', then: 'perhaps' }] } })
+    await expect(project.reload()).rejects.toThrow('toolpost.approvals.json, rules.0: expected')
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ code: 'denied' })
+    expect(project.tools.findTool('greet')).toBeUndefined()
+    write({ 'toolpost.approvals.json': { rules: [] } })
+    const stop = project.addCheck(() => {
+      throw new Error('not like this')
+    })
+    await expect(project.reload()).rejects.toThrow('not like this')
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ code: 'denied' })
+    stop()
+    await project.reload()
+    expect(await project.executor.run({ name: 'greet' })).toMatchObject({ success: true })
+  })
+
   it('is done once at a time, however often it is asked for', async () => {
     const { project, rewrite } = await open({ mcpServers: { a: gatedServer('0') } })
     await project.ready()
