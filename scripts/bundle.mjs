@@ -32,6 +32,30 @@ const withoutLargeCommands = {
   },
 }
 
+/**
+ * libsql writes a diagnostic report of the process to find out which native package it needs, which takes longer than
+ * everything else that a command does. This copy tries the usual one; `history/database.ts` falls back to the package itself.
+ */
+const withUsualTarget = {
+  name: 'with-usual-target',
+  setup(build) {
+    const { version } = JSON.parse(readFileSync(join(root, 'node_modules/libsql/package.json'), 'utf8'))
+    const target = `exports.currentTarget = () => {
+      const target = process.platform + '-' + process.arch + (process.platform === 'linux' ? '-gnu' : '')
+      if (require('@libsql/' + target + '/package.json').version === '${version}') return target
+      throw new Error('another version of libsql')
+    }`
+    const libc = 'exports.familySync = () => undefined'
+    build.onResolve({ filter: /^(@neon-rs\/load|detect-libc)$/ }, ({ path }) => ({
+      path,
+      namespace: 'target',
+    }))
+    build.onLoad({ filter: /.*/, namespace: 'target' }, ({ path }) => ({
+      contents: path === 'detect-libc' ? libc : target,
+    }))
+  },
+}
+
 const entries = [
   {
     in: 'packages/toolpost/src/cli/main.ts',
@@ -43,6 +67,12 @@ const entries = [
     in: 'packages/toolpost/src/cli/main.ts',
     out: 'packages/toolpost/dist/cli-large.cjs',
     external: [...rarelyUsed, 'libsql'],
+  },
+  {
+    in: 'node_modules/libsql/index.js',
+    out: 'packages/toolpost/dist/libsql.cjs',
+    external: ['@libsql/*'],
+    plugins: [withUsualTarget],
   },
   {
     in: 'packages/zwave-mcp-server/src/cli.ts',

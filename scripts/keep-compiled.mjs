@@ -26,6 +26,13 @@ export async function keepCompiled(root) {
     return program
   }
   try {
+    // With what most folders have, so that the code for it is cached, too.
+    const usual = {
+      mcpServers: { unused: { command: 'node' } },
+      policy: [{ tools: 'x', then: 'deny' }],
+      history: {},
+    }
+    writeFileSync(join(folder, 'toolpost.json'), JSON.stringify(usual))
     await start('toolpost/dist/cli.cjs', ['call', 'echo', 'x=1']).end
     const home = start('zwave-mcp-server/dist/zwave-home.cjs', ['--virtual-home'])
     const { url } = JSON.parse(await home.says(/^\{.*\}$/m))

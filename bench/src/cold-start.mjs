@@ -1,6 +1,6 @@
 // How long the command line takes to start, compared with a Node that does nothing.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,11 +15,24 @@ const COMMANDS = [
   { id: 'node', title: "node -e ''", args: ['-e', ''], prints: /^$/ },
   { id: 'version', title: 'toolpost --version', args: [program, '--version'], prints: /^\d+\.\d+\.\d+\S*$/ },
   { id: 'call', title: 'toolpost call echo x=1', args: [program, 'call', 'echo', 'x=1'], prints: /1/ },
+  {
+    id: 'configured',
+    title: '… with configuration and history',
+    args: [program, 'call', 'echo', 'x=1', '--config', join('configured', 'toolpost.json')],
+    prints: /1/,
+  },
 ]
 
-// A folder without a configuration, as for a new user.
+// A folder without a configuration, as for a new user, and one inside it that has one.
 const cwd = mkdtempSync(join(tmpdir(), 'toolpost-bench-'))
+const CONFIGURATION = {
+  mcpServers: { unused: { command: 'node', args: ['server.js'] } },
+  policy: [{ tools: 'delete_*', then: 'deny' }],
+  history: {},
+}
 try {
+  mkdirSync(join(cwd, 'configured'))
+  writeFileSync(join(cwd, 'configured', 'toolpost.json'), JSON.stringify(CONFIGURATION))
   for (const command of COMMANDS) verify(command)
   const taken = await interleave({
     contenders: COMMANDS,
@@ -63,5 +76,9 @@ function report(timings) {
       reached: value <= limit,
     }
   }
-  printGoals([goal('toolpost call echo x=1', 'call', 2), goal('toolpost --version', 'version', 1.3)])
+  printGoals([
+    goal('toolpost call echo x=1', 'call', 2),
+    goal('with configuration and history', 'configured', 2),
+    goal('toolpost --version', 'version', 1.3),
+  ])
 }

@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { installedFile, isMissingPackage, MissingPackageError } from '../runtime/missing-package.ts'
+import { packageRoot } from '../runtime/package-root.ts'
 import type { StoredCall } from './stored-call.ts'
 
 /** The part of libsql that is used; better-sqlite3 has the same interface. */
@@ -142,8 +143,14 @@ export function hasDatabase(): boolean {
 
 /** Not an import: it is optional, 19 MB, and loaded only to write or read a history. */
 function loadLibsql(): new (file: string) => Database {
+  const require = createRequire(import.meta.url)
   try {
-    return createRequire(import.meta.url)('libsql')
+    return require(join(packageRoot(), 'dist', 'libsql.cjs'))
+  } catch {
+    // Another version, another C library, or none installed: the package itself knows.
+  }
+  try {
+    return require('libsql')
   } catch (cause) {
     const missing = isMissingPackage(cause) ? new MissingPackageError('The history', ['libsql']) : undefined
     throw new HistoryError(missing?.message ?? `libsql cannot be loaded: ${cause}`, undefined, { cause })
