@@ -22,14 +22,7 @@ const MANIFESTS = [
   ...packages.map(name => `packages/${name}/package.json`),
 ]
 /** What the build depends on, besides the package sources. */
-const BUILD_FILES = [
-  'tsconfig.json',
-  'tsconfig.base.json',
-  'scripts/bundle.mjs',
-  'scripts/keep-compiled.mjs',
-  'scripts/run-keeping.cjs',
-  'packages/common/bin/load-bundle.cjs',
-]
+const BUILD_FILES = ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs']
 const npmOptions = ['--no-audit', '--no-fund', '--loglevel=error']
 const node = (...args) => run(process.execPath, args)
 

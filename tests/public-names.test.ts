@@ -9,6 +9,7 @@ const ENTRIES = [
   'toolpost/mcp',
   'toolpost/models',
   'toolpost/gateway',
+  'toolpost/terminal',
   'toolpost/testing',
   'voice-gateway',
 ]

@@ -1,6 +1,5 @@
 // Why we depend on each package. `npm run check:dependencies` fails on a dependency without a reason, and vice versa.
 export const reasons = {
-  'toolpost-common': 'ours: code shared by the packages',
   toolpost: 'ours',
   '@hono/node-server': 'runs Hono on Node',
   '@jmespath-community/jmespath': 'selects parts of a long result by an expression',

@@ -13,7 +13,7 @@ export function apiReference() {
 
 function publicEntries() {
   return readdirSync(join(root, 'packages'))
-    .filter(name => name !== 'common' && existsSync(join(root, 'packages', name, 'package.json')))
+    .filter(name => existsSync(join(root, 'packages', name, 'package.json')))
     .flatMap(folder => {
       const {
         name,

@@ -24,6 +24,6 @@ function copy(folder, part, target) {
   if (!existsSync(from)) throw new Error(`${from} is missing; run: npm run build`)
   cpSync(from, join(target, part), {
     recursive: true,
-    filter: path => !/\.tsbuildinfo$|\bnode_modules$/.test(path.slice(folder.length)),
+    filter: path => !/\.(tsbuildinfo|cache)$|\bnode_modules$/.test(path.slice(folder.length)),
   })
 }

@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 // A full build bundles the program, which then starts in a third of the time; `tsc` alone does not.
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { loadBundle } from 'toolpost-common/load-bundle'
+import module from 'node:module'
 
-const bundle = fileURLToPath(new URL('../dist/zwave-mcp-server.cjs', import.meta.url))
-const main = new URL('../dist/cli.js', import.meta.url)
-if (existsSync(bundle)) {
-  loadBundle(bundle, name => import(name))
-} else if (existsSync(main)) {
+const files = ['../dist/zwave-mcp-server.cjs', '../dist/cli.js'].map(path => new URL(path, import.meta.url))
+const main = files.find(file => existsSync(file))
+if (main) {
+  module.enableCompileCache?.()
   await import(main.href)
 } else {
   process.stderr.write('zwave-mcp-server is not built yet. Run: npm run build\n')

@@ -1,4 +1,4 @@
-import { guardStdout } from 'toolpost-common/stdout-guard'
+import { guardStdout } from './stdout-guard.ts'
 
 const protocolOut = guardStdout()
 

@@ -1,5 +1,5 @@
-import { brokerAddress } from 'toolpost-common/broker-address'
 import { isLogLevel, type LogLevel } from './log.ts'
+import { brokerAddress } from './mqtt/broker-address.ts'
 
 /** The configuration read from the environment. Durations are in milliseconds. */
 export interface Config {

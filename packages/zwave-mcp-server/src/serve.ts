@@ -1,6 +1,6 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { AnsweringTransport } from 'toolpost-common/answering-transport'
+import { AnsweringTransport } from './answering-transport.ts'
 import type { Logger } from './log.ts'
 import { createServer } from './server.ts'
 import type { ToolContext } from './tools/tool.ts'

@@ -42,12 +42,10 @@ async function main() {
 async function small(file) {
   const folder = join(work, 'small')
   await step('install toolpost', async () => {
-    await makeProject(folder, [file('toolpost'), file('toolpost-common')])
+    await makeProject(folder, [file('toolpost')])
     return bounded(folder, { packages: 60, megabytes: 60 })
   })
-  await step('strict types, without the optional packages', () =>
-    checkTypes(folder, ['toolpost', 'toolpost-common']),
-  )
+  await step('strict types, without the optional packages', () => checkTypes(folder, ['toolpost']))
   await step('missing packages', () => missingParts(folder))
   await step('toolpost-proof', async () => {
     await makeProject(join(work, 'proof'), [

@@ -38,6 +38,16 @@ export type Within = (
 /** A short-lived command runs its own durable calls only. */
 const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
+/**
+ * Thrown before anything runs: voice and durable calls import `toolpost` as modules, and beside the bundle every class and
+ * every known secret would exist twice.
+ */
+export class NeedsModules extends Error {
+  override name = 'NeedsModules'
+}
+
+const isBundle = import.meta.url.endsWith('/cli.cjs')
+
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext(
   options: GlobalOptions,
@@ -52,6 +62,10 @@ export async function openContext(
     say: text => say(terminal, text),
     askInput: input => askInput(input, { terminal, signal: stop.signal }),
   })
+  if (isBundle && (wishes.voice || project.config.durable)) {
+    await project.close()
+    throw new NeedsModules()
+  }
   const telemetry = await exportOf(project)
   if (telemetry?.problem) say(terminal, `Traces are not exported: ${telemetry.problem}`)
   return { project, terminal, stop, telemetry }

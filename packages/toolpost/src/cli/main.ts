@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../project/config.ts'
+import { compiledFile } from '../runtime/package-root.ts'
 import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
 import type { AuthFlags } from './commands/auth.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
@@ -8,7 +9,7 @@ import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
 import { listTools, type ToolsFlags } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
-import { type CommandContext, type GlobalOptions, openContext, type Within } from './context.ts'
+import { type CommandContext, type GlobalOptions, NeedsModules, openContext, type Within } from './context.ts'
 import { addDurableCommands } from './durable-commands.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { addSetupCommands } from './setup-commands.ts'
@@ -172,6 +173,7 @@ async function main(words: string[]): Promise<void> {
   try {
     await createProgram(stop).parseAsync(words, { from: 'user' })
   } catch (error) {
+    if (error instanceof NeedsModules) return void (await import(compiledFile('cli/main.js').href))
     process.exitCode = report(error)
   } finally {
     stop.forget()

@@ -1,95 +1,111 @@
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { commandLine } from '../../test/command.ts'
-import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { askAtTerminal } from './questions.ts'
 
-const { folder, toolpost, configFile } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
-const EVERYTHING = createRequire(import.meta.url).resolve(
-  '@modelcontextprotocol/server-everything/dist/index.js',
-)
-const everything = () =>
-  configFile({
-    model: 'offline',
-    mcpServers: { everything: { command: process.execPath, args: [EVERYTHING, 'stdio'] } },
+type Question = Parameters<ReturnType<typeof askAtTerminal>>[0]
+
+/** A person who types these lines, one to each prompt. */
+function person(...typed: string[]) {
+  const shown: string[] = []
+  const input = Object.assign(new PassThrough(), { isTTY: true })
+  const output = Object.assign(new PassThrough(), { isTTY: true })
+  output.on('data', chunk => {
+    if (/(?:> |\] )(?:\u001b\[\d+G)?$/.test(String(chunk)) && typed.length > 0) input.write(typed.shift())
   })
-const FORM = ['call', 'trigger-elicitation-request']
+  const ask = askAtTerminal({ input, output, say: text => shown.push(text) })
+  return { ask: (question: Question) => ask(question), shown: () => shown.join('\n') }
+}
 
-describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () => {
-  const call = () => onTerminal([COMMAND, ...FORM, '--config', everything()], { cwd: folder })
-
-  it('[F66] is asked field by field, again if it does not fit, and sent after a last look', async () => {
-    await using person = call()
-    await person.sees('everything asks: ')
-    const fill = async (title: string, typed: string, wrong?: { typed: string; problem: string }) => {
-      await person.sees(`\n${title}`)
-      if (wrong) person.types(`${wrong.typed}\r`)
-      if (wrong) await person.sees(wrong.problem)
-      person.types(`${typed}\r`)
-    }
-    await fill('String (required)', 'Ada', { typed: '', problem: 'this is required' })
-    await fill('Boolean', 'y', { typed: 'perhaps', problem: 'please answer yes or no' })
-    await fill('String with default (default: It was a dark and stormy night.)', '')
-    await fill('String with email format', 'ada@example.com', { typed: 'nonsense', problem: "'email' must" })
-    await fill('String with uri format', '')
-    await fill('String with date format', '')
-    await fill('Integer (default: 42)', '7', { typed: '1.5', problem: "'integer' must be integer" })
-    await fill('Number in range 1-1000 (default: 3.14)', '', { typed: '1001', problem: "'number' must" })
-    await fill('Untitled Single Select Enum', 'Ross')
-    await fill('Untitled Multiple Select Enum', '2, drums')
-    await fill('Titled Single Select Enum', 'Wonder Woman')
-    await fill('Titled Multiple Select Enum', '')
-    await fill('Legacy Titled Single Select Enum', '')
-    await person.sees('Send this? [Y/n/edit] ')
-    expect(person.shown()).toContain(
-      '"email":"ada@example.com","integer":7,"number":3.14,"untitledSingleSelectEnum":"Ross",' +
-        '"untitledMultipleSelectEnum":["Piano","Drums"],"titledSingleSelectEnum":"hero-3"',
-    )
-    person.types('\r')
-    expect(await person.exit).toBe(0)
-    expect(person.shown()).toContain('- Name: Ada')
-  }, 60_000)
-
-  it.each([
-    ['decline', 'decline\r', 'decline'],
-    ['Ctrl-D', '\u0004', 'cancel'],
-    ['Esc', '\u001b', 'cancel'],
-  ])('is refused or left by %s', async (_key, keys, action) => {
-    await using person = call()
-    await person.sees('> ')
-    person.types(keys)
-    await person.exit
-    expect(person.shown().toLowerCase()).toMatch(new RegExp(`${action}|${action}led`))
-  })
-
-  it('shows an address with its host, and asks whether it was opened', async () => {
-    const words = [
-      'call',
-      'trigger-url-elicitation',
-      'url=https://login.example/a?b=1',
-      '--config',
-      everything(),
-    ]
-    await using person = onTerminal([COMMAND, ...words], { cwd: folder })
-    await person.sees('[y/N] ')
-    expect(person.shown()).toContain('https://login.example/a?b=1')
-    expect(person.shown()).toContain('This page belongs to login.example, not to Toolpost')
-    person.types('y\r')
-    expect(await person.exit).toBe(0)
-    expect(person.shown()).toContain('accept')
-  })
+const form = (properties: object, required: string[] = []): Question => ({
+  message: 'Tell me',
+  server: 'forms',
+  schema: { type: 'object', properties, required },
 })
 
-describe('a question of a server without a terminal', () => {
-  it('[F66] is declined, which is said on stderr; stdout has the result alone', async () => {
-    const { code, out, err } = await toolpost([...FORM, '--config', everything()], { input: 'y\n' })
-    expect(err).toMatch(
-      /^everything asked a question, which was declined because there is no terminal to ask at: /m,
+describe('a form at a terminal', () => {
+  it('has defaults, choices by number, value and title, and skips what is left empty', async () => {
+    const { ask, shown } = person('Ada\r', '\r', '2\r', 'GREEN\r', '1,b\r', '\r')
+    const question = form(
+      {
+        name: { type: 'string', title: 'Your name', description: 'As on the door' },
+        nick: { type: 'string' },
+        old: { type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] },
+        titled: { type: 'string', oneOf: [{ const: 'g', title: 'Green' }] },
+        many: {
+          type: 'array',
+          items: {
+            anyOf: [
+              { const: 'a', title: 'A' },
+              { const: 'b', title: 'B' },
+            ],
+          },
+        },
+      },
+      ['name'],
     )
-    expect(out).not.toContain('everything asked')
-    expect(out.toLowerCase()).toContain('declined')
-    expect(code).toBe(0)
+    expect(await ask(question)).toEqual({
+      action: 'accept',
+      content: { name: 'Ada', old: 'y', titled: 'g', many: ['a', 'b'] },
+    })
+    expect(shown()).toContain('forms asks: Tell me')
+    expect(shown()).toContain('Your name (required): As on the door')
+    expect(shown()).toContain('  2) Why')
+  })
+
+  it('can be gone through again before it is sent, and be refused at the end', async () => {
+    const again = person('1\r', 'edit\r', '\r', 'n\r')
+    expect(await again.ask(form({ n: { type: 'number' } }))).toEqual({ action: 'decline' })
+    expect(again.shown()).toContain('(default: 1)')
+  })
+
+  it('[F66] never asks for what looks like a secret', async () => {
+    const optional = person('Ada\r', '\r')
+    const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
+    const question = { ...form(fields), secretFields: ['password'] }
+    expect(await optional.ask(question)).toEqual({ action: 'accept', content: { name: 'Ada' } })
+    expect(optional.shown()).toContain('must not ask for secrets this way; skipped: Password')
+    const required = person()
+    expect(await required.ask({ ...form(fields, ['password']), secretFields: ['password'] })).toMatchObject({
+      action: 'decline',
+    })
+    expect(required.shown()).not.toContain('name')
+  })
+
+  it('accepts decline as an answer if it is one of the choices', async () => {
+    const { ask } = person('decline\r', '\r')
+    const choice = { type: 'string', enum: ['accept', 'decline'] }
+    expect(await ask(form({ choice }))).toEqual({ action: 'accept', content: { choice: 'decline' } })
+  })
+
+  it('declines a form that is not flat', async () => {
+    const { ask, shown } = person()
+    expect(await ask(form({ a: { type: 'object' } }))).toMatchObject({ action: 'decline' })
+    expect(shown()).toContain('cannot be filled in at a terminal')
+  })
+
+  it.each([{}, { schema: { type: 'object', properties: {} } }])(
+    'is a plain yes or no if there is nothing to fill in: %j',
+    async part => {
+      const question = { message: 'Sure?', server: 'forms', ...part }
+      expect(await person('y\r').ask(question)).toEqual({ action: 'accept' })
+      expect(await person('\r').ask(question)).toEqual({ action: 'decline' })
+      expect(await person('\u0004').ask(question)).toEqual({ action: 'cancel' })
+    },
+  )
+
+  it('is asked after one that failed', async () => {
+    const { ask } = person('1\r', 'y\r')
+    const check = () => Promise.reject(new Error('no such server'))
+    await expect(ask({ ...form({ n: { type: 'number' } }), check })).rejects.toThrow('no such server')
+    expect(await ask({ message: 'Sure?', server: 'forms' })).toEqual({ action: 'accept' })
+  })
+
+  it('is abandoned when the caller gives up', async () => {
+    const caller = new AbortController()
+    const { ask, shown } = person()
+    const answer = ask({ ...form({ n: { type: 'number' } }), signal: caller.signal })
+    await expect.poll(shown).toContain('\nn')
+    caller.abort()
+    expect(await answer).toEqual({ action: 'cancel' })
   })
 })

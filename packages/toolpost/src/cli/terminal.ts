@@ -1,6 +1,6 @@
-import { type AskedTerminal, askAtTerminal } from 'toolpost-common/ask-at-terminal'
 import { escapeControls } from '../logging/safe-value.ts'
 import type { Ask } from '../tools/caller.ts'
+import type { AskedTerminal } from './questions.ts'
 
 /** Where the command line writes: results to `out`, everything else to `err`. */
 export interface Terminal {
@@ -20,7 +20,13 @@ export function say({ err }: Terminal, text: string): void {
 
 /** Asks the user at the terminal; without a terminal, the answer is no. */
 export function askingAt(terminal: Terminal, where: Pick<AskedTerminal, 'input' | 'lines'> = {}): Ask {
-  return askAtTerminal({ ...where, output: terminal.err, say: text => say(terminal, text) })
+  let ask: Promise<Ask> | undefined
+  return async question => {
+    ask ??= import('./questions.ts').then(({ askAtTerminal }) =>
+      askAtTerminal({ ...where, output: terminal.err, say: text => say(terminal, text) }),
+    )
+    return (await ask)(question)
+  }
 }
 
 function shownLines(text: string): string {

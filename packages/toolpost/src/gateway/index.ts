@@ -1,4 +1,3 @@
-export { guardStdout } from 'toolpost-common/stdout-guard'
 export type {
   AnswerPart,
   ApiError,
@@ -35,3 +34,4 @@ export type { GatewaySource } from './gateway-context.ts'
 export { GatewayError } from './gateway-error.ts'
 export { type StdioOptions, serveTools } from './mcp-server/stdio-endpoint.ts'
 export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
+export { guardStdout } from './stdout-guard.ts'

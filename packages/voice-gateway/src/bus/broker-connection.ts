@@ -1,6 +1,6 @@
 import type { IPublishPacket, IStore, MqttClient } from 'mqtt'
 import type { Clock, Logger, Timer } from 'toolpost'
-import { withoutCredentials } from 'toolpost-common/broker-address'
+import { withoutCredentials } from './broker-address.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { Delivery } from './inbox.ts'
 import { type ClientSettings, connectClient, reconnectDelayMs } from './mqtt-client.ts'

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { IClientOptions, MqttClient } from 'mqtt'
-import { brokerAddress } from 'toolpost-common/broker-address'
-import { hushPackets, sendWithoutDelay } from 'toolpost-common/mqtt-client'
+import { brokerAddress } from './broker-address.ts'
+import { hushPackets, sendWithoutDelay } from './packets.ts'
 
 export interface BrokerAccess {
   /** `mqtt://host:1883`; may contain user and password. */

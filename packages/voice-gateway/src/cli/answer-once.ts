@@ -1,8 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemClock } from 'toolpost'
-import { askAtTerminal } from 'toolpost-common/ask-at-terminal'
-import { EXIT, UsageError } from 'toolpost-common/exit-codes'
+import { askAtTerminal } from 'toolpost/terminal'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
@@ -13,6 +12,7 @@ import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
 import type { CommandContext } from './context.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
 import { terminal } from './terminal.ts'
 
 export interface AnswerFlags {

@@ -1,7 +1,7 @@
 import type { Logger } from 'toolpost'
 import type { ToolpostConfig, VoiceConfig } from 'toolpost/config'
 import { openProject, type Project, stderrLogger } from 'toolpost/project'
-import { UsageError } from 'toolpost-common/exit-codes'
+import { UsageError } from './exit-codes.ts'
 import { terminal } from './terminal.ts'
 
 export interface VoiceFlags {

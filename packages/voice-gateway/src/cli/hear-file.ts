@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from 'toolpost-common/exit-codes'
 import { type AnswerFlags, answerOnce } from './answer-once.ts'
 import type { CommandContext } from './context.ts'
+import { UsageError } from './exit-codes.ts'
 
 /** `voice-gateway hear file.wav`, or raw PCM as over MQTT. */
 export async function hearFile(context: CommandContext, file: string, flags: AnswerFlags): Promise<number> {

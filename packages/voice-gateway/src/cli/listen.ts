@@ -1,11 +1,11 @@
 import { fstatSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { EXIT } from 'toolpost-common/exit-codes'
 import type { BackgroundTranscriber, Taken } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { PartStatus } from '../start-up/parts.ts'
 import { startVoice, type VoiceGateway } from '../start-up/start-voice.ts'
 import type { CommandContext } from './context.ts'
+import { EXIT } from './exit-codes.ts'
 import { terminal } from './terminal.ts'
 
 interface ListenFlags {

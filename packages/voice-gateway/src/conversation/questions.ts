@@ -1,5 +1,5 @@
 import type { Clock, Question, QuestionAnswer, Timer } from 'toolpost'
-import { yesNoField } from 'toolpost-common/question-fields'
+import { yesNoField } from 'toolpost/terminal'
 import type { HeardTurn } from './ears.ts'
 import { ANSWER_WINDOW_MS, CLOSED } from './limits.ts'
 import type { Mouth } from './mouth.ts'

@@ -1,5 +1,5 @@
 import type { Question } from 'toolpost'
-import { fieldsOf } from 'toolpost-common/question-fields'
+import { fieldsOf } from 'toolpost/terminal'
 
 const MAX_SAID_ARGUMENTS = 3
 const MAX_SAID_CHARACTERS = 60

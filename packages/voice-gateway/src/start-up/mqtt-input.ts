@@ -1,5 +1,5 @@
-import { withoutCredentials } from 'toolpost-common/broker-address'
 import type { BackgroundTranscriber } from '../background-transcriber.ts'
+import { withoutCredentials } from '../bus/broker-address.ts'
 import { connectMqttBus } from '../bus/mqtt-bus.ts'
 import type { BrokerAccess } from '../bus/mqtt-client.ts'
 import { chooseBroker } from './choose-broker.ts'

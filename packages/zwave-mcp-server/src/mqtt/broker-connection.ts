@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IClientOptions, IPublishPacket, MqttClient, Packet } from 'mqtt'
-import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
-import { hushPackets, sendWithoutDelay } from 'toolpost-common/mqtt-client'
 import type { Logger } from '../log.ts'
+import { brokerAddress, withoutCredentials } from './broker-address.ts'
 import type { BrokerLink, LinkListener, LinkState } from './broker-link.ts'
+import { hushPackets, sendWithoutDelay } from './mqtt-client.ts'
 
 export interface BrokerOptions {
   /** The URL, or a function that resolves to it: an embedded broker has one only once it has started. */

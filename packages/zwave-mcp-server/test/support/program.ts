@@ -21,10 +21,8 @@ async function currentPrograms(): Promise<Programs> {
 function isUpToDate(bundle: string): boolean {
   if (!existsSync(bundle)) return false
   const { mtimeMs } = statSync(bundle)
-  return ['src', '../common/src'].every(folder =>
-    readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).every(
-      name => name.includes('.test.') || statSync(`${root}${folder}/${name}`).mtimeMs <= mtimeMs,
-    ),
+  return readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).every(
+    name => name.includes('.test.') || statSync(`${root}src/${name}`).mtimeMs <= mtimeMs,
   )
 }
 

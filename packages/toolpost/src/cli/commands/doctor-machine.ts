@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
-import { withoutCredentials } from 'toolpost-common/broker-address'
 import { HistoryError, hasDatabase, openFile } from '../../history/database.ts'
 import { zwavePackage } from '../../project/example-home.ts'
 import type { Project } from '../../project/project.ts'
@@ -119,4 +118,9 @@ export function reach(host: string, port: number, timeoutMs = DATABASE_TIMEOUT_M
     socket.once('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)))
     socket.once('error', reject)
   })
+}
+
+/** The address without user and password. */
+export function withoutCredentials(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)?.*@/i, '$1').replace(/[?#].*$/s, '')
 }

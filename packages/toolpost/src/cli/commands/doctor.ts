@@ -1,4 +1,3 @@
-import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
 import type { ToolpostConfig } from '../../project/config.ts'
 import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
@@ -12,7 +11,7 @@ import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import { after } from '../up/overview.ts'
-import { machineFindings, reach } from './doctor-machine.ts'
+import { machineFindings, reach, withoutCredentials } from './doctor-machine.ts'
 import { toolFindings } from './doctor-tools.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
@@ -83,8 +82,12 @@ async function broker(url: string, isVirtual: boolean): Promise<Finding> {
   const shown = withoutCredentials(url)
   const before = performance.now()
   try {
-    const { host, port, protocol } = brokerAddress(url)
-    await reach(host, port ?? PORTS[protocol], BROKER_TIMEOUT_MS)
+    const { hostname, port, protocol } = new URL(shown.includes('://') ? shown : `mqtt://${shown}`)
+    await reach(
+      hostname.replace(/^\[|\]$/g, ''),
+      Number(port) || (PORTS[protocol] ?? 1_883),
+      BROKER_TIMEOUT_MS,
+    )
     const kind = isVirtual
       ? 'embedded, with a virtual home'
       : `answers in ${Math.round(performance.now() - before)} ms`
@@ -95,7 +98,13 @@ async function broker(url: string, isVirtual: boolean): Promise<Finding> {
   }
 }
 
-const PORTS = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
+const PORTS: Record<string, number> = {
+  'mqtts:': 8_883,
+  'ssl:': 8_883,
+  'tls:': 8_883,
+  'ws:': 80,
+  'wss:': 443,
+}
 
 /** A configured model must be available; without one, whatever is found will do. */
 async function model({ config, executor }: Project): Promise<Finding> {

@@ -1,0 +1,1 @@
+export { askAtTerminal, fieldsOf, yesNoField } from './cli/questions.ts'
