@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { McpIntegration } from 'toolpost/mcp'
-import { hostileServer } from 'toolpost/testing'
+
+const server = new URL('../../packages/toolpost/test/hostile-server/server.mjs', import.meta.url)
 
 const junk = fc.oneof(
   fc.string({ maxLength: 200, unit: 'binary' }),
@@ -42,7 +44,9 @@ export const stdioServerTarget = {
   inputs: fc.array(junk, { minLength: 1, maxLength: 5 }),
   async setUp() {
     const tools = new ToolManager()
-    const mcp = new McpIntegration({ servers: { hostile: hostileServer() } })
+    const mcp = new McpIntegration({
+      servers: { hostile: { command: process.execPath, args: [fileURLToPath(server)] } },
+    })
     mcp.start(tools)
     await mcp.ready()
     return { mcp, executor: new ToolExecutor(tools, { timeoutMs: 10_000 }) }

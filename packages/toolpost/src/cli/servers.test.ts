@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 
 const { folder, toolpost, configFile } = commandLine()
 

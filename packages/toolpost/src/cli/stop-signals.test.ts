@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { outputOf } from '../../../../tests/output-of.ts'
 import { commandLine } from '../../test/command.ts'
+import { isRunning } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { packageRoot } from '../runtime/package-root.ts'
-import { isRunning } from '../testing/hostile-server/harness.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
 const { folder, configFile } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

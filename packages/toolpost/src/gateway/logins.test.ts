@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
+import { fakeOAuth } from '../../test/fake-oauth/fake-oauth.ts'
 import { ADDRESS, dataOf, testGateway } from '../../test/gateway.ts'
-import { fakeOAuth } from '../testing/fake-oauth/fake-oauth.ts'
-import { startServers } from '../testing/hostile-server/harness.ts'
+import { startServers } from '../../test/hostile-server/harness.ts'
 
 /** A gateway in front of a server that wants a login. */
 async function protectedGateway(options: Parameters<typeof testGateway>[1] = {}) {

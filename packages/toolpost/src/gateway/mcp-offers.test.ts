@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import {
   type AnyClient,
   CLIENTS,
@@ -10,7 +11,6 @@ import {
   type Target,
 } from '../../test/mcp-clients.ts'
 import { offeringHttpServer, offeringServer } from '../mcp/test-servers/offering.ts'
-import { type Harness, startServers } from '../testing/hostile-server/harness.ts'
 import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 const PATIENCE = { interval: 10, timeout: 10_000 }

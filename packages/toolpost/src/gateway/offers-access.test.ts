@@ -1,11 +1,11 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import { type AnyClient, CLIENTS, CLIENTS_2025, NEWEST } from '../../test/mcp-clients.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { Catalog } from '../mcp/catalog.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
-import { type Harness, startServers } from '../testing/hostile-server/harness.ts'
 import { followResources } from './mcp-server/followed-resources.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 

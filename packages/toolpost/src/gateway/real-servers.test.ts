@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import {
   type AnyClient,
   CLIENTS,
@@ -10,7 +11,6 @@ import {
   NEWEST,
   type Target,
 } from '../../test/mcp-clients.ts'
-import { type Harness, startServers } from '../testing/hostile-server/harness.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
 const PATIENCE = { interval: 20, timeout: 15_000 }

@@ -3,8 +3,8 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest'
 import { echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { startServers } from '../../test/hostile-server/harness.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
-import { startServers } from '../testing/hostile-server/harness.ts'
 import { defineTool } from '../tools/tool.ts'
 import { serveGateway } from './serve-gateway.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
-import { harnessFor, isRunning, startServers } from '../testing/hostile-server/harness.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { harnessFor, isRunning, startServers } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'
 
 const PATIENCE = { interval: 10, timeout: 15_000 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { startServers } from '../testing/hostile-server/harness.ts'
+import { startServers } from '../../test/hostile-server/harness.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Harness, harnessFor, startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { type Harness, harnessFor, startServers } from '../testing/hostile-server/harness.ts'
 import type { CatalogServer } from './catalog.ts'
 import { Names } from './catalog-names.ts'
 import type { Offer, OfferKind } from './server-offers.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isRunning, startHostile, startServers } from '../testing/hostile-server/harness.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { isRunning, startHostile, startServers } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 
 /** The bounds of the design are 50 to 100 ms; a test machine may be busy. */
 const SOON_MS = 1_000

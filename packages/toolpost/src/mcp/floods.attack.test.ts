@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { MAX_KEYS } from '../runtime/sliced-json.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { startHostile } from '../testing/hostile-server/harness.ts'
 import { LIST_MAX_PAUSE_MS, MAX_LINE_BYTES, MAX_TOOLS, MAX_UNREAD_BYTES } from './limits.ts'
 
 const MB = 1024 * 1024
@@ -254,7 +254,7 @@ describe('what a server does is told', () => {
     const broken = { level: 'info', isLevelEnabled: logger, child: logger, debug: logger } as never
     const { McpIntegration } = await import('./mcp-integration.ts')
     const { ToolManager } = await import('../tools/tool-manager.ts')
-    const { hostileServer } = await import('../testing/hostile-server/hostile-server.ts')
+    const { hostileServer } = await import('../../test/hostile-server/hostile-server.ts')
     const mcp = new McpIntegration({ servers: { a: hostileServer() }, logger: broken })
     mcp.start(new ToolManager())
     await mcp.ready()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startServers } from '../testing/hostile-server/harness.ts'
+import { startServers } from '../../test/hostile-server/harness.ts'
 import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'
 
 const kinds = [

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { valueOfResult } from './call-result.ts'

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
+import { startServers } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { serveGateway } from '../gateway/serve-gateway.ts'
-import { startServers } from '../testing/hostile-server/harness.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
 const inputSchema = {
   type: 'object' as const,

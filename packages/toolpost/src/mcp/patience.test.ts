@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
+import { harnessFor, startServers } from '../../test/hostile-server/harness.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { harnessFor, startServers } from '../testing/hostile-server/harness.ts'
 
 type Refusal = [status: number, headers: Record<string, string>]
 

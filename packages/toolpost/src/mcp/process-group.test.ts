@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { isRunning } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { compiledFile } from '../runtime/package-root.ts'
-import { isRunning } from '../testing/hostile-server/harness.ts'
 import { newMark } from './group-watchdog.ts'
 import { adoptGroup, endGroup, lookAt } from './process-group.ts'
 
@@ -15,8 +16,7 @@ async function programWithServer(ending: string) {
   const program = `
     import { ToolExecutor, ToolManager } from ${path('index.js')}
     import { McpIntegration } from ${path('mcp/index.js')}
-    import { hostileServer } from ${path('testing/hostile-server/hostile-server.js')}
-    const mcp = new McpIntegration({ servers: { stubborn: hostileServer({ ignoresSigterm: true }) } })
+    const mcp = new McpIntegration({ servers: { stubborn: ${JSON.stringify(hostileServer({ ignoresSigterm: true }))} } })
     const tools = new ToolManager()
     mcp.start(tools)
     await mcp.ready()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { isRunning, startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { isRunning, startServers } from '../testing/hostile-server/harness.ts'
 
 /** A server in a few lines of shell, with a child of its own: it starts in no time. */
 const script = `

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isRunning, startHostile, startServers } from '../testing/hostile-server/harness.ts'
+import { isRunning, startHostile, startServers } from '../../test/hostile-server/harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-real-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

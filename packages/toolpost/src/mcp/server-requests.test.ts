@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { startServers } from '../testing/hostile-server/harness.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import { inputRounds } from './input-rounds.ts'
 import type { ServerEntry } from './server-entry.ts'

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { startServers } from '../testing/hostile-server/harness.ts'
+import { startServers } from '../../test/hostile-server/harness.ts'
 
 const PATIENCE = { interval: 10, timeout: 10_000 }
 const cached = { ttlMs: 0, cacheScope: 'private' }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { startServers } from '../testing/hostile-server/harness.ts'
 import type { Question } from '../tools/caller.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-tasks-'))

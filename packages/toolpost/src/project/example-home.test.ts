@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isRunning } from '../testing/hostile-server/harness.ts'
+import { isRunning } from '../../test/hostile-server/harness.ts'
 import { startExampleHome } from './example-home.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-home-'))

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { configFolder, writeFiles } from '../../test/config-folder.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
+import { isRunning } from '../../test/hostile-server/harness.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { silentLogger } from '../logging/logger.ts'
-import { isRunning } from '../testing/hostile-server/harness.ts'
 import { openProject } from './open-project.ts'
 
 const PATIENCE = { interval: 10, timeout: 15_000 }

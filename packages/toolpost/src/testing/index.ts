@@ -4,14 +4,7 @@ export {
   fakeAnthropic,
 } from './fake-anthropic.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
-export {
-  type FakeOAuth,
-  type FakeOAuthOptions,
-  fakeOAuth,
-  type OAuthLies,
-} from './fake-oauth/fake-oauth.ts'
 export { type FakeOllamaOptions, fakeOllama, type OllamaRequest } from './fake-ollama.ts'
-export { type HostileFaults, hostileServer } from './hostile-server/hostile-server.ts'
 export { type LogRecord, type RecordingLogger, recordingLogger } from './recording-logger.ts'
 export {
   type ScriptedCall,

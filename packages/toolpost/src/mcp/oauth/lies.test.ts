@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { fakeOAuth, type OAuthLies } from '../../testing/fake-oauth/fake-oauth.ts'
-import { startServers } from '../../testing/hostile-server/harness.ts'
+import { fakeOAuth, type OAuthLies } from '../../../test/fake-oauth/fake-oauth.ts'
+import { startServers } from '../../../test/hostile-server/harness.ts'
 import { Logins } from './logins.ts'
 import { insecure } from './oauth-fetch.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type FakeOAuth, type FakeOAuthOptions, fakeOAuth } from '../../testing/fake-oauth/fake-oauth.ts'
-import { type Harness, startServers } from '../../testing/hostile-server/harness.ts'
+import { type FakeOAuth, type FakeOAuthOptions, fakeOAuth } from '../../../test/fake-oauth/fake-oauth.ts'
+import { type Harness, startServers } from '../../../test/hostile-server/harness.ts'
 import type { McpIntegrationOptions } from '../integration-options.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 

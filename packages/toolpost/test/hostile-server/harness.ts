@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ToolExecutor } from '../../executor/executor.ts'
-import type { McpIntegrationOptions } from '../../mcp/integration-options.ts'
-import { McpIntegration } from '../../mcp/mcp-integration.ts'
-import type { ServerEntry } from '../../mcp/server-entry.ts'
-import type { ServerStatus } from '../../mcp/server-status.ts'
-import { ToolManager } from '../../tools/tool-manager.ts'
-import { type RecordingLogger, recordingLogger } from '../recording-logger.ts'
+import { ToolExecutor } from '../../src/executor/executor.ts'
+import type { McpIntegrationOptions } from '../../src/mcp/integration-options.ts'
+import { McpIntegration } from '../../src/mcp/mcp-integration.ts'
+import type { ServerEntry } from '../../src/mcp/server-entry.ts'
+import type { ServerStatus } from '../../src/mcp/server-status.ts'
+import { type RecordingLogger, recordingLogger } from '../../src/testing/recording-logger.ts'
+import { ToolManager } from '../../src/tools/tool-manager.ts'
 import { type HostileFaults, hostileServer } from './hostile-server.ts'
-import { countIn } from './journal.ts'
 
 /** Servers with everything a test needs around them. */
 export interface Harness {
@@ -76,7 +75,12 @@ export function hostileHarness(
   return {
     ...harness,
     journal,
-    count: event => countIn(journal, event),
+    count: event =>
+      existsSync(journal)
+        ? readFileSync(journal, 'utf8')
+            .split('\n')
+            .filter(line => line === event).length
+        : 0,
     async [Symbol.asyncDispose]() {
       await harness.mcp.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url'
+
 /** What a hostile server does wrong on its own. Misbehaviour in a call is requested by the call. */
 export interface HostileFaults {
   /** A file that gets a line for every start, call and cancellation; it survives the server's crashes. */
@@ -30,5 +32,18 @@ export interface HostileFaults {
   listStorm?: boolean
 }
 
-/** The environment variable that carries the faults. */
-export const FAULTS_VARIABLE = 'TOOLPOST_HOSTILE_FAULTS'
+/**
+ * An `mcpServers` entry for a server that misbehaves on request: through these faults, and through tools named after
+ * what they do (`never`, `die`, `half_line`, `wrong_id`, `flood_stderr`, …).
+ */
+export function hostileServer(faults: HostileFaults = {}): {
+  command: string
+  args: string[]
+  env: Record<string, string>
+} {
+  return {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('./server.mjs', import.meta.url))],
+    env: { TOOLPOST_HOSTILE_FAULTS: JSON.stringify(faults) },
+  }
+}

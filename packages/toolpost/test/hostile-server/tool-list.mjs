@@ -1,8 +1,5 @@
-type ToolEntry = Record<string, unknown>
-
 const anything = { type: 'object' }
-
-/** What each tool does, as implemented in `server.ts`. */
+/** What each tool does, as implemented in `server.mjs`. */
 const DESCRIPTIONS = {
   echo: 'Gives back its text',
   write: 'Only records the call in the journal',
@@ -32,34 +29,29 @@ const DESCRIPTIONS = {
   fill: 'Answers with a list of one unit repeated',
   removable: 'Gone after change_tools',
 }
-
 /** What differs for some of them. */
-const PARTICULARS: Record<string, ToolEntry> = {
+const PARTICULARS = {
   echo: { inputSchema: withText('text'), annotations: { readOnlyHint: true } },
   die: { annotations: { destructiveHint: true } },
   die_reading: { annotations: { readOnlyHint: true } },
   die_idempotent: { annotations: { idempotentHint: true } },
 }
-
 /** The tools that a hostile server offers. */
-export const HOSTILE_TOOLS: ToolEntry[] = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
+export const HOSTILE_TOOLS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
   name,
   description,
   inputSchema: anything,
   ...PARTICULARS[name],
 }))
-
-function withText(name: string): object {
+function withText(name) {
   return { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] }
 }
-
 /** `tool_0`, `tool_1` … */
-export function numberedTools(count: number): ToolEntry[] {
+export function numberedTools(count) {
   return Array.from({ length: count }, (_, n) => ({ name: `tool_${n}`, inputSchema: anything }))
 }
-
 /** The list after `change_tools`: one removed, one added, one changed; no numbered ones. */
-export function changedTools(tools: readonly ToolEntry[]): ToolEntry[] {
+export function changedTools(tools) {
   const kept = tools.filter(({ name }) => name !== 'removable' && !/^tool_\d+$/.test(String(name)))
   const changed = { description: 'Says it all again', inputSchema: withText('words') }
   return [

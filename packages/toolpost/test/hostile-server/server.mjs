@@ -2,65 +2,43 @@
  * An MCP server over stdio that misbehaves on request. JSON-RPC by hand, so that it can be wrong.
  */
 import { spawn } from 'node:child_process'
-import { closeSync, writeSync } from 'node:fs'
-import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
-import { countIn, noteIn } from './journal.ts'
-import { changedTools, HOSTILE_TOOLS, numberedTools } from './tool-list.ts'
+import { appendFileSync, closeSync, existsSync, readFileSync, writeSync } from 'node:fs'
+import { changedTools, HOSTILE_TOOLS, numberedTools } from './tool-list.mjs'
 
-interface Message {
-  id?: number | string
-  method?: string
-  params?: {
-    name?: string
-    arguments?: Args
-    requestId?: number
-    protocolVersion?: string
-    _meta?: { progressToken?: unknown }
-  }
+const faults = JSON.parse(process.env.TOOLPOST_HOSTILE_FAULTS ?? '{}')
+/** The journal survives crashes. */
+function noteIn(journal, event) {
+  if (journal) appendFileSync(journal, `${event}\n`)
 }
-
-type Args = Record<string, unknown>
-
-/** A call and how to answer it. */
-interface Call {
-  id: number | string
-  name: string
-  args: Args
-  progressToken: unknown
-  answer(result: unknown): void
+function countIn(journal, event) {
+  if (!journal || !existsSync(journal)) return 0
+  return readFileSync(journal, 'utf8')
+    .split('\n')
+    .filter(line => line === event).length
 }
-
-const faults: HostileFaults = JSON.parse(process.env[FAULTS_VARIABLE] ?? '{}')
-const late = new Map<unknown, Call>()
-const stuck = new Set<Call>()
-let tools: Record<string, unknown>[] = [
-  ...((faults.tools as Record<string, unknown>[] | undefined) ?? HOSTILE_TOOLS),
-  ...numberedTools(faults.toolCount ?? 0),
-]
-
+const late = new Map()
+const stuck = new Set()
+let tools = [...(faults.tools ?? HOSTILE_TOOLS), ...numberedTools(faults.toolCount ?? 0)]
 // Synchronous: the output has left this process before the next step, which may kill it.
-function write(text: string, fd = 1): void {
+function write(text, fd = 1) {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; ) {
     try {
       at += writeSync(fd, bytes, at)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0)
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      if (error.code === 'EPIPE') process.exit(0)
+      if (error.code !== 'EAGAIN') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }
 }
-
 /** JSON-RPC messages in one write, so that a client gets them together. */
-function send(...messages: object[]): void {
+function send(...messages) {
   write(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
 }
-
-const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
-const number = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
-
-const behaviours: Record<string, (call: Call) => void> = {
+const text = value => ({ content: [{ type: 'text', text: value }] })
+const number = (value, otherwise) => (typeof value === 'number' ? value : otherwise)
+const behaviours = {
   echo: call => call.answer(text(String(call.args.text))),
   write: call => call.answer(text('written')),
   answer: ({ id, args, answer }) => {
@@ -83,8 +61,7 @@ const behaviours: Record<string, (call: Call) => void> = {
     call.answer(text('second'))
   },
   junk: call => {
-    for (const line of (call.args.lines as string[] | undefined) ?? ['Server is listening'])
-      write(`${line}\n`)
+    for (const line of call.args.lines ?? ['Server is listening']) write(`${line}\n`)
     call.answer(text('after the junk'))
   },
   flood_stderr: call => {
@@ -139,39 +116,33 @@ const behaviours: Record<string, (call: Call) => void> = {
     write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"items":[${items}]}}}\n`)
   },
 }
-
-function die({ args }: Call): void {
+function die({ args }) {
   if (typeof args.stderr === 'string') write(`${args.stderr}\n`, 2)
   if (args.how === 'exit') process.exit(number(args.code, 3))
   process.kill(process.pid, 'SIGKILL')
 }
-
-function dieOften(call: Call): void {
+function dieOften(call) {
   if (countIn(faults.journal, `call ${call.name}`) <= number(call.args.times, 1)) die(call)
   else call.answer(text('alive'))
 }
-
-function flood(bytes: number): void {
+function flood(bytes) {
   const line = `${'e'.repeat(9_999)}\n`
   for (let written = 0; written < bytes; written += line.length) write(line, 2)
 }
-
-function startChildren(count: number, { detached, clean }: Args = {}): number[] {
+function startChildren(count, { detached, clean } = {}) {
   const idle = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'
   const options = { detached: detached === true, env: clean ? {} : process.env }
   const start = () => spawn(process.execPath, ['-e', idle], { stdio: 'inherit', ...options })
   return Array.from({ length: count }, () => start().pid ?? 0)
 }
-
 /** The last notification comes together with the result. */
-function reportProgress({ id, args, progressToken }: Call): void {
+function reportProgress({ id, args, progressToken }) {
   const total = progressToken === undefined ? 0 : number(args.steps, 3)
   const steps = Array.from({ length: total }, (_, at) => ({ progressToken, progress: at + 1, total }))
   const notices = steps.map(params => ({ method: 'notifications/progress', params }))
   send(...notices, { id, result: text('done') })
 }
-
-const methods: Record<string, (message: Message) => void> = {
+const methods = {
   initialize: ({ id, params }) => {
     if (faults.neverShakesHands) return
     const protocolVersion = faults.protocolVersion ?? params?.protocolVersion
@@ -191,29 +162,26 @@ const methods: Record<string, (message: Message) => void> = {
   },
   ping: ({ id }) => send({ id, result: {} }),
 }
-
-function call({ id = 0, params }: Message): void {
+function call({ id = 0, params }) {
   const name = String(params?.name)
   noteIn(faults.journal, `call ${name}`)
-  const answer = (result: unknown) => send({ id, result })
+  const answer = result => send({ id, result })
   const behave = behaviours[name]
   if (faults.label !== undefined || !behave) answer(text(`${faults.label ?? 'hostile'} ${name}`))
   else
     behave({ id, name, args: params?.arguments ?? {}, progressToken: params?._meta?.progressToken, answer })
 }
-
-function receive(line: string): void {
-  const message: Message = JSON.parse(line)
+function receive(line) {
+  const message = JSON.parse(line)
   const handle = methods[String(message.method)]
   if (handle) handle(message)
   else if (message.id !== undefined)
     send({ id: message.id, error: { code: -32601, message: 'Method not found' } })
 }
-
-function listen(): void {
+function listen() {
   let rest = ''
   process.stdin.setEncoding('utf8')
-  process.stdin.on('data', (chunk: string) => {
+  process.stdin.on('data', chunk => {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) receive(line)
@@ -223,13 +191,11 @@ function listen(): void {
     if (!faults.ignoresSigterm) process.exit(0)
   })
 }
-
-function crashesNow(): boolean {
+function crashesNow() {
   const starts = countIn(faults.journal, 'start')
   const { crashes = 0, healthyStarts = Number.POSITIVE_INFINITY } = faults
   return starts > healthyStarts || (crashes > 0 && starts <= crashes)
 }
-
 noteIn(faults.journal, 'start')
 noteIn(faults.journal, `pid ${process.pid}`)
 if (faults.stderr) write(`${faults.stderr}\n`, 2)
