@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../../runtime/package-root.ts'
 import { platform as currentPlatform } from '../../runtime/platform.ts'
 import { describeThrown } from '../../runtime/quietly.ts'
 
@@ -24,14 +27,25 @@ interface VolumeState {
 /** Runs a mixer's program with these arguments and returns its output. */
 type RunMixer = (args: readonly string[]) => Promise<string>
 
-/** A program that controls the volume of the default output. */
-interface Mixer {
-  readonly program: string
+/** A program that controls the volume of the default output, as in `data/mixers.json`. */
+interface MixerData {
+  program: string
   /** The only platform it exists on; any if left out. */
-  readonly platform?: NodeJS.Platform
+  platform?: NodeJS.Platform
+  get: string[][]
+  /** Pattern of a channel's level in the output of `get`; `full` is 100 percent. */
+  level: string
+  full: number
+  /** Pattern of the output if the sound is off. */
+  muted: string
+  /** Arguments, with `$level` in percent. */
+  set: string[]
+  mute: string[]
+  unmute: string[]
+}
+
+interface Mixer extends MixerData {
   read(run: RunMixer): Promise<VolumeState>
-  setLevel(run: RunMixer, percent: number): Promise<unknown>
-  setMuted(run: RunMixer, muted: boolean): Promise<unknown>
 }
 
 /** A mixer that hangs on a dead sound server must leave time for the next one. */
@@ -43,8 +57,7 @@ export function volume(options: Omit<MixerSearch, 'signal'> = {}) {
     if (action === 'set' && level === undefined)
       throw new Error("The action 'set' needs a level from 0 to 100 (percent)")
     return useFirstWorkingMixer({ ...options, signal }, async (mixer, run) => {
-      if (action === 'set' && level !== undefined) await mixer.setLevel(run, level)
-      if (action === 'mute' || action === 'unmute') await mixer.setMuted(run, action === 'mute')
+      if (action !== 'get') await run(mixer[action].map(each => each.replace('$level', String(level))))
       const state = await mixer.read(run)
       const said = `volume is ${state.level} percent.`
       const text = state.muted ? `The sound is muted; the ${said}` : `The ${said}`
@@ -53,73 +66,27 @@ export function volume(options: Omit<MixerSearch, 'signal'> = {}) {
   }
 }
 
-const WPCTL_SINK = '@DEFAULT_AUDIO_SINK@'
-const PACTL_SINK = '@DEFAULT_SINK@'
-
 /** In the order they are tried: closest to the sound server first. */
-const mixers: readonly Mixer[] = [
-  {
-    program: 'wpctl',
-    // Volume: 0.45 [MUTED]
-    read: async run => {
-      const output = await run(['get-volume', WPCTL_SINK])
-      const level = Number(capture(/Volume:\s*([\d.]+)/, output)) * 100
-      return { level: Math.round(level), muted: output.includes('[MUTED]') }
-    },
-    setLevel: (run, percent) => run(['set-volume', WPCTL_SINK, `${percent}%`]),
-    setMuted: (run, muted) => run(['set-mute', WPCTL_SINK, muted ? '1' : '0']),
-  },
-  {
-    program: 'pactl',
-    // Volume: front-left: 29491 /  45% / -20.81 dB,   front-right: … and Mute: no
-    read: async run => ({
-      level: loudestChannel(/(\d{1,4})%/g, await run(['get-sink-volume', PACTL_SINK])),
-      muted: capture(/Mute:\s*(yes|no)/, await run(['get-sink-mute', PACTL_SINK])) === 'yes',
-    }),
-    setLevel: (run, percent) => run(['set-sink-volume', PACTL_SINK, `${percent}%`]),
-    setMuted: (run, muted) => run(['set-sink-mute', PACTL_SINK, muted ? '1' : '0']),
-  },
-  {
-    program: 'amixer',
-    // Front Left: Playback 29491 [45%] [-20.81dB] [on]
-    read: async run => {
-      const output = await run(['get', 'Master'])
-      const muted = output.includes('[off]') && !output.includes('[on]')
-      return { level: loudestChannel(/\[(\d{1,4})%\]/g, output), muted }
-    },
-    setLevel: (run, percent) => run(['set', 'Master', `${percent}%`]),
-    setMuted: (run, muted) => run(['set', 'Master', muted ? 'mute' : 'unmute']),
-  },
-  {
-    program: 'osascript',
-    platform: 'darwin',
-    // output volume:45, input volume:50, alert volume:100, output muted:false
-    read: async run => {
-      const output = await run(['-e', 'get volume settings'])
-      const muted = capture(/output muted:(true|false)/, output) === 'true'
-      return { level: Number(capture(/output volume:(\d+)/, output)), muted }
-    },
-    setLevel: (run, percent) => run(['-e', `set volume output volume ${percent}`]),
-    setMuted: (run, muted) => run(['-e', `set volume output muted ${muted}`]),
-  },
-]
-
-/** Channels may differ; desktops show the loudest one as the volume. */
-function loudestChannel(pattern: RegExp, output: string): number {
-  const levels = [...output.matchAll(pattern)].map(match => Number(match[1]))
-  if (levels.length === 0) throw unreadable(output)
-  return Math.max(...levels)
+function readMixers(): Mixer[] {
+  const file = join(packageRoot(), 'data', 'mixers.json')
+  const mixers: MixerData[] = JSON.parse(readFileSync(file, 'utf8'))
+  return mixers.map(mixer => ({ ...mixer, read: run => readVolume(mixer, run) }))
 }
 
-function capture(pattern: RegExp, output: string): string {
-  const found = pattern.exec(output)?.[1]
-  if (found === undefined) throw unreadable(output)
-  return found
-}
-
-function unreadable(output: string): Error {
-  const shown = output.trim().replace(/\s+/g, ' ').slice(0, 100)
-  return new Error(shown ? `it printed '${shown}', which contains no volume` : 'it printed nothing')
+async function readVolume({ get, level, full, muted }: MixerData, run: RunMixer): Promise<VolumeState> {
+  const outputs: string[] = []
+  for (const args of get) outputs.push(await run(args))
+  const [output = ''] = outputs
+  const levels = [...output.matchAll(new RegExp(level, 'g'))].map(match => Number(match[1]))
+  if (levels.length === 0) {
+    const shown = output.trim().replace(/\s+/g, ' ').slice(0, 100)
+    throw new Error(shown ? `it printed '${shown}', which contains no volume` : 'it printed nothing')
+  }
+  // Channels may differ; desktops show the loudest one as the volume.
+  return {
+    level: Math.round((100 * Math.max(...levels)) / full),
+    muted: new RegExp(muted).test(outputs.join('')),
+  }
 }
 
 /**
@@ -131,7 +98,7 @@ export async function useFirstWorkingMixer<T>(
   operation: (mixer: Mixer, run: RunMixer) => Promise<T>,
 ): Promise<T> {
   const { platform = currentPlatform, signal } = search
-  const candidates = mixers.filter(mixer => mixer.platform === undefined || mixer.platform === platform)
+  const candidates = readMixers().filter(mixer => (mixer.platform ?? platform) === platform)
   const failures: string[] = []
   for (const mixer of candidates) {
     try {
