@@ -2,7 +2,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { CallContext } from './context.ts'
-import { toolError } from './failure.ts'
+import { cancelled, toolError } from './failure.ts'
 import { failureResult } from './result.ts'
 
 /**
@@ -19,10 +19,25 @@ export type Chain = (context: CallContext) => Promise<ToolResult>
 
 /** Composes interceptors around `invoke`; the first is outermost. Their mistakes become failures that name them. */
 export function compose(interceptors: readonly Interceptor[], invoke: Chain): Chain {
-  return interceptors.reduceRight<Chain>(
+  if (interceptors.length === 0) return invoke
+  const chain = interceptors.reduceRight<Chain>(
     (inner, interceptor) => context => step(interceptor, context, inner),
     invoke,
   )
+  return context => {
+    context.enteredAt = context.services.clock.now()
+    const answer = chain(context)
+    return context.options.signal || context.serial !== undefined ? unlessCancelled(context, answer) : answer
+  }
+}
+
+/** A caller who gives up while interceptors wait is answered at once. */
+function unlessCancelled(context: CallContext, answer: Promise<ToolResult>): Promise<ToolResult> {
+  return new Promise(resolve => {
+    context.onCancel = () => resolve(failureResult(cancelled(context.name), context))
+    if (context.isCancelled && !context.isInvoked) context.onCancel()
+    void answer.then(resolve)
+  })
 }
 
 async function step(interceptor: Interceptor, context: CallContext, inner: Chain): Promise<ToolResult> {

@@ -20,6 +20,8 @@ import type { TimeBox } from './time-box.ts'
 export interface Services {
   readonly tools: ToolManager
   readonly clock: Clock
+  /** For tools without their own. */
+  readonly timeoutMs: number
   readonly deadlines: Deadlines
   readonly observers: Observers
   readonly logger: Logger
@@ -125,6 +127,11 @@ export class CallContext implements InvokeOptions {
   /** The arguments for the tool: exactly what interceptors saw, if they looked. */
   toolArguments(): Record<string, unknown> {
     return (this.#frozen === undefined ? this.#args : plainCopy(this.#frozen)) as Record<string, unknown>
+  }
+
+  /** The call cannot run. */
+  fail(failure: Failure | undefined): undefined {
+    this.failure = failure
   }
 
   /** The MCP server that the tool comes from. */

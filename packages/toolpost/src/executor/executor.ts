@@ -9,7 +9,7 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
 import { CallContext, type DryRun, type Services } from './context.ts'
 import { deadlinesOf } from './deadlines.ts'
-import { cancelled, Failure } from './failure.ts'
+import { Failure } from './failure.ts'
 import { findTool } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
@@ -17,8 +17,8 @@ import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
 import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } from './options.ts'
-import * as defaults from './options.ts'
-import { type Plan, Plans, redefined } from './plan.ts'
+import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
+import { Plans, redefined } from './plan.ts'
 import { complete, failureResult, resultOf, unexpected } from './result.ts'
 import { limitOf, timeBox, timeLimit } from './time-box.ts'
 
@@ -35,7 +35,6 @@ export class ToolExecutor {
   /** The tools that can be called. */
   readonly tools: ToolManager
   readonly clock: Clock
-  readonly #timeoutMs: number
   readonly #slowMs: number
   readonly #maxTextBytes: number
   readonly #services: Services
@@ -46,15 +45,22 @@ export class ToolExecutor {
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     const { clock = systemClock } = options
+    const timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
     // A logger that fails, say on a full disk, must not turn a result into a failure.
     const logger = quietLogger(options.logger)
     this.tools = tools
     this.clock = clock
-    this.#timeoutMs = limitOf(options.timeoutMs) ?? defaults.DEFAULT_TIMEOUT_MS
-    this.#slowMs = limitOf(options.slowMs) ?? defaults.DEFAULT_SLOW_MS
-    this.#maxTextBytes = limitOf(options.maxTextBytes) ?? defaults.DEFAULT_MAX_TEXT_BYTES
+    this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
+    this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
     this.#plans = new Plans(tools, logger)
-    this.#services = { tools, clock, logger, deadlines: deadlinesOf(clock), observers: new Observers() }
+    this.#services = {
+      tools,
+      clock,
+      logger,
+      timeoutMs,
+      deadlines: deadlinesOf(clock),
+      observers: new Observers(),
+    }
   }
 
   /** Runs a call; never rejects. */
@@ -88,8 +94,12 @@ export class ToolExecutor {
     // A new function, because the same interceptor may be added twice.
     const own: Interceptor = (context, next) => interceptor(context, next)
     Object.defineProperty(own, 'name', { value: interceptor.name })
-    this.#compose([...this.#interceptors, own])
-    return () => this.#compose(this.#interceptors.filter(one => one !== own))
+    const replace = (interceptors: readonly Interceptor[]) => {
+      this.#interceptors = interceptors
+      this.#chain = compose(interceptors, context => this.#invoke(context))
+    }
+    replace([...this.#interceptors, own])
+    return () => replace(this.#interceptors.filter(one => one !== own))
   }
 
   /** Notifies `observer` when a call begins and when it ends; returns a function that removes it. */
@@ -104,22 +114,16 @@ export class ToolExecutor {
 
   /** How long a call may take: its caller's limit, else the tool's, else the executor's. */
   timeoutMsOf(name: string, options: Pick<RunOptions, 'timeoutMs'>): number {
-    return timeLimit(options, this.tools.findTool(name) ?? {}, this.#timeoutMs)
-  }
-
-  #compose(interceptors: readonly Interceptor[]): void {
-    this.#interceptors = interceptors
-    const invoke: Chain = context => this.#invoke(context)
-    const chain = compose(interceptors, invoke)
-    this.#chain = interceptors.length === 0 ? invoke : context => this.#intercept(context, chain)
+    return timeLimit(options, this.tools.findTool(name), this.#services)
   }
 
   /** Find, fit, intercept, invoke, finish. */
   async #take(context: CallContext): Promise<ToolResult> {
     let result: ToolResult
     try {
-      if (!context.dryRun) this.#begin(context)
-      // Usually ready at once: each await costs a tenth of a call.
+      if (!context.dryRun) this.metrics.begin()
+      if (!context.dryRun) this.#services.observers.begin(context)
+      // Usually ready at once, and an await costs a tenth of a call.
       const preparing = this.#prepare(context)
       if (preparing) await preparing
       result = await this.#chain(context)
@@ -129,60 +133,26 @@ export class ToolExecutor {
     return this.#finish(context, result)
   }
 
-  #begin(context: CallContext): void {
-    this.metrics.begin()
-    this.#services.observers.begin(context)
-  }
-
-  /** Finds the tool and fits the arguments; a call that cannot run has a `failure` afterwards. */
+  /** Finds the tool and fits the arguments. A call that cannot run has a `failure` afterwards. */
   #prepare(context: CallContext): Promise<void> | undefined {
     const tool = context.tool ?? findTool(this.tools, context.name, context.options)
-    if (tool instanceof Failure) {
-      context.failure = tool
-      return undefined
-    }
+    if (tool instanceof Failure) return context.fail(tool)
     context.tool = tool
     context.mark('find')
     const plan = this.#plans.get(tool)
-    if (plan instanceof Promise) return plan.then(made => this.#fit(context, made))
-    return this.#fit(context, plan)
-  }
-
-  #fit(context: CallContext, plan: Plan | Failure): Promise<void> | undefined {
-    if (!(plan instanceof Failure)) context.plan = plan
-    const unfit =
-      plan instanceof Failure
-        ? plan
-        : fit(context, plan, timeLimit(context.options, plan.tool, this.#timeoutMs))
-    const take = (failure: Failure | undefined) => {
-      context.failure = failure
-      context.mark('fit')
-    }
-    return unfit instanceof Promise ? unfit.then(take) : void take(unfit)
-  }
-
-  /** Runs the interceptors around the tool. A caller who gives up while they wait is answered at once. */
-  #intercept(context: CallContext, chain: Chain): Promise<ToolResult> {
-    context.enteredAt = this.clock.now()
-    const answer = chain(context)
-    if (!context.options.signal && context.serial === undefined) return answer
-    return new Promise(resolve => {
-      context.onCancel = () => resolve(failureResult(cancelled(context.name), context))
-      if (context.isCancelled && !context.isInvoked) context.onCancel()
-      void answer.then(resolve)
-    })
+    return plan instanceof Promise ? plan.then(made => fit(context, made)) : fit(context, plan)
   }
 
   /** Runs the tool within its deadline. After a wait it must still be the tool that the interceptors saw. */
   #invoke(context: CallContext): Promise<ToolResult> {
     const startedAt = context.passInterceptors()
-    const { failure, plan } = context
+    const { plan, waitedMs } = context
+    const changed = plan && waitedMs >= 1 ? redefined(plan.tool, context, this.tools) : undefined
+    const failure = context.failure ?? changed
     if (failure || !plan) return Promise.resolve(failureResult(failure ?? unexpected('no tool'), context))
-    const changed = context.waitedMs >= 1 ? redefined(plan.tool, context, this.tools) : undefined
-    if (changed) return Promise.resolve(failureResult(changed, context))
     if (context.dryRun) return Promise.resolve(resultOf({ value: undefined }, context))
     context.isInvoked = !context.isCancelled
-    const limitMs = timeLimit(context.options, plan.tool, this.#timeoutMs)
+    const limitMs = timeLimit(context.options, plan.tool, this.#services)
     return timeBox(context, limitMs, startedAt, plan.invoke, resultOf)
   }
 

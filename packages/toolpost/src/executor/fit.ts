@@ -10,7 +10,7 @@ import { parseJsonText } from './json-text.ts'
 import { describeRenaming, fitArgumentNames, foldedName, namingOf } from './names.ts'
 import { type Plan, unusableSchema } from './plan.ts'
 import type { Arguments } from './repair.ts'
-import { timeBox } from './time-box.ts'
+import { timeBox, timeLimit } from './time-box.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
 /** Arguments that need repairs are validated repeatedly. */
@@ -21,19 +21,33 @@ const MAX_ASKED_TWICE = 2_000
 type Unfit = Failure | undefined
 
 /**
- * Fit: names, repairs and validates the arguments, and puts them into the context. Returns why they do not fit. Usually
+ * Fit: names, repairs and validates the arguments, and puts them into the context, or why they do not fit. Usually
  * synchronous; text, slow schemas and asynchronous checks of a schema library take longer.
  */
-export function fit(context: CallContext, plan: Plan, timeoutMs: number): Unfit | Promise<Unfit> {
+export function fit(context: CallContext, plan: Plan | Failure): Promise<void> | undefined {
+  if (plan instanceof Failure) return context.fail(plan)
+  context.plan = plan
+  const unfit = fitArguments(context, plan)
+  const end = (failure: Unfit) => {
+    context.fail(failure)
+    context.mark('fit')
+  }
+  if (unfit instanceof Promise) return unfit.then(end)
+  end(unfit)
+  return undefined
+}
+
+function fitArguments(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
+  const { given, options, services } = context
+  const limitMs = timeLimit(options, plan.tool, services)
   // Its time ran out while its request was being read.
-  if (context.beforeMs >= timeoutMs) return timedOut(context.name, timeoutMs)
-  const { given, options } = context
+  if (context.beforeMs >= limitMs) return timedOut(context.name, limitMs)
   if (typeof given !== 'string' || options.repair !== true)
-    return fitObject(given ?? {}, context, plan, timeoutMs)
+    return fitObject(given ?? {}, context, plan, limitMs)
   // Some models send their arguments as text.
   return argumentsFromText(given).then(read => {
     if (read) addRepairs(context, ['arguments: text → object'])
-    return fitObject(read ?? given, context, plan, timeoutMs)
+    return fitObject(read ?? given, context, plan, limitMs)
   })
 }
 
@@ -41,7 +55,7 @@ function fitObject(
   given: unknown,
   context: CallContext,
   plan: Plan,
-  timeoutMs: number,
+  limitMs: number,
 ): Unfit | Promise<Unfit> {
   const { compiled } = plan
   const repair = context.options.repair === true
@@ -52,18 +66,16 @@ function fitObject(
   const named = withNames((unwrapped ?? given) as Arguments, context, plan)
   const args = plan.singleInput ? singleInput(named, plan.singleInput) : named
   const checked = repair ? values * REPAIR_FACTOR : values
-  if (plan.parse || compiled.couldBeSlow(checked)) {
-    const validate = () => validateArguments(compiled, args, repair)
-    return fitSlowly(args, {
-      context,
-      plan,
-      timeoutMs,
+  const validate = () => validateArguments(compiled, args, repair)
+  if (plan.parse || compiled.couldBeSlow(checked))
+    return fitSlowly(context, plan, {
+      args,
       values,
-      validated: () => compiled.run(checked, validate),
+      limitMs,
+      validate: () => compiled.run(checked, validate),
     })
-  }
   try {
-    return take(validateArguments(compiled, args, repair), context, plan)
+    return take(validate(), context, plan)
   } catch (error) {
     return notValidated(plan, error)
   }
@@ -77,35 +89,33 @@ function take({ problems, args, repairs }: Validated, context: CallContext, plan
 }
 
 interface Slowly {
-  context: CallContext
-  plan: Plan
-  timeoutMs: number
+  args: Arguments
   values: number
-  validated(): Validated | Promise<Validated>
+  limitMs: number
+  validate(): Validated | Promise<Validated>
 }
 
 /**
  * Validates under a time limit; then asks the schema library, if there is one: it knows more than its JSON Schema can
  * express, and may overrule it. A check that takes time has the deadline of the call.
  */
-async function fitSlowly(
-  args: Arguments,
-  { context, plan, timeoutMs, values, validated }: Slowly,
-): Promise<Unfit> {
-  let first: Validated
+async function fitSlowly(context: CallContext, plan: Plan, slowly: Slowly): Promise<Unfit> {
+  const { args, values, limitMs, validate } = slowly
+  const { parse } = plan
+  let validated: Validated
   try {
-    first = await validated()
+    validated = await validate()
   } catch (error) {
     return notValidated(plan, error)
   }
-  const { parse } = plan
-  if (!parse || (first.problems && values > MAX_ASKED_TWICE)) return take(first, context, plan)
+  if (!parse || (validated.problems && values > MAX_ASKED_TWICE)) return take(validated, context, plan)
   const startedAt = context.startedAt + context.beforeMs
-  const outcome = await timeBox(context, timeoutMs, startedAt, () => parse(first.args ?? args), identity)
+  const work = () => parse(validated.args ?? args)
+  const outcome = await timeBox(context, limitMs, startedAt, work, identity)
   if (outcome instanceof Failure) return outcome
   const { issues, value } = outcome.value as { issues?: readonly Issue[]; value?: unknown }
-  if (issues) return refuse(plan, first.problems ?? problemsIn(issues))
-  if (first.repairs) addRepairs(context, first.repairs)
+  if (issues) return refuse(plan, validated.problems ?? problemsIn(issues))
+  if (validated.repairs) addRepairs(context, validated.repairs)
   context.args = value
   return undefined
 }

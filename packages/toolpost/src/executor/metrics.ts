@@ -31,6 +31,10 @@ export interface Figures {
   tools: Record<string, ToolFigures>
 }
 
+interface EndedCall extends Pick<CallContext, 'repairs' | 'waitedMs'> {
+  readonly tool: { readonly name: string } | undefined
+}
+
 /** The executor's counters. Not a metrics library's, because an observation must cost nanoseconds. */
 export class Metrics {
   readonly #tools = new Map<string, ToolFigures>()
@@ -51,7 +55,7 @@ export class Metrics {
   }
 
   /** Time that interceptors waited is not the tool's, and does not count as its duration. */
-  end({ tool, repairs, waitedMs }: CallContext, result: ToolResult): void {
+  end({ tool, repairs, waitedMs }: EndedCall, result: ToolResult): void {
     this.#inFlight--
     const counted = this.of(tool?.name ?? UNKNOWN)
     const durationMs = result.execution_time_ms - waitedMs

@@ -1,7 +1,7 @@
 import { QUESTION_MS } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import { classifyError } from './classify-error.ts'
-import type { CallContext } from './context.ts'
+import type { CallContext, Services } from './context.ts'
 import type { Expiring } from './deadlines.ts'
 import { cancelled, type Failure, timedOut } from './failure.ts'
 import type { RunOptions } from './options.ts'
@@ -135,9 +135,9 @@ export function limitOf(ms: number | undefined): number | undefined {
 /** The caller's limit, else the tool's, else the executor's; never more than the tool's `maxTimeoutMs`. */
 export function timeLimit(
   options: Pick<RunOptions, 'timeoutMs'>,
-  tool: Pick<Tool, 'timeoutMs' | 'maxTimeoutMs'>,
-  defaultMs: number,
+  tool: Pick<Tool, 'timeoutMs' | 'maxTimeoutMs'> | undefined,
+  { timeoutMs }: Services,
 ): number {
-  const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? defaultMs
-  return Math.min(limitMs, limitOf(tool.maxTimeoutMs) ?? limitMs)
+  const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool?.timeoutMs) ?? timeoutMs
+  return Math.min(limitMs, limitOf(tool?.maxTimeoutMs) ?? limitMs)
 }

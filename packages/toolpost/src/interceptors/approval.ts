@@ -48,24 +48,40 @@ export interface Verdict {
   by?: string | undefined
 }
 
-/** What a new approval is about. */
-export interface Asked {
-  key: string
-  args: unknown
-  because: string | undefined
-  timeoutMs: number | undefined
+/** Calls whose approval outlives this process, and can be asked for and granted in others. */
+export interface SharedApprovals {
+  /** `undefined` if the call is not one of them. */
+  request(call: CallContext, asked: Approval): Promise<Verdict> | undefined
+  decide(id: string, decision: 'approve' | 'deny', about: Decision): Promise<unknown>
 }
 
-export function newApproval(call: CallContext, { args, because }: Asked, limitMs: number): Approval {
+/** What a new approval is about. */
+export interface Asked {
+  args: unknown
+  because: string | undefined
+  limitMs: number
+}
+
+export function newApproval(call: CallContext, { args, because, limitMs }: Asked): Approval {
   const { name: tool, server, origin, caller } = call
   const about = { tool, server, args, origin, caller, because }
   const askedAt = Date.now()
   return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting' }
 }
 
-/** Oldest first. */
-export function byAge(a: Approval, b: Approval): number {
-  return a.askedAt - b.askedAt
+export function isAbout(
+  decision: RememberedDecision,
+  { name, server, origin, caller }: CallContext,
+): boolean {
+  const { tool } = decision
+  return (
+    tool === name && decision.server === server && decision.origin === origin && decision.caller === caller
+  )
+}
+
+export function questionOf({ tool, server, args, because }: Approval): string {
+  const of = server === undefined ? '' : ` of ${server}`
+  return `Run ${tool}${of} with ${JSON.stringify(args)}?${because === undefined ? '' : ` (${because})`}`
 }
 
 /** The same for all calls that one approval covers; `undefined` if it cannot be computed. */
@@ -75,26 +91,4 @@ export function keyOf({ name, server, origin, caller, args }: CallContext): stri
   } catch {
     return undefined
   }
-}
-
-export function isAbout(decision: RememberedDecision, call: CallContext): boolean {
-  return (
-    decision.tool === call.name &&
-    decision.server === call.server &&
-    decision.origin === call.origin &&
-    decision.caller === call.caller
-  )
-}
-
-export function questionOf({ tool, server, args, because }: Approval): string {
-  const of = server === undefined ? '' : ` of ${server}`
-  return `Run ${tool}${of} with ${JSON.stringify(args)}?${because === undefined ? '' : ` (${because})`}`
-}
-
-export function deniedBy(by: string | undefined): string {
-  return by === undefined ? 'a person said no' : `a person said no (${by})`
-}
-
-export function durationText(ms: number): string {
-  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`
 }

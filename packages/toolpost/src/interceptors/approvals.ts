@@ -4,23 +4,21 @@ import { cleaner, escapeControls } from '../logging/safe-value.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
+import { quietly } from '../runtime/quietly.ts'
 import {
   type Approval,
-  type Asked,
-  byAge,
   type Decision,
-  deniedBy,
-  durationText,
+  isAbout,
   keyOf,
   newApproval,
   questionOf,
   type RememberedDecision,
+  type SharedApprovals,
   type Verdict,
 } from './approval.ts'
-import { type Keep, Remembered } from './remembered.ts'
-import { type SharedApprovals, SharedList } from './shared-approvals.ts'
 
 const MAX_SHOWN_BYTES = 20_000
+const shownText = (text: string) => escapeControls(withoutKnownSecrets(text))
 /**
  * The arguments as the approver sees them. Nothing is shortened, and only values of secret keys and known secrets are
  * removed: text that merely resembles a token may be the dangerous part.
@@ -33,10 +31,6 @@ const SHOWN: PlainLimits = {
   cleaner: { ...cleaner, text: shownText, key: shownText },
 }
 
-function shownText(text: string): string {
-  return escapeControls(withoutKnownSecrets(text))
-}
-
 export interface ApprovalsOptions {
   /** How long an approval waits, and how long a granted one may be used. */
   timeoutMs?: number | undefined
@@ -45,7 +39,8 @@ export interface ApprovalsOptions {
   /** Calls beyond this are refused. */
   maxWaiting?: number | undefined
   remembered?: readonly RememberedDecision[] | undefined
-  onRemember?: Keep | undefined
+  /** Stores a decision permanently. If it throws or rejects, the decision holds until the process ends. */
+  onRemember?: ((decision: RememberedDecision) => void | Promise<void>) | undefined
   /** Calls that need no approval; remembered decisions take precedence. */
   isApproved?: ((call: CallContext) => boolean) | undefined
   clock?: Clock | undefined
@@ -53,6 +48,7 @@ export interface ApprovalsOptions {
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
 const DEFAULT_MAX_WAITING = 1_000
+const CLOSED = 'Toolpost is shutting down'
 /** Most MCP clients give up after a minute, and a model's answer has two minutes in total. */
 const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
 
@@ -72,36 +68,52 @@ interface Entry {
  */
 export class Approvals {
   readonly #entries = new Map<string, Entry>()
-  readonly #remembered: Remembered
   readonly #listeners = new Listeners<{ change: Approval[] }>(() => {})
-  #options: ApprovalsOptions
   readonly #clock: Clock
-  readonly #shared = new SharedList(() => this.#tell())
+  #options: ApprovalsOptions
+  /** Decisions that apply to later calls, newest first, and those of them that their owner stores. */
+  #remembered: readonly RememberedDecision[]
+  readonly #stored: WeakSet<RememberedDecision>
+  #sharing: SharedApprovals | undefined
+  #isClosed = false
+  #shared: readonly Approval[] = []
 
   constructor(options: ApprovalsOptions = {}) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#remembered = new Remembered(options.remembered)
+    this.#remembered = options.remembered ?? []
+    this.#stored = new WeakSet(this.#remembered)
   }
 
   /** Changes the options for later calls. Waiting calls keep waiting, and decisions for the session stay. */
   update(options: Pick<ApprovalsOptions, 'timeoutMs' | 'remembered' | 'isApproved'>): void {
+    const { remembered = [] } = options
     this.#options = { ...this.#options, ...options }
-    this.#remembered.update(options.remembered ?? [])
+    this.#remembered = [...this.#remembered.filter(decision => !this.#stored.has(decision)), ...remembered]
+    for (const decision of remembered) this.#stored.add(decision)
   }
 
   /** The approvals waiting for a decision, oldest first. */
   list(): Approval[] {
     const own = [...this.#entries.values()].map(entry => entry.approval)
-    const waiting = own.filter(({ state }) => state === 'waiting')
-    return this.#shared.isEmpty ? waiting : [...waiting, ...this.#shared.approvals].sort(byAge)
+    const waiting = [...own.filter(({ state }) => state === 'waiting'), ...this.#shared]
+    return waiting.sort((a, b) => a.askedAt - b.askedAt)
   }
 
   /** Delegates the calls that `sharing` is responsible for; returns a function that ends this. */
-  share = (sharing: SharedApprovals): (() => void) => this.#shared.share(sharing)
+  share = (sharing: SharedApprovals): (() => void) => {
+    this.#sharing = sharing
+    return () => {
+      this.#sharing = undefined
+      this.showShared([])
+    }
+  }
 
-  /** Updates the list of shared approvals. */
-  showShared = (approvals: readonly Approval[]): void => this.#shared.show(approvals)
+  /** Updates the list of approvals shared with other processes. */
+  showShared = (approvals: readonly Approval[]): void => {
+    this.#shared = approvals
+    this.#tell()
+  }
 
   /** Calls `listener` with the waiting approvals whenever they change; returns a function that unsubscribes it. */
   onChange(listener: (waiting: Approval[]) => void): () => void {
@@ -110,13 +122,14 @@ export class Approvals {
 
   /** Decides; `undefined` if nothing waits under that id: already decided, expired or never asked. */
   decide(id: string, decision: 'approve' | 'deny', about: Decision = {}): Approval | undefined {
-    const { by, reason } = about
+    const { by, reason = by === undefined ? 'a person said no' : `a person said no (${by})` } = about
     const entry = this.#entries.get(id)
-    if (!entry) return this.#decideShared(id, decision, about)
-    if (entry.approval.state !== 'waiting') return undefined
-    const { approval } = entry
-    this.#remembered.note(approval, decision, about, this.#options.onRemember)
-    if (decision === 'deny') this.#end(entry, { approved: false, reason: reason ?? deniedBy(by), id, by })
+    const approval = entry?.approval ?? this.#shared.find(each => each.id === id)
+    if (approval?.state !== 'waiting') return undefined
+    this.#remember(approval, decision, about)
+    // If a shared decision cannot be stored, the call keeps waiting and stays listed.
+    if (!entry) this.#sharing?.decide(id, decision, about).catch(() => {})
+    else if (decision === 'deny') this.#end(entry, { approved: false, reason, id, by })
     else if (entry.settle) this.#end(entry, { approved: true, reason: '', id, by })
     else {
       // Its call is no longer waiting, and may be repeated.
@@ -129,38 +142,56 @@ export class Approvals {
   /** Asks on every available channel whether a call may run. Never rejects. */
   async request(call: CallContext, because?: string, timeoutMs?: number): Promise<Verdict> {
     const key = keyOf(call)
+    if (this.#isClosed) return { approved: false, reason: CLOSED }
     if (key === undefined) return { approved: false, reason: 'its arguments cannot be displayed' }
-    const known = this.#remembered.find(call)
+    const known = this.#remembered.find(decision => isAbout(decision, call))
     if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
     if (this.#options.isApproved?.(call)) return { approved: true, reason: '', by: 'autoApprove' }
-    const given = this.#take(key)
-    if (given) return given
+    const granted = this.#find(key, ({ approval }) => approval.state === 'approved')
+    if (granted) {
+      this.#end(granted, { approved: true, reason: '' })
+      return { approved: true, reason: '', id: granted.approval.id, by: granted.by }
+    }
     const shown = plainCopy(call.args, SHOWN)
     if (!shown.isComplete || shown.bytes > MAX_SHOWN_BYTES)
       return { approved: false, reason: 'its arguments are too large to display' }
     if (this.#isFull(call)) return { approved: false, reason: 'too many calls are waiting for approval' }
-    const about = { key, args: shown.value, because, timeoutMs }
-    const verdict = await (this.#elsewhere(call, about) ??
-      this.#wait(call, this.#find(key, ({ settle }) => !settle) ?? this.#create(call, about)))
+    const approval = newApproval(call, { args: shown.value, because, limitMs: this.limitMs(timeoutMs) })
+    const verdict = await (this.#askElsewhere(call, approval) ??
+      this.#wait(call, this.#find(key, ({ settle }) => !settle) ?? this.#create(approval, key)))
     // The caller still holds the arguments and could have changed them since.
     if (verdict.approved && keyOf(call) !== key)
       return { ...verdict, approved: false, reason: 'its arguments were changed while it waited' }
     return verdict
   }
 
-  /** Denies everything that is waiting. */
-  close(): void {
-    for (const entry of [...this.#entries.values()])
-      this.#end(entry, { approved: false, reason: 'Toolpost is shutting down' })
+  /** How long an approval waits; the configured time if `timeoutMs` is left out. */
+  limitMs(timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS): number {
+    return Math.min(timeoutMs, MAX_TIMER_MS)
   }
 
-  /** Uses up an approval that was granted while no call was waiting for it. */
-  #take(key: string): Verdict | undefined {
-    const entry = this.#find(key, ({ approval }) => approval.state === 'approved')
-    if (!entry) return undefined
-    const { id } = entry.approval
-    this.#end(entry, { approved: true, reason: '' })
-    return { approved: true, reason: '', id, by: entry.by }
+  /** Denies everything that is waiting, and whatever is asked from now on. */
+  close(): void {
+    this.#isClosed = true
+    for (const entry of [...this.#entries.values()]) this.#end(entry, { approved: false, reason: CLOSED })
+  }
+
+  /** Applies the decision to later calls of this tool and caller, if `about` says so. */
+  #remember(approval: Approval, decision: 'approve' | 'deny', { by, remember }: Decision): void {
+    if (!remember) return
+    const { tool, server, origin, caller } = approval
+    const isApproved = decision === 'approve'
+    const because = `${isApproved ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
+    const then = isApproved ? ('allow' as const) : ('deny' as const)
+    const remembered = { tool, server, origin, caller, then, because }
+    this.#remembered = [remembered, ...this.#remembered]
+    const { onRemember } = this.#options
+    if (remember !== 'always' || !onRemember) return
+    this.#stored.add(remembered)
+    quietly(
+      () => onRemember(remembered),
+      () => this.#stored.delete(remembered),
+    )
   }
 
   #find(key: string, fits: (entry: Entry) => boolean): Entry | undefined {
@@ -175,72 +206,57 @@ export class Approvals {
     return waiting.length >= maxWaiting || own.length >= Math.max(1, maxWaiting / 10)
   }
 
-  #create(call: CallContext, asked: Asked): Entry {
-    const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
-    const { id } = approval
-    const limitMs = approval.expiresAt - approval.askedAt
-    const reason = `nobody answered within ${durationText(limitMs)}`
+  #create(approval: Approval, key: string): Entry {
+    const { id, askedAt, expiresAt } = approval
+    const limitMs = expiresAt - askedAt
+    const limit = limitMs % 60_000 === 0 ? `${limitMs / 60_000} min` : `${limitMs / 1_000} s`
+    const reason = `nobody answered within ${limit}`
     const timer = this.#clock.setTimer(() => this.#end(entry, { approved: false, reason, id }), limitMs)
-    const entry: Entry = { approval, key: asked.key, timer, settle: undefined }
+    const entry: Entry = { approval, key, timer, settle: undefined }
     this.#entries.set(id, entry)
     return entry
   }
 
-  /** How long an approval waits; the configured time if `timeoutMs` is left out. */
-  limitMs(timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS): number {
-    return Math.min(timeoutMs, MAX_TIMER_MS)
-  }
-
   /** The verdict on a call whose approval is shared; its caller is asked too, if still present. */
-  #elsewhere(call: CallContext, asked: Asked): Promise<Verdict> | undefined {
-    const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
-    const verdict = this.#shared.request(call, approval)
+  #askElsewhere(call: CallContext, approval: Approval): Promise<Verdict> | undefined {
+    const verdict = this.#sharing?.request(call, approval)
     if (!verdict) return undefined
     const asking = new AbortController()
-    void this.#askThere(call, approval, asking.signal)
+    void this.#askCaller(call, approval, asking.signal)
     return verdict.finally(() => asking.abort())
-  }
-
-  #decideShared(id: string, decision: 'approve' | 'deny', about: Decision): Approval | undefined {
-    const approval = this.#shared.decide(id, decision, about)
-    if (approval) this.#remembered.note(approval, decision, about, this.#options.onRemember)
-    return approval
   }
 
   /** Holds the call until somebody decides, it expires, its caller gives up, or the caller's patience runs out. */
   #wait(call: CallContext, entry: Entry): Promise<Verdict> {
     const { id } = entry.approval
+    const { patienceMs = DEFAULT_PATIENCE_MS } = this.#options
+    const limitMs = (patienceMs as Record<string, number>)[call.origin ?? '']
     const asking = new AbortController()
     return new Promise<Verdict>(resolve => {
       const giveUp = () => this.#end(entry, { approved: false, reason: 'the caller gave up' })
       const settle = (verdict: Verdict) => {
         patience?.cancel()
         // The signal may abort after the call was answered; the approval is still valid then.
-        call.signal?.removeEventListener('abort', giveUp)
+        call.signal.removeEventListener('abort', giveUp)
         entry.settle = undefined
         resolve(verdict)
       }
-      const patience = this.#patience(call, () =>
-        settle({ approved: false, reason: `waiting for approval ${id}; call again once it is granted`, id }),
-      )
+      const reason = `waiting for approval ${id}; call again once it is granted`
+      const patience =
+        limitMs === undefined
+          ? undefined
+          : this.#clock.setTimer(() => settle({ approved: false, reason, id }), limitMs)
       entry.settle = settle
-      call.signal?.addEventListener('abort', giveUp, { once: true })
+      call.signal.addEventListener('abort', giveUp, { once: true })
       this.#tell()
       // A listener may have decided synchronously.
-      if (this.#entries.has(id)) void this.#askThere(call, entry.approval, asking.signal)
-      if (call.signal?.aborted) giveUp()
+      if (this.#entries.has(id)) void this.#askCaller(call, entry.approval, asking.signal)
+      if (call.signal.aborted) giveUp()
     }).finally(() => asking.abort())
   }
 
-  #patience(call: CallContext, end: () => void): Timer | undefined {
-    const { patienceMs = DEFAULT_PATIENCE_MS } = this.#options
-    const limitMs = (patienceMs as Record<string, number>)[call.origin ?? '']
-    if (limitMs === undefined) return undefined
-    return this.#clock.setTimer(end, limitMs)
-  }
-
   /** Also asks the person behind the call, if the channel allows it. If they do not decide, others still can. */
-  async #askThere(call: CallContext, approval: Approval, signal: AbortSignal): Promise<void> {
+  async #askCaller(call: CallContext, approval: Approval, signal: AbortSignal): Promise<void> {
     try {
       const { tool, args } = approval
       const about = { tool, title: call.tool?.title, args }

@@ -6,8 +6,7 @@ import { unavailable } from '../executor/failure.ts'
 import { DEFAULT_TIMEOUT_MS } from '../executor/options.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { quietly } from '../runtime/quietly.ts'
-import { refusal } from './refuse.ts'
-import { wholeNumber } from './whole-number.ts'
+import { refusal, wholeNumber } from './refuse.ts'
 
 export type { BreakerStatus }
 
@@ -33,112 +32,76 @@ const DEFAULT_COOL_DOWN_MS = 10_000
 /** Codes that say nothing about the server. */
 const NEUTRAL: readonly string[] = ['cancelled', 'denied', 'limited']
 
+/** State of a failing server. A working server has none. */
+interface Circuit {
+  failures: number
+  error: string
+  /** Who got that error: it is not shown to other callers. */
+  caller: string | undefined
+  /** When a call is let through; `undefined` while the circuit is closed. */
+  retryAt: number | undefined
+  isProbing: boolean
+}
+
 /**
  * A circuit breaker per server: after several consecutive `unavailable` or `timeout`, its calls fail immediately for a
  * while; then one is let through, and if it succeeds, all are.
  */
 export function breaker(options: BreakerOptions = {}): Breaker {
   const { clock = systemClock } = options
-  const circuits = new Circuits(options, clock)
-  async function breaker(call: CallContext, next: Next): Promise<ToolResult> {
-    const { server } = call
-    if (server === undefined || call.failure || call.dryRun) return next()
-    const circuit = circuits.openOf(server)
-    if (!circuit) return circuits.note(server, call, await next())
-    if (circuit.isProbing || clock.now() < circuit.retryAt) return refuse(call, circuit, clock)
-    circuit.isProbing = true
-    try {
-      return circuits.note(server, call, await next(), circuit)
-    } finally {
-      circuit.isProbing = false
-    }
-  }
-  return Object.assign(breaker, {
-    status: (server: string) => circuits.status(server),
-    reset: (server: string) => circuits.reset(server),
-  })
-}
-
-/** State of a failing server. A working server has none. */
-interface Circuit {
-  readonly server: string
-  failures: number
-  error: string
-  /** Who got that error: it is not shown to other callers. */
-  caller: string | undefined
-  /** `CLOSED`, infinitely long ago, while it is closed. */
-  retryAt: number
-  isProbing: boolean
-}
-
-const CLOSED = Number.NEGATIVE_INFINITY
-
-class Circuits {
-  readonly #clock: Clock
-  readonly #failures: number
-  readonly #coolDownMs: number
-  readonly #onChange: (server: string) => void
-  readonly #circuits = new Map<string, Circuit>()
-
-  constructor(options: BreakerOptions, clock: Clock) {
-    this.#clock = clock
-    this.#failures = wholeNumber(options.failures ?? DEFAULT_FAILURES, 1, 'breaker.failures')
-    this.#coolDownMs = wholeNumber(options.coolDownMs ?? DEFAULT_COOL_DOWN_MS, 0, 'breaker.coolDownMs')
-    this.#onChange = server => quietly(() => options.onChange?.(server))
-  }
-
-  /** The circuit of a server, if it is open. */
-  openOf(server: string): Circuit | undefined {
-    const circuit = this.#circuits.get(server)
-    return circuit?.retryAt === CLOSED ? undefined : circuit
+  const maxFailures = wholeNumber(options.failures ?? DEFAULT_FAILURES, 1, 'breaker.failures')
+  const coolDownMs = wholeNumber(options.coolDownMs ?? DEFAULT_COOL_DOWN_MS, 0, 'breaker.coolDownMs')
+  const circuits = new Map<string, Circuit>()
+  const onChange = (server: string) => quietly(() => options.onChange?.(server))
+  const openOf = (server: string) => {
+    const circuit = circuits.get(server)
+    return circuit?.retryAt === undefined ? undefined : circuit
   }
 
   /** Records how a call ended. While the circuit is open, only the call that was let through counts. */
-  note(server: string, call: CallContext, result: ToolResult, probed?: Circuit): ToolResult {
-    if (this.openOf(server) !== probed || isImpatient(call, result)) return result
-    if (!result.success && (result.code === 'unavailable' || result.code === 'timeout'))
-      this.#fail(server, call, result.error)
-    else if (result.success || !NEUTRAL.includes(result.code)) this.#close(server)
-    return result
-  }
-
-  reset(server: string): void {
-    this.#circuits.delete(server)
-  }
-
-  status(server: string): BreakerStatus {
-    const circuit = this.#circuits.get(server)
-    if (!circuit) return { state: 'closed', failures: 0 }
-    const { failures, error, retryAt } = circuit
-    const inMs = retryAt - this.#clock.now()
-    if (retryAt === CLOSED) return { state: 'closed', failures, error }
-    if (inMs <= 0) return { state: 'half-open', failures, error }
-    return { state: 'open', failures, error, retryAt: new Date(Date.now() + inMs).toISOString() }
-  }
-
-  #fail(server: string, { caller }: CallContext, error: string): void {
-    const circuit = this.#circuits.get(server) ?? {
-      server,
-      failures: 0,
-      error,
-      caller,
-      retryAt: CLOSED,
-      isProbing: false,
+  function note(server: string, call: CallContext, result: ToolResult, probed?: Circuit): void {
+    const open = openOf(server)
+    if (open !== probed || isImpatient(call, result)) return
+    if (!result.success && (result.code === 'unavailable' || result.code === 'timeout')) {
+      const { failures = 0, retryAt } = circuits.get(server) ?? {}
+      const { caller } = call
+      const circuit = { failures: failures + 1, error: result.error, caller, retryAt, isProbing: false }
+      circuits.set(server, circuit)
+      if (circuit.failures < maxFailures) return
+      circuit.retryAt = clock.now() + coolDownMs
+      onChange(server)
+    } else if (result.success || !NEUTRAL.includes(result.code)) {
+      circuits.delete(server)
+      if (open) onChange(server)
     }
-    this.#circuits.set(server, circuit)
-    circuit.failures++
-    circuit.error = error
-    circuit.caller = caller
-    if (circuit.failures < this.#failures) return
-    circuit.retryAt = this.#clock.now() + this.#coolDownMs
-    this.#onChange(server)
   }
 
-  #close(server: string): void {
-    const wasOpen = this.openOf(server) !== undefined
-    this.#circuits.delete(server)
-    if (wasOpen) this.#onChange(server)
+  async function breaker(call: CallContext, next: Next): Promise<ToolResult> {
+    const { server } = call
+    if (server === undefined || call.failure || call.dryRun) return next()
+    const circuit = openOf(server)
+    if (circuit && (circuit.isProbing || clock.now() < (circuit.retryAt ?? 0)))
+      return refuse(call, circuit, clock)
+    if (circuit) circuit.isProbing = true
+    try {
+      const result = await next()
+      note(server, call, result, circuit)
+      return result
+    } finally {
+      if (circuit) circuit.isProbing = false
+    }
   }
+
+  function status(server: string): BreakerStatus {
+    const { failures = 0, error, retryAt } = circuits.get(server) ?? {}
+    const known = { failures, ...(error !== undefined && { error }) }
+    if (retryAt === undefined) return { state: 'closed', ...known }
+    const inMs = retryAt - clock.now()
+    if (inMs <= 0) return { state: 'half-open', ...known }
+    return { state: 'open', ...known, retryAt: new Date(Date.now() + inMs).toISOString() }
+  }
+
+  return Object.assign(breaker, { status, reset: (server: string) => void circuits.delete(server) })
 }
 
 /** A caller's own deadline, shorter than the tool's, says nothing about the server. */
@@ -148,10 +111,10 @@ function isImpatient({ timeoutMs, tool }: CallContext, result: ToolResult): bool
 }
 
 function refuse(call: CallContext, circuit: Circuit, clock: Clock): ToolFailure {
-  const { server, failures, error, caller, retryAt, isProbing } = circuit
+  const { failures, error, caller, retryAt = 0, isProbing } = circuit
   const inMs = Math.max(0, retryAt - clock.now())
   const next = isProbing ? 'a trial call is in progress' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
-  const cause = `the last ${failures} calls to server '${server}' failed, so calls are paused; ${next}`
+  const cause = `the last ${failures} calls to server '${call.server}' failed, so calls are paused; ${next}`
   const failure = unavailable(call.name, cause)
   return {
     ...refusal(call, failure.code, failure.error),

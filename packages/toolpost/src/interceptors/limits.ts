@@ -5,8 +5,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts'
 import { fitsGlob } from '../runtime/glob.ts'
 import type { Tool } from '../tools/tool.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
-import { limited, refusal } from './refuse.ts'
-import { wholeNumber } from './whole-number.ts'
+import { limited, refusal, wholeNumber } from './refuse.ts'
 
 /** What a limit allows. Anything left out is unlimited. */
 export interface LimitOptions {

@@ -16,3 +16,9 @@ export function limited(call: CallContext, reason: string, retryAfterMs?: number
 export function refusal({ name }: { name: string }, code: FailureCode, error: string): ToolFailure {
   return { success: false, error, code, tool_name: name, execution_time_ms: 0 }
 }
+
+/** The value of an option; throws if it is not a whole number of at least `minimum`. */
+export function wholeNumber(value: number, minimum: number, name: string): number {
+  if (Number.isInteger(value) && value >= minimum) return value
+  throw new RangeError(`${name} must be a whole number, at least ${minimum}; got ${String(value)}`)
+}

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { secretsInAddress, shownAddress } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
@@ -88,11 +89,25 @@ function register(
   // Both may throw on invalid environment variables; then nothing is registered.
   const traces = isWanted('TRACES', environment) ? new sdk.OTLPTraceExporter() : undefined
   const metrics = isWanted('METRICS', environment) ? new sdk.OTLPMetricExporter() : undefined
-  const resource = resourceOf(sdk)
-  const providers = [
-    ...(traces ? [registerTraces(traces, sdk, resource)] : []),
-    ...(metrics ? [registerMetrics(metrics, sdk, resource)] : []),
-  ]
+  const own = { [SERVICE.name]: TRACER, [SERVICE.version]: toolpostVersion() }
+  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override our name and version.
+  const resource = sdk
+    .defaultResource()
+    .merge(sdk.resourceFromAttributes(own))
+    .merge(sdk.detectResources({ detectors: [sdk.envDetector] }))
+  const providers: { shutdown(): Promise<unknown> }[] = []
+  if (traces) {
+    const spanProcessors = [new sdk.BatchSpanProcessor(traces)]
+    const provider = new sdk.NodeTracerProvider({ resource, spanProcessors })
+    provider.register()
+    providers.push(provider)
+  }
+  if (metrics) {
+    const readers = [new sdk.PeriodicExportingMetricReader({ exporter: metrics })]
+    const provider = new sdk.MeterProvider({ resource, readers })
+    sdk.api.metrics.setGlobalMeterProvider(provider)
+    providers.push(provider)
+  }
   const problems = logProblems(sdk.api, logger)
   return {
     target: `sent to ${shownAddress(address)} (OTLP/HTTP)`,
@@ -110,32 +125,6 @@ function isWanted(signal: 'TRACES' | 'METRICS', environment: Environment): boole
   return Boolean(both?.trim() || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim())
 }
 
-/** Our name and version, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES override them. */
-function resourceOf({ defaultResource, resourceFromAttributes, detectResources, envDetector }: Sdk) {
-  const own = resourceFromAttributes({ [SERVICE.name]: TRACER, [SERVICE.version]: toolpostVersion() })
-  return defaultResource()
-    .merge(own)
-    .merge(detectResources({ detectors: [envDetector] }))
-}
-
-type Resource = ReturnType<typeof resourceOf>
-
-function registerTraces(exporter: InstanceType<Sdk['OTLPTraceExporter']>, sdk: Sdk, resource: Resource) {
-  const spanProcessors = [new sdk.BatchSpanProcessor(exporter)]
-  const provider = new sdk.NodeTracerProvider({ resource, spanProcessors })
-  provider.register()
-  return provider
-}
-
-function registerMetrics(exporter: InstanceType<Sdk['OTLPMetricExporter']>, sdk: Sdk, resource: Resource) {
-  const provider = new sdk.MeterProvider({
-    resource,
-    readers: [new sdk.PeriodicExportingMetricReader({ exporter })],
-  })
-  sdk.api.metrics.setGlobalMeterProvider(provider)
-  return provider
-}
-
 /** A collector that is down must be logged, without flooding the log. */
 function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): RateLimitedLog {
   const log = new RateLimitedLog(logger, { intervalMs: 60_000 })
@@ -151,13 +140,11 @@ function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): Rat
 
 /** Whether `work` succeeded within the limit. */
 async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>(resolve => {
-    timer = setTimeout(() => resolve(false), limitMs)
-  })
+  const late = new AbortController()
   const done = work.then(
     () => true,
     () => false,
   )
-  return Promise.race([done, late]).finally(() => clearTimeout(timer))
+  const limit = delay(limitMs, false, { signal: late.signal }).catch(() => false)
+  return Promise.race([done, limit]).finally(() => late.abort())
 }
