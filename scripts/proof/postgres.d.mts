@@ -1,8 +1,8 @@
 /** A separate PostgreSQL in a temporary folder, which can be killed and started again. */
 export class TestPostgres {
   static start(options?: { address?: string; network?: string; isQuick?: boolean }): Promise<TestPostgres>
-  readonly port: number
   readonly folder: string
+  readonly pid: number
   url(host?: string): string
   start(): Promise<void>
   /** Like a power failure. */

@@ -1,102 +1,82 @@
-import type { Pool } from 'pg'
-import type { Logger, ToolExecutor } from 'toolpost'
-import type { DurableOptions, PublishedTool } from 'toolpost/project'
-import { Link } from './database/link.ts'
-import { type Notice, Notices } from './database/notices.ts'
-import { openPool } from './database/open-pool.ts'
-import { prepareDatabase } from './database/schema.ts'
-import { launchEngine, registerQueue, stopEngine } from './engine/engine.ts'
-import { type ConnectionEvents, heed } from './heed-notice.ts'
-import { RunApprovals } from './runs/approvals.ts'
-import { Carrier } from './runs/carrier.ts'
-import { Ends } from './runs/ends.ts'
-import { forgetOldRuns } from './runs/forget-old-runs.ts'
-import { letGo } from './runs/held-runs.ts'
-import { denied, nobodyOffers, unavailable } from './runs/kept-result.ts'
-import type { StoredRun } from './runs/stored-run.ts'
-import type { Times } from './times.ts'
-import type { Estate } from './workers/estate.ts'
-import { freeId, type Identity, identityOf } from './workers/identity.ts'
-import { limitOf, poolQueue, queueFor } from './workers/queues.ts'
-import { Roster } from './workers/roster.ts'
-import { Taking } from './workers/taking.ts'
-import { Watch } from './workers/watch.ts'
+import type { Pool, PoolClient } from 'pg'
+import type { Logger, ToolResult } from 'toolpost'
+import type { DurableChange, DurableOptions, PublishedTool } from 'toolpost/project'
+import { alone, CHANNEL, Link, messageOf, openPool, transaction } from './database.ts'
+import { type Attempt, Engine, type QueueLimit } from './engine.ts'
+import { Executions } from './executions.ts'
+import {
+  denied,
+  type NewRun,
+  nobodyRuns,
+  prepareDatabase,
+  type RunRow,
+  Store,
+  unavailable,
+  workerOf,
+} from './store.ts'
+import { Waiters } from './waiters.ts'
+import { Workers } from './workers.ts'
 
 const DEFAULT_CONCURRENCY = 16
+const DEFAULT_DAYS = 30
+const ENGINE_HOURS = 1
+const LOOK_EVERY_MS = 1_000
+const CLEAN_EVERY = 60
+/** How soon a run is offered again that a worker without its tool had taken. */
+const OFFER_AGAIN_S = 1
+/** The queue of tools without an MCP server. */
+const LOCAL = 'local'
 
 interface ConnectionOptions extends DurableOptions {
   id: string
   pool: string
   role: 'worker' | 'gateway'
   logger: Logger
-  times: Times
+  desertedMs: number
+  published(): readonly PublishedTool[]
+  beforeReconnect(): Promise<void> | undefined
+  tell(change: DurableChange): void
+  onOpen(): void
+  onLost(reason: string): void
 }
 
 /** Everything that lives as long as the connection to a database. Survives outages of the database. */
 export class Connection {
-  readonly executor: ToolExecutor
   readonly database: Pool
-  readonly notices: Notices
-  readonly ends: Ends
-  readonly approvals: RunApprovals
-  readonly carrier: Carrier
-  readonly self: Identity
-  readonly roster: Roster
-  readonly taking: Taking
-  readonly times: Times
-  readonly #link: Link
-  readonly #watch: Watch
+  readonly store: Store
+  readonly workers: Workers
+  readonly waiters: Waiters
+  executions!: Executions
+  engine!: Engine
+  #link!: Link
   readonly #options: ConnectionOptions
-  readonly #events: ConnectionEvents
-  #published: readonly PublishedTool[] = []
-  #publishing: Promise<void> = Promise.resolve()
+  /** Since when nobody has run a tool that runs wait for. */
+  readonly #deserted = new Map<string, number>()
+  /** The queues this process takes runs from. */
+  #queues: readonly string[] = []
+  #removeInterceptor: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #looks = 0
+  #isClosing = false
 
-  private constructor(url: URL, self: Identity, options: ConnectionOptions, events: ConnectionEvents) {
-    const { executor, logger, times } = options
-    this.times = times
+  private constructor(database: Pool, options: ConnectionOptions) {
     this.#options = options
-    this.#events = events
-    this.executor = executor
-    this.self = self
-    this.database = openPool(url, logger)
-    this.notices = new Notices(this.database)
-    this.ends = new Ends(this.database)
-    this.approvals = new RunApprovals(this.database)
-    this.roster = new Roster(this.database, self)
-    this.carrier = new Carrier({
-      ...{ executor, process: self.process },
-      onBegin: id => {
-        this.taking.began(id)
-        this.notices.send({ changed: id })
-      },
-      onProgress: (id, value) => this.notices.send({ progress: id, value }),
-    })
-    const isOpen = () => this.#link.isOpen
-    this.taking = new Taking({
-      ...{ roster: this.roster, pool: self.pool, isOpen, concurrency: this.#concurrency },
-      desertedMs: times.desertedMs,
-      running: () => this.carrier.taken,
-      onEnded: id => this.notices.send({ ended: id }),
-    })
-    this.#link = new Link(url, self.lockKey, { logger, events: this.#linkEvents() })
-    this.#watch = new Watch({
-      ...{ roster: this.roster, logger, isOpen },
-      onChange: () => this.refresh(),
-      onBuried: (process, estate) => this.#buried(process, estate),
-      chores: () => this.#chores(),
-      clean: async () => void forgetOldRuns(this, options.days).catch(() => {}),
-    })
+    this.database = database
+    this.store = new Store(database)
+    this.workers = new Workers(database, options)
+    this.waiters = new Waiters(this.store, run => options.tell({ type: 'run', run }))
   }
 
   /** Connects, or throws the reason it cannot, leaving nothing behind. */
-  static async open(url: URL, options: ConnectionOptions, events: ConnectionEvents): Promise<Connection> {
-    const { id, pool, role } = options
-    const connection = new Connection(url, identityOf(id, pool, role), options, events)
+  static async open(url: URL, options: ConnectionOptions): Promise<Connection> {
+    const connection = new Connection(openPool(url), options)
     try {
-      await prepareDatabase(connection.database, () => connection.#start())
+      await connection.#start(url)
       return connection
     } catch (error) {
-      await connection.#link.close()
+      await connection.#link?.close()
+      await connection.engine?.stop(0)
       await connection.database.end().catch(() => {})
       throw error
     }
@@ -106,137 +86,241 @@ export class Connection {
     return this.#link.isOpen
   }
 
-  get #concurrency(): number {
-    return this.self.role === 'gateway' ? 0 : (this.#options.concurrency ?? DEFAULT_CONCURRENCY)
-  }
-
-  /** The queue for runs of a tool of this pool, and whether they must go through it. */
-  queueOf(tool: string): { queue: string; isLimited: boolean } {
-    const limit = limitOf(tool, this.#options.limits)
-    return { queue: queueFor(this.self.pool, limit), isLimited: limit !== undefined }
-  }
-
-  async #start(): Promise<void> {
-    const { self, database: pool } = this
-    self.id = freeId(self.id, await this.roster.liveIds())
-    Object.assign(self, { process: `${self.id}~${self.process.split('~').at(-1)}` })
-    const execute = (id: string, run: StoredRun) => this.#execute(id, run)
-    const { logger } = this.#options
-    await launchEngine({ pool, process: self.process, claims: this.taking, execute, logger })
-    try {
-      await registerQueue(poolQueue(self.pool))
+  async #start(url: URL): Promise<void> {
+    const { executor, role, servers = [], concurrency = DEFAULT_CONCURRENCY, logger } = this.#options
+    const { database, store, workers } = this
+    this.#link = new Link({
+      ...{ url, lockKey: workers.lockKey },
+      beforeReconnect: async () => this.#options.beforeReconnect(),
+      onOpen: async () => {
+        await workers.register()
+        if (this.#options.published().length > 0) await this.publish(this.#options.published())
+        await workers.look()
+        this.#options.tell({ type: 'workers' })
+        this.#options.onOpen()
+      },
+      onLost: this.#options.onLost,
+      onNotice: payload => this.#handleNotice(payload),
+    })
+    await alone(database, async () => {
+      await prepareDatabase(database)
+      await workers.name()
+      this.executions = new Executions({
+        ...{ store, executor, process: workers.process },
+        onProgress: (progress, value) => this.#notify({ progress, value }),
+        onEnd: (id, result) => this.waiters.settle(id, result),
+        onMissing: row => this.#giveBack(row),
+      })
+      const takes = role === 'worker' && concurrency > 0
+      this.#queues = takes ? [LOCAL, ...servers].map(server => this.queueOf(server)) : []
+      this.engine = await Engine.launch({
+        ...{ pool: database, process: workers.process, logger, concurrency },
+        queues: this.#queues,
+        limitOf: queue => this.#limitOf(queue),
+        isLimited: this.isLimited,
+        execute: attempt => this.executions.execute(attempt),
+      })
       await this.#link.open()
-    } catch (error) {
-      await stopEngine(0)
-      throw error
-    }
-    this.#watch.start()
+    })
+    const use = this.#options.use ?? (interceptor => executor.use(interceptor))
+    this.#removeInterceptor = use(this.executions.interceptor)
+    this.#lookSoon()
+  }
+
+  /** The queue of a server of this pool: one that was not there at the start shares that of the local tools. */
+  readonly queueOf = (server = LOCAL): string => {
+    const isKnown = this.#options.servers?.includes(server)
+    return `${this.workers.pool}/${isKnown ? server : LOCAL}`
+  }
+
+  readonly isLimited = (queue: string): boolean => Object.keys(this.#limitOf(queue)).length > 0
+
+  #limitOf(queue: string): QueueLimit {
+    return this.#options.limits?.[queue.slice(queue.indexOf('/') + 1)] ?? {}
   }
 
   /** Tells the others which tools this worker runs. Repeated when the database comes back. */
-  publish(tools: readonly PublishedTool[]): Promise<void> {
-    this.#published = this.self.role === 'gateway' ? [] : tools
-    this.#publishing = this.#publishing.then(() => this.#publishNow()).catch(() => {})
-    return this.#publishing
+  async publish(tools: readonly PublishedTool[]): Promise<void> {
+    if (this.workers.role === 'gateway') return
+    const queued = tools.map(tool => ({ ...tool, queue: this.queueOf(tool.server) }))
+    await this.workers.publish(queued).catch(() => {})
   }
 
-  async #publishNow(): Promise<void> {
-    const tools = this.#published.map(tool => ({ tool, ...this.queueOf(tool.name) }))
-    const limited = new Map(
-      tools.flatMap(({ tool, queue, isLimited }) =>
-        isLimited ? [[queue, limitOf(tool.name, this.#options.limits)] as const] : [],
-      ),
-    )
-    for (const [queue, limit] of limited) await registerQueue(queue, limit)
-    await this.roster.publish(tools)
-    this.taking.offer(tools.map(({ tool }) => tool.name))
-    await this.refresh()
-    this.notices.send({ workers: true })
-    this.taking.announceAll()
+  /** Journals a run and queues it. */
+  async enqueue(client: PoolClient, run: NewRun): Promise<RunRow | undefined> {
+    const row = await this.store.insert(client, run)
+    if (row) await this.engine.enqueue(client, row.queue, row)
+    return row
   }
 
-  async refresh(): Promise<void> {
-    if (await this.roster.refresh()) this.#events.onWorkers()
+  /** Starts an attempt here. If that fails for good, it is queued. */
+  start(attempt: Attempt): void {
+    this.engine.start(attempt).catch(async error => {
+      this.#options.logger.debug({ error: messageOf(error) }, 'A run could not be started here')
+      await transaction(this.database, client => this.requeue(client, attempt)).catch(() => {})
+    })
   }
 
-  /** Lets held runs continue. */
-  async release(ids: readonly string[]): Promise<void> {
-    for (const queue of await letGo(this.database, ids)) this.notices.send({ queue })
-    this.notices.send({ approvals: true })
+  /** Puts a run that has not invoked its tool back into its queue. */
+  async requeue(client: PoolClient, attempt: Attempt, { deaths = 0, delayS = 0 } = {}): Promise<void> {
+    const row = await this.store.requeue(client, attempt, deaths)
+    if (row) await this.engine.enqueue(client, row.queue, row, delayS || undefined)
+  }
+
+  /** Ends a run from outside. */
+  async end(row: RunRow, result: ToolResult, isFinal: boolean): Promise<void> {
+    if (await this.store.finish(row, { result, isFinal }))
+      this.waiters.settle(row.id, { ...result, run_id: row.id })
   }
 
   /** Lets running calls finish, hands over the rest, and frees this process's name. */
   async close(drainMs: number): Promise<void> {
-    await this.#watch.stop()
-    await this.#publishing
-    // Runs that wait for a person would use up all the time.
-    await stopEngine(this.isOpen ? drainMs : 0).catch(() => {})
-    this.carrier.handOnAll()
+    this.#isClosing = true
+    clearTimeout(this.#timer)
+    await this.#looking
     const wasOpen = this.isOpen
+    await this.engine.stop(wasOpen ? drainMs : 0)
+    this.executions.close()
+    if (wasOpen) await this.#takeOver([this.workers.process], []).catch(() => {})
     await this.#link.close()
-    if (wasOpen) await this.#leave().catch(() => {})
-    this.ends.close()
+    this.#removeInterceptor?.()
+    this.waiters.close(id => unavailable('tool', 'this process is shutting down; the run continues', id))
     await this.database.end().catch(() => {})
   }
 
-  /** Frees what this process has not finished for others to take. */
-  async #leave(): Promise<void> {
-    const { process, lockKey, pool } = this.self
-    const estate = await this.roster.bury({ process, lockKey, pool }, poolQueue(pool))
-    if (estate) this.#tellOf(estate)
-    await this.notices.sent()
+  /** A worker without the tool has taken the run: its server may be starting, or another worker has it. */
+  async #giveBack(row: RunRow): Promise<void> {
+    await transaction(this.database, client => this.requeue(client, row, { delayS: OFFER_AGAIN_S }))
   }
 
-  async #execute(id: string, run: StoredRun) {
-    const { tool, pool } = run
-    if (!this.carrier.isExpected(id) && !this.taking.isOwn(pool, tool)) {
-      this.taking.began(id)
-      const since = this.roster.find(pool, tool)?.goneSince
-      return unavailable(tool, nobodyOffers(pool, since), id)
-    }
-    const verdict = run.asked ? await this.approvals.verdictOn(id) : undefined
-    if (verdict?.approved === false) {
-      this.taking.began(id)
-      return denied(tool, verdict.reason, id)
-    }
-    return this.carrier.carryOut(id, run)
+  #notify(notice: object): void {
+    const payload = JSON.stringify(notice)
+    if (payload.length < 2_000)
+      void this.database.query('SELECT pg_notify($1, $2)', [CHANNEL, payload]).catch(() => {})
   }
 
-  #linkEvents() {
-    return {
-      onOpen: async () => {
-        await this.roster.register()
-        await this.refresh()
-        if (this.#published.length > 0) void this.publish(this.#published)
-        this.ends.lookForAll()
-        this.taking.announceAll()
-        this.notices.send({ workers: true })
-        this.#events.onApprovals()
-        this.#events.onOpen()
-      },
-      onLost: (reason: string) => this.#events.onLost(reason),
-      onNotice: (notice: Notice) => heed(notice, this, this.#events),
-    }
+  #handleNotice(payload: string): void {
+    const notice = JSON.parse(payload)
+    if (notice.workers) void this.#look().catch(() => {})
+    if (notice.progress) this.waiters.noteProgress(notice.progress, notice.value)
+    if (!notice.run) return
+    if (notice.state === 'waiting' && this.#hasRoomFor(notice))
+      void this.#take(notice.run, notice.attempt).catch(() => {})
+    if (notice.state === 'cancelled') this.executions.lose(notice.run)
+    if (notice.asks) void this.#tellApprovals().catch(() => {})
+    if (['done', 'failed', 'cancelled'].includes(notice.state) && this.waiters.ids.includes(notice.run))
+      void this.waiters.look([notice.run]).catch(() => {})
+    this.waiters.noteChange(notice.run)
   }
 
-  #buried(process: string, estate: Estate): void {
-    this.#options.logger.warn({ worker: process }, 'Worker lost; its runs were handed over')
-    for (const queue of estate.queues) this.taking.announce(queue)
-    this.#tellOf(estate)
+  /** Whether this process may start a run from a queue right away. */
+  #hasRoomFor({ queue, tool }: { queue: string; tool: string }): boolean {
+    const { concurrency = DEFAULT_CONCURRENCY, executor } = this.#options
+    const isOwn = this.#queues.includes(queue) && executor.tools.findTool(tool) !== undefined
+    return isOwn && !this.isLimited(queue) && !this.#isClosing && this.executions.ids.length < concurrency
   }
 
-  #tellOf({ queues, ended }: Estate): void {
-    for (const queue of queues) this.notices.send({ queue })
-    for (const id of ended) this.notices.send({ ended: id })
-    this.notices.send({ workers: true })
+  /** Starts a run from a queue, unless another worker was quicker. */
+  async #take(id: string, attempt: number): Promise<void> {
+    const row = await this.store.begin(id, attempt, this.workers.process)
+    if (!row) return
+    this.executions.expect(row, {})
+    this.start(row)
   }
 
-  /** In case a notice was lost. */
+  #lookSoon(): void {
+    if (this.#isClosing) return
+    this.#timer = setTimeout(() => {
+      this.#looking = (this.isOpen ? this.#chores() : Promise.resolve())
+        .catch(error =>
+          this.#options.logger.debug({ error: messageOf(error) }, 'Could not check on the runs'),
+        )
+        .finally(() => this.#lookSoon())
+    }, LOOK_EVERY_MS)
+  }
+
+  /** Every second: who is alive, and whatever a lost notice would have said. */
   async #chores(): Promise<void> {
-    this.taking.announceAll()
-    this.ends.lookForAll()
-    const expired = await this.approvals.expire()
-    if (expired.length > 0) await this.release(expired)
-    await this.approvals.look()
+    const dead = await this.#look()
+    if (dead.length > 0) await this.#takeOver(dead, await this.engine.reclaim(dead))
+    const own = this.executions.ids
+    for (const row of await this.waiters.look([...new Set([...this.waiters.ids, ...own])]))
+      if (own.includes(row.id) && row.worker !== this.workers.process) this.executions.lose(row.id)
+    for (const row of await this.store.expired())
+      await this.end(row, denied(row.tool, expiredText(row)), true)
+    await this.#endDeserted()
+    if (this.#looks++ % CLEAN_EVERY === 0) await this.#clean()
   }
+
+  async #look(): Promise<string[]> {
+    const { isChanged, dead } = await this.workers.look()
+    if (isChanged) this.#options.tell({ type: 'workers' })
+    if (isChanged) await this.#tellApprovals()
+    return dead
+  }
+
+  /**
+   * Takes over the runs of processes that died: those that may have invoked their tool end with an unknown outcome, the
+   * others go back to their queues. One process at a time does this.
+   */
+  async #takeOver(dead: readonly string[], taken: readonly Attempt[]): Promise<void> {
+    const unknown = await transaction(this.database, async client => {
+      const { rows } = await client.query<RunRow>(
+        `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1) FOR UPDATE SKIP LOCKED`,
+        [dead],
+      )
+      for (const row of rows) if (row.intent === null) await this.requeue(client, row, { deaths: 1 })
+      for (const attempt of taken) await this.requeue(client, attempt)
+      await client.query(
+        'UPDATE toolpost.workers SET gone_at = now() WHERE process = ANY($1) AND gone_at IS NULL',
+        [dead],
+      )
+      return rows.filter(({ intent }) => intent !== null)
+    })
+    for (const row of unknown) await this.end(row, unknownOutcome(row), true)
+    if (unknown.length > 0) this.#options.logger.warn({ workers: dead, runs: unknown.length }, 'Worker lost')
+  }
+
+  /** Ends runs whose tool nobody has had for long: they may be sent again. */
+  async #endDeserted(): Promise<void> {
+    const { rows } = await this.database.query<RunRow>(
+      `SELECT * FROM toolpost.runs WHERE state = 'waiting' AND ended_at IS NULL LIMIT 1000`,
+    )
+    const now = performance.now()
+    const seen = new Set<string>()
+    for (const row of rows) {
+      const { pool, tool } = row
+      const key = `${pool}\n${tool}`
+      if (this.workers.isServed(pool, tool)) continue
+      seen.add(key)
+      const since = this.#deserted.get(key) ?? now
+      this.#deserted.set(key, since)
+      const text = nobodyRuns([pool], this.workers.find(pool, tool)?.goneSince)
+      if (now - since > this.#options.desertedMs) await this.end(row, unavailable(tool, text), false)
+    }
+    for (const key of this.#deserted.keys()) if (!seen.has(key)) this.#deserted.delete(key)
+  }
+
+  /** DBOS's journal of an attempt is of no use once it has ended. */
+  async #clean(): Promise<void> {
+    await this.store.forget(this.#options.days ?? DEFAULT_DAYS)
+    await this.engine.clean(new Date(Date.now() - ENGINE_HOURS * 3_600_000))
+  }
+
+  async #tellApprovals(): Promise<void> {
+    this.#options.tell({ type: 'approvals', approvals: await this.store.approvals() })
+  }
+}
+
+function unknownOutcome({ tool, intent }: RunRow): ToolResult {
+  const worker = workerOf((intent ?? '').slice(0, intent?.lastIndexOf('/')))
+  return unavailable(
+    tool,
+    `worker '${worker}' was lost while running the call; the outcome of the call is unknown`,
+  )
+}
+
+function expiredText({ asked_at, expires_at }: RunRow): string {
+  const seconds = Math.round((Number(expires_at) - Number(asked_at)) / 100) / 10
+  return `nobody answered within ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}`
 }

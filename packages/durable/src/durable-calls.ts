@@ -1,12 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import {
-  type CallContext,
-  type Logger,
-  type Progress,
-  silentLogger,
-  type ToolCall,
-  type ToolResult,
-} from 'toolpost'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CallContext, type Logger, silentLogger, type ToolCall, type ToolResult } from 'toolpost'
 import type { Approval, Decision } from 'toolpost/interceptors'
 import type {
   AcceptedRun,
@@ -23,56 +18,70 @@ import type {
   RunFilter,
   RunVerdict,
 } from 'toolpost/project'
-import { acceptRun } from './accept-run.ts'
 import { Connection } from './connection.ts'
-import { type DatabaseProblem, problemOf } from './database/database-problem.ts'
-import { openDatabase } from './database/open-database.ts'
-import { cancelRun } from './engine/engine.ts'
-import { isActive } from './runs/held-runs.ts'
-import { cancelled, unavailable } from './runs/kept-result.ts'
-import { RunChanges } from './runs/run-changes.ts'
-import { listRuns, readRuns, readStored } from './runs/run-rows.ts'
-import { waitForVerdict } from './runs/wait-for-verdict.ts'
-import { Standing } from './standing.ts'
-import { TIMES, type Times } from './times.ts'
+import { checkedUrl, DatabaseProblem, messageOf, placeOf, problemOf, transaction } from './database.ts'
+import { type Embedded, startEmbedded } from './embedded.ts'
+import {
+  cancelled,
+  denied,
+  failed,
+  hashOf,
+  type NewRun,
+  nobodyRuns,
+  resultOf,
+  storedCall,
+  storedOf,
+  unavailable,
+} from './store.ts'
 
 const RETRY_START_MS = 2_000
 const DEFAULT_DRAIN_MS = 10_000
+/** How long calls wait for a database that has not been reached since the start. */
+const STARTING_MS = 10_000
+/** The tool's own deadline should come first: its result says more. */
+const GRACE_MS = 1_000
+const LOOK_MS = 20
+const DEFAULT_APPROVAL_MS = 24 * 3_600_000
+
+/** Where a run goes. */
+interface Route {
+  pool: string
+  queue: string
+  repeatable: boolean
+  /** Starts in this process, without the queue. */
+  isHere: boolean
+}
 
 /** Durable calls, from connecting to the database to closing it. */
 export class DurableCalls implements Durable {
   readonly #options: DurableOptions
+  readonly #desertedMs: number
   readonly #logger: Logger
-  readonly #times: Times
-  readonly #standing: Standing
-  readonly #changes: RunChanges
+  readonly #listeners = new Set<(change: DurableChange) => void>()
+  readonly #tried: Promise<void>
+  readonly #startedAt = performance.now()
+  #place = 'PostgreSQL'
+  #status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
+  #embedded: Embedded | undefined
   #connection: Connection | undefined
-  #removeInterceptor: (() => void) | undefined
-  #ready: Promise<void>
-  #retry: NodeJS.Timeout | undefined
+  #isHopeless = false
   #published: readonly PublishedTool[] = []
-  #stopDatabase: (() => Promise<void>) | undefined
   #closing: Promise<void> | undefined
+  readonly #isClosing = new AbortController()
 
-  constructor(options: DurableOptions, times: Times = TIMES) {
+  constructor(options: DurableOptions, { desertedMs = 120_000 }: { desertedMs?: number } = {}) {
     this.#options = options
-    this.#times = times
+    this.#desertedMs = desertedMs
     this.#logger = options.logger ?? silentLogger
-    this.#standing = new Standing(this.#logger, options.onNotice)
-    this.#changes = new RunChanges({
-      read: async ids => (this.#connection ? readRuns(this.#connection.database, ids) : []),
-      isWatched: () => this.#standing.isWatched,
-      tell: run => this.#standing.tell({ type: 'run', run }),
-    })
-    this.#ready = this.#start()
+    this.#tried = new Promise(resolve => void this.#start(resolve))
   }
 
   ready(): Promise<void> {
-    return this.#ready
+    return this.#tried
   }
 
   status(): DurableStatus {
-    return this.#standing.status
+    return this.#status
   }
 
   async run(call: ToolCall, options: DurableRunOptions = {}): Promise<ToolResult> {
@@ -80,8 +89,8 @@ export class DurableCalls implements Durable {
     if (signal?.aborted) return cancelled(call.name)
     const accepted = await this.accept(call, options)
     if ('refused' in accepted) return accepted.refused
-    if (!signal) return accepted.result
     const { id, result } = accepted
+    if (!signal) return result
     return new Promise(resolve => {
       const giveUp = () => {
         // With a key, others may be waiting for the same run, and the caller may come back to it.
@@ -95,54 +104,90 @@ export class DurableCalls implements Durable {
   }
 
   async accept(call: ToolCall, options: DurableRunOptions = {}): Promise<AcceptedRun | RefusedRun> {
-    const connection = this.#connection
-    if (!connection?.isOpen || this.#closing) return { refused: unavailable(call.name, this.#why()) }
-    const { onProgress } = options
-    const accepted = await acceptRun(connection, call, options)
-    if (onProgress && 'id' in accepted && !connection.carrier.isExpected(accepted.id)) {
-      const stop = this.#changes.follow(accepted.id, onProgress)
-      void accepted.result.finally(stop)
+    const { name } = call
+    const connection = await this.#whenOpen(options.timeoutMs)
+    if (!connection) return { refused: unavailable(name, this.#why()) }
+    const { key, caller } = options
+    const id = key === undefined ? newId() : `run_${hashOf(['key', caller ?? null, key]).slice(0, 32)}`
+    try {
+      const route = this.#route(connection, name, options)
+      if (!route) {
+        const refused = await this.#refuse(connection, call, options)
+        return (key !== undefined && (await this.#attach(connection, id, call, options))) || { refused }
+      }
+      const { pool, queue, repeatable, isHere } = route
+      const run: NewRun = {
+        ...{ id, tool: name, pool, queue, name: options.calledAs ?? name, options: withLimit(options) },
+        call: storedCall(call, options, repeatable),
+        call_hash: hashOf(call.args ?? {}),
+        worker: isHere && !options.approval ? connection.workers.process : undefined,
+      }
+      const row = await (isHere || options.approval
+        ? connection.store.insert(connection.database, run)
+        : transaction(connection.database, client => connection.enqueue(client, run)))
+      if (!row) return (await this.#attach(connection, id, call, options)) ?? gone(name, id)
+      const result = connection.waiters.wait(id, run.worker === undefined ? options.onProgress : undefined)
+      if (run.worker !== undefined) {
+        connection.executions.expect(row, options)
+        connection.start(row)
+      }
+      return { id, result: this.#inTime(connection, id, call, options, result) }
+    } catch (error) {
+      if (
+        error instanceof TypeError ||
+        error instanceof RangeError ||
+        /exceed the limit/.test(messageOf(error))
+      )
+        return { refused: failed(name, 'invalid_arguments', `Invalid parameters: ${messageOf(error)}`) }
+      // It may have been journalled anyway, with nobody waiting for it.
+      if (key === undefined) void this.cancel(id).catch(() => {})
+      return { refused: unavailable(name, `the call could not be journalled: ${messageOf(error)}`) }
     }
-    return accepted
   }
 
   async get(id: string): Promise<Run | undefined> {
-    const [run] = await readRuns(this.#open().database, [id])
-    return run && this.#changes.withProgress(run)
+    const { store, waiters } = this.#open()
+    const [row] = await store.read([id])
+    return row && waiters.shown(row)
   }
 
   async callOf(id: string): Promise<{ call: ToolCall; options: DurableRunOptions } | undefined> {
-    const stored = await readStored(this.#open().database, id)
-    if (!stored) return undefined
-    const { tool: name, args, origin, caller, timeout_ms, repair, meta, pool } = stored.run
-    return {
-      call: { name, args },
-      options: { origin, caller, timeoutMs: timeout_ms, repair, meta, pool },
+    const [row] = await this.#open().store.read([id])
+    if (!row) return undefined
+    const { args, timeout_ms: timeoutMs, repair, meta } = storedOf(row)
+    const { tool: name, pool, origin, caller } = row
+    const options = {
+      origin: origin ?? undefined,
+      caller: caller ?? undefined,
+      timeoutMs,
+      repair,
+      meta,
+      pool,
     }
+    return { call: { name, args }, options }
   }
 
   isRun(call: CallContext): boolean {
-    return this.#connection?.carrier.runOf(call) !== undefined
+    return this.#connection?.executions.of(call) !== undefined
   }
 
   async list(filter: RunFilter = {}): Promise<Run[]> {
-    return (await listRuns(this.#open().database, filter)).map(run => this.#changes.withProgress(run))
+    const { store, waiters } = this.#open()
+    return (await store.list(filter)).map(row => waiters.shown(row))
   }
 
   async cancel(id: string): Promise<boolean> {
-    const connection = this.#open()
-    if (!(await isActive(connection.database, id))) return false
-    await cancelRun(id)
-    connection.carrier.cancel(id)
-    connection.notices.send({ cancel: id })
-    connection.notices.send({ ended: id })
-    await connection.approvals.withdraw(id)
-    const ended = await connection.ends.read(id)
-    return ended?.success === false && ended.code === 'cancelled'
+    const { store, engine, executions, waiters } = this.#open()
+    const row = await store.cancel(id)
+    if (!row) return false
+    executions.lose(id)
+    waiters.settle(id, cancelled(row.tool, id))
+    await engine.cancel(row).catch(() => {})
+    return true
   }
 
   async workers(): Promise<DurableWorker[]> {
-    return this.#open().roster.list()
+    return this.#open().workers.list()
   }
 
   publish(tools: readonly PublishedTool[]): void {
@@ -151,26 +196,48 @@ export class DurableCalls implements Durable {
   }
 
   offers(): readonly OfferedTool[] {
-    return this.#connection?.roster.offers() ?? []
+    return this.#connection?.workers.offers() ?? []
   }
 
+  /** The run gives its place back while a person decides, and starts again afterwards. */
   requestApproval(call: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
     const connection = this.#connection
-    const run = connection?.carrier.runOf(call)
-    if (!connection || !run) return undefined
-    return waitForVerdict(connection, run, asked)
+    const execution = connection?.executions.of(call)
+    if (!connection || !execution) return undefined
+    const { id, attempt, decision, decided_by: by } = execution.row
+    if (decision === 'approved')
+      return Promise.resolve({ approved: true, reason: '', ...(by !== null && { by }) })
+    return connection.store.park(id, attempt, asked).then(
+      () => {
+        connection.executions.lose(id)
+        return { approved: false, reason: 'the run waits for a decision' }
+      },
+      error => ({ approved: false, reason: `nobody could be asked: ${messageOf(error)}` }),
+    )
+  }
+
+  async approvalOf(runId: string): Promise<Approval | undefined> {
+    const [row] = await this.#open().store.read([runId])
+    return row?.state === 'approval' ? (row.approval ?? undefined) : undefined
   }
 
   async decide(approvalId: string, decision: 'approve' | 'deny', about: Decision = {}): Promise<boolean> {
     const connection = this.#open()
-    const runId = await connection.approvals.decide(approvalId, decision, about)
-    if (runId === undefined) return false
-    await connection.release([runId])
-    return true
+    const isApproved = decision === 'approve'
+    return transaction(connection.database, async client => {
+      const row = await connection.store.decide(client, approvalId, { ...about, isApproved })
+      if (!row) return false
+      if (isApproved) await connection.engine.enqueue(client, row.queue, row)
+      const result = denied(row.tool, about.reason ?? deniedBy(about.by))
+      if (!isApproved) await connection.store.finish(row, { result, isFinal: true }, client)
+      return true
+    })
   }
 
   onChange(listener: (change: DurableChange) => void): () => void {
-    return this.#standing.listen(listener)
+    const own = (change: DurableChange) => listener(change)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
   }
 
   close({ drainMs = DEFAULT_DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
@@ -179,67 +246,232 @@ export class DurableCalls implements Durable {
   }
 
   async #close(drainMs: number): Promise<void> {
-    clearTimeout(this.#retry)
-    await this.#ready
-    clearTimeout(this.#retry)
+    this.#isClosing.abort()
+    await this.#tried
     await this.#connection?.close(drainMs)
-    this.#removeInterceptor?.()
-    await this.#stopDatabase?.()
-    this.#changes.close()
-    this.#standing.failed({ message: 'durable calls have been shut down', isPassing: false })
+    await this.#embedded?.stop()
+    this.#become({ state: 'failed', text: 'durable calls have been shut down' })
   }
 
-  /** Never rejects. After a passing problem, it retries in the background. */
-  async #start(): Promise<void> {
-    try {
-      const { url, place, stop } = await openDatabase(this.#options)
-      this.#standing.place = place
-      this.#stopDatabase = stop
-      this.#connection = await this.#connect(url)
-      const use = this.#options.use ?? (interceptor => this.#options.executor.use(interceptor))
-      this.#removeInterceptor = use(this.#connection.carrier.interceptor)
-      if (this.#published.length > 0) await this.#connection.publish(this.#published)
-      this.#standing.ready()
-    } catch (error) {
-      this.#fail(problemOf(error, this.#standing.place))
+  /** Connects, again and again unless that is pointless. `onTried` is called after the first attempt. */
+  async #start(onTried: () => void): Promise<void> {
+    while (!this.#isClosing.signal.aborted && !this.#connection && !this.#isHopeless) {
+      try {
+        this.#connection = await this.#connect()
+        this.#become({ state: 'ready', text: `connected to ${this.#place}` })
+      } catch (error) {
+        const { message, isLasting } = problemOf(error, this.#place)
+        this.#isHopeless = isLasting
+        this.#become({ state: 'failed', text: isLasting ? message : `${message}; retrying` })
+      }
+      onTried()
+      if (!this.#connection && !this.#isHopeless)
+        await sleep(RETRY_START_MS, undefined, { signal: this.#isClosing.signal }).catch(() => {})
     }
+    onTried()
   }
 
-  #connect(url: URL): Promise<Connection> {
+  async #connect(): Promise<Connection> {
     const { workerId, pool = 'default', role = 'worker' } = this.#options
-    const id = workerId ?? `${hostname()}-${pool}`
-    const options = { ...this.#options, id, pool, role, logger: this.#logger, times: this.#times }
-    return Connection.open(url, options, {
-      onOpen: () => this.#connection && this.#standing.ready(),
-      onLost: reason => !this.#closing && this.#standing.lost(reason),
-      onWorkers: () => this.#standing.tell({ type: 'workers' }),
-      onApprovals: () => void this.#tellApprovals().catch(() => {}),
-      onRun: id => this.#changes.noteChange(id),
-      onProgress: (id: string, progress: Progress) => this.#changes.noteProgress(id, progress),
+    const url = await this.#database()
+    const options = {
+      ...this.#options,
+      id: workerId ?? `${hostname()}-${pool}`,
+      pool,
+      role,
+      logger: this.#logger,
+    }
+    return Connection.open(url, {
+      ...options,
+      desertedMs: this.#desertedMs,
+      published: () => this.#published,
+      beforeReconnect: () => this.#embedded?.restart(),
+      tell: change => this.#tell(change),
+      onOpen: () => {
+        if (this.#status.state !== 'lost') return
+        this.#become({ state: 'ready', text: `connected to ${this.#place}` })
+        this.#notice(`PostgreSQL at ${this.#place} is reachable again; durable calls continue`)
+      },
+      onLost: reason => {
+        if (this.#closing) return
+        const text = `PostgreSQL at ${this.#place} is unreachable (${reason}); reconnecting`
+        this.#become({ state: 'lost', text })
+        this.#notice(`${text}. Calls that need it fail until then; accepted ones continue afterwards`)
+      },
     })
   }
 
-  #fail(problem: DatabaseProblem): void {
-    void this.#stopDatabase?.().catch(() => {})
-    this.#stopDatabase = undefined
-    this.#standing.failed(problem)
-    if (!problem.isPassing || this.#closing) return
-    this.#retry = setTimeout(() => {
-      this.#ready = this.#start()
-    }, RETRY_START_MS)
+  async #database(): Promise<URL> {
+    const { databaseUrl, dataDir, onNotice } = this.#options
+    if (databaseUrl !== undefined) {
+      const url = checkedUrl(databaseUrl)
+      this.#place = placeOf(url)
+      return url
+    }
+    if (dataDir === undefined)
+      throw new DatabaseProblem(
+        'Durable calls need a database: set databaseUrl, or dataDir for an embedded one',
+      )
+    await this.#embedded?.restart()
+    const isFirst = this.#status.state === 'starting'
+    this.#embedded ??= await startEmbedded(dataDir, { onNotice: isFirst ? onNotice : undefined })
+    this.#place = `${placeOf(this.#embedded.url)} (embedded)`
+    return this.#embedded.url
   }
 
-  async #tellApprovals(): Promise<void> {
-    if (!this.#connection || !this.#standing.isWatched) return
-    this.#standing.tell({ type: 'approvals', approvals: await this.#connection.approvals.list() })
+  /** Calls that arrive while it starts wait for it, within their deadline. */
+  async #whenOpen(timeoutMs = Number.POSITIVE_INFINITY): Promise<Connection | undefined> {
+    const until = performance.now() + timeoutMs
+    const isStarting = () =>
+      this.#status.state === 'starting' || performance.now() < this.#startedAt + STARTING_MS
+    while (
+      !this.#connection &&
+      !this.#isHopeless &&
+      !this.#closing &&
+      isStarting() &&
+      performance.now() < until
+    )
+      await sleep(LOOK_MS)
+    return this.#connection?.isOpen && !this.#closing ? this.#connection : undefined
+  }
+
+  /** `undefined` if nobody runs the tool. */
+  #route(
+    { workers, queueOf, isLimited }: Connection,
+    name: string,
+    options: DurableRunOptions,
+  ): Route | undefined {
+    const { pool: wanted = workers.pool } = options
+    const pools = typeof wanted === 'string' ? [wanted] : wanted
+    const own = workers.role === 'worker' ? this.#options.executor.tools.findTool(name) : undefined
+    if (own && pools.includes(workers.pool)) {
+      const queue = queueOf(this.#published.find(tool => tool.name === name)?.server)
+      const isHere = !(isLimited(queue) && workers.isServed(workers.pool, name))
+      return { pool: workers.pool, queue, repeatable: isRepeatable(own), isHere }
+    }
+    const pool = pools.find(each => workers.isServed(each, name))
+    const offer = pool === undefined ? undefined : workers.find(pool, name)
+    if (!offer) return undefined
+    const { tool } = offer
+    return { pool: offer.pool, queue: tool.queue, repeatable: isRepeatable(tool), isHere: false }
+  }
+
+  async #refuse({ workers }: Connection, call: ToolCall, options: DurableRunOptions): Promise<ToolResult> {
+    const { pool = workers.pool } = options
+    const pools = typeof pool === 'string' ? [pool] : pool
+    const since = pools.map(each => workers.find(each, call.name)?.goneSince).find(time => time !== undefined)
+    const isUnknown = since === undefined && options.pool === undefined && workers.role === 'worker'
+    // A dry run: the tool may appear meanwhile, and must not run after all.
+    const { result } = isUnknown
+      ? await this.#options.executor.dryRun(call, { ...options, signal: undefined })
+      : {}
+    return result?.success === false ? result : unavailable(call.name, nobodyRuns(pools, since))
+  }
+
+  /** Waits for the run that already used this key. */
+  async #attach(
+    connection: Connection,
+    id: string,
+    call: ToolCall,
+    options: DurableRunOptions,
+  ): Promise<AcceptedRun | RefusedRun | undefined> {
+    const [row] = await connection.store.read([id])
+    if (!row) return undefined
+    const { pool = connection.workers.pool, calledAs = call.name } = options
+    const isSameTool = (row.tool === call.name && [pool].flat().includes(row.pool)) || row.name === calledAs
+    if (!isSameTool || row.call_hash !== hashOf(call.args ?? {})) {
+      const error = `Idempotency key '${options.key}' was used for another call`
+      return { refused: failed(call.name, 'invalid_arguments', error), isConflict: true }
+    }
+    const ended = row.ended_at ? resultOf(row) : undefined
+    const result = ended ? Promise.resolve(ended) : connection.waiters.wait(id, options.onProgress)
+    return { id, result: this.#inTime(connection, id, call, options, result) }
+  }
+
+  /** The result, or at the caller's deadline that the run goes on. Waiting for a person does not count. */
+  async #inTime(
+    connection: Connection,
+    id: string,
+    call: ToolCall,
+    options: DurableRunOptions,
+    result: Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    const { executor } = this.#options
+    const offered = connection.workers.offers().find(({ tool }) => tool.name === call.name)?.tool
+    const { maxTimeoutMs, timeoutMs } = executor.tools.findTool(call.name) ?? offered ?? {}
+    const limitMs = options.timeoutMs ?? maxTimeoutMs ?? timeoutMs ?? executor.timeoutMsOf(call.name, {})
+    const over = new AbortController()
+    void result.finally(() => over.abort())
+    const deadline = async (): Promise<ToolResult> => {
+      let state: string | undefined
+      do {
+        await sleep(limitMs + GRACE_MS, undefined, { signal: over.signal, ref: false })
+        state = (await connection.store.read([id]).catch(() => []))[0]?.state
+      } while (state === 'approval')
+      return failed(
+        call.name,
+        'timeout',
+        `Tool '${call.name}' timed out after ${limitMs} ms; run '${id}' continues`,
+        id,
+      )
+    }
+    return Promise.race([result, deadline().catch(() => result)])
+  }
+
+  #become(status: DurableStatus): void {
+    this.#status = status
+    this.#tell({ type: 'state' })
+  }
+
+  /** A listener that throws does not affect the others. */
+  #tell(change: DurableChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#logger.warn({ error: messageOf(error) }, 'A listener for durable calls failed')
+      }
+    }
+  }
+
+  #notice(text: string): void {
+    this.#logger.warn({ state: this.#status.state }, text)
+    this.#options.onNotice?.(text)
   }
 
   #why(): string {
-    return this.#closing ? 'Toolpost is shutting down' : this.#standing.status.text
+    return this.#closing ? 'Toolpost is shutting down' : this.#status.text
   }
 
   #open(): Connection {
     if (!this.#connection) throw new Error(`Durable calls are unavailable: ${this.#why()}`)
     return this.#connection
   }
+}
+
+function newId(): string {
+  return `run_${randomUUID().replaceAll('-', '')}`
+}
+
+function withLimit(options: DurableRunOptions): DurableRunOptions {
+  const { approval } = options
+  return approval ? { ...options, approval: { timeoutMs: DEFAULT_APPROVAL_MS, ...approval } } : options
+}
+
+function isRepeatable({
+  readOnly,
+  idempotent,
+}: {
+  readOnly?: boolean | undefined
+  idempotent?: boolean | undefined
+}) {
+  return readOnly === true || idempotent === true
+}
+
+function deniedBy(by: string | undefined): string {
+  return by === undefined ? 'denied by the user' : `denied by ${by}`
+}
+
+function gone(tool: string, id: string): RefusedRun {
+  return { refused: unavailable(tool, `run '${id}' was deleted`) }
 }

@@ -10,7 +10,6 @@ import type { Durable, DurableOptions, PublishedTool } from 'toolpost/project'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
 import { DurableCalls } from '../src/durable-calls.ts'
-import { TIMES, type Times } from '../src/times.ts'
 
 export const WAIT = { timeout: 30_000, interval: 20 }
 const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
@@ -18,7 +17,7 @@ const schema = { type: 'object', properties: { id: { type: 'string' } } } as con
 interface Here extends Partial<DurableOptions> {
   interceptor?: (durable: () => Durable) => Interceptor
   /** Shorter than in production. */
-  times?: Partial<Times>
+  desertedMs?: number
 }
 
 /** One PostgreSQL for all tests of a file, with this process as a worker and others beside it that can be killed. */
@@ -48,7 +47,7 @@ export function durableUnderTest() {
   })
 
   /** This process as a worker of the pool `here`, with tools that count their executions. */
-  async function start({ interceptor, times, ...options }: Here = {}) {
+  async function start({ interceptor, desertedMs, ...options }: Here = {}, isAwaited = true) {
     const { tools, executed, underWay } = countingTools(id => appendFileSync(ledger, `put ${id} here\n`))
     const executor = new ToolExecutor(tools)
     // As the history does in a project.
@@ -56,18 +55,18 @@ export function durableUnderTest() {
     if (interceptor) executor.use(interceptor(() => durable))
     const durable: Durable = new DurableCalls(
       { executor, databaseUrl: postgres.url(), pool: 'here', ...options },
-      { ...TIMES, ...times },
+      desertedMs === undefined ? {} : { desertedMs },
     )
     open = durable
     durable.publish(tools.getTools().map(published))
-    await durable.ready()
+    if (isAwaited) await durable.ready()
     return { durable, executed, underWay, executor }
   }
 
   /** A worker of the pool `elsewhere` in a separate process. */
-  async function startWorker(id: string, limits: DurableOptions['limits'] = {}): Promise<ChildProcess> {
+  async function startWorker(id: string): Promise<ChildProcess> {
     const script = fileURLToPath(new URL('worker-process.mjs', import.meta.url))
-    const args = [script, postgres.url(), 'elsewhere', id, ledger, JSON.stringify(limits)]
+    const args = [script, postgres.url(), 'elsewhere', id, ledger]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     workers.push(child)
     const state = await new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))

@@ -1,12 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { afterAll, expect, it } from 'vitest'
-import { startEmbedded } from '../src/embedded/start-embedded.ts'
+import { startEmbedded } from '../src/embedded.ts'
 import { createDurable } from '../src/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-embedded-'))
+// As root, PostgreSQL runs as another user, who has to get there.
+chmodSync(folder, 0o755)
 const dataDir = join(folder, '.toolpost', 'postgres')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -20,7 +22,7 @@ function open() {
   return { durable, notices }
 }
 
-it('creates a PostgreSQL once, finds it running, stops it when nobody uses it, and keeps its data', {
+it('[F67] creates a PostgreSQL once, finds it running, starts it again if it is killed, and keeps its data', {
   timeout: 90_000,
 }, async () => {
   const first = open()
@@ -37,9 +39,13 @@ it('creates a PostgreSQL once, finds it running, stops it when nobody uses it, a
   const found = await startEmbedded(dataDir)
   expect(readFileSync(pidFile, 'utf8').split('\n')[0]).toBe(pid)
   expect(first.durable.status().text).toContain(`127.0.0.1:${found.url.port}`)
-  // Somebody else uses it: it stays.
+  // Whoever started it stops it.
   await found.stop()
   expect(existsSync(pidFile)).toBe(true)
+  process.kill(Number(pid), 'SIGKILL')
+  await expect.poll(() => first.durable.status().state, { timeout: 30_000 }).toBe('lost')
+  await expect.poll(() => first.durable.status().state, { timeout: 60_000 }).toBe('ready')
+  expect(await first.durable.run({ name: 'ping' })).toMatchObject({ success: true })
   await first.durable.close()
   await expect.poll(() => existsSync(pidFile), { timeout: 30_000 }).toBe(false)
 

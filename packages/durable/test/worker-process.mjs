@@ -1,9 +1,9 @@
-// A worker in a separate process, to be killed: node worker-process.mjs <database url> <pool> <id> <ledger> <limits>
+// A worker in a separate process, to be killed: node worker-process.mjs <database url> <pool> <id> <ledger>
 import { appendFileSync } from 'node:fs'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
 
-const [databaseUrl, pool, workerId, ledger, limits = '{}'] = process.argv.slice(2)
+const [databaseUrl, pool, workerId, ledger] = process.argv.slice(2)
 const note = text => appendFileSync(ledger, `${text} ${workerId}\n`)
 const schema = { type: 'object', properties: { id: { type: 'string' }, hold: { type: 'array' } } }
 
@@ -28,16 +28,7 @@ tools.addCustomTool(
   defineTool({ name: 'look', description: 'Reads', schema, readOnly: true, handler: work('look') }),
 )
 const executor = new ToolExecutor(tools)
-// As the history does in a project.
-executor.observe(() => {})
-const durable = createDurable({
-  executor,
-  databaseUrl,
-  pool,
-  workerId,
-  role: 'worker',
-  limits: JSON.parse(limits),
-})
+const durable = createDurable({ executor, databaseUrl, pool, workerId, role: 'worker' })
 durable.publish(
   tools.getTools().map(({ name, description, schema, readOnly }) => ({
     ...{ name, description, schema, readOnly, fingerprint: name },

@@ -21,6 +21,8 @@ interface Entry {
   options: DurableRunOptions
   result: Promise<ToolResult>
   controller: AbortController
+  /** A person has approved it. */
+  approved?: boolean
 }
 
 interface Process {
@@ -69,6 +71,8 @@ export class MemoryDatabase {
           refused: failed(call, `Idempotency key '${key}' was used for another call`),
           isConflict: true,
         }
+      if (!before && Array.isArray(given.pool) && given.pool.length === 0)
+        return { refused: failed(call, 'no worker') }
       const { run, result } = before ?? this.#begin(call, given, own)
       return { id: run.id, result }
     }
@@ -134,6 +138,7 @@ export class MemoryDatabase {
         )
       },
       requestApproval: (call, asked) => this.#request(call, asked),
+      approvalOf: async id => this.approvals.get(id)?.asked,
       decide: async (id, decision, { by, reason = 'a person said no' } = {}) => {
         const waiting = this.approvals.get(id)
         this.approvals.delete(id)
@@ -154,7 +159,8 @@ export class MemoryDatabase {
   }
 
   #begin(call: ToolCall, options: DurableRunOptions, own: Process): Entry {
-    const { pool = own.pool, caller, origin, key } = options
+    const { caller, origin, key } = options
+    const [pool = own.pool] = [options.pool ?? own.pool].flat()
     const now = new Date().toISOString()
     const run: Run = {
       id: randomUUID(),
@@ -189,6 +195,7 @@ export class MemoryDatabase {
     this.#change(entry, { state: 'running', attempts: 1, worker: worker.options.workerId })
     const { key: _, pool: __, approval, ...given } = options
     const asked = approval && (await this.#ask(entry))
+    entry.approved = asked?.approved || options.approved === true
     const result =
       asked && !asked.approved
         ? ({ ...failed(call, `Tool '${call.name}' was denied: ${asked.reason}`), code: 'denied' } as const)
@@ -209,6 +216,7 @@ export class MemoryDatabase {
 
   #request({ options: { signal } }: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
     const entry = signal && this.runs.get(signal)
+    if (entry?.approved) return Promise.resolve({ approved: true, reason: '' })
     return entry && this.#wait(entry, asked)
   }
 

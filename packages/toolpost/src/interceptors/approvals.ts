@@ -139,6 +139,11 @@ export class Approvals {
     return approval
   }
 
+  /** Whether an earlier decision covers the call, so that nobody has to be asked. */
+  isDecided(call: CallContext): boolean {
+    return this.#remembered.find(call) !== undefined || this.#options.isApproved?.(call) === true
+  }
+
   /** Asks on every available channel whether a call may run. Never rejects. */
   async request(call: CallContext, because?: string, timeoutMs?: number): Promise<Verdict> {
     const key = keyOf(call)

@@ -61,7 +61,9 @@ export function breaker(options: BreakerOptions = {}): Breaker {
   /** Records how a call ended. While the circuit is open, only the call that was let through counts. */
   function note(server: string, call: CallContext, result: ToolResult, probed?: Circuit): void {
     const open = openOf(server)
-    if (open !== probed || isImpatient(call, result)) return
+    // How a durable run ended elsewhere says nothing about a server here: its worker may have been lost.
+    const isElsewhere = !result.success && call.notes.run !== undefined
+    if (open !== probed || isImpatient(call, result) || isElsewhere) return
     if (!result.success && (result.code === 'unavailable' || result.code === 'timeout')) {
       const { failures = 0, retryAt } = circuits.get(server) ?? {}
       const { caller } = call

@@ -58,7 +58,8 @@ export function policy(
     if (call.dryRun) {
       const { then = 'allow', because, timeoutMs } = rule ?? {}
       call.dryRun.verdict = then
-      if (then === 'ask') call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs) }
+      if (then === 'ask' && !approvals.isDecided(call))
+        call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs) }
       if (then !== 'deny') return next()
     }
     if (!rule) return next()

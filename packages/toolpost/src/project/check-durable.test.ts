@@ -20,8 +20,8 @@ describe('durable in toolpost.json', () => {
     expect(await open('true')).toBe(true)
     expect(await open('false')).toBe(false)
     vi.stubEnv('TEST_DATABASE', 'postgres://me:Tr0ub4dor@db:5432/toolpost')
-    const limits = { 'pay*': { concurrency: 2 } }
-    const rest = { pool: 'home-1', tools: ['pay', 'x*'], concurrency: 4, limits, days: 90 }
+    const servers = { zwave: { concurrency: 2 } }
+    const rest = { pool: 'home-1', tools: ['pay', 'x*'], concurrency: 4, servers, days: 90 }
     expect(await open(JSON.stringify({ databaseUrl: '${TEST_DATABASE}', ...rest }))).toEqual({
       databaseUrl: 'postgres://me:Tr0ub4dor@db:5432/toolpost',
       ...rest,
@@ -41,8 +41,9 @@ describe('durable in toolpost.json', () => {
     ['{ "concurrency": 0 }', '2:18', 'concurrency'],
     ['{ "days": 0 }', '2:11', 'days'],
     ['{ "days": 1.5 }', '2:11', 'days'],
-    ['{ "limits": { "pay": {} } }', '2:22', "needs 'concurrency' or 'perMinute'"],
-    ['{ "limits": { "pay": { "queue": 1 } } }', '2:', 'queue'],
+    ['{ "servers": { "pay": {} } }', '2:23', "needs 'concurrency' or 'perMinute'"],
+    ['{ "servers": { "pay": { "queue": 1 } } }', '2:', 'queue'],
+    ['{ "limits": { "pay": { "concurrency": 1 } } }', '2:13', "use 'durable.servers'"],
     ['{ "url": "postgres://db/x" }', '2:', 'url'],
   ])('[F41] is refused if it is %s, with the place', async (durable, place, problem) => {
     const refused = expect(open(durable)).rejects

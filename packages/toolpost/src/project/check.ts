@@ -135,11 +135,15 @@ function issuerProblem(address: string): string | undefined {
 function* durableProblems(
   durable: Exclude<ToolpostConfig['durable'], boolean | undefined>,
 ): Generator<Problem> {
-  const { databaseUrl, tools, limits } = durable
+  const { databaseUrl, tools, servers, limits } = durable
   const problem = databaseUrl === undefined ? undefined : databaseProblem(databaseUrl)
   if (problem !== undefined) yield { path: ['databaseUrl'], problem }
   yield* globProblems(tools, ['tools'])
-  yield* limitProblems(limits, ['limits'])
+  yield* limitProblems(servers, ['servers'])
+  if (limits !== undefined) {
+    const problem = "is set by MCP server now, not by tool: use 'durable.servers' (\"local\" for other tools)"
+    yield { path: ['limits'], problem }
+  }
 }
 
 function databaseProblem(text: string): string | undefined {

@@ -127,10 +127,12 @@ export interface DurableConfig {
   pool?: string
   /** Tools whose calls are always durable: patterns with `*` and `?`. */
   tools?: string[]
-  /** How many runs a worker executes at once. */
+  /** How many runs of one server a worker executes at once. */
   concurrency?: number
-  /** By tool, with `*` and `?`: limits shared by all workers of the pool. */
-  limits?: Record<string, { concurrency?: number; perMinute?: number }>
+  /** By MCP server, or `local` for other tools: limits shared by all workers of the pool. */
+  servers?: Record<string, { concurrency?: number; perMinute?: number }>
+  /** Replaced by `servers`. */
+  limits?: Record<string, object>
   /** How many days a run is kept after it ends. */
   days?: number
 }

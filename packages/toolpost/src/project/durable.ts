@@ -75,10 +75,14 @@ export interface DurableWorker {
 export interface DurableRunOptions extends RunOptions {
   /** The same key and call from one caller is the same run; the same key with another call is refused. */
   key?: string | undefined
-  /** The pool whose workers may run it, if they publish the tool; this process's own pool if left out. */
-  pool?: string | undefined
-  /** Asks a person before it runs; the wait is durable, too. */
+  /** The pools whose workers may run it, if they publish the tool; this process's own if left out. None: it is not started. */
+  pool?: string | readonly string[] | undefined
+  /** The caller's name for the tool, if its workers have another one for it. */
+  calledAs?: string | undefined
+  /** A person decides before it is queued; the wait is durable, too. */
   approval?: { because?: string | undefined; timeoutMs?: number | undefined } | undefined
+  /** A person has approved it: it is not asked about again. */
+  approved?: boolean | undefined
 }
 
 /** A tool as a worker publishes it: everything others need to offer it as their own. */
@@ -87,6 +91,8 @@ export interface PublishedTool extends ToolTraits {
   description: string
   schema: JsonSchema
   outputSchema?: JsonSchema | undefined
+  /** The MCP server it belongs to on its worker. */
+  server?: string | undefined
   /** Equal for equal definitions. */
   fingerprint: string
 }
@@ -121,9 +127,11 @@ export interface DurableOptions {
   /** `gateway`: accepts runs, but leaves them to workers. */
   role?: 'worker' | 'gateway' | undefined
   pool?: string | undefined
-  /** How many runs this worker executes at once; with 0 it runs only what it accepts itself. */
+  /** How many runs of one server this worker executes at once; with 0 it runs only what it accepts itself. */
   concurrency?: number | undefined
-  /** By pattern with `*` and `?`: limits per tool, shared by all machines of a pool. */
+  /** The MCP servers whose tools this worker has. Each has a queue, and the tools of no server share one. */
+  servers?: readonly string[] | undefined
+  /** By server (`local` for tools of none): limits shared by all machines of a pool. */
   limits?: Readonly<Record<string, { concurrency?: number; perMinute?: number }>> | undefined
   /** How many days runs and their keys are kept after they end; 30 if left out. */
   days?: number | undefined
@@ -167,7 +175,7 @@ export interface Durable {
   /** Resolves when it is connected or has failed; never rejects. */
   ready(): Promise<void>
   status(): DurableStatus
-  /** Like `executor.run`, with `run_id` in the result. Never rejects. */
+  /** Like `executor.run`, with `run_id` in the result; at the caller's deadline `timeout`, and the run goes on. Never rejects. */
   run(call: ToolCall, options?: DurableRunOptions): Promise<ToolResult>
   /** Resolves as soon as the run is journalled, or to a failed result if it cannot be accepted. */
   accept(call: ToolCall, options?: DurableRunOptions): Promise<AcceptedRun | RefusedRun>
@@ -186,11 +194,12 @@ export interface Durable {
   /** What other processes currently offer; tools of processes that are gone stay until they are forgotten. */
   offers(): readonly OfferedTool[]
   /**
-   * Asks about the call of a run, in the database, where every gateway sees it; the run is in `approval` meanwhile. Each run
-   * is asked about once: after a restart it continues to wait, or has its answer. `undefined` if the call does not belong to
-   * a run.
+   * Asks about the call of a run, in the database, where every gateway sees it. Unless that was done already, the run is
+   * taken back, and starts again once somebody has approved it. `undefined` if the call does not belong to a run.
    */
   requestApproval(call: CallContext, asked: Approval): Promise<RunVerdict> | undefined
+  /** The approval that a run waits for, if any. */
+  approvalOf(runId: string): Promise<Approval | undefined>
   /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
   onChange(listener: (change: DurableChange) => void): () => void

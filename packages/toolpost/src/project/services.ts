@@ -71,6 +71,7 @@ export function createServices(project: Project, resolved: ResolvedConfig, optio
       use: interceptor => control.useInside(interceptor),
       onChange: change => listeners.tell('durable', change),
       onBack: pool => control.resetBreaker(pool),
+      waitForTool: (name, limitMs) => project.waitForTool(name, limitMs),
     },
     options.durable,
   )

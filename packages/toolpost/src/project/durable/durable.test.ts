@@ -160,6 +160,22 @@ describe('a run that a person must approve', () => {
     expect(other.project.approvals.decide(asked?.id ?? '', 'deny')).toBeUndefined()
   })
 
+  it('is asked about once if its tool is always durable, and not at all if that was remembered', async () => {
+    const database = new MemoryDatabase()
+    const config = { durable: { tools: ['pay'] }, policy, tools: [mock('pay', 'paid')] }
+    const { project, run } = await process(database, config)
+    let asked = 0
+    project.approvals.onChange(waiting => {
+      for (const { id } of waiting)
+        if (project.approvals.decide(id, 'approve', { remember: 'session' })) asked++
+    })
+    expect(await run({ name: 'pay' }, { origin: 'http' })).toMatchObject({ result: 'paid' })
+    expect(asked).toBe(1)
+    const accepted = await project.durable()?.accept({ name: 'pay' }, { origin: 'http', key: 'k' })
+    expect(accepted && 'id' in accepted && (await accepted.result)).toMatchObject({ result: 'paid' })
+    expect(asked).toBe(1)
+  })
+
   it('is asked about by the policy of the process that accepts it, too, if it runs elsewhere', async () => {
     const database = new MemoryDatabase()
     await process(database, { durable: { pool: 'home' }, tools: [mock('pay', 'paid')] })
@@ -190,11 +206,14 @@ describe('a run that a person must approve', () => {
 describe('the engine of a project', () => {
   it('gets what the configuration says, under a name that stays', async () => {
     const database = new MemoryDatabase()
-    const limits = { 'pay*': { concurrency: 2, perMinute: 60 } }
-    const durable = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, limits, days: 7 }
+    const limits = { zwave: { concurrency: 2, perMinute: 60 } }
+    const shared = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, days: 7 }
+    const durable = { ...shared, servers: limits }
     const { project, folder } = await process(database, { durable }, { role: 'gateway' })
     const workerId = readFileSync(join(folder, '.toolpost', 'worker-id'), 'utf8').trim()
-    expect([...database.processes]).toMatchObject([{ options: { ...durable, role: 'gateway', workerId } }])
+    expect([...database.processes]).toMatchObject([
+      { options: { ...shared, limits, servers: [], role: 'gateway', workerId } },
+    ])
     await project.close()
     const again = await openProject({
       file: join(folder, 'toolpost.json'),

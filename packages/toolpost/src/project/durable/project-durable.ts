@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Interceptor } from '../../executor/chain.ts'
@@ -14,7 +17,6 @@ import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStat
 import type { CloseOptions, Part } from '../part.ts'
 import type { ResolvedConfig as Description } from '../resolve.ts'
 import { DurableRuns } from './durable-runs.ts'
-import { workerId } from './worker-id.ts'
 
 /** What a command wants from durable calls; the configuration provides the rest. */
 export interface DurableWishes extends Pick<DurableOptions, 'role' | 'pool' | 'concurrency'> {
@@ -35,6 +37,8 @@ export interface DurableParts {
   onChange(change: DurableChange): void
   /** Called when a pool has workers again. */
   onBack(pool: string): void
+  /** Waits until a tool of a server that is starting has appeared, for at most `limitMs`. */
+  waitForTool(name: string, limitMs: number): Promise<void>
 }
 
 /** A separate package, which Toolpost knows by name only. */
@@ -88,8 +92,8 @@ export class ProjectDurable implements Part {
   /** `undefined` if it is off or was not started. */
   status(): DurableStatus | undefined {
     if (this.#problem !== undefined) return { state: 'failed', text: this.#problem }
-    if (this.#runs) return this.#runs.durable.status()
-    return this.#starting && { state: 'starting', text: 'loading' }
+    if (!this.#runs) return undefined
+    return this.#runs.isLoaded ? this.#runs.durable.status() : { state: 'starting', text: 'loading' }
   }
 
   /** Resolves when it is connected, has failed, or is off. Never rejects. */
@@ -115,29 +119,31 @@ export class ProjectDurable implements Part {
   }
 
   async #end(options?: CloseOptions): Promise<void> {
-    // A start in progress ends by being closed.
     const runs = this.#runs
-    if (!runs) await this.#starting
+    this.#runs = this.#starting = this.#problem = undefined
     // Its own shutdown is not reported.
     this.#stop?.()
-    await (runs ?? this.#runs)?.close(options)
-    this.#runs = this.#starting = this.#problem = undefined
+    await runs?.close(options)
   }
 
   async #open(): Promise<void> {
-    const { configuration, executor, approvals, use, onBack, onChange, say } = this.#parts
+    const { configuration, onChange, say } = this.#parts
     const { create = createInstalled, role, concurrency } = this.#wishes
-    const isServer = (name: string) => Object.hasOwn(configuration.config.mcpServers ?? {}, name)
-    const named = () => configOf(configuration.config)?.tools ?? NO_TOOLS
-    const publishes = role !== 'gateway' && concurrency !== 0
-    const options = { executor, approvals, use, isServer, named, onBack, publishes }
+    const creating = (async () => create(this.#engineOptions()))()
+    const runs = new DurableRuns(creating, {
+      ...this.#parts,
+      isServer: name => Object.hasOwn(configuration.config.mcpServers ?? {}, name),
+      named: () => configOf(configuration.config)?.tools ?? NO_TOOLS,
+      publishes: role !== 'gateway' && concurrency !== 0,
+    })
+    this.#runs = runs
     try {
-      const durable = await create(this.#engineOptions())
-      this.#stop = durable.onChange(onChange)
-      this.#runs = new DurableRuns(durable, options)
-      await durable.ready()
-      this.#runs?.update()
+      const durable = await creating
+      if (this.#runs === runs) this.#stop = durable.onChange(onChange)
+      await runs.ready()
     } catch (error) {
+      if (this.#runs !== runs) return
+      this.#runs = undefined
       this.#problem = safeText(describeThrown(error))
       say(`⚠️ Durable calls are off: ${this.#problem}`)
     }
@@ -147,23 +153,40 @@ export class ProjectDurable implements Part {
   #engineOptions(): DurableOptions {
     const { configuration, executor, logger, say, use } = this.#parts
     const { config, file } = configuration.current
-    const { databaseUrl, pool, concurrency, limits, days } = configOf(config) ?? {}
+    const { databaseUrl, pool, concurrency, servers: limits, days } = configOf(config) ?? {}
     const { role, stays, create: _, ...wishes } = this.#wishes
     const folder = join(file === undefined ? process.cwd() : dirname(file), '.toolpost')
     return {
-      executor,
+      ...{ executor, role, limits, days, use, logger, onNotice: say },
       ...(databaseUrl === undefined ? { dataDir: join(folder, 'postgres') } : { databaseUrl }),
       ...(stays && { workerId: workerId(join(folder, 'worker-id')) }),
-      role,
       pool: wishes.pool ?? pool,
       concurrency: wishes.concurrency ?? concurrency,
-      limits,
-      days,
-      use,
-      logger,
-      onNotice: say,
+      servers: Object.keys(config.mcpServers ?? {}),
     }
   }
+}
+
+/** The id of a folder's worker, stable across restarts; a new one each time if it cannot be saved. */
+function workerId(file: string): string {
+  try {
+    const kept = readFileSync(file, 'utf8').trim()
+    if (/^[\w.-]{1,64}$/.test(kept)) return kept
+  } catch {
+    // The first start in this folder.
+  }
+  const host =
+    hostname()
+      .replace(/[^\w.-]/g, '')
+      .slice(0, 32) || 'worker'
+  const id = `${host}-${randomBytes(3).toString('hex')}`
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `${id}\n`)
+  } catch {
+    // The folder is not writable.
+  }
+  return id
 }
 
 const NO_TOOLS: readonly string[] = []
@@ -174,8 +197,8 @@ function configOf({ durable }: ToolpostConfig): DurableConfig | undefined {
   return durable === true ? {} : durable
 }
 
-/** The part of the configuration the engine is created with: which tools are durable is looked up on every call. */
-function engineOf(config: ToolpostConfig): DurableConfig | undefined {
+/** What the engine is created with; which tools are durable is looked up on every call. */
+function engineOf(config: ToolpostConfig): object | undefined {
   const { tools: _, ...rest } = configOf(config) ?? {}
-  return configOf(config) && rest
+  return configOf(config) && { ...rest, queues: Object.keys(config.mcpServers ?? {}) }
 }

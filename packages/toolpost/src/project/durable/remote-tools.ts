@@ -1,12 +1,14 @@
 import type { ToolResult } from '../../call/tool-result.ts'
 import type { CallContext } from '../../executor/context.ts'
 import { unavailable } from '../../executor/failure.ts'
+import { fingerprint } from '../../interceptors/canonical.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { plainSchema } from '../../schema/limits.ts'
 import type { InvokeOptions, Tool } from '../../tools/tool.ts'
 import { ToolFailureError } from '../../tools/tool-failure-error.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { ToolOutput } from '../../tools/tool-output.ts'
 import type { AcceptedRun, Durable, OfferedTool, PublishedTool } from '../durable.ts'
-import { publishedTool } from './published-tool.ts'
 
 export interface RemoteToolsOptions {
   tools: ToolManager
@@ -35,7 +37,7 @@ export class RemoteTools {
   /** By source and name. */
   #remotes = new Map<string, Remote>()
   /** The runs of pending calls, by the calls' `meta`. */
-  readonly #runs = new WeakMap<object, { id?: string | undefined }>()
+  readonly #runs = new WeakMap<object, { id?: string | undefined; approved: boolean }>()
 
   /** One check per pending call: whether anybody is left to start it. */
   readonly #pending = new Set<() => void>()
@@ -46,7 +48,8 @@ export class RemoteTools {
 
   /** The tools this process offers to others. */
   own(): PublishedTool[] {
-    return this.#ownTools().flatMap(tool => publishedTool(tool) ?? [])
+    const { tools } = this.#options
+    return this.#ownTools().flatMap(tool => publishedTool(tool, tools.originOf(tool)?.server) ?? [])
   }
 
   /** Where a tool runs; `undefined` if it runs here. */
@@ -93,7 +96,7 @@ export class RemoteTools {
 
   /** Waits for a call of a remote tool, and records the run it became. */
   async note(call: CallContext, next: () => Promise<ToolResult>): Promise<ToolResult> {
-    const run: { id?: string | undefined } = {}
+    const run: { id?: string | undefined; approved: boolean } = { approved: isApproved(call) }
     this.#runs.set(call.meta, run)
     const result = await next()
     if (run.id === undefined) return result
@@ -148,11 +151,11 @@ export class RemoteTools {
     const offer = liveOffer(remote)
     if (!offer) throw gone(remote)
     const { caller, meta, callId: id } = options ?? {}
+    const noted = meta && this.#runs.get(meta)
     const onProgress = options?.wantsProgress ? options.reportProgress?.bind(options) : undefined
-    const given = { pool: offer.pool, origin: 'worker', caller, meta, onProgress }
+    const given = { pool: offer.pool, origin: 'worker', caller, meta, onProgress, approved: noted?.approved }
     const accepted = await this.#options.durable.accept({ id, name, args }, given)
     if ('refused' in accepted) return outputOf(accepted.refused)
-    const noted = meta && this.#runs.get(meta)
     if (noted) noted.id = accepted.id
     return outputOf(await this.#resultOf(remote, accepted, options))
   }
@@ -179,6 +182,11 @@ export class RemoteTools {
       look()
     })
   }
+}
+
+/** Whether a person has approved the call on its way here. */
+export function isApproved({ notes }: CallContext): boolean {
+  return (notes.approval as { decision?: string } | undefined)?.decision === 'approved'
 }
 
 function keyOf(...parts: string[]): string {
@@ -221,4 +229,26 @@ function outputOf(result: ToolResult): unknown {
   const { result: value, text, content, meta } = result
   if (content) return new ToolOutput(value, content, meta)
   return text === undefined ? value : new ToolOutput(value, [{ type: 'text', text }], meta)
+}
+
+const published = new WeakMap<Tool, PublishedTool | undefined>()
+
+/** A tool in the form others can offer; `undefined` if its schema cannot be serialized. */
+function publishedTool(tool: Tool, server: string | undefined): PublishedTool | undefined {
+  if (!published.has(tool)) published.set(tool, describe(tool))
+  const known = published.get(tool)
+  return known && { ...known, server }
+}
+
+function describe(tool: Tool): PublishedTool | undefined {
+  const schema = plainSchema(() => jsonSchemaOf(tool))
+  if (!schema) return undefined
+  const { name, title, timeoutMs, maxTimeoutMs, readOnly, idempotent, destructive, openWorld, sentences } =
+    tool
+  const definition = {
+    ...{ name, title, description: tool.description ?? '', schema },
+    outputSchema: plainSchema(() => tool.outputSchema),
+    ...{ timeoutMs, maxTimeoutMs, readOnly, idempotent, destructive, openWorld, sentences },
+  }
+  return { ...definition, fingerprint: fingerprint(definition) }
 }
