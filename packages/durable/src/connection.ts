@@ -4,16 +4,7 @@ import type { DurableChange, DurableOptions, PublishedTool } from 'toolpost/proj
 import { alone, CHANNEL, Link, messageOf, openPool, transaction } from './database.ts'
 import { type Attempt, Engine, type QueueLimit } from './engine.ts'
 import { Executions } from './executions.ts'
-import {
-  denied,
-  type NewRun,
-  nobodyRuns,
-  prepareDatabase,
-  type RunRow,
-  Store,
-  unavailable,
-  workerOf,
-} from './store.ts'
+import { denied, nobodyRuns, prepareDatabase, type RunRow, Store, unavailable, workerOf } from './store.ts'
 import { Waiters } from './waiters.ts'
 import { Workers } from './workers.ts'
 
@@ -21,6 +12,8 @@ const DEFAULT_CONCURRENCY = 16
 const DEFAULT_DAYS = 30
 const ENGINE_HOURS = 1
 const LOOK_EVERY_MS = 1_000
+/** In looks. */
+const RARELY = 3
 const CLEAN_EVERY = 60
 /** How soon a run is offered again that a worker without its tool had taken. */
 const OFFER_AGAIN_S = 1
@@ -57,6 +50,7 @@ export class Connection {
   #removeInterceptor: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
+  #taking: Promise<void> = Promise.resolve()
   #looks = 0
   #isClosing = false
 
@@ -108,16 +102,18 @@ export class Connection {
       this.executions = new Executions({
         ...{ store, executor, process: workers.process },
         onProgress: (progress, value) => this.#notify({ progress, value }),
-        onEnd: (id, result) => this.waiters.settle(id, result),
+        onEnd: (id, result) => {
+          this.waiters.settle(id, result)
+          this.#take()
+        },
         onMissing: row => this.#giveBack(row),
       })
       const takes = role === 'worker' && concurrency > 0
       this.#queues = takes ? [LOCAL, ...servers].map(server => this.queueOf(server)) : []
       this.engine = await Engine.launch({
         ...{ pool: database, process: workers.process, logger, concurrency },
-        queues: this.#queues,
+        queues: this.#queues.filter(this.isLimited),
         limitOf: queue => this.#limitOf(queue),
-        isLimited: this.isLimited,
         execute: attempt => this.executions.execute(attempt),
       })
       await this.#link.open()
@@ -142,14 +138,16 @@ export class Connection {
   /** Tells the others which tools this worker runs. Repeated when the database comes back. */
   async publish(tools: readonly PublishedTool[]): Promise<void> {
     if (this.workers.role === 'gateway') return
-    const queued = tools.map(tool => ({ ...tool, queue: this.queueOf(tool.server) }))
+    const queued = tools.map(tool => {
+      const queue = this.queueOf(tool.server)
+      return { ...tool, queue, isLimited: this.isLimited(queue) }
+    })
     await this.workers.publish(queued).catch(() => {})
   }
 
-  /** Journals a run and queues it. */
-  async enqueue(client: PoolClient, run: NewRun): Promise<RunRow | undefined> {
-    const row = await this.store.insert(client, run)
-    if (row) await this.engine.enqueue(client, row.queue, row)
+  /** Lets a waiting run start: DBOS keeps the limits of its queue; without limits, the first worker with room takes it. */
+  async enqueue(client: PoolClient, row: RunRow | undefined, delayS = 0): Promise<RunRow | undefined> {
+    if (row?.is_limited) await this.engine.enqueue(client, row.queue, row, delayS)
     return row
   }
 
@@ -163,8 +161,7 @@ export class Connection {
 
   /** Puts a run that has not invoked its tool back into its queue. */
   async requeue(client: PoolClient, attempt: Attempt, { deaths = 0, delayS = 0 } = {}): Promise<void> {
-    const row = await this.store.requeue(client, attempt, deaths)
-    if (row) await this.engine.enqueue(client, row.queue, row, delayS || undefined)
+    await this.enqueue(client, await this.store.requeue(client, attempt, deaths), delayS)
   }
 
   /** Ends a run from outside. */
@@ -177,7 +174,7 @@ export class Connection {
   async close(drainMs: number): Promise<void> {
     this.#isClosing = true
     clearTimeout(this.#timer)
-    await this.#looking
+    await Promise.all([this.#looking, this.#taking])
     const wasOpen = this.isOpen
     await this.engine.stop(wasOpen ? drainMs : 0)
     this.executions.close()
@@ -204,8 +201,7 @@ export class Connection {
     if (notice.workers) void this.#look().catch(() => {})
     if (notice.progress) this.waiters.noteProgress(notice.progress, notice.value)
     if (!notice.run) return
-    if (notice.state === 'waiting' && this.#hasRoomFor(notice))
-      void this.#take(notice.run, notice.attempt).catch(() => {})
+    if (notice.state === 'waiting' && this.#queues.includes(notice.queue)) this.#take()
     if (notice.state === 'cancelled') this.executions.lose(notice.run)
     if (notice.asks) void this.#tellApprovals().catch(() => {})
     if (['done', 'failed', 'cancelled'].includes(notice.state) && this.waiters.ids.includes(notice.run))
@@ -213,19 +209,20 @@ export class Connection {
     this.waiters.noteChange(notice.run)
   }
 
-  /** Whether this process may start a run from a queue right away. */
-  #hasRoomFor({ queue, tool }: { queue: string; tool: string }): boolean {
-    const { concurrency = DEFAULT_CONCURRENCY, executor } = this.#options
-    const isOwn = this.#queues.includes(queue) && executor.tools.findTool(tool) !== undefined
-    return isOwn && !this.isLimited(queue) && !this.#isClosing && this.executions.ids.length < concurrency
-  }
-
-  /** Starts a run from a queue, unless another worker was quicker. */
-  async #take(id: string, attempt: number): Promise<void> {
-    const row = await this.store.begin(id, attempt, this.workers.process)
-    if (!row) return
-    this.executions.expect(row, {})
-    this.start(row)
+  /** Starts as many waiting runs as there is room for, one look at a time. */
+  #take(): void {
+    this.#taking = this.#taking.then(async () => {
+      const { concurrency = DEFAULT_CONCURRENCY, executor } = this.#options
+      const room = concurrency - this.executions.count
+      if (room <= 0 || this.#queues.length === 0 || this.#isClosing || !this.isOpen) return
+      const tools = executor.tools.getTools().map(({ name }) => name)
+      const rows = await this.store.take({ queues: this.#queues, tools, room, worker: this.workers.process })
+      for (const row of rows) {
+        this.executions.expect(row, {})
+        this.start(row)
+      }
+    })
+    this.#taking = this.#taking.catch(() => {})
   }
 
   #lookSoon(): void {
@@ -242,14 +239,14 @@ export class Connection {
   /** Every second: who is alive, and whatever a lost notice would have said. */
   async #chores(): Promise<void> {
     const dead = await this.#look()
+    this.#take()
     if (dead.length > 0) await this.#takeOver(dead, await this.engine.reclaim(dead))
     const own = this.executions.ids
     for (const row of await this.waiters.look([...new Set([...this.waiters.ids, ...own])]))
       if (own.includes(row.id) && row.worker !== this.workers.process) this.executions.lose(row.id)
-    for (const row of await this.store.expired())
-      await this.end(row, denied(row.tool, expiredText(row)), true)
-    await this.#endDeserted()
-    if (this.#looks++ % CLEAN_EVERY === 0) await this.#clean()
+    const look = this.#looks++
+    if (look % RARELY === 0) await this.#endWaiting()
+    if (look % CLEAN_EVERY === 0) await this.#clean()
   }
 
   async #look(): Promise<string[]> {
@@ -281,24 +278,24 @@ export class Connection {
     if (unknown.length > 0) this.#options.logger.warn({ workers: dead, runs: unknown.length }, 'Worker lost')
   }
 
-  /** Ends runs whose tool nobody has had for long: they may be sent again. */
-  async #endDeserted(): Promise<void> {
-    const { rows } = await this.database.query<RunRow>(
-      `SELECT * FROM toolpost.runs WHERE state = 'waiting' AND ended_at IS NULL LIMIT 1000`,
-    )
+  /** Ends runs that nobody decided about in time, and those whose tool nobody has had for long: they may be sent again. */
+  async #endWaiting(): Promise<void> {
+    const rows = await this.store.waiting()
     const now = performance.now()
-    const seen = new Set<string>()
-    for (const row of rows) {
+    const missing = rows.filter(
+      ({ state, pool, tool }) => state === 'waiting' && !this.workers.isServed(pool, tool),
+    )
+    for (const row of rows)
+      if (row.state === 'approval') await this.end(row, denied(row.tool, expiredText(row)), true)
+    for (const row of missing) {
       const { pool, tool } = row
-      const key = `${pool}\n${tool}`
-      if (this.workers.isServed(pool, tool)) continue
-      seen.add(key)
-      const since = this.#deserted.get(key) ?? now
-      this.#deserted.set(key, since)
+      const since = this.#deserted.get(`${pool}/${tool}`) ?? now
+      this.#deserted.set(`${pool}/${tool}`, since)
       const text = nobodyRuns([pool], this.workers.find(pool, tool)?.goneSince)
       if (now - since > this.#options.desertedMs) await this.end(row, unavailable(tool, text), false)
     }
-    for (const key of this.#deserted.keys()) if (!seen.has(key)) this.#deserted.delete(key)
+    for (const key of this.#deserted.keys())
+      if (!missing.some(({ pool, tool }) => `${pool}/${tool}` === key)) this.#deserted.delete(key)
   }
 
   /** DBOS's journal of an attempt is of no use once it has ended. */

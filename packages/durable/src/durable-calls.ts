@@ -47,6 +47,7 @@ const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 interface Route {
   pool: string
   queue: string
+  isLimited: boolean
   repeatable: boolean
   /** Starts in this process, without the queue. */
   isHere: boolean
@@ -117,14 +118,17 @@ export class DurableCalls implements Durable {
       }
       const { pool, queue, repeatable, isHere } = route
       const run: NewRun = {
-        ...{ id, tool: name, pool, queue, name: options.calledAs ?? name, options: withLimit(options) },
+        ...{ id, tool: name, pool, queue, is_limited: route.isLimited },
+        ...{ name: options.calledAs ?? name, options: withLimit(options) },
         call: storedCall(call, options, repeatable),
         call_hash: hashOf(call.args ?? {}),
         worker: isHere && !options.approval ? connection.workers.process : undefined,
       }
       const row = await (isHere || options.approval
         ? connection.store.insert(connection.database, run)
-        : transaction(connection.database, client => connection.enqueue(client, run)))
+        : transaction(connection.database, async client =>
+            connection.enqueue(client, await connection.store.insert(client, run)),
+          ))
       if (!row) return (await this.#attach(connection, id, call, options)) ?? gone(name, id)
       const result = connection.waiters.wait(id, run.worker === undefined ? options.onProgress : undefined)
       if (run.worker !== undefined) {
@@ -227,7 +231,7 @@ export class DurableCalls implements Durable {
     return transaction(connection.database, async client => {
       const row = await connection.store.decide(client, approvalId, { ...about, isApproved })
       if (!row) return false
-      if (isApproved) await connection.engine.enqueue(client, row.queue, row)
+      if (isApproved) await connection.enqueue(client, row)
       const result = denied(row.tool, about.reason ?? deniedBy(about.by))
       if (!isApproved) await connection.store.finish(row, { result, isFinal: true }, client)
       return true
@@ -346,14 +350,21 @@ export class DurableCalls implements Durable {
     const own = workers.role === 'worker' ? this.#options.executor.tools.findTool(name) : undefined
     if (own && pools.includes(workers.pool)) {
       const queue = queueOf(this.#published.find(tool => tool.name === name)?.server)
-      const isHere = !(isLimited(queue) && workers.isServed(workers.pool, name))
-      return { pool: workers.pool, queue, repeatable: isRepeatable(own), isHere }
+      const isQueued = isLimited(queue) && workers.isServed(workers.pool, name)
+      return {
+        pool: workers.pool,
+        queue,
+        isLimited: isQueued,
+        repeatable: isRepeatable(own),
+        isHere: !isQueued,
+      }
     }
     const pool = pools.find(each => workers.isServed(each, name))
     const offer = pool === undefined ? undefined : workers.find(pool, name)
     if (!offer) return undefined
     const { tool } = offer
-    return { pool: offer.pool, queue: tool.queue, repeatable: isRepeatable(tool), isHere: false }
+    const { queue, isLimited: isQueued } = tool
+    return { pool: offer.pool, queue, isLimited: isQueued, repeatable: isRepeatable(tool), isHere: false }
   }
 
   async #refuse({ workers }: Connection, call: ToolCall, options: DurableRunOptions): Promise<ToolResult> {

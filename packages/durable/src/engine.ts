@@ -14,9 +14,9 @@ const SCHEMA = 'toolpost_engine'
 const WORKFLOW = 'toolpost.call'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
 const VERSION = 'toolpost-2'
-/** How often DBOS polls a queue. Unless the queue has a limit, workers are told of what is in it and do not wait for that. */
-const POLL_MS = 1_000
-const POLL_LIMITED_MS = 100
+/** DBOS polls queues with limits: the more there are, the less often each. */
+const POLL_MS = 100
+const POLL_MS_PER_QUEUE = 50
 
 export interface Attempt {
   id: string
@@ -32,12 +32,11 @@ interface EngineOptions {
   pool: Pool
   /** Unique to this run of the process. */
   process: string
-  /** The queues this process takes attempts from. */
+  /** The queues with limits that this process takes attempts from. */
   queues: readonly string[]
   /** How many attempts of one queue this process executes at once. */
   concurrency: number
   limitOf(queue: string): QueueLimit
-  isLimited(queue: string): boolean
   /** Executes an attempt. Never rejects. */
   execute(attempt: Attempt): Promise<void>
   logger: Logger
@@ -87,7 +86,7 @@ export class Engine {
           workerConcurrency: Math.min(concurrency, globalConcurrency ?? concurrency),
           ...(globalConcurrency !== undefined && { globalConcurrency }),
           ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
-          minPollingIntervalMs: options.isLimited(queue) ? POLL_LIMITED_MS : POLL_MS,
+          minPollingIntervalMs: Math.max(POLL_MS, POLL_MS_PER_QUEUE * queues.length),
           onConflict: 'always_update',
         })
       }
@@ -111,13 +110,13 @@ export class Engine {
     client: PoolClient,
     queueName: string,
     { id, attempt }: Attempt,
-    delaySeconds?: number,
+    delaySeconds: number,
   ): Promise<void> {
     const workflowID = nameOf({ id, attempt })
     const options = { workflowName: WORKFLOW, workflowID, queueName, appVersion: VERSION }
     await this.#client.enqueueInTransaction<typeof workflow>(
       client,
-      { ...options, ...(delaySeconds !== undefined && { delaySeconds }) },
+      { ...options, ...(delaySeconds > 0 && { delaySeconds }) },
       id,
       attempt,
     )
@@ -151,7 +150,6 @@ export class Engine {
 
   /** Waits up to `drainMs` for what is running here. */
   async stop(drainMs: number): Promise<void> {
-    await this.#client.destroy().catch(() => {})
     await Engine.#shutdown(drainMs)
   }
 

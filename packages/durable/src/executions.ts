@@ -50,6 +50,11 @@ export class Executions {
     return [...this.#running.keys()]
   }
 
+  /** Including those about to start. */
+  get count(): number {
+    return this.#running.size + this.#callers.size
+  }
+
   of(call: CallContext): Execution | undefined {
     // Not `signal`: that is a different one if somebody observes the executor.
     return call.options.signal && this.#bySignal.get(call.options.signal)

@@ -38,7 +38,7 @@ const TABLES = `
     tools json NOT NULL DEFAULT '[]'
   );
   CREATE TABLE IF NOT EXISTS toolpost.runs (
-    id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text NOT NULL, name text NOT NULL,
+    id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text NOT NULL, is_limited boolean NOT NULL, name text NOT NULL,
     call text NOT NULL, call_hash text NOT NULL, caller text, origin text, key text,
     state text NOT NULL, attempt integer NOT NULL DEFAULT 1, deaths integer NOT NULL DEFAULT 0, worker text, intent text,
     approval json, asked_at timestamptz, expires_at timestamptz, decision text, decided_by text, reason text,
@@ -103,6 +103,8 @@ export interface RunRow {
   tool: string
   pool: string
   queue: string
+  /** DBOS keeps the limits of its queue. */
+  is_limited: boolean
   /** As its caller knows the tool. */
   name: string
   call: string
@@ -131,7 +133,7 @@ export interface RunRow {
 
 /** A run about to be accepted. */
 export interface NewRun
-  extends Pick<RunRow, 'id' | 'tool' | 'pool' | 'queue' | 'name' | 'call' | 'call_hash'> {
+  extends Pick<RunRow, 'id' | 'tool' | 'pool' | 'queue' | 'is_limited' | 'name' | 'call' | 'call_hash'> {
   options: DurableRunOptions
   /** The process it starts in, without a queue. */
   worker?: string | undefined
@@ -170,16 +172,16 @@ export class Store {
    * Inserts a run, or starts one over that was refused before its tool ran. `undefined` if the id is taken.
    */
   async insert(client: Pick<Pool, 'query'>, run: NewRun): Promise<RunRow | undefined> {
-    const { id, tool, pool, queue, name, call, call_hash, worker, options } = run
+    const { id, tool, pool, queue, is_limited, name, call, call_hash, worker, options } = run
     const { caller, origin, key, approval, approved } = options
     const state = approval ? 'approval' : worker === undefined ? 'waiting' : 'running'
     const asked = approval && { ...approvalOf(run), because: approval.because }
     const { rows } = await client.query<RunRow>(
       `INSERT INTO toolpost.runs (id, tool, pool, queue, name, call, call_hash, caller, origin, key, state, worker,
-         started_at, decision, approval, asked_at, expires_at)
+         started_at, decision, approval, asked_at, expires_at, is_limited)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $11 = 'running' THEN now() END, $13, $14,
-         CASE WHEN $11 = 'approval' THEN now() END, now() + $15::float8 * interval '1 millisecond')
-       ON CONFLICT (id) DO UPDATE SET queue = $4, pool = $3, call = $6, state = $11, worker = $12, decision = $13,
+         CASE WHEN $11 = 'approval' THEN now() END, now() + $15::float8 * interval '1 millisecond', $16)
+       ON CONFLICT (id) DO UPDATE SET queue = $4, is_limited = $16, pool = $3, call = $6, state = $11, worker = $12, decision = $13,
          approval = $14, attempt = runs.attempt + 1, result = NULL, reason = NULL, decided_by = NULL,
          asked_at = EXCLUDED.asked_at, expires_at = EXCLUDED.expires_at, started_at = EXCLUDED.started_at, intent = NULL,
          intent_at = NULL, ended_at = NULL, created_at = clock_timestamp()
@@ -187,13 +189,30 @@ export class Store {
        RETURNING *`,
       [
         ...[id, tool, pool, queue, name, call, call_hash, caller, origin, key, state, worker],
-        ...[approved ? 'approved' : null, asked, approval?.timeoutMs ?? null],
+        ...[approved ? 'approved' : null, asked, approval?.timeoutMs ?? null, is_limited],
       ],
     )
     return rows[0]
   }
 
-  /** Begins an attempt that was taken from a queue; `undefined` if the run no longer waits for it. */
+  /** Takes waiting runs of queues without limits. */
+  async take(about: {
+    queues: readonly string[]
+    tools: string[]
+    room: number
+    worker: string
+  }): Promise<RunRow[]> {
+    const { queues, tools, room, worker } = about
+    const { rows } = await this.pool.query<RunRow>(
+      `UPDATE toolpost.runs SET state = 'running', worker = $4, started_at = now() WHERE id IN (
+         SELECT id FROM toolpost.runs WHERE ended_at IS NULL AND state = 'waiting' AND NOT is_limited
+           AND queue = ANY($1) AND tool = ANY($2) ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING *`,
+      [queues, tools, room, worker],
+    )
+    return rows
+  }
+
+  /** Begins an attempt that DBOS took from a queue; `undefined` if the run no longer waits for it. */
   begin(id: string, attempt: number, worker: string): Promise<RunRow | undefined> {
     return this.#change(
       `state = 'running', worker = $3, started_at = now()
@@ -269,10 +288,11 @@ export class Store {
     )
   }
 
-  /** Runs that nobody decided about in time. */
-  async expired(): Promise<RunRow[]> {
+  /** Runs that wait for a worker, or were not decided about in time. */
+  async waiting(): Promise<RunRow[]> {
     const { rows } = await this.pool.query<RunRow>(
-      `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND state = 'approval' AND expires_at <= now()`,
+      `SELECT * FROM toolpost.runs WHERE ended_at IS NULL
+         AND (state = 'waiting' OR (state = 'approval' AND expires_at <= now())) LIMIT 1000`,
     )
     return rows
   }

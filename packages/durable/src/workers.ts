@@ -38,7 +38,7 @@ interface WorkerRow {
 }
 
 /** A tool as it is published, with the queue its calls go to. */
-export type QueuedTool = PublishedTool & { queue: string }
+export type QueuedTool = PublishedTool & { queue: string; isLimited: boolean }
 
 /** A tool of a pool, and who runs it. */
 export interface Offer {
@@ -111,10 +111,8 @@ export class Workers {
    * before an outage counts: nobody is dead only because they could not be seen.
    */
   async look(): Promise<{ isChanged: boolean; dead: string[] }> {
-    await this.#pool.query('UPDATE toolpost.workers SET seen_at = now(), gone_at = NULL WHERE process = $1', [
-      this.process,
-    ])
-    const { rows } = await this.#pool.query<WorkerRow>(WORKERS)
+    const beat = 'UPDATE toolpost.workers SET seen_at = now(), gone_at = NULL WHERE process = $1'
+    const { rows } = await this.#pool.query<WorkerRow>(`WITH beat AS (${beat}) ${WORKERS}`, [this.process])
     const now = performance.now()
     if (now - this.#lookedAt > 5 * DEAD_AFTER_MS) this.#missingSince.clear()
     this.#lookedAt = now
@@ -163,12 +161,14 @@ export class Workers {
 
   /** What others offer. An offer without workers is left out if the same name is offered in another form. */
   offers(): OfferedTool[] {
-    return this.#offers.flatMap(({ pool, tool: { queue: _, ...tool }, processes, goneSince }) => {
-      const others = processes.filter(name => name !== this.process)
-      if (others.length > 0) return [{ pool, tool, workers: others.length }]
-      if (this.isServed(pool, tool.name) || goneSince === undefined) return []
-      return [{ pool, tool, workers: 0, gone_since: goneSince }]
-    })
+    return this.#offers.flatMap(
+      ({ pool, tool: { queue: _, isLimited: __, ...tool }, processes, goneSince }) => {
+        const others = processes.filter(name => name !== this.process)
+        if (others.length > 0) return [{ pool, tool, workers: others.length }]
+        if (this.isServed(pool, tool.name) || goneSince === undefined) return []
+        return [{ pool, tool, workers: 0, gone_since: goneSince }]
+      },
+    )
   }
 
   async list(): Promise<DurableWorker[]> {
