@@ -1,9 +1,11 @@
-// Fault injection: workers, the gateway and PostgreSQL are killed during calls, and the link of one of two hosts is cut.
-// Nothing may be lost, no write may happen twice, and an outcome that nobody can know must be reported as unknown.
+// Fault injection: workers, the gateway and PostgreSQL are killed during calls, a worker is frozen for longer than it may be
+// silent, keys are used again for other arguments, and the link of one of two hosts is cut. Nothing may be lost, no write may
+// happen twice, nobody may get the answer of another call, and an outcome that nobody can know must be reported as unknown.
 //
 //   npm run proof:durable                     2,000 calls, as in docs/durable.md
 //   npm run proof:durable -- --calls 200 --every 2      a short run, with a worker killed every other second
 //   npm run proof:durable -- --network        only the part with two hosts
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +25,9 @@ const { values } = parseArgs({
   },
 })
 const IN_FLIGHT = 48
+/** Longer than a worker may be silent (8 s). */
+const FROZEN_MS = 10_000
+const REUSE_EVERY = 20
 const calls = Number(values.calls)
 const everyMs = Number(values.every) * 1_000
 
@@ -52,6 +57,7 @@ async function proof(title, cause, { hosts }) {
     return new Worker([postgres.url(hosts?.address), ledger, `worker-${number}`], { prefix: host?.prefix })
   })
   const gateway = new Gateway([postgres.url()])
+  let counts
   try {
     await Promise.all([gateway.ready, ...workers.map(worker => worker.ready)])
     const progress = { answered: 0 }
@@ -60,21 +66,28 @@ async function proof(title, cause, { hosts }) {
     const answers = await callAll(gateway, progress)
     faults.isOver = true
     await causing
-    report(title, {
+    counts = {
       ...judge(answers, ledger),
       'workers killed': workers.reduce((sum, { kills }) => sum + kills, 0),
+      'workers frozen': faults.frozen ?? 0,
       'gateway killed': gateway.kills,
       'PostgreSQL killed': faults.postgres ?? 0,
       'link cut, s': faults.cutSeconds ?? 0,
       'resent by the caller': gateway.resent,
       'refused while PostgreSQL was down': gateway.refused,
       seconds: Math.round((performance.now() - begun) / 1_000),
-    })
+    }
   } finally {
     await Promise.all([gateway.stop(), ...workers.map(worker => worker.stop())])
     await postgres.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+  report(title, { ...counts, 'processes left': processesWith(folder) + processesWith(postgres.folder) })
+}
+
+function processesWith(text) {
+  const all = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+  return all.split('\n').filter(line => line.includes(text)).length
 }
 
 async function callAll(gateway, progress) {
@@ -87,22 +100,28 @@ async function callAll(gateway, progress) {
       const id = `call-${number}`
       const result = await Promise.race([gateway.call(id, tool), sleep(120_000, undefined, { ref: false })])
       progress.answered++
-      answers.push({ id, tool, result })
+      const isReused = number % REUSE_EVERY === 0
+      const reused = isReused ? await gateway.call(id, tool, { other: `${id}-other` }) : undefined
+      answers.push({ id, tool, result, reused })
     }
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, one))
   return answers
 }
 
-/** Kills a random live worker every second; the gateway and PostgreSQL twice each, after every fifth of the calls. */
+/** Kills a random live worker every second, and freezes one; the gateway and PostgreSQL twice each, after every fifth of the calls. */
 async function killEverything({ workers, gateway, postgres, progress, faults }) {
   const plan = ['gateway', 'postgres', 'gateway', 'postgres']
   faults.postgres = 0
+  const [frozen, ...others] = workers
+  faults.frozen = 1
+  frozen.signal('SIGSTOP')
+  const thawing = sleep(FROZEN_MS).then(() => frozen.signal('SIGCONT'))
   while (!faults.isOver) {
     await sleep(everyMs)
-    if (faults.isOver) return
+    if (faults.isOver) break
     // There may be none, on a machine so busy that starting one takes longer than a second.
-    const up = workers.filter(({ isUp }) => isUp)
+    const up = others.filter(({ isUp }) => isUp)
     up[Math.floor(Math.random() * up.length)]?.kill()
     if (progress.answered / calls < (5 - plan.length) / 5) continue
     const victim = plan.shift()
@@ -113,6 +132,7 @@ async function killEverything({ workers, gateway, postgres, progress, faults }) 
     await sleep(500)
     await postgres.start()
   }
+  await thawing
 }
 
 /** Cuts off the second host for ten seconds. */

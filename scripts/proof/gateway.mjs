@@ -1,5 +1,6 @@
-// A gateway for the proof: node gateway.mjs <database url>. Reads calls as lines `{ id, tool }` from stdin, and answers with
-// lines `{ id, result }`. The id is the idempotency key: a call that is resent is the same run.
+// A gateway for the proof: node gateway.mjs <database url>. Reads calls as lines `{ id, tool, other }` from stdin, and answers
+// with lines `{ id, result }`. The id is the idempotency key: a call that is resent is the same run, unless `other` replaces
+// its argument.
 import { createInterface } from 'node:readline'
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
@@ -18,8 +19,11 @@ process.stdout.write(`${JSON.stringify({ state: durable.status() })}\n`)
 
 process.stdout.on('error', () => process.exit())
 createInterface({ input: process.stdin }).on('line', async line => {
-  const { id, tool } = JSON.parse(line)
-  const result = await durable.run({ name: tool, args: { id } }, { key: id, pool: 'proof', caller: 'proof' })
+  const { id, tool, other = id } = JSON.parse(line)
+  const result = await durable.run(
+    { name: tool, args: { id: other } },
+    { key: id, pool: 'proof', caller: 'proof' },
+  )
   process.stdout.write(`${JSON.stringify({ id, result })}\n`)
 })
 process.on('SIGTERM', async () => {

@@ -52,6 +52,10 @@ export class Worker {
     this.#start()
   }
 
+  signal(name) {
+    this.#child.kill(name)
+  }
+
   async stop() {
     await end(this.#child)
   }
@@ -79,16 +83,17 @@ export class Gateway {
         const message = JSON.parse(line)
         if (message.state) {
           resolve(message.state)
-          for (const { id, tool } of this.#waiting.values()) this.#send({ id, tool })
+          for (const { resolve: _, ...call } of this.#waiting.values()) this.#send(call)
         } else this.#answer(message)
       }),
     )
   }
 
-  call(id, tool) {
+  /** With `other`, the key is used for other arguments. */
+  call(id, tool, { other } = {}) {
     return new Promise(resolve => {
-      this.#waiting.set(id, { id, tool, resolve })
-      this.#send({ id, tool })
+      this.#waiting.set(id, { id, tool, other, resolve })
+      this.#send({ id, tool, other })
     })
   }
 
@@ -106,10 +111,11 @@ export class Gateway {
   #answer({ id, result }) {
     const call = this.#waiting.get(id)
     if (!call) return
-    if (!result.success && result.run_id === undefined) {
+    const isConflict = call.other !== undefined && result.code === 'invalid_arguments'
+    if (!result.success && result.run_id === undefined && !isConflict) {
       // Not accepted, because the database is gone: the caller retries.
       this.refused++
-      setTimeout(() => this.#waiting.has(id) && this.#send({ id, tool: call.tool }), 200)
+      setTimeout(() => this.#waiting.has(id) && this.#send({ id, tool: call.tool, other: call.other }), 200)
       return
     }
     this.#waiting.delete(id)

@@ -23,6 +23,10 @@ export function judge(answers, ledger) {
     'writes executed twice': writes.filter(write => times(write) > 1).length,
     'reported done, but not executed': writes.filter(write => write.result?.success && times(write) === 0)
       .length,
+    'answers of another call': answers.filter(({ id, result }) => result?.success && result.result.id !== id)
+      .length,
+    'keys used again': answers.filter(({ reused }) => reused).length,
+    '… and not refused': answers.filter(({ reused }) => reused && reused.code !== 'invalid_arguments').length,
     'outcome unknown': unknown.length,
     '… of these executed': unknown.filter(write => times(write) === 1).length,
     '… of these not executed': unknown.filter(write => times(write) === 0).length,
@@ -33,7 +37,7 @@ export function judge(answers, ledger) {
 
 /** The rows that must be zero and are not. */
 export function failures(table) {
-  return ['lost', 'writes executed twice', 'reported done, but not executed', 'other failures'].filter(
-    name => table[name] !== 0,
-  )
+  const forbidden = ['writes executed twice', 'reported done, but not executed', 'answers of another call']
+  const all = ['lost', ...forbidden, '… and not refused', 'other failures', 'processes left']
+  return all.filter(name => table[name] !== 0)
 }
