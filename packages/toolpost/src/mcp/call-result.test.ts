@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { contentText } from '../executor/result.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
-import { refusalOf, valueOfResult } from './call-result.ts'
+import { valueOfResult } from './call-result.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
 
@@ -43,7 +43,7 @@ describe('valueOfResult', () => {
     [{ isError: true, content: [text('my words')] }, 'my words'],
     [{ isError: true, content: [text('a'), { type: 'image' }, text('b')] }, 'a\nb'],
     [{ isError: true, content: [], structuredContent: { why: 'x' } }, '{"why":"x"}'],
-    [{ isError: true }, 'The tool failed, but its server gave no reason'],
+    [{ isError: true }, 'The tool reported an error without a message'],
   ])('an error is thrown in its own words: %j', (result, words) => {
     expect(() => valueOfResult(result)).toThrow(expect.objectContaining({ message: words }))
   })
@@ -58,16 +58,5 @@ describe('_meta of a result', () => {
     expect(valueOfResult({ content, _meta: { ..._meta, ...meta } })).toEqual(
       new ToolOutput('one', content, meta),
     )
-  })
-})
-
-describe('refusalOf', () => {
-  it.each([
-    [{ code: -32602, message: 'missing x' }, 'missing x'],
-    ['only text', 'only text'],
-    [{ code: -1 }, 'The server rejected the call without giving a reason (code -1)'],
-    [null, 'The server rejected the call without giving a reason'],
-  ])('%j', (error, words) => {
-    expect(refusalOf(error).message).toBe(words)
   })
 })

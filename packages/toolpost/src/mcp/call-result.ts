@@ -1,19 +1,6 @@
 import { isRecord } from '../runtime/guards.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
-
-/** A failure reported by an MCP server, or a malformed result; becomes a `tool_error`. */
-export class McpCallError extends Error {
-  override name = 'McpCallError'
-  /** The code of a JSON-RPC error; not named `code`, which classifies other errors. */
-  readonly rpcCode: number | undefined
-  readonly data: unknown
-
-  constructor(message: string, { code, data }: { code?: unknown; data?: unknown } = {}) {
-    super(message)
-    this.rpcCode = Number.isSafeInteger(code) ? (code as number) : undefined
-    this.data = data
-  }
-}
+import { RpcError } from './peer.ts'
 
 interface Block {
   type: string
@@ -32,7 +19,7 @@ export function valueOfResult(result: unknown): unknown {
   // Anything but false means that the tool failed.
   const isError = result.isError !== undefined && result.isError !== null && result.isError !== false
   const blocks = blocksOf(content, structuredContent !== undefined || toolResult !== undefined || isError)
-  if (isError) throw new McpCallError(errorText(blocks, structuredContent))
+  if (isError) throw new RpcError(errorText(blocks, structuredContent))
   // Servers of the oldest protocol answer with `toolResult` and no content.
   if (content === undefined && toolResult !== undefined) return toolResult
   const meta = metaOf(result._meta)
@@ -80,7 +67,7 @@ function errorText(blocks: Block[], structuredContent: unknown): string {
   const text = textOf(blocks.filter(isText))
   if (text.trim() !== '') return text
   return structuredContent === undefined
-    ? 'The tool failed, but its server gave no reason'
+    ? 'The tool reported an error without a message'
     : JSON.stringify(structuredContent)
 }
 
@@ -94,18 +81,8 @@ function textOf(blocks: readonly Block[]): string {
     : blocks.map(block => block.text).join('\n')
 }
 
-function malformed(problem: string): McpCallError {
-  return new McpCallError(`Malformed MCP result: ${problem}`)
-}
-
-/** A JSON-RPC error with the server's own message, or ours if it has none. */
-export function refusalOf(error: unknown): Error {
-  const { message, code, data } = isRecord(error)
-    ? error
-    : { message: error, code: undefined, data: undefined }
-  if (typeof message === 'string' && message.trim() !== '') return new McpCallError(message, { code, data })
-  const shownCode = typeof code === 'number' ? ` (code ${code})` : ''
-  return new McpCallError(`The server rejected the call without giving a reason${shownCode}`, { code, data })
+function malformed(problem: string): RpcError {
+  return new RpcError(`Malformed MCP result: ${problem}`)
 }
 
 /** The kind of a value, for error messages. */
@@ -126,6 +103,7 @@ export function needsInput(result: unknown): result is Unfinished {
 
 /** Whether the server returned a task in place of a result. */
 export function isTask(result: unknown): boolean {
-  if (!isRecord(result)) return false
-  return result.resultType === 'task' || (isRecord(result.task) && result.content === undefined)
+  return isRecord(result) && result.resultType === 'task'
 }
+
+export { RpcError as McpCallError }

@@ -1,15 +1,12 @@
-import { inSlices } from '../runtime/slices.ts'
 import type { CatalogServer } from './catalog.ts'
-import type { CacheHint } from './sdk-client.ts'
-import type { Offer, OfferKind, OfferList } from './server-offers.ts'
+import type { CacheHint } from './connection.ts'
+import { KEYS, type Offer, type OfferKind, type OfferList, timeOf } from './server-offers.ts'
 
 /** An offer of a server, with its name in the catalog. */
 export interface Placed extends Offer {
   server: CatalogServer
   as: string
 }
-
-export const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 
 interface Prefix {
   text: string
@@ -28,20 +25,11 @@ export class Names {
   readonly #prefixes: readonly Prefix[]
   readonly #kind: OfferKind
 
-  private constructor(kind: OfferKind, servers: readonly CatalogServer[]) {
+  constructor(kind: OfferKind, servers: readonly CatalogServer[], lists: readonly OfferList[]) {
     this.#kind = kind
     this.#prefixes = prefixesOf(kind, servers)
-  }
-
-  static async of(
-    kind: OfferKind,
-    servers: readonly CatalogServer[],
-    lists: readonly OfferList[],
-  ): Promise<Names> {
-    const names = new Names(kind, servers)
     for (const [at, server] of servers.entries())
-      await inSlices(lists[at]?.offers ?? [], offer => names.#place(offer, server))
-    return names
+      for (const offer of lists[at]?.offers ?? []) this.#place(offer, server)
   }
 
   /** Finds an offer by its name here, or by its name with the server's prefix. */
@@ -113,7 +101,40 @@ export function hintOf(hints: readonly CacheHint[]): { ttlMs: number; cacheScope
   return { ttlMs: times.length > 0 ? Math.min(...times) : 0, cacheScope: isPublic ? 'public' : 'private' }
 }
 
-/** Sanitizes the milliseconds a server gives, which may be anything. */
-export function timeOf(ttlMs: unknown): number {
-  return typeof ttlMs === 'number' && ttlMs > 0 ? Math.floor(Math.min(ttlMs, Number.MAX_SAFE_INTEGER)) : 0
+/** A variable of a URI template, and the text that follows it. */
+interface Part {
+  /** Matches slashes too: `{+path}`, `{/path*}`, `{?query}` … */
+  isWide: boolean
+  after: string
+}
+
+/** A URI template as a matcher. Not a regular expression: templates come from servers, and some would take forever to match. */
+export class TemplateMatch {
+  readonly #before: string
+  readonly #parts: readonly Part[]
+
+  constructor(template: string) {
+    const [before = '', ...rest] = template.split('{')
+    this.#before = before
+    this.#parts = rest.map(each => {
+      const end = each.indexOf('}')
+      return { isWide: !/^\w/.test(each), after: each.slice(end + 1) }
+    })
+  }
+
+  fits(uri: string): boolean {
+    if (!uri.startsWith(this.#before)) return false
+    let at = this.#before.length
+    for (const [index, { isWide, after }] of this.#parts.entries()) {
+      const isLast = index === this.#parts.length - 1
+      const end = isLast ? endOf(uri, after) : uri.indexOf(after, at)
+      if (end < at || (!isWide && (end === at || uri.slice(at, end).includes('/')))) return false
+      at = end + after.length
+    }
+    return at === uri.length
+  }
+}
+
+function endOf(uri: string, after: string): number {
+  return uri.endsWith(after) ? uri.length - after.length : -1
 }

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type Harness, harnessFor, startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import type { CatalogServer } from './catalog.ts'
-import { Names } from './catalog-names.ts'
+import { Names, TemplateMatch } from './catalog-names.ts'
 import type { Offer, OfferKind } from './server-offers.ts'
-import { TemplateMatch } from './template-match.ts'
 import { type OfferingOptions, offeringServer } from './test-servers/offering.ts'
 
 const PATIENCE = { interval: 10, timeout: 10_000 }
@@ -20,10 +19,10 @@ function started(servers: Record<string, OfferingOptions>): Promise<Harness> {
   return startServers(Object.fromEntries(entries))
 }
 
-async function names(kind: OfferKind, servers: Record<string, string[]>): Promise<Names> {
+function names(kind: OfferKind, servers: Record<string, string[]>): Names {
   const offer = (key: string): Offer => ({ key, entry: { key } })
   const list = Object.keys(servers).map(name => ({ name }) as CatalogServer)
-  return Names.of(
+  return new Names(
     kind,
     list,
     Object.values(servers).map(keys => ({ offers: keys.map(offer) })),
@@ -34,7 +33,7 @@ const shown = ({ placed }: Names) => placed.map(({ as }) => as)
 
 describe('the names of what servers offer', () => {
   it('stay as they are while only one has them; of several the first in the configuration keeps it', async () => {
-    const all = await names('prompts', { a: ['x', 'y'], b: ['x', 'z'], c: ['x'] })
+    const all = names('prompts', { a: ['x', 'y'], b: ['x', 'z'], c: ['x'] })
     expect(shown(all)).toEqual(['x', 'y', 'b__x', 'z', 'c__x'])
     expect(all.find('a__x')).toMatchObject({ server: { name: 'a' }, key: 'x' })
     expect(all.find('b__z')).toMatchObject({ server: { name: 'b' }, key: 'z' })
@@ -42,7 +41,7 @@ describe('the names of what servers offer', () => {
   })
 
   it('are URIs if they were: the server becomes part of the scheme', async () => {
-    const all = await names('resources', {
+    const all = names('resources', {
       'My Files': ['file:///x'],
       b: ['file:///x'],
       '2nd': ['file:///x'],
@@ -53,17 +52,17 @@ describe('the names of what servers offer', () => {
   })
 
   it('[F67] cannot be taken by another server that uses the full name of one', async () => {
-    const prompts = await names('prompts', { evil: ['other__x', 'x'], other: ['x', 'y'] })
+    const prompts = names('prompts', { evil: ['other__x', 'x'], other: ['x', 'y'] })
     expect(shown(prompts)).toEqual(['evil__other__x', 'x', 'other__x', 'y'])
     expect(prompts.find('other__x')).toMatchObject({ server: { name: 'other' }, key: 'x' })
     expect(prompts.find('evil__other__x')).toMatchObject({ server: { name: 'evil' }, key: 'other__x' })
-    const uris = await names('resources', { evil: ['other+file:///x'], other: ['file:///x'] })
+    const uris = names('resources', { evil: ['other+file:///x'], other: ['file:///x'] })
     expect(shown(uris)).toEqual(['evil+other+file:///x', 'file:///x'])
     expect(uris.find('other+file:///x')).toMatchObject({ server: { name: 'other' }, key: 'file:///x' })
   })
 
   it('are told apart if the names of two servers differ only in what a scheme cannot have', async () => {
-    const all = await names('resources', { 'a b': ['x:1'], 'a-b': ['x:1'], A_B: ['x:1'] })
+    const all = names('resources', { 'a b': ['x:1'], 'a-b': ['x:1'], A_B: ['x:1'] })
     expect(shown(all)).toEqual(['x:1', 'a-b-2+x:1', 'a-b-3+x:1'])
   })
 
@@ -76,16 +75,16 @@ describe('the names of what servers offer', () => {
     async kind => {
       await fc.assert(
         fc.asyncProperty(servers, fc.uniqueArray(key, { maxLength: 4 }), async (given, more) => {
-          const all = await names(kind, given)
+          const all = names(kind, given)
           expect(new Set(shown(all)).size).toBe(all.placed.length)
           expect(all.placed).toHaveLength(Object.values(given).flat().length)
           for (const placed of all.placed) expect(all.find(placed.as)).toBe(placed)
-          expect(shown(await names(kind, given))).toEqual(shown(all))
+          expect(shown(names(kind, given))).toEqual(shown(all))
           // What the last server says changes nothing for those before it.
           const last = Object.keys(given).at(-1)
           if (last === undefined) return
           const before = all.placed.filter(({ server }) => server.name !== last)
-          const other = await names(kind, { ...given, [last]: more })
+          const other = names(kind, { ...given, [last]: more })
           expect(other.placed.filter(({ server }) => server.name !== last).map(({ as }) => as)).toEqual(
             before.map(({ as }) => as),
           )
@@ -220,7 +219,7 @@ describe('a server', () => {
 
 describe('an attack with what a server offers', () => {
   it.each([
-    ['resources', { generate: { resources: 200_000 } }, 'too many resources'],
+    ['resources', { generate: { resources: 20_000 } }, 'too many resources'],
     ['resources', { endless: 'resources' }, 'more than 1000 pages'],
     ['templates', { endless: 'templates' }, 'more than 1000 pages'],
     ['prompts', { endless: 'prompts' }, 'more than 1000 pages'],
@@ -230,7 +229,7 @@ describe('an attack with what a server offers', () => {
       await using servers = await started({ one: options, two: { resources: [resource('file:///x')] } })
       const { catalog } = servers.mcp
       const { entries } = await unharmed(() => catalog.list(kind))
-      expect(entries.length).toBeLessThanOrEqual(20_001)
+      expect(entries.length).toBeLessThanOrEqual(5_001)
       await expect.poll(() => servers.log.text(), { interval: 50, timeout: 30_000 }).toContain(words)
       expect(await catalog.read('two+file:///x')).toMatchObject({ contents: [{ text: 'two file:///x' }] })
     },

@@ -2,17 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../runtime/guards.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { shortText } from '../runtime/short-text.ts'
-import { inSlices } from '../runtime/slices.ts'
-import { McpCallError } from './call-result.ts'
-import { hintOf, Names, type Placed } from './catalog-names.ts'
-import { Followed } from './followed.ts'
-import { LISTEN_GRACE_MS } from './limits.ts'
-import { LogLevels } from './log-levels.ts'
-import type { CacheHint } from './sdk-client.ts'
-import { instructionsOf } from './server-info.ts'
-import type { LinkRequestOptions } from './server-link.ts'
+import { hintOf, Names, type Placed, TemplateMatch } from './catalog-names.ts'
+import type { CacheHint, RequestOptions } from './connection.ts'
+import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS, UPDATE_PAUSE_MS } from './limits.ts'
+import { INVALID_PARAMS, RpcError } from './peer.ts'
 import type { OfferEvents, OfferKind, OfferList, ServerOffers } from './server-offers.ts'
-import { TemplateMatch } from './template-match.ts'
 
 /** What the catalog needs from a server. */
 export interface CatalogServer {
@@ -28,7 +22,7 @@ export interface CatalogList extends CacheHint {
   entries: Readonly<Record<string, unknown>>[]
 }
 
-export interface CatalogOptions extends LinkRequestOptions {
+export interface CatalogOptions extends RequestOptions {
   access?: Access | undefined
 }
 
@@ -42,13 +36,12 @@ export interface CatalogEvents {
 interface Known {
   servers: readonly CatalogServer[]
   lists: readonly OfferList[]
-  names: Promise<Names>
+  names: Names
 }
 
 type Found = Pick<Placed, 'server' | 'key'>
 
 const NOT_FOUND = -32_002
-const INVALID_PARAMS = -32_602
 
 /** The resources and prompts of all servers together; `Names` says what they are called. */
 export class Catalog {
@@ -77,9 +70,7 @@ export class Catalog {
     const { names, lists } = await this.#all(kind)
     const hint = hintOf(lists.filter(({ offers }) => offers.length > 0))
     const entries: CatalogList['entries'] = []
-    await inSlices(names.placed, placed => {
-      if (this.#allows(placed, access)) entries.push(placed.entry)
-    })
+    for (const placed of names.placed) if (this.#allows(placed, access)) entries.push(placed.entry)
     // A filtered list must not go into a shared cache.
     return { ...hint, ...(access && { cacheScope: 'private' }), entries }
   }
@@ -92,7 +83,7 @@ export class Catalog {
       ? await found.server.offers.request('resources/read', { uri: found.key }, options)
       : await this.#readAnywhere(uri, options)
     if (!isRecord(result) || !Array.isArray(result.contents))
-      throw new McpCallError('Malformed MCP result: a resource without contents')
+      throw new RpcError('Malformed MCP result: a resource without contents')
     if (!found || found.key === uri) return result
     const prefix = uri.endsWith(found.key) ? uri.slice(0, -found.key.length) : ''
     const contents = result.contents.map(each => {
@@ -112,7 +103,7 @@ export class Catalog {
     const params = { name: key, ...(args && { arguments: args }) }
     const result = await server.offers.request('prompts/get', params, options)
     if (!isRecord(result) || !Array.isArray(result.messages))
-      throw new McpCallError('Malformed MCP result: a prompt without messages')
+      throw new RpcError('Malformed MCP result: a prompt without messages')
     return result
   }
 
@@ -131,7 +122,7 @@ export class Catalog {
     const asked = { ...params, ref: inner }
     const result = await found.server.offers.request('completion/complete', asked, options)
     if (!isRecord(result) || !isRecord(result.completion) || !Array.isArray(result.completion.values))
-      throw new McpCallError('Malformed MCP result: a completion without values')
+      throw new RpcError('Malformed MCP result: a completion without values')
     return result
   }
 
@@ -172,10 +163,10 @@ export class Catalog {
     const lists = await Promise.all(servers.map(({ offers }) => offers.list(kind)))
     let known = this.#known.get(kind)
     if (!known || !isSame(known.servers, servers) || !isSame(known.lists, lists)) {
-      known = { servers, lists, names: Names.of(kind, servers, lists) }
+      known = { servers, lists, names: new Names(kind, servers, lists) }
       this.#known.set(kind, known)
     }
-    return { names: await known.names, lists }
+    return { names: known.names, lists }
   }
 
   /** A name that starts with another server's prefix must not be taken for that server's. */
@@ -190,7 +181,7 @@ export class Catalog {
     const { names } = await this.#all('prompts')
     const found = names.find(name)
     if (!this.#allows(found, access))
-      throw new McpCallError(`Prompt '${shortText(name, 200)}' not found`, { code: INVALID_PARAMS })
+      throw new RpcError(`Prompt '${shortText(name, 200)}' not found`, { code: INVALID_PARAMS })
     return found
   }
 
@@ -209,14 +200,12 @@ export class Catalog {
 
   async #fromTemplate(uri: string): Promise<Found | undefined> {
     const { names } = await this.#all('templates')
-    let found: Found | undefined
-    await inSlices(names.placed, template => {
+    const found = names.placed.find(template => {
       const match = this.#matches.get(template) ?? new TemplateMatch(template.key)
       this.#matches.set(template, match)
-      if (match.fits(uri)) found = { server: template.server, key: uri }
-      return !found
+      return match.fits(uri)
     })
-    return found
+    return found && { server: found.server, key: uri }
   }
 
   /** Tools return links to unlisted resources: asks each server until one knows it. */
@@ -232,7 +221,7 @@ export class Catalog {
         failure ??= error
       }
     }
-    throw failure instanceof McpCallError ? failure : notFound(uri)
+    throw failure instanceof RpcError ? failure : notFound(uri)
   }
 }
 
@@ -240,6 +229,80 @@ function isSame<T>(before: readonly T[], now: readonly T[]): boolean {
   return before.length === now.length && before.every((each, at) => each === now[at])
 }
 
-function notFound(uri: string): McpCallError {
-  return new McpCallError(`Resource not found: ${shortText(uri, 500)}`, { code: NOT_FOUND, data: { uri } })
+function notFound(uri: string): RpcError {
+  return new RpcError(`Resource not found: ${shortText(uri, 500)}`, { code: NOT_FOUND, data: { uri } })
+}
+
+/** The instructions of several servers as one text. */
+function instructionsOf(servers: readonly { name: string; text: string }[]): string | undefined {
+  const told = servers
+    .map(({ name, text }) => ({ name, text: text.trim() }))
+    .filter(({ text }) => text !== '')
+  const parts = told.map(({ name, text }) => (told.length === 1 ? text : `# ${name}\n\n${text}`))
+  return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
+}
+
+/** The followed resources: for each server and URI, the URIs under which its followers know it. */
+class Followed {
+  readonly #tell: (uri: string) => void
+  readonly #known = new Map<string, Map<string, number>>()
+  readonly #changed = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(tell: (uri: string) => void) {
+    this.#tell = tell
+  }
+
+  /** Returns a function that removes it. */
+  add(server: string, key: string, uri: string): () => void {
+    const id = idOf(server, key)
+    const followers = this.#known.get(id) ?? new Map<string, number>()
+    this.#known.set(id, followers.set(uri, (followers.get(uri) ?? 0) + 1))
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      const left = (followers.get(uri) ?? 0) - 1
+      if (left > 0) followers.set(uri, left)
+      else followers.delete(uri)
+      if (followers.size === 0) this.#known.delete(id)
+    }
+  }
+
+  /** Reports a change; several in quick succession are reported once. */
+  changed(server: string, key: string): void {
+    for (const uri of this.#known.get(idOf(server, key))?.keys() ?? []) this.#changed.add(uri)
+    if (this.#timer || this.#changed.size === 0) return
+    this.#timer = setTimeout(() => {
+      const changed = [...this.#changed]
+      this.#timer = undefined
+      this.#changed.clear()
+      for (const uri of changed) this.#tell(uri)
+    }, UPDATE_PAUSE_MS).unref()
+  }
+}
+
+function idOf(server: string, key: string): string {
+  return JSON.stringify([server, key])
+}
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+/** The log level each client wants. Servers have only one for all: the lowest. */
+class LogLevels {
+  readonly #wanted = new Map<object, string>()
+
+  /** `undefined` if no client has set one. */
+  get lowest(): string | undefined {
+    const wanted = [...this.#wanted.values()].map(level => LEVELS.indexOf(level))
+    return wanted.length > 0 ? LEVELS[Math.min(...wanted)] : undefined
+  }
+
+  /** Returns whether the lowest level changed; `undefined` withdraws the client's level. */
+  set(client: object, level: string | undefined): boolean {
+    const before = this.lowest
+    if (level === undefined) this.#wanted.delete(client)
+    else if (LEVELS.includes(level)) this.#wanted.set(client, level)
+    return before !== this.lowest
+  }
 }

@@ -192,7 +192,7 @@ describe('output without measure', () => {
     expect(result).toMatchObject({ success: true, result: 'after the flood' })
     globalThis.gc?.()
     expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 * 1024)
-    expect(server.status().stderr.length).toBeLessThanOrEqual(64 * 1024)
+    expect(server.status().stderr.length).toBeLessThanOrEqual(8 * 1024)
   })
 
   it('[F12] a server that fills stderr while it is closed does not hold up the close', async () => {
@@ -256,37 +256,11 @@ describe('processes that do not want to go', () => {
     expect(children.map(isRunning)).toEqual([false, false])
   })
 
-  it.runIf(process.platform === 'linux')(
-    '[F15 F53] so are those that left its group and session, and those of a server that was killed',
-    async () => {
-      const server = await startHostile()
-      const run = async () =>
-        JSON.parse(await server.executor.execute('children', { count: 2, detached: true }))
-      const children: number[] = await run()
-      await server.executor.run({ name: 'die' })
-      await server.log.logged('MCP connection succeeded', 2)
-      children.push(...(await run()))
-      await server.mcp.close()
-      await expect.poll(() => children.map(isRunning)).toEqual([false, false, false, false])
-    },
-  )
-
-  it.runIf(process.platform === 'linux')(
-    '[F15 F53] so are those that left it and cleared their environment as well',
-    async () => {
-      const server = await startHostile()
-      const args = { count: 2, detached: true, clean: true }
-      const children: number[] = JSON.parse(await server.executor.execute('children', args))
-      expect(children.map(isRunning)).toEqual([true, true])
-      await server.mcp.close()
-      expect(children.map(isRunning)).toEqual([false, false])
-    },
-  )
-
   it('[F15] a death is noticed although a child that left the group holds the pipes for ever', async () => {
     await using server = await startHostile()
-    await server.executor.execute('children', { detached: true })
+    const [child] = JSON.parse(await server.executor.execute('children', { detached: true }))
     const result = await server.executor.run({ name: 'die' })
+    process.kill(child, 'SIGKILL')
     expect(result).toMatchObject({ code: 'unavailable' })
     expect(result.execution_time_ms).toBeLessThan(SOON_MS)
   })

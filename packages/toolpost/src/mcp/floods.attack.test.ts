@@ -2,9 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { MAX_KEYS } from '../runtime/sliced-json.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { LIST_MAX_PAUSE_MS, MAX_LINE_BYTES, MAX_TOOLS, MAX_UNREAD_BYTES } from './limits.ts'
+import {
+  LIST_MAX_PAUSE_MS,
+  MAX_JSON_VALUES,
+  MAX_MESSAGE_BYTES,
+  MAX_TOOLS,
+  MAX_UNREAD_BYTES,
+} from './limits.ts'
 
 const MB = 1024 * 1024
 
@@ -13,11 +18,11 @@ describe('long messages', () => {
     await using server = await startHostile()
     await server.executor.execute('echo', { text: 'warm' })
     const before = process.memoryUsage().rss
-    const records = '{"id":12345,"name":"a name that has a certain length, as names have","ok":true},'
+    const records = `{"id":12345,"name":"${'a long name '.repeat(25)}","ok":true},`
     await unharmed(async () => {
       const result = await server.executor.run({
         name: 'fill',
-        args: { unit: records, bytes: MAX_LINE_BYTES - 1_000 },
+        args: { unit: records, bytes: MAX_MESSAGE_BYTES - 1_000 },
       })
       expect(result).toMatchObject({ success: true, result: { items: expect.any(Array) } })
     }, server)
@@ -27,27 +32,14 @@ describe('long messages', () => {
   it('[F49] more values than anybody can handle are refused in words, and nothing else', async () => {
     await using server = await startHostile()
     await unharmed(async () => {
-      const result = await server.executor.run({ name: 'fill', args: { unit: '{},', bytes: 15 * MB } })
+      const result = await server.executor.run({ name: 'fill', args: { unit: '{},', bytes: 9 * MB } })
       expect(result).toMatchObject({
         code: 'tool_error',
-        error: "The server's answer has more than 1048576 values; the outcome of the call is unknown",
+        error: `The server's answer has more than ${MAX_JSON_VALUES} values; the outcome of the call is unknown`,
       })
     }, server)
     expect(server.status().state).toBe('ready')
     expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
-  })
-
-  it('[F49] one object with more keys than it can grow to in time is refused in words', async () => {
-    await using server = await startHostile()
-    await unharmed(async () => {
-      const result = await server.executor.run({ name: 'fill', args: { keys: MAX_KEYS + 1_000 } })
-      expect(result).toMatchObject({
-        error: expect.stringContaining(`an object with more than ${MAX_KEYS} keys`),
-      })
-    }, server)
-    const allowed = await server.executor.run({ name: 'fill', args: { keys: MAX_KEYS - 1_000 } })
-    expect(allowed).toMatchObject({ success: true, result: { [`k${MAX_KEYS - 1_001}`]: 1 } })
-    expect(MAX_KEYS).toBeLessThanOrEqual(25_000)
   })
 
   it('[F49] a long answer counts although its server exits right after it', async () => {
@@ -190,7 +182,7 @@ describe('storms', () => {
   it('[F51] a server with too many tools gives the first of them, and comes and goes without holding anything up', async () => {
     let tools = 0
     await unharmed(async () => {
-      await using server = await startHostile({ toolCount: 60_000 })
+      await using server = await startHostile({ toolCount: 20_000 })
       tools = server.status().tools.length
       expect(server.log.messages('warn')).toContain(
         `The server lists more than ${MAX_TOOLS} tools; the rest is left out`,

@@ -1,4 +1,4 @@
-import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { isObjectLike, isRecord, valueAt } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 
 /*
@@ -59,6 +59,28 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
     waiting.push(...placesBelow(place, place.schema).reverse())
   }
   return { parameters: found, problem }
+}
+
+const cached = new WeakMap<JsonSchema, HeaderParameters>()
+
+/** The headers of a call, for arguments that are also sent in headers. */
+export function paramHeaders(schema: JsonSchema, args: object): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const known = cached.get(schema) ?? headerParameters(schema)
+  cached.set(schema, known)
+  for (const { path, header } of known.parameters) {
+    const value = valueAt(args, path)
+    const isSent = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+    const isExact = !Number.isInteger(value) || Number.isSafeInteger(value)
+    if (isSent && isExact) headers[`Mcp-Param-${header}`] = headerValue(String(value))
+  }
+  return headers
+}
+
+/** Text that HTTP would reject or change is encoded. */
+function headerValue(text: string): string {
+  const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text)
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 }
 
 function readParameter(

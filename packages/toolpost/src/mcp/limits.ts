@@ -1,5 +1,3 @@
-import { SLICE_MS } from '../runtime/slices.ts'
-
 /*
  * Every figure that decides how patient Toolpost is with a server, in one place.
  * `retry` and `connectTimeoutMs` of the configuration override the first three.
@@ -11,6 +9,9 @@ export const MCP_RETRY_ATTEMPTS = 3
 export const MCP_RETRY_BASE_DELAY = 2_000
 /** A handshake that takes longer is a failed attempt. */
 export const CONNECT_TIMEOUT_MS = 10_000
+
+/** How long a package runner (`npx`, `uvx` …) may take: it may have to download the server first. */
+export const RUNNER_CONNECT_TIMEOUT_MS = 120_000
 
 /** A lost server is restarted immediately, then after this, then after twice as long … */
 export const RECONNECT_BASE_DELAY_MS = 250
@@ -25,22 +26,18 @@ export const MAX_RETRY_AFTER_MS = 600_000
 /** A server that lived this long, or answered a call, was not in a crash loop: it is restarted immediately. */
 export const STABLE_AFTER_MS = 10_000
 
-/** The longest message a server may send: a line on stdout, an event of a stream, the body of a response. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024
+/** The longest message, in either direction: a line on stdout, an event of a stream, the body of a response. */
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+/** How many values (`,`, `[` and `{`) a message may have: many small ones take long to parse. */
+export const MAX_JSON_VALUES = 250_000
 
 /** What a caller may send with a call in addition to its arguments. */
 export const MAX_META_BYTES = 16 * 1024
-/** Longer messages are parsed in slices, because they would block everything else. */
-export const SLICED_OVER_CHARACTERS = 128 * 1024
-/** A message may have one value (list, object, string, number …) per this many bytes of `maxLineBytes`: 1,048,576 in all. */
-export const BYTES_PER_VALUE = 16
 /** A line longer than this never ends: the server is restarted. */
 export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
-/** How much of both ends of an overlong line is kept, to tell which call it belongs to. */
-export const LONG_LINE_ENDS_BYTES = 1_024
 
 /** How much of the end of a server's stderr is kept. */
-export const STDERR_KEPT_BYTES = 64 * 1024
+export const STDERR_KEPT_BYTES = 8 * 1024
 /** How much of it a failed call carries. */
 export const STDERR_SHOWN_CHARACTERS = 2_000
 
@@ -53,18 +50,14 @@ export const STDIN_CLOSED_GRACE_MS = 300
 /** … and then this long before it gets SIGKILL. */
 export const SIGTERM_GRACE_MS = 1_500
 /** How long children that outlive their server may take to exit after each signal. */
-export const GROUP_GRACE_MS = 500
-/** How often the descendants of a server are recorded, since some could not be found afterwards … */
-export const LOOK_EVERY_MS = 1_000
-/** … spending no more than this share of the time … */
-export const LOOK_SHARE = 0.002
-/** … and recording no more processes than this per server. */
-export const MAX_KNOWN_PROCESSES = 1_000
+export const GROUP_GRACE_MS = 300
+/** How often it is checked whether they have. */
+export const GROUP_CHECK_MS = 10
 
 /** A list of tools with more pages than this never ends. */
 export const MAX_LIST_PAGES = 1_000
 /** How many tools one server may have; the rest of its list is left out. */
-export const MAX_TOOLS = 20_000
+export const MAX_TOOLS = 5_000
 /** A tool whose definition has more values or more text than this is skipped. */
 export const MAX_DEFINITION_VALUES = 20_000
 export const MAX_DEFINITION_CHARACTERS = 512 * 1024
@@ -85,10 +78,6 @@ export const TASK_MIN_POLL_MS = 100
 export const TASK_MAX_POLL_MS = 10_000
 /** How long a server lost in the middle of a task may take to come back. */
 export const TASK_RECONNECT_MS = 10_000
-/** How long we ask a server to keep a task, if its protocol lets us. */
-export const TASK_TTL_MS = 60 * 60 * 1_000
-/** Tools with optional task support are called as tasks only if a call may take this long: a direct call is cheaper. */
-export const TASK_FROM_MS = 60_000
 export const MAX_TASK_ID_CHARACTERS = 1_024
 export const MAX_TASK_MESSAGE_CHARACTERS = 1_000
 /** How many URLs one rejected call may ask to be visited, and how many visits are tracked until they are completed. */
@@ -99,7 +88,7 @@ export const LIST_TIMEOUT_MS = 5_000
 /** How soon a list is read again if reading it failed, or if the server neither reports changes nor says otherwise. */
 export const LIST_KEPT_MS = 5_000
 /** How much of one list is read; the rest is left out. */
-export const MAX_LIST_CHARACTERS = 32 * 1024 * 1024
+export const MAX_LIST_CHARACTERS = 10 * 1024 * 1024
 /** Changes of resources are batched for this long. */
 export const UPDATE_PAUSE_MS = 20
 /** A longer log message is passed on shortened, as in our own log. */
@@ -118,19 +107,13 @@ export const UNREAD_GRACE_MS = 3_000
 /** A server that has sent this many messages more than it received … */
 export const UNASKED_BURST = 100
 /** … is not read from for this long after each slice of work it causes. */
-export const UNASKED_PAUSE_MS = 2 * SLICE_MS
-/** The cost of a message that the SDK handles later in the same turn. */
-export const SDK_MESSAGE_MS = 0.2
-/** The cost of a server's own request over HTTP: it is answered with another request. */
-export const HTTP_REPLY_MS = 2
+export const UNASKED_PAUSE_MS = 16
 /** How many progress updates of a call are passed on one by one; after that only the latest, at this interval. */
 export const PROGRESS_BURST = 50
 export const PROGRESS_INTERVAL_MS = 50
 /** How often a server's status is reported while it writes to stderr. */
 export const STDERR_TOLD_EVERY_MS = 1_000
 
-/** How many cancelled calls are remembered, to recognize their late responses. */
-export const REMEMBERED_CALLS = 10_000
 /** How long an HTTP server may take to prove that it is alive. */
 export const HEALTH_CHECK_MS = 2_000
 /** How long to wait for the response to `subscriptions/listen` before listing the tools without it. */
@@ -145,5 +128,3 @@ export const HTTP_ERROR_CHARACTERS = 300
 export const MIN_RESUME_DELAY_MS = 250
 /** How long an HTTP server may take to end a session. */
 export const GOODBYE_MS = 500
-/** The longest delay of a Node timer: the executor enforces deadlines, not the SDK. */
-export const NO_TIMEOUT_MS = 2 ** 31 - 1

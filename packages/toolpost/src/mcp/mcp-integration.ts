@@ -1,19 +1,40 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { systemClock } from '../runtime/clock.ts'
+import { removeFromLogs } from '../logging/redact.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { quietly } from '../runtime/quietly.ts'
+import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Catalog } from './catalog.ts'
 import { describeFailure, describeLogin } from './failure-report.ts'
-import { checkServerEntries, type McpIntegrationOptions } from './integration-options.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
+import { type Change, McpServer } from './mcp-server.ts'
+import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
-import { type Change, ServerConnection } from './server-connection.ts'
-import type { ServerEntry } from './server-entry.ts'
+import { checkServerEntry, type ServerEntry } from './server-entry.ts'
 import { describeError, type ServerFailure } from './server-failure.ts'
+import { secretsOf } from './server-secrets.ts'
 import type { ServerStatus } from './server-status.ts'
+
+export interface McpIntegrationOptions {
+  /** `mcpServers`, in the usual form. Their order decides which one keeps a name that two of them use. */
+  servers: Readonly<Record<string, ServerEntry>>
+  /** For the first server. A server lost later is retried forever. */
+  retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
+  connectTimeoutMs?: number | undefined
+  /** The folder for saved logins; if left out, they are kept in memory only. */
+  loginsFolder?: string | undefined
+  logger?: Logger | undefined
+  /** Called with a message for the user when a server is unavailable. It is logged as well. */
+  onReport?: ((text: string) => void) | undefined
+  clock?: Clock | undefined
+  /** Generates messages for servers with `sampling`, if the caller cannot. */
+  sample?: Sample | undefined
+  /** The catalog for their resources and prompts; a new one if left out. */
+  catalog?: Catalog | undefined
+}
 
 const CLOSED = 'This McpIntegration is closed'
 
@@ -31,23 +52,23 @@ export class McpIntegration {
   readonly logins: Logins
   #options: McpIntegrationOptions
   readonly #logger: Logger
-  #connections: ServerConnection[] = []
+  #servers: McpServer[] = []
   #tools: ToolManager | undefined
   /** Connections no longer in the configuration, until their pending calls have ended. */
-  readonly #retired = new Set<ServerConnection>()
+  readonly #retired = new Set<McpServer>()
   readonly #ready = new Map<string, Promise<unknown>>()
   readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
   )
   /** Changes in this turn of the event loop. */
-  readonly #changes = new Map<ServerConnection, Set<Change>>()
+  readonly #changes = new Map<McpServer, Set<Change>>()
   #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
     checkServerEntries(options.servers)
     this.#options = options
     this.catalog = options.catalog ?? new Catalog()
-    this.catalog.show(() => this.#connections)
+    this.catalog.show(() => this.#servers)
     this.#logger = quietLogger(options.logger)
     const { servers, loginsFolder: folder } = options
     this.logins = new Logins({ servers, folder, logger: this.#logger })
@@ -72,30 +93,25 @@ export class McpIntegration {
     this.#options = { ...this.#options, ...options }
     const tools = this.#tools
     if (!tools) return
-    const before = new Map(this.#connections.map(connection => [connection.name, connection]))
-    const fresh: ServerConnection[] = []
-    this.#connections = Object.entries(options.servers).map(([name, entry], order) => {
+    const before = new Map(this.#servers.map(server => [server.name, server]))
+    const fresh: McpServer[] = []
+    this.#servers = Object.entries(options.servers).map(([name, entry], order) => {
       const known = before.get(name)
       known?.moveTo(order)
       if (known && isDeepStrictEqual(known.entry, entry)) return known
       this.logins.put(name, entry)
-      const connection = this.#connection(name, entry, { order, tools })
-      fresh.push(connection)
-      return connection
+      const server = this.#create(name, entry, { order, tools })
+      fresh.push(server)
+      return server
     })
-    for (const connection of before.values())
-      if (!this.#connections.includes(connection)) this.#retire(connection)
+    for (const server of before.values()) if (!this.#servers.includes(server)) this.#retire(server)
     tools.arrange(Object.keys(options.servers))
-    for (const connection of fresh) this.#ready.set(connection.name, connection.start())
+    for (const server of fresh) this.#ready.set(server.name, server.start())
   }
 
-  #connection(
-    name: string,
-    entry: ServerEntry,
-    place: { order: number; tools: ToolManager },
-  ): ServerConnection {
+  #create(name: string, entry: ServerEntry, place: { order: number; tools: ToolManager }): McpServer {
     const { retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock, sample } = this.#options
-    return new ServerConnection({
+    return new McpServer({
       name,
       entry,
       login: this.logins.of(name),
@@ -107,19 +123,20 @@ export class McpIntegration {
       logger: this.#logger,
       sample,
       offers: this.catalog.events,
-      onChange: (connection, what) => this.#onChange(connection, what),
-      onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
+      onChange: (server, what) => this.#onChange(server, what),
+      onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
+      onProgress: text => this.#tell(text),
     })
   }
 
-  #retire(connection: ServerConnection): void {
-    const successor = this.#connections.find(({ name }) => name === connection.name)
-    this.#retired.add(connection)
-    void connection.retire(successor).then(() => this.#retired.delete(connection))
+  #retire(server: McpServer): void {
+    const successor = this.#servers.find(({ name }) => name === server.name)
+    this.#retired.add(server)
+    void server.retire(successor).then(() => this.#retired.delete(server))
     if (successor) return
-    this.logins.put(connection.name, undefined)
-    this.#ready.delete(connection.name)
-    this.#listeners.tell('server', { ...connection.status(), state: 'closed' })
+    this.logins.put(server.name, undefined)
+    this.#ready.delete(server.name)
+    this.#listeners.tell('server', { ...server.status(), state: 'closed' })
   }
 
   /** Resolves when every server, or the one named, is ready or has failed. Never rejects. */
@@ -132,21 +149,26 @@ export class McpIntegration {
    * retries of a broken server.
    */
   async tried(name?: string): Promise<void> {
-    const asked = this.#connections.filter(connection => name === undefined || connection.name === name)
+    const asked = this.#servers.filter(server => name === undefined || server.name === name)
     await Promise.all(asked.map(each => this.#triedOnce(each)))
   }
 
   /** Reports a failure immediately, however long the other servers take. */
-  async #triedOnce(connection: ServerConnection): Promise<void> {
-    await Promise.race([connection.tried(), this.ready(connection.name)])
-    const { failure, state } = connection
+  async #triedOnce(server: McpServer): Promise<void> {
+    await Promise.race([server.tried(), this.ready(server.name)])
+    const { failure, state } = server
     if (state === 'starting' && failure)
-      this.#report(connection, failure, Math.max(1, connection.status().attempts - 1))
+      this.#report(server, failure, Math.max(1, server.status().attempts - 1))
   }
 
   /** Every server, in the order of the configuration. */
   status(): ServerStatus[] {
-    return this.#connections.map(connection => connection.status())
+    return this.#servers.map(server => server.status())
+  }
+
+  /** The last messages between Toolpost and a server with a number above `after`, oldest first, without secrets. */
+  messages(name: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
+    return this.#find(name).messages.read(options)
   }
 
   /** Stops a server and starts it again, even one that has failed. Resolves when it is ready or has failed. */
@@ -159,11 +181,11 @@ export class McpIntegration {
     await this.#find(name).stop()
   }
 
-  #find(name: string): ServerConnection {
+  #find(name: string): McpServer {
     if (this.#closing) throw new Error(CLOSED)
-    const connection = this.#connections.find(each => each.name === name)
-    if (!connection) throw new Error(`There is no MCP server '${name}'`)
-    return connection
+    const server = this.#servers.find(each => each.name === name)
+    if (!server) throw new Error(`There is no MCP server '${name}'`)
+    return server
   }
 
   /**
@@ -177,43 +199,47 @@ export class McpIntegration {
 
   /** Stops every server. Resolves when all their processes are gone; pending calls fail. Idempotent. */
   async close(): Promise<void> {
-    const all = () => [...this.#connections, ...this.#retired].map(connection => connection.close())
+    const all = () => [...this.#servers, ...this.#retired].map(server => server.close())
     this.#closing ??= Promise.all(all())
     await this.#closing
   }
 
-  #onChange(connection: ServerConnection, what: Change): void {
-    if (this.#retired.has(connection)) return
+  #onChange(server: McpServer, what: Change): void {
+    if (this.#retired.has(server)) return
     if (this.#changes.size === 0) setImmediate(() => this.#tellChanges())
-    const changes = this.#changes.get(connection) ?? new Set<Change>(['server'])
-    this.#changes.set(connection, changes.add(what))
+    const changes = this.#changes.get(server) ?? new Set<Change>(['server'])
+    this.#changes.set(server, changes.add(what))
   }
 
   #tellChanges(): void {
     const changes = [...this.#changes]
     this.#changes.clear()
-    for (const [connection, whats] of changes) {
+    for (const [server, whats] of changes) {
       if (![...whats].some(what => this.#listeners.has(what))) continue
-      const status = connection.status()
+      const status = server.status()
       for (const what of whats) this.#listeners.tell(what, status)
     }
   }
 
-  #report(connection: ServerConnection, failure: ServerFailure, attempts: number): void {
+  #report(server: McpServer, failure: ServerFailure, attempts: number): void {
     const what = {
-      server: connection.name,
-      entry: connection.entry,
+      server: server.name,
+      entry: server.entry,
       attempts,
       cause: failure.cause,
       stderr: failure.stderr,
       localTools: this.#localTools(),
-      othersReady: this.#connections.some(
-        other => other !== connection && (other.state === 'ready' || other.state === 'starting'),
+      othersReady: this.#servers.some(
+        other => other !== server && (other.state === 'ready' || other.state === 'starting'),
       ),
     }
     const report = failure.needsLogin ? describeLogin(what) : describeFailure(what)
-    if (failure.needsLogin) connection.log.needsLogin(failure)
-    else connection.log.failed(failure, attempts, report)
+    if (failure.needsLogin) server.log.needsLogin(failure)
+    else server.log.failed(failure, attempts, report)
+    this.#tell(report)
+  }
+
+  #tell(report: string): void {
     quietly(
       () => this.#options.onReport?.(report),
       error => this.#logger.warn({ error: describeError(error) }, 'onReport failed'),
@@ -223,5 +249,12 @@ export class McpIntegration {
   #localTools(): string[] {
     const tools = this.#tools?.getTools() ?? []
     return tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
+  }
+}
+
+function checkServerEntries(servers: McpIntegrationOptions['servers']): void {
+  for (const [name, entry] of Object.entries(servers)) {
+    checkServerEntry(name, entry)
+    removeFromLogs(secretsOf(entry))
   }
 }

@@ -1,44 +1,32 @@
-import { isRecord } from '../runtime/guards.ts'
-import type { InvokeOptions, Tool } from '../tools/tool.ts'
+import { isSecretKey } from '../logging/redact.ts'
+import { plainCopy } from '../runtime/plain-value.ts'
+import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
+import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
-import { callMeta } from './call-meta.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
-import { type InputAnswers, inputRounds } from './input-rounds.ts'
-import { TASK_FROM_MS, TASK_TTL_MS } from './limits.ts'
-import { ProgressRelay } from './progress-relay.ts'
-import type { ServerEntry } from './server-entry.ts'
+import type { Connection, RequestOptions } from './connection.ts'
+import { MAX_INPUT_ROUNDS, MAX_META_BYTES, PROGRESS_BURST, PROGRESS_INTERVAL_MS } from './limits.ts'
+import type { McpServer } from './mcp-server.ts'
+import { RpcError, type SentRequest } from './peer.ts'
 import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
-import type { PendingCall, ServerLink } from './server-link.ts'
-import type { ServerRequests } from './server-requests.ts'
-import { followTask } from './task-run.ts'
-import { createdTask } from './task-state.ts'
+import { answersTo, type ServerRequests } from './server-requests.ts'
+import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
-/** What a tool needs from its server. */
-export interface ToolServer {
-  readonly entry: ServerEntry
-  /** Answers the server's own requests. */
-  readonly requests: ServerRequests
-  /** The current connection, if any. */
-  readonly link: ServerLink | undefined
-  /** The server that replaced this one, if any: `reconnected` then returns its connection. */
-  readonly successor?: ToolServer | undefined
-  /** The connection after the current attempt to reconnect; `undefined` if that fails. */
-  reconnected(): Promise<ServerLink | undefined>
-  /** The error for a call that could not be made or finished because of `cause`; by default, the server's own failure. */
-  unavailable(cause?: string): ToolFailureError
-}
+type Options = Partial<InvokeOptions>
+type Meta = Readonly<Record<string, unknown>>
 
 const CALLER_GAVE_UP = 'The caller gave up'
-const NO_OPTIONS: Partial<InvokeOptions> = {}
+const NO_OPTIONS: Options = {}
 
 /** A tool of an MCP server. It belongs to the server, not to a connection, so it survives a restart. */
-export function mcpTool(definition: McpToolDefinition, server: ToolServer): Tool {
-  const { name, inputSchema, outputSchema, annotations } = definition
+export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool {
+  const { name, inputSchema, outputSchema, annotations, icons, _meta } = definition
   const { timeoutMs, maxTimeoutMs, sentences } = server.entry
   const title = definition.title ?? annotations?.title
   const [readOnly, idempotent] = [hint(annotations?.readOnlyHint), hint(annotations?.idempotentHint)]
-  const calls = new ToolCalls(definition, server, !readOnly && !idempotent)
+  const call: ToolCall = { definition, server, isWrite: !readOnly && !idempotent }
+  const passedOn = { ...(icons && { icons }), ...(annotations && { annotations }), ...(_meta && { _meta }) }
   return {
     name,
     description: definition.description ?? title,
@@ -51,133 +39,9 @@ export function mcpTool(definition: McpToolDefinition, server: ToolServer): Tool
     idempotent,
     destructive: hint(annotations?.destructiveHint),
     openWorld: hint(annotations?.openWorldHint),
-    passedOn: passedOn(definition),
+    passedOn: icons || annotations || _meta ? passedOn : undefined,
     sentences: sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined,
-    invoke: (args, options) => calls.invoke(args, options),
-  }
-}
-
-function passedOn({ icons, annotations, _meta }: McpToolDefinition): Tool['passedOn'] {
-  if (!icons && !annotations && !_meta) return undefined
-  return { ...(icons && { icons }), ...(annotations && { annotations }), ...(_meta && { _meta }) }
-}
-
-class ToolCalls {
-  readonly #definition: McpToolDefinition
-  readonly #server: ToolServer
-  /** Neither read-only nor idempotent: must not run twice. */
-  readonly #isWrite: boolean
-
-  constructor(definition: McpToolDefinition, server: ToolServer, isWrite: boolean) {
-    this.#definition = definition
-    this.#server = server
-    this.#isWrite = isWrite
-  }
-
-  /** Calls the tool on its server. Rejects with the server's own message, or with `unavailable` while it is down. */
-  invoke(args: object, options: Partial<InvokeOptions> = NO_OPTIONS): Promise<unknown> {
-    const { link } = this.#server
-    return link ? this.#invokeOn(link, args, options) : this.#invokeElsewhere(args, options)
-  }
-
-  #invokeOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
-    return this.#callOn(link, args, options).then(
-      result => this.#valueOf(result, link, args, options),
-      error => this.#recover(error, args, options),
-    )
-  }
-
-  /** The server was just reconfigured: the call waits for its replacement. */
-  async #invokeElsewhere(args: object, options: Partial<InvokeOptions>): Promise<unknown> {
-    const link = this.#server.successor ? await this.#server.reconnected() : undefined
-    if (!link || isAborted(options)) throw this.#server.unavailable()
-    return this.#invokeOn(link, args, options)
-  }
-
-  #valueOf(result: unknown, link: ServerLink, args: object, options: Partial<InvokeOptions>): unknown {
-    const isLast = !needsInput(result) && !isTask(result)
-    return isLast ? valueOfResult(result) : this.#goOn(result, link, args, options)
-  }
-
-  /** The server needs input first, or returned a task. */
-  async #goOn(
-    result: unknown,
-    link: ServerLink,
-    args: object,
-    options: Partial<InvokeOptions>,
-  ): Promise<unknown> {
-    const again = (answers: InputAnswers) => this.#callOn(link, args, options, answers)
-    const rounds = { requests: this.#server.requests, from: options, isOver: () => isAborted(options) }
-    try {
-      const answer = await inputRounds(result, again, rounds)
-      return valueOfResult(isTask(answer) ? await this.#follow(answer, link, options) : answer)
-    } catch (error) {
-      if (error instanceof ServerLostError) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
-      throw await rounds.requests.afterVisits(error, options)
-    }
-  }
-
-  /** Waits for the result of a task. */
-  async #follow(answer: unknown, link: ServerLink, options: Partial<InvokeOptions>): Promise<unknown> {
-    const created = createdTask(answer)
-    options.onTask?.()
-    const relay = relayOf(options)
-    const signal = signalOf(options)
-    const onProgress = relay?.report
-    try {
-      return await followTask(created, { server: this.#server, link, from: options, onProgress, signal })
-    } finally {
-      relay?.flush()
-    }
-  }
-
-  /** In protocol 2025-11-25 the client decides what becomes a task; in the newest one the server does. */
-  #asTask({ about }: ServerLink): { ttl: number } | undefined {
-    const support = this.#definition.execution?.taskSupport
-    if (support !== 'required' && support !== 'optional') return undefined
-    const { timeoutMs = 0, maxTimeoutMs = 0 } = this.#server.entry
-    const mayTakeLong = Math.max(timeoutMs, maxTimeoutMs) >= TASK_FROM_MS
-    return takesTasks(about) && (support === 'required' || mayTakeLong) ? { ttl: TASK_TTL_MS } : undefined
-  }
-
-  #callOn(
-    link: ServerLink,
-    args: object,
-    options: Partial<InvokeOptions>,
-    answers?: InputAnswers,
-  ): Promise<unknown> {
-    const relay = relayOf(options)
-    const answer = link.call({
-      tool: this.#definition,
-      args,
-      task: this.#asTask(link),
-      answers,
-      from: options,
-      onProgress: relay?.report,
-      meta: options.meta && callMeta(options.meta),
-      onRequest: options.onRequest,
-    })
-    if (options.onAbort) options.onAbort(() => answer.cancel(CALLER_GAVE_UP))
-    const isWatched = !options.onAbort && options.signal
-    const result = isWatched ? untilAborted(answer, isWatched) : answer.result
-    return relay ? result.finally(() => relay.flush()) : result
-  }
-
-  /** A call whose server was lost is repeated once if that is safe. */
-  async #recover(error: unknown, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
-    if (this.#isWrite && error instanceof UnusableAnswerError)
-      throw new Error(`${error.message}${OUTCOME_UNKNOWN}`)
-    if (error instanceof NeedsLoginError)
-      throw new ToolFailureError('denied', `Tool '${this.#definition.name}' was denied: ${error.message}`)
-    if (!(error instanceof ServerLostError)) throw await this.#server.requests.afterVisits(error, options)
-    if (this.#isWrite) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
-    const link = await this.#server.reconnected()
-    if (!link || isAborted(options)) throw this.#server.unavailable(lossOf(error))
-    try {
-      return await this.#valueOf(await this.#callOn(link, args, options), link, args, options)
-    } catch (again) {
-      throw again instanceof ServerLostError ? this.#server.unavailable(lossOf(again)) : again
-    }
+    invoke: (args, options) => invoke(call, args, options ?? NO_OPTIONS),
   }
 }
 
@@ -186,47 +50,208 @@ function hint(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined
 }
 
+interface ToolCall {
+  definition: McpToolDefinition
+  server: McpServer
+  /** Neither read-only nor idempotent: must not run twice. */
+  isWrite: boolean
+}
+
+/**
+ * Calls the tool on its server. Rejects with the server's own message, or with `unavailable` while it is down. A call whose
+ * server was lost is repeated once if that is safe.
+ */
+async function invoke(call: ToolCall, args: object, options: Options): Promise<unknown> {
+  const { server, isWrite } = call
+  // If the server was just reconfigured, the call waits for its replacement.
+  const connection = server.connection ?? (server.successor && (await server.reconnected()))
+  if (!connection || (!server.connection && isAborted(options))) throw server.unavailable()
+  try {
+    return await callOn(call, connection, args, options)
+  } catch (error) {
+    if (!(error instanceof ServerLostError)) throw await errorOf(call, error, options)
+    if (isWrite) throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
+    const next = await server.reconnected()
+    if (!next || isAborted(options)) throw server.unavailable(lossOf(error))
+    return callOn(call, next, args, options).catch(async again => {
+      throw again instanceof ServerLostError
+        ? server.unavailable(lossOf(again))
+        : await errorOf(call, again, options)
+    })
+  }
+}
+
+async function callOn(
+  { definition, server }: ToolCall,
+  connection: Connection,
+  args: object,
+  options: Options,
+): Promise<unknown> {
+  const relay = options.wantsProgress ? new ProgressRelay(options) : undefined
+  const send = (answers?: InputAnswers) => {
+    const { meta, onRequest } = options
+    const sent = connection.call(definition, args, {
+      answers,
+      from: options,
+      onProgress: relay?.report,
+      meta: meta && callMeta(meta),
+      onRequest,
+    })
+    return resultOf(sent, options)
+  }
+  try {
+    const first = await send()
+    if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
+    // From here on, the server has begun to work on it.
+    return await finish(first).catch(error => {
+      if (!(error instanceof ServerLostError)) throw error
+      throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
+    })
+  } finally {
+    relay?.flush()
+  }
+
+  async function finish(first: unknown): Promise<unknown> {
+    const { requests } = server
+    const answer = await inputRounds(first, send, {
+      requests,
+      from: options,
+      isOver: () => isAborted(options),
+    })
+    if (!isTask(answer)) return valueOfResult(answer)
+    options.onTask?.()
+    const onProgress = relay?.report
+    return valueOfResult(
+      await followTask(answer, { server, connection, from: options, onProgress, signal: signalOf(options) }),
+    )
+  }
+}
+
+/** The result of a call, until its caller gives up. */
+function resultOf({ result, cancel }: SentRequest, options: Options): Promise<unknown> {
+  if (options.onAbort) {
+    options.onAbort(() => cancel(CALLER_GAVE_UP))
+    return result
+  }
+  // For callers other than the executor.
+  const { signal } = options
+  if (!signal) return result
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      cancel(CALLER_GAVE_UP)
+      reject(signal.reason)
+    }
+    if (signal.aborted) return giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
+}
+
+/** What a failed call says to its caller. A JSON-RPC error keeps its code and data for those who can pass them on. */
+async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown, options: Options) {
+  if (isWrite && error instanceof UnusableAnswerError) return new Error(`${error.message}${OUTCOME_UNKNOWN}`)
+  if (error instanceof NeedsLoginError)
+    return new ToolFailureError('denied', `Tool '${definition.name}' was denied: ${error.message}`)
+  const asked = await server.requests.afterVisits(error, options)
+  if (!(asked instanceof RpcError) || asked.data === undefined) return asked
+  const details = { rpcCode: asked.rpcCode, rpcData: asked.data }
+  return new ToolFailureError('tool_error', asked.message, { diagnosis: { details }, cause: asked })
+}
+
 function lossOf({ message, neverSent }: ServerLostError, consequence = ''): string {
   return neverSent ? message : `${message} during the call${consequence}`
 }
 
-function takesTasks({ capabilities: { tasks } }: ServerLink['about']): boolean {
-  const { requests } = isRecord(tasks) ? tasks : {}
-  return isRecord(requests) && isRecord(requests.tools) && isRecord(requests.tools.call)
-}
-
-function relayOf(options: Partial<InvokeOptions>): ProgressRelay | undefined {
-  return options.wantsProgress ? new ProgressRelay(progress => options.reportProgress?.(progress)) : undefined
-}
-
-/** Avoids the call's own signal, which is created only when it is read. */
-function signalOf(options: Partial<InvokeOptions>): AbortSignal {
+function signalOf(options: Options): AbortSignal {
   if (!options.onAbort && options.signal) return options.signal
   const controller = new AbortController()
   options.onAbort?.(() => controller.abort(new Error(CALLER_GAVE_UP)))
   return controller.signal
 }
 
-function isAborted(options: Partial<InvokeOptions>): boolean {
-  let aborted = false
-  if (options.onAbort) {
-    options.onAbort(() => {
-      aborted = true
-    })
-    return aborted
-  }
-  return options.signal?.aborted === true
+function isAborted(options: Options): boolean {
+  return options.onAbort ? signalOf(options).aborted : options.signal?.aborted === true
 }
 
-/** For callers other than the executor, which gives up through `onAbort`. */
-function untilAborted(answer: PendingCall, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      answer.cancel(CALLER_GAVE_UP)
-      reject(signal.reason)
-    }
-    if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
-    answer.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+/** Sent along when a request is repeated. */
+export interface InputAnswers {
+  inputResponses: Record<string, unknown>
+  requestState?: string
+}
+
+type Rounds = RequestOptions & {
+  requests: ServerRequests
+  /** Whether the caller gave up: nothing more is sent then. */
+  isOver?(): boolean
+}
+
+/** Answers the server's questions and repeats the request until there is a result. */
+export async function inputRounds(
+  result: unknown,
+  send: (answers: InputAnswers) => Promise<unknown>,
+  { isOver, ...options }: Rounds,
+): Promise<unknown> {
+  let current = result
+  for (let round = 0; needsInput(current); round++) {
+    if (round === MAX_INPUT_ROUNDS)
+      throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
+    const { inputRequests, requestState } = current
+    const inputResponses = await answersTo(inputRequests, options)
+    if (isOver?.() || options.signal?.aborted) throw new Error(CALLER_GAVE_UP)
+    current = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
+  }
+  return current
+}
+
+/** Prefixes reserved by MCP: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */
+const RESERVED = /^(?:[^./]+\.)?(?:modelcontextprotocol|mcp)[./]/
+const META_LIMITS = { maxDepth: 50, maxEntries: 1_000, maxValues: 1_000, maxBytes: MAX_META_BYTES }
+
+/**
+ * The `_meta` for a server: the trace context, and whatever the caller passed for the server, if it is small. Leaves out the
+ * protocol's own keys, which apply to one connection only, and keys that look like secrets.
+ */
+function callMeta(meta: Meta): Meta | undefined {
+  const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined)) as Meta | undefined
+  const keys = Object.keys(meta).filter(key => {
+    if (key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key)) return false
+    return !RESERVED.test(key) && !isSecretKey(key)
   })
+  if (keys.length === 0) return trace
+  const given = Object.fromEntries(keys.map(key => [key, meta[key]]))
+  const { value, bytes, isComplete } = plainCopy(given, META_LIMITS)
+  return isComplete && bytes <= MAX_META_BYTES ? { ...(value as Meta), ...trace } : trace
+}
+
+/** Passes on the progress of a call: every update at first, then the latest at intervals, and always the last. */
+class ProgressRelay {
+  readonly #options: Options
+  #passedOn = 0
+  #latest: Progress | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  readonly report = (params: Readonly<Record<string, unknown>>): void => {
+    const { progress, total, message } = params
+    const update = {
+      progress: progress as number,
+      ...(typeof total === 'number' && { total }),
+      ...(typeof message === 'string' && { message }),
+    }
+    if (this.#passedOn++ < PROGRESS_BURST) return this.#options.reportProgress?.(update)
+    this.#latest = update
+    this.#timer ??= setTimeout(() => this.flush(), PROGRESS_INTERVAL_MS).unref()
+  }
+
+  /** Passes on the update being held back. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const latest = this.#latest
+    this.#latest = undefined
+    if (latest) this.#options.reportProgress?.(latest)
+  }
 }

@@ -8,7 +8,13 @@ type Refusal = [status: number, headers: Record<string, string>]
 
 /** An MCP server that can be told to refuse everything, or calls alone, and counts what it hears. */
 async function moodyServer() {
-  const mood: { all?: Refusal | undefined; calls?: Refusal; session?: string; forgotten?: number } = {}
+  const mood: {
+    all?: Refusal | undefined
+    calls?: Refusal
+    session?: string
+    forgotten?: number
+    body?: string
+  } = {}
   const heard: string[] = []
   const server = createServer(async (request, response) => {
     let body = ''
@@ -19,7 +25,7 @@ async function moodyServer() {
     const { 'mcp-session-id': session = mood.session } = request.headers
     if (session !== mood.session) return void response.writeHead(mood.forgotten ?? 404).end()
     const refusal = method === 'tools/call' ? (mood.calls ?? mood.all) : mood.all
-    if (refusal) return void response.writeHead(...refusal).end()
+    if (refusal) return void response.writeHead(refusal[0], refusal[1]).end(mood.body)
     answer(response, id, resultOf(method, params), mood.session)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -118,7 +124,7 @@ describe('a server that asks for time', () => {
     server.mood.calls = [429, { 'retry-after': '30' }]
     expect(await client.executor.run({ name: 'read' })).toMatchObject({
       code: 'tool_error',
-      error: 'HTTP 429 Too Many Requests (retry after 30 s)',
+      error: 'HTTP 429 Too Many Requests',
       retry_after_ms: 30_000,
     })
     expect(client.status().state).toBe('ready')
@@ -130,6 +136,16 @@ describe('a server that asks for time', () => {
     await vi.waitFor(() => expect(waitOf(client.status())).toBeGreaterThan(20_000))
     expect(server.count('tools/call')).toBe(2)
   })
+})
+
+it('[F62] only the header counts: a time in the text of an answer is not obeyed', async () => {
+  await using server = await moodyServer()
+  await using client = await startServers({ remote: { url: server.url } })
+  server.mood.calls = [429, {}]
+  server.mood.body = 'Come back later (retry after 600 s)'
+  const result = await client.executor.run({ name: 'read' })
+  expect(result).toMatchObject({ code: 'tool_error', error: expect.stringContaining('(retry after 600 s)') })
+  expect(result).not.toHaveProperty('retry_after_ms')
 })
 
 describe('a session that the server has forgotten', () => {

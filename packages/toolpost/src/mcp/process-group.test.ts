@@ -1,31 +1,25 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { isRunning } from '../../test/hostile-server/harness.ts'
+import { isRunning, startHostile } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
-import { unharmed } from '../../test/unharmed.ts'
 import { compiledFile } from '../runtime/package-root.ts'
-import { newMark } from './group-watchdog.ts'
-import { adoptGroup, endGroup, lookAt } from './process-group.ts'
 
-/** A program with a server that ignores whatever it can; gives the program and what runs below it, itself included. */
+const path = (file: string) => JSON.stringify(fileURLToPath(compiledFile(file)))
+const imports = `
+  import { ToolExecutor, ToolManager } from ${path('index.js')}
+  import { McpIntegration } from ${path('mcp/index.js')}`
+
+/** A program with a server that ignores whatever it can, and a child of that server. */
 async function programWithServer(ending: string) {
-  const path = (file: string) => JSON.stringify(fileURLToPath(compiledFile(file)))
-  const program = `
-    import { ToolExecutor, ToolManager } from ${path('index.js')}
-    import { McpIntegration } from ${path('mcp/index.js')}
+  const program = `${imports}
     const mcp = new McpIntegration({ servers: { stubborn: ${JSON.stringify(hostileServer({ ignoresSigterm: true }))} } })
     const tools = new ToolManager()
     mcp.start(tools)
     await mcp.ready()
-    const executor = new ToolExecutor(tools)
-    const children = [await executor.execute('children', { count: 1 })]
-    if (process.platform === 'linux')
-      for (const clean of [false, true])
-        children.push(await executor.execute('children', { detached: true, clean }))
-    console.log(JSON.stringify([mcp.status()[0].pid, ...children.flatMap(JSON.parse)]))
+    const children = JSON.parse(await new ToolExecutor(tools).execute('children', { count: 1 }))
+    console.log(JSON.stringify([mcp.status()[0].pid, ...children]))
     ${ending}`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -36,52 +30,62 @@ async function programWithServer(ending: string) {
 
 it('[F53] servers end with the program, also when it exits without closing them', async () => {
   const { child, pids } = await programWithServer('process.exit(0)')
-  expect(pids).toHaveLength(process.platform === 'linux' ? 4 : 2)
+  expect(pids).toHaveLength(2)
   await once(child, 'exit')
   await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
 })
 
-it('[F53] nothing is left when the program is killed: no server that ignores it, no child that left the session', async () => {
+it('[F53] servers end when the program is killed, also one that ignores it', async () => {
   const { child, pids } = await programWithServer('setInterval(() => {}, 1_000)')
-  const watchdogs = processesWith('toolpost-watchdog').filter(pid => parentOf(pid) === child.pid)
   expect(pids.every(isRunning)).toBe(true)
-  expect(watchdogs).toHaveLength(process.platform === 'linux' ? 1 : 0)
   child.kill('SIGKILL')
-  await expect.poll(() => [...pids, ...watchdogs].filter(isRunning), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
+})
+
+it('[F15] fifty grandchildren do not outlive close, but a daemon that was detached on purpose does', async () => {
+  const server = await startHostile()
+  const start = async (args: object): Promise<number[]> =>
+    JSON.parse(await server.executor.execute('children', args))
+  const children = await start({ count: 50 })
+  const [daemon = 0] = await start({ count: 1, detached: true })
+  try {
+    await server.mcp.close()
+    expect(children).toHaveLength(50)
+    expect(children.filter(isRunning)).toEqual([])
+    expect(isRunning(daemon)).toBe(true)
+  } finally {
+    process.kill(daemon, 'SIGKILL')
+  }
 })
 
 it.runIf(process.platform === 'linux')(
-  '[F53] what left a server that died by itself, its session and its environment is ended if it was seen before',
+  '[F64] out of file handles, a restart fails and the process lives; afterwards it works',
   async () => {
-    const script = 'env -i setsid sleep 1000 & echo $!; wait'
-    const leader = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
-    const group = adoptGroup(leader.pid as number, newMark())
-    const [output] = await once(leader.stdout, 'data')
-    const child = Number(String(output))
-    lookAt(group)
-    leader.kill('SIGKILL')
-    await once(leader, 'exit')
-    expect(isRunning(child)).toBe(true)
-    expect(await unharmed(() => endGroup(group))).toEqual([])
-    expect(isRunning(child)).toBe(false)
+    const program = `${imports}
+      import { closeSync, openSync } from 'node:fs'
+      const mcp = new McpIntegration({ servers: { one: hostileServer() }, retry: { attempts: 1 } })
+      mcp.start(new ToolManager())
+      await mcp.ready()
+      await mcp.stop('one')
+      const handles = []
+      try { for (;;) handles.push(openSync('/dev/null')) } catch {}
+      const failed = mcp.restart('one')
+      await failed
+      const { state, error } = mcp.status()[0]
+      for (const handle of handles) closeSync(handle)
+      await mcp.restart('one')
+      console.log(JSON.stringify({ state, error, after: mcp.status()[0].state }))
+      await mcp.close()
+      process.exit(0)`
+    const script = 'ulimit -n 256; exec "$0" --input-type=module -e "$1"'
+    const child = spawn('/bin/sh', ['-c', script, process.execPath, program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [output] = await once(child.stdout, 'data')
+    expect(JSON.parse(String(output))).toEqual({
+      state: 'lost',
+      error: expect.stringContaining('EMFILE'),
+      after: 'ready',
+    })
   },
 )
-
-function processesWith(text: string): number[] {
-  if (process.platform !== 'linux') return []
-  const pids = readdirSync('/proc').map(Number).filter(Boolean)
-  return pids.filter(pid => procFile(pid, 'cmdline').includes(text))
-}
-
-function parentOf(pid: number): number {
-  const stat = procFile(pid, 'stat')
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-}
-
-function procFile(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'latin1')
-  } catch {
-    return ''
-  }
-}

@@ -6,8 +6,8 @@ import { unharmed } from '../../test/unharmed.ts'
 const script = `
 sleep 1000 & echo "child $!" >&2
 while IFS= read -r line; do case "$line" in
-*'"initialize"'*) echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}}';;
-*'"tools/list"'*) echo '{"jsonrpc":"2.0","id":1000000,"result":{"tools":[]}}';;
+*'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}}';;
+*'"tools/list"'*) echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}';;
 esac; done`
 
 async function startAndKill(isKilled: boolean): Promise<number[]> {

@@ -15,7 +15,7 @@ interface CommonEntry {
   /** Names of the tools to offer, with `*` and `?`; all if left out. */
   include?: readonly string[] | undefined
   exclude?: readonly string[] | undefined
-  /** The longest message it may send: a line, an event or a body. 16 MB if left out. */
+  /** The longest message it may send: a line, an event or a body. 10 MB if left out. */
   maxLineBytes?: number | undefined
   /** By tool: sentences that call it without a model. */
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
@@ -49,6 +49,37 @@ export type ServerEntry = StdioServerEntry | HttpServerEntry
 
 export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
   return typeof entry.url === 'string'
+}
+
+/** Programs that download a server before they run it; some only with one of these words as an argument. */
+const RUNNERS: Readonly<Record<string, readonly string[] | undefined>> = {
+  npx: undefined,
+  uvx: undefined,
+  bunx: undefined,
+  pnpx: undefined,
+  npm: ['exec', 'x'],
+  pnpm: ['dlx'],
+  yarn: ['dlx'],
+  bun: ['x'],
+  uv: ['tool', 'run'],
+  pipx: ['run'],
+  docker: ['run', 'compose'],
+  podman: ['run'],
+}
+
+/** The program that may have to download the server first, if it is started by one. */
+export function packageRunner({
+  command,
+  args = [],
+}: ServerEntry & { args?: readonly string[] | undefined }): string | undefined {
+  const name =
+    command
+      ?.split(/[/\\]/)
+      .at(-1)
+      ?.replace(/\.(?:cmd|exe)$/i, '') ?? ''
+  if (!Object.hasOwn(RUNNERS, name)) return undefined
+  const words = RUNNERS[name]
+  return !words || args.some(arg => words.includes(arg)) ? name : undefined
 }
 
 /** Throws, naming the server, on an entry that cannot be used. */

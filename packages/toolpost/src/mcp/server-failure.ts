@@ -25,32 +25,9 @@ export function failureWith(cause: string): ServerFailure {
   return { cause, stderr: '', exitCode: null, exitSignal: null }
 }
 
-/** A connection could not be established. */
-export class ConnectError extends Error {
-  override name = 'ConnectError'
-  readonly failure: ServerFailure
-
-  constructor(failure: ServerFailure, options?: { cause?: unknown }) {
-    super(failure.cause, options)
-    this.failure = failure
-  }
-}
-
 /** A program is missing or may not be executed. */
 export class NeverStartedError extends Error {
   override name = 'NeverStartedError'
-}
-
-/** Whether a NeverStartedError is the cause of an error. */
-export function neverStarted(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof NeverStartedError) return true
-  return false
-}
-
-/** Marks an error for the SDK as being about a login, which says nothing about the server's protocol. */
-export function aboutLogin(error: unknown): unknown {
-  return error instanceof Error ? Object.assign(error, { [Symbol.for('mcp.authSeamEscape')]: true }) : error
 }
 
 /** The user has to log in to a server; the message says how. */
@@ -90,6 +67,11 @@ export const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
 /** The response to a call is unusable: too large, or malformed. Whether the call was executed is unknown. */
 export class UnusableAnswerError extends Error {
   override name = 'UnusableAnswerError'
+}
+
+/** `is 12 bytes long, over the limit of 10 bytes (maxLineBytes)`. */
+export function tooLong(maxBytes: number, bytes?: number): string {
+  return `is ${bytes === undefined ? '' : `${bytes} bytes long, `}over the limit of ${maxBytes} bytes (maxLineBytes)`
 }
 
 export interface Unavailability extends ServerFailure {

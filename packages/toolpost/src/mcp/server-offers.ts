@@ -2,21 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
-import { inSlices } from '../runtime/slices.ts'
-import type { ToolFailureError } from '../tools/tool-failure-error.ts'
-import { KEYS, timeOf } from './catalog-names.ts'
-import type { ConnectionLog } from './connection-log.ts'
-import { type InputAnswers, inputRounds } from './input-rounds.ts'
-import { LIST_KEPT_MS, LIST_TIMEOUT_MS, MAX_LOG_CHARACTERS, MAX_TOOLS, REQUEST_TIMEOUT_MS } from './limits.ts'
-import { Paced } from './paced.ts'
-import { RequestLimit } from './request-limit.ts'
-import { type CacheHint, type ListKind, listAll } from './sdk-client.ts'
+import { shortText } from '../runtime/short-text.ts'
+import { QUESTION_MS, type Requester } from '../tools/caller.ts'
+import type { CacheHint, Connection, ListKind, RequestOptions, ServerAbout } from './connection.ts'
+import {
+  LIST_KEPT_MS,
+  LIST_MAX_PAUSE_MS,
+  LIST_PAUSE_MS,
+  LIST_TIMEOUT_MS,
+  MAX_INSTRUCTIONS,
+  MAX_LOG_CHARACTERS,
+  MAX_TOOLS,
+  REQUEST_TIMEOUT_MS,
+} from './limits.ts'
+import type { McpServer } from './mcp-server.ts'
+import { type InputAnswers, inputRounds } from './mcp-tool.ts'
 import { describeError, ServerLostError } from './server-failure.ts'
-import { infoOf } from './server-info.ts'
-import type { LinkRequestOptions, Requester, ServerAbout, ServerLink } from './server-link.ts'
-import type { ServerRequests } from './server-requests.ts'
 import type { ServerInfo } from './server-status.ts'
-import { Subscriptions } from './subscriptions.ts'
 import { charactersOf, problemOfDefinition } from './tool-definition.ts'
 
 /** What a server offers besides tools. */
@@ -39,18 +41,18 @@ export interface OfferEvents {
   updated(uri: string, server: string): void
 }
 
-/** What is needed from the server's connection. */
-export interface OfferServer {
-  readonly name: string
-  readonly link: ServerLink | undefined
-  readonly log: ConnectionLog
-  readonly requests: ServerRequests
-  unavailable(cause?: string): ToolFailureError
-}
+/** The field that names an offer. */
+export const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 
 const NOTHING: OfferList = { offers: [] }
 /** A server's log level if no client has set one. */
 const DEFAULT_LEVEL = 'info'
+
+interface Subscription {
+  followers: number
+  /** Ends it on the current connection; `undefined` if the server refused it. */
+  stop: Promise<() => void> | undefined
+}
 
 interface Kept {
   list: Promise<OfferList>
@@ -63,15 +65,16 @@ interface Kept {
  * stays as it was, like its tools.
  */
 export class ServerOffers {
-  readonly #server: OfferServer
+  readonly #server: McpServer
   readonly #events: OfferEvents
   readonly #lists = new Map<OfferKind, Kept>()
   readonly #changes: Record<'resources' | 'prompts', Paced>
   #about: { of: ServerAbout; info: ServerInfo } | undefined
   #level: string | undefined
-  readonly #followed = new Subscriptions()
+  /** The followed resources: each is subscribed to once, however many followers it has. */
+  readonly #followed = new Map<string, Subscription>()
 
-  constructor(server: OfferServer, events: OfferEvents) {
+  constructor(server: McpServer, events: OfferEvents) {
     this.#server = server
     this.#events = events
     const paced = (kind: 'resources' | 'prompts') => new Paced(() => events.changed(kind, server.name))
@@ -80,26 +83,26 @@ export class ServerOffers {
 
   /** What is shown of the server's own description. */
   get info(): ServerInfo | undefined {
-    const about = this.#server.link?.about
+    const about = this.#server.connection?.about
     if (!about) return undefined
     if (this.#about?.of !== about) this.#about = { of: about, info: infoOf(about) }
     return this.#about.info
   }
 
   has(capability: string): boolean {
-    return isRecord(this.#server.link?.about.capabilities[capability])
+    return isRecord(this.#server.connection?.about.capabilities[capability])
   }
 
   /** What the server lists; nothing if it cannot, or was never connected. Never rejects. */
   list(kind: OfferKind): Promise<OfferList> {
-    const { link } = this.#server
+    const { connection } = this.#server
     const known = this.#lists.get(kind)
-    if (!link) return known?.list ?? Promise.resolve(NOTHING)
+    if (!connection) return known?.list ?? Promise.resolve(NOTHING)
     if (known && performance.now() < known.until) return known.list
     const before = known?.list ?? Promise.resolve(NOTHING)
     const late = pause(LIST_TIMEOUT_MS, undefined, { ref: false }).then(() => before)
     const kept: Kept = { until: Number.POSITIVE_INFINITY, list: before }
-    const reading = this.#readInto(kept, kind, link).catch(error => {
+    const reading = this.#readInto(kept, kind, connection).catch(error => {
       kept.until = performance.now() + LIST_KEPT_MS
       this.#server.log.problem(`Could not list the server's ${kind}: ${describeError(error)}`)
       return before
@@ -110,9 +113,9 @@ export class ServerOffers {
   }
 
   /** Reports a change if the list arrived too late for those who asked. */
-  async #readInto(kept: Kept, kind: OfferKind, link: ServerLink): Promise<OfferList> {
+  async #readInto(kept: Kept, kind: OfferKind, connection: Connection): Promise<OfferList> {
     const began = performance.now()
-    const list = await this.#read(kind, link)
+    const list = await this.#read(kind, connection)
     kept.list = Promise.resolve(list)
     const now = performance.now()
     kept.until = Math.min(kept.until, now + this.#keptMs(kind, list))
@@ -122,34 +125,37 @@ export class ServerOffers {
 
   /** Forever, if the server reports changes and gives no time. */
   #keptMs(kind: OfferKind, { ttlMs }: OfferList): number {
-    const capability = this.#server.link?.about.capabilities[kind === 'prompts' ? kind : 'resources']
+    const capability = this.#server.connection?.about.capabilities[kind === 'prompts' ? kind : 'resources']
     const isTold = isRecord(capability) && capability.listChanged === true
     if (isTold && timeOf(ttlMs) === 0) return Number.POSITIVE_INFINITY
     return Math.max(timeOf(ttlMs), LIST_KEPT_MS)
   }
 
-  async #read(kind: OfferKind, link: ServerLink): Promise<OfferList> {
+  async #read(kind: OfferKind, connection: Connection): Promise<OfferList> {
     const { log } = this.#server
-    const { entries, isCut, ...hint } = await listAll(link, kind, AbortSignal.timeout(REQUEST_TIMEOUT_MS))
+    const { entries, isCut, ...hint } = await connection.list(kind, AbortSignal.timeout(REQUEST_TIMEOUT_MS))
     const byKey = new Map<string, Offer>()
-    await inSlices(entries.slice(0, MAX_TOOLS), entry => {
+    for (const entry of entries.slice(0, MAX_TOOLS)) {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
-      if (problem) return log.problem(`Left out of the ${kind}: ${problem}`)
+      if (problem) {
+        log.problem(`Left out of the ${kind}: ${problem}`)
+        continue
+      }
       const clean = withoutKnownSecretsIn(entry) as Record<string, unknown>
       const key = String(clean[KEYS[kind]])
       byKey.set(key, { key, entry: clean })
-    })
+    }
     if (isCut) log.problem(`The server lists too many ${kind}; the rest is left out`)
     return { ...hint, offers: [...byKey.values()] }
   }
 
   /** Sends a request about a resource or prompt; resolves to the raw result. */
-  async request(method: string, params: object, options: LinkRequestOptions = {}): Promise<unknown> {
-    const { link, requests } = this.#server
-    if (!link) throw this.#server.unavailable()
+  async request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
+    const { connection, requests } = this.#server
+    if (!connection) throw this.#server.unavailable()
     const limit = new RequestLimit(REQUEST_TIMEOUT_MS, options.signal)
     const within = { from: limit.around(options.from), signal: limit.signal }
-    const send = (answers?: InputAnswers) => link.request(method, { ...params, ...answers }, within)
+    const send = (answers?: InputAnswers) => connection.request(method, { ...params, ...answers }, within)
     try {
       return await inputRounds(await send(), send, { ...within, requests })
     } catch (error) {
@@ -171,17 +177,48 @@ export class ServerOffers {
 
   /** Subscribes to changes of a resource, while there are followers, also after a reconnect. */
   async follow(uri: string): Promise<() => void> {
-    const { link } = this.#server
-    if (!link) throw this.#server.unavailable()
-    return this.#followed.add(uri, link)
+    const { connection } = this.#server
+    if (!connection) throw this.#server.unavailable()
+    const known = this.#followed.get(uri) ?? { followers: 0, stop: undefined }
+    this.#followed.set(uri, known)
+    known.followers++
+    let isOver = false
+    const remove = () => {
+      if (isOver || --known.followers > 0) return
+      isOver = true
+      this.#followed.delete(uri)
+      known.stop?.then(stop => stop()).catch(() => {})
+    }
+    try {
+      await this.#subscribe(uri, known, connection)
+      return remove
+    } catch (error) {
+      remove()
+      throw error
+    }
+  }
+
+  /** A refusal is forgotten, so that the next follower asks again. */
+  async #subscribe(uri: string, known: Subscription, connection: Connection): Promise<void> {
+    known.stop ??= connection.follow(uri)
+    const { stop } = known
+    try {
+      await stop
+    } catch (error) {
+      if (known.stop === stop) known.stop = undefined
+      throw error
+    }
   }
 
   /** A new connection: what was known from the old one may no longer hold. */
-  adopt(link: ServerLink): void {
+  adopt(connection: Connection): void {
     for (const kept of this.#lists.values()) kept.until = 0
-    this.#followed.renew(link, error =>
-      this.#server.log.problem(`Could not subscribe to a resource: ${describeError(error)}`),
-    )
+    for (const [uri, known] of this.#followed) {
+      known.stop = undefined
+      this.#subscribe(uri, known, connection).catch(error =>
+        this.#server.log.problem(`Could not subscribe to a resource: ${describeError(error)}`),
+      )
+    }
     if (this.#level !== undefined) void this.setLogLevel(this.#level)
     for (const kind of ['resources', 'prompts'] as const) if (this.has(kind)) this.#changes[kind].due()
   }
@@ -221,4 +258,108 @@ export class ServerOffers {
     const shown = isShort ? withoutKnownSecretsIn(data) : safeValue(data)
     from.onLog({ level: known, data: shown, logger: typeof logger === 'string' ? logger : name })
   }
+}
+
+/** What is shown of a server's own description. Shortened before it is searched for secrets, since it can be very long. */
+function infoOf({ info, instructions }: ServerAbout): ServerInfo {
+  const { name, title, version } = info ?? {}
+  const texts = Object.entries({ name, title, version, instructions })
+  const shown = texts.filter((text): text is [string, string] => typeof text[1] === 'string')
+  return Object.fromEntries(
+    shown.map(([key, text]) => {
+      const clean = withoutKnownSecretsIn(text.slice(0, 2 * MAX_INSTRUCTIONS))
+      return [key, shortText(clean, MAX_INSTRUCTIONS)]
+    }),
+  )
+}
+
+/** Notifies immediately, then less and less often while changes keep coming. */
+class Paced {
+  readonly #tell: () => void
+  #timer: NodeJS.Timeout | undefined
+  #isDue = false
+
+  constructor(tell: () => void) {
+    this.#tell = tell
+  }
+
+  due(): void {
+    this.#isDue = true
+    if (!this.#timer) this.#next(LIST_PAUSE_MS)
+  }
+
+  #next(pauseMs: number): void {
+    this.#timer = undefined
+    if (!this.#isDue) return
+    this.#isDue = false
+    this.#timer = setTimeout(() => this.#next(Math.min(2 * pauseMs, LIST_MAX_PAUSE_MS)), pauseMs).unref()
+    this.#tell()
+  }
+}
+
+/** Limits how long a server may take for a request, not counting the time its caller takes to answer questions. */
+class RequestLimit {
+  readonly #ms: number
+  readonly #given: AbortSignal | undefined
+  readonly #controller = new AbortController()
+  readonly #giveUp = () => this.#controller.abort(this.#given?.reason)
+  #timer: NodeJS.Timeout | undefined
+  #questions = 0
+  /** Whether the server took too long. */
+  hasPassed = false
+
+  constructor(ms: number, given: AbortSignal | undefined) {
+    this.#ms = ms
+    this.#given = given
+    if (given?.aborted) this.#giveUp()
+    given?.addEventListener('abort', this.#giveUp)
+    this.#arm(ms)
+  }
+
+  /** Aborts at the limit, or when the caller gives up. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** The same requester, with the limit paused while a question is open. */
+  around(from: Requester | undefined): Requester | undefined {
+    const { ask, sample } = from ?? {}
+    return (
+      from && {
+        peer: from.peer,
+        onLog: from.onLog,
+        hold: wait => this.#during(wait),
+        ...(ask && { ask: question => this.#during(() => ask(question)) }),
+        ...(sample && { sample: (params, options) => this.#during(() => sample(params, options)) }),
+      }
+    )
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#given?.removeEventListener('abort', this.#giveUp)
+  }
+
+  async #during<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#questions++ === 0) this.#arm(QUESTION_MS + this.#ms)
+    try {
+      return await ask()
+    } finally {
+      if (--this.#questions === 0) this.#arm(this.#ms)
+    }
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer)
+    if (this.signal.aborted) return
+    this.#timer = setTimeout(() => {
+      this.hasPassed = true
+      this.#controller.abort(new Error(`no answer within ${this.#ms} ms`))
+    }, ms).unref()
+  }
+}
+
+/** Sanitizes the milliseconds a server gives, which may be anything. */
+export function timeOf(ttlMs: unknown): number {
+  return typeof ttlMs === 'number' && ttlMs > 0 ? Math.floor(Math.min(ttlMs, Number.MAX_SAFE_INTEGER)) : 0
 }

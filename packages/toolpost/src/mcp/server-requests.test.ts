@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
-import { inputRounds } from './input-rounds.ts'
 import type { ServerEntry } from './server-entry.ts'
-import { soleRequester } from './server-link.ts'
 import { ServerRequests } from './server-requests.ts'
 import { offeringHttpServer, offeringServer } from './test-servers/offering.ts'
 
@@ -58,7 +56,7 @@ describe('what a server asks', () => {
     expect(await visit('https://example.com/login')).toEqual({ action: 'accept' })
     expect(asked).toMatchObject([{ url: 'https://example.com/login' }])
     for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'data:text/html,x', '', 7, undefined])
-      await expect(visit(url)).rejects.toMatchObject({ code: -32_602 })
+      await expect(visit(url)).rejects.toMatchObject({ rpcCode: -32_602 })
     expect(asked).toHaveLength(1)
   })
 
@@ -84,22 +82,9 @@ describe('what a server asks', () => {
     const { requests } = requestsOf()
     const { asked, ask } = person()
     await expect(requests.answer('elicitation/create', params, { from: { ask } })).rejects.toMatchObject({
-      code: -32_602,
+      rpcCode: -32_602,
     })
     expect(asked).toEqual([])
-  })
-
-  it.each([
-    [{}],
-    [{ message: { toString: 1, valueOf: 1 }, requestedSchema: 'none' }],
-    [{ message: null, requestedSchema: [] }],
-  ])('is asked as far as it can be made out: %o', async params => {
-    const { requests } = requestsOf()
-    const { asked, ask } = person()
-    expect(await requests.answer('elicitation/create', params, { from: { ask } })).toMatchObject({
-      action: 'accept',
-    })
-    expect(asked).toMatchObject([{ message: '', schema: { type: 'object' } }])
   })
 
   it('is refused beyond so many at once, and taken again after that', async () => {
@@ -141,71 +126,7 @@ describe('what a server asks', () => {
     expect(await open.answer('roots/list', {}, {})).toEqual({
       roots: [{ uri: 'file:///home/x' }, { uri: 'file:///y', name: 'Y' }],
     })
-    await expect(open.answer('tools/call', {}, {})).rejects.toMatchObject({ code: -32_601 })
-  })
-})
-
-describe('rounds of input', () => {
-  it('end all questions of a round if one cannot be answered', async () => {
-    const { requests } = requestsOf()
-    let signal: AbortSignal | undefined
-    const ask: Ask = question => {
-      signal = question.signal
-      return new Promise(() => {})
-    }
-    const inputRequests = {
-      one: { method: 'elicitation/create', params: form },
-      two: { method: 'roots/list' },
-      three: 'nonsense',
-    }
-    const round = { resultType: 'input_required', inputRequests }
-    const rounds = inputRounds(round, async () => 'never', { requests, from: { ask } })
-    await expect(rounds).rejects.toThrow('Method not found')
-    expect(signal?.aborted).toBe(true)
-  })
-
-  it('send nothing more once the caller gave up', async () => {
-    const { requests } = requestsOf()
-    const round = {
-      resultType: 'input_required',
-      inputRequests: { a: { method: 'elicitation/create', params: form } },
-    }
-    let sent = 0
-    const send = async () => sent++
-    const given = { requests, from: person(), isOver: () => true }
-    await expect(inputRounds(round, send, given)).rejects.toThrow('The caller gave up')
-    expect(sent).toBe(0)
-  })
-})
-
-describe('the requester of what a server sends unasked', () => {
-  it('is nobody in particular if two have requests under way', () => {
-    const one = { peer: {}, ...person() }
-    expect(soleRequester([])).toBeUndefined()
-    expect(soleRequester([undefined, one])).toBe(one)
-    expect(soleRequester([one, { peer: {}, ...person() }])).toBeUndefined()
-    expect(soleRequester([one, one])).toMatchObject({ peer: one.peer })
-  })
-
-  it('is asked once, while all their requests stand still', async () => {
-    const peer = {}
-    const held: string[] = []
-    const hold = (name: string) => ({
-      peer,
-      async hold<T>(wait: () => Promise<T>) {
-        held.push(name)
-        return wait()
-      },
-    })
-    const { asked, ask } = person()
-    const sole = soleRequester([
-      { ...hold('a'), ask },
-      { ...hold('b'), ask },
-      { ...hold('c'), ask },
-    ])
-    await sole?.ask?.({ message: 'x' })
-    expect(asked).toHaveLength(1)
-    expect(held.toSorted()).toEqual(['b', 'c'])
+    await expect(open.answer('tools/call', {}, {})).rejects.toMatchObject({ rpcCode: -32_601 })
   })
 })
 
@@ -245,24 +166,6 @@ describe('two callers with calls under way on one server', () => {
     expect([ada.asked.length, bob.asked.length]).toEqual([0, 1])
     await executor.run({ name: 'release' })
     await holding
-  })
-
-  it('of the same caller have one question, and neither runs out of time meanwhile', async () => {
-    await using servers = await startServers({ one: offeringServer() })
-    const { executor } = servers
-    let answer = (_: QuestionAnswer) => {}
-    const ask: Ask = () =>
-      new Promise(resolve => {
-        answer = resolve
-      })
-    const options = { ask, peer: 'ada', timeoutMs: 1_500 }
-    const holding = executor.run({ name: 'hold' }, options)
-    const asking = executor.run({ name: 'ask' }, options)
-    await new Promise(resolve => setTimeout(resolve, 2_000))
-    answer({ action: 'accept', content: {} })
-    expect(await asking).toMatchObject({ success: true })
-    await executor.run({ name: 'release' })
-    expect(await holding).toMatchObject({ success: true })
   })
 })
 

@@ -5,18 +5,24 @@ import { safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
-import { type Ask, answerProblem, type Question, type QuestionAnswer, type Sample } from '../tools/caller.ts'
-import { McpCallError } from './call-result.ts'
+import {
+  type Ask,
+  answerProblem,
+  type Question,
+  type QuestionAnswer,
+  type Requester,
+  type Sample,
+} from '../tools/caller.ts'
+import type { RequestOptions } from './connection.ts'
 import {
   MAX_ADDRESSES,
   MAX_QUESTION_CHARACTERS,
   MAX_SERVER_REQUESTS,
   MAX_WATCHED_ADDRESSES,
 } from './limits.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from './peer.ts'
 import { isHttpUrl, type ServerEntry } from './server-entry.ts'
-import type { LinkRequestOptions, Requester } from './server-link.ts'
-import { ServerTasks } from './server-tasks.ts'
-import { TASKS_EXTENSION } from './task-state.ts'
+import { TASKS_EXTENSION } from './tasks.ts'
 
 export interface ServerRequestsOptions {
   server: string
@@ -27,24 +33,12 @@ export interface ServerRequestsOptions {
   onRefused(reason: string): void
 }
 
-/** Carries the JSON-RPC code that the server reads. */
-class RefusedError extends Error {
-  readonly code: number
-
-  constructor(message: string, code = -1) {
-    super(message)
-    this.code = code
-  }
-}
-
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 const URL_REQUIRED = -32_042
 
 /** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {
   readonly #options: ServerRequestsOptions
-  /** The tasks that calls wait for: a question about one goes to the caller of that call. */
-  readonly tasks = new ServerTasks()
   /** By elicitation id, what to call when the visit to a URL is completed. Oldest first. */
   readonly #watched = new Map<string, () => void>()
   #open = 0
@@ -77,16 +71,15 @@ export class ServerRequests {
   async answer(
     method: string,
     params: Record<string, unknown>,
-    given: LinkRequestOptions,
+    options: RequestOptions,
   ): Promise<Record<string, unknown>> {
-    const options = { ...given, from: this.tasks.requesterOf(params) ?? given.from }
-    if (this.#open >= MAX_SERVER_REQUESTS) throw new RefusedError('Too many requests at once', -32_000)
+    if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
     this.#open++
     try {
       if (method === 'elicitation/create') return await this.#elicit(params, options)
       if (method === 'sampling/createMessage') return await this.#sample(params, options)
       if (method === 'roots/list') return await this.#roots(options)
-      throw new RefusedError(`Method not found: ${safeText(method, 100)}`, -32_601)
+      throw new RpcError(`Method not found: ${safeText(method, 100)}`, { code: METHOD_NOT_FOUND })
     } finally {
       this.#open--
     }
@@ -104,7 +97,7 @@ export class ServerRequests {
    * was done and what to do next; any other error is returned unchanged.
    */
   async afterVisits(error: unknown, from: Requester): Promise<unknown> {
-    if (!(error instanceof McpCallError) || error.rpcCode !== URL_REQUIRED) return error
+    if (!(error instanceof RpcError) || error.rpcCode !== URL_REQUIRED) return error
     const questions = this.#addressesIn(error.data)
     if (questions.length === 0) return error
     const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
@@ -113,12 +106,12 @@ export class ServerRequests {
     else if (from.ask) {
       const answer = await askEach(questions, from.ask)
       if (answer.action === 'accept')
-        return new McpCallError(`${first}. The page was opened; call again once you are done there`)
+        return new RpcError(`${first}. The page was opened; call again once you are done there`)
       // If there is a reason, nobody was asked.
       if (answer.reason === undefined)
-        return new McpCallError(`${first}. The user declined, so the call was not made`)
+        return new RpcError(`${first}. The user declined, so the call was not made`)
     }
-    return new McpCallError(`${first}. Open the address, then call again`)
+    return new RpcError(`${first}. Open the address, then call again`)
   }
 
   #addressesIn(data: unknown): Question[] {
@@ -143,7 +136,7 @@ export class ServerRequests {
 
   async #elicit(
     params: Record<string, unknown>,
-    { from, signal, key }: LinkRequestOptions,
+    { from, signal, key }: RequestOptions,
   ): Promise<Record<string, unknown>> {
     const { server, onRefused } = this.#options
     const { message, requestedSchema, url, mode } = params
@@ -153,7 +146,7 @@ export class ServerRequests {
       return { action: 'decline' }
     }
     const problem = problemOf(text, mode === 'url' ? url : requestedSchema, mode === 'url')
-    if (problem) throw new RefusedError(`Invalid params: ${problem}`, -32_602)
+    if (problem) throw new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
     const question =
       mode === 'url'
         ? this.#address({ ...params, message: withoutKnownSecretsIn(text) })
@@ -164,19 +157,19 @@ export class ServerRequests {
   }
 
   /** The roots of the configuration, or else of the client that made the call. */
-  async #roots({ from, signal, key }: LinkRequestOptions): Promise<Record<string, unknown>> {
+  async #roots({ from, signal, key }: RequestOptions): Promise<Record<string, unknown>> {
     const { entry } = this.#options
     return entry.roots || !from?.roots ? { roots: rootsOf(entry) } : from.roots({ signal, key })
   }
 
   async #sample(
     params: Record<string, unknown>,
-    { from, signal, key }: LinkRequestOptions,
+    { from, signal, key }: RequestOptions,
   ): Promise<Record<string, unknown>> {
     const { server, entry, onRefused, sample: own } = this.#options
     if (!entry.sampling || !(from?.sample ?? own)) {
       onRefused('The server asked for sampling, but no model is available')
-      throw new RefusedError('No model is available for sampling')
+      throw new RpcError('No model is available for sampling', { code: -1 })
     }
     const options = { server, signal, from, key }
     if (from?.sample) return from.sample(params, options)
@@ -228,4 +221,27 @@ function rootsOf({ roots = [] }: ServerEntry): { uri: string; name?: string }[] 
     const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uri)
     return { uri: isUri ? uri : pathToFileURL(uri).href, ...(name !== undefined && { name }) }
   })
+}
+
+/** Answers all questions in parallel, each under its key; one that cannot be answered aborts the others. */
+export async function answersTo(
+  inputRequests: unknown,
+  { requests, from, signal }: RequestOptions & { requests: ServerRequests },
+): Promise<Record<string, unknown>> {
+  const entries = isRecord(inputRequests) ? Object.entries(inputRequests) : []
+  if (entries.length > MAX_SERVER_REQUESTS)
+    throw new Error(`The server asked for more than ${MAX_SERVER_REQUESTS} inputs at once`)
+  const open = new AbortController()
+  const either = signal ? AbortSignal.any([signal, open.signal]) : open.signal
+  const answer = async ([key, request]: [string, unknown]) => {
+    const { method, params } = isRecord(request) ? request : {}
+    const text = typeof method === 'string' ? method : ''
+    return [key, await requests.answer(text, isRecord(params) ? params : {}, { from, signal: either, key })]
+  }
+  try {
+    return Object.fromEntries(await Promise.all(entries.map(answer)))
+  } catch (error) {
+    open.abort()
+    throw error
+  }
 }

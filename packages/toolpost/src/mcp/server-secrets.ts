@@ -1,5 +1,7 @@
 import { looksRandom, secretsInAddress } from '../logging/config-secrets.ts'
-import { isSecretKey } from '../logging/redact.ts'
+import { isSecretKey, REMOVED } from '../logging/redact.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { shownUrl } from './failure-report.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
 /** Shorter values would match everywhere, and are not secrets. */
@@ -40,7 +42,7 @@ function isSecretSetting([name, value]: Named): boolean {
 }
 
 /** `--api-key value`, `--api-key=value` and `API_KEY=value` as pairs. */
-export function optionsIn(args: readonly string[]): Named[] {
+function optionsIn(args: readonly string[]): Named[] {
   return args.flatMap((arg, at): Named[] => {
     const [, name, value] = ASSIGNMENT.exec(arg) ?? []
     if (name !== undefined && value !== undefined) return [[name, value]]
@@ -51,4 +53,28 @@ export function optionsIn(args: readonly string[]): Named[] {
 
 function withoutScheme(value: string): string {
   return value.replace(/^(bearer|basic|token)\s+/i, '')
+}
+
+const MAX_CHARACTERS = 500
+
+/** How a server is reached, for display: its command with arguments, or its URL. Leaves out secrets, however short. */
+export function shownTarget(entry: ServerEntry): string {
+  if (isHttp(entry)) return withoutSecrets(shownUrl(entry.url), entry)
+  const { command, args = [] } = entry
+  const hidden = new Set(optionsIn(args).flatMap(([name, value]) => (isSecretKey(name) ? [value] : [])))
+  const words = [command, ...args].map(word => shownWord(word, hidden))
+  return withoutSecrets(words.join(' '), entry)
+}
+
+function shownWord(word: string, hidden: ReadonlySet<string>): string {
+  const equals = word.indexOf('=')
+  if (hidden.has(word)) return REMOVED
+  if (equals > 0 && hidden.has(word.slice(equals + 1))) return `${word.slice(0, equals)}=${REMOVED}`
+  if (looksRandom(word)) return REMOVED
+  return /\s/.test(word) ? JSON.stringify(word) : word
+}
+
+function withoutSecrets(text: string, entry: ServerEntry): string {
+  const clean = secretsOf(entry).reduce((shown, secret) => shown.replaceAll(secret, REMOVED), text)
+  return safeText(clean, MAX_CHARACTERS)
 }

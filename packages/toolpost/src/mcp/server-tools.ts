@@ -1,41 +1,37 @@
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { inSlices } from '../runtime/slices.ts'
+import { fitsGlob } from '../runtime/glob.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import type { Connection } from './connection.ts'
 import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS, MAX_TOOLS } from './limits.ts'
-import { mcpTool, type ToolServer } from './mcp-tool.ts'
-import { listAll } from './sdk-client.ts'
+import type { McpServer } from './mcp-server.ts'
+import { mcpTool } from './mcp-tool.ts'
+import type { ServerEntry } from './server-entry.ts'
 import { describeError } from './server-failure.ts'
-import type { ServerLink } from './server-link.ts'
-import { describeChanges } from './tool-changes.ts'
-import { type McpToolDefinition, readDefinition } from './tool-definition.ts'
-import { isOffered } from './tool-filter.ts'
+import { describeChanges, type McpToolDefinition, readDefinition } from './tool-definition.ts'
 
-export interface ServerToolsOptions {
-  name: string
+interface ServerToolsOptions {
   /** The server's position in the configuration. */
   order: number
-  server: ToolServer
   tools: ToolManager
-  logger: Logger
   clock: Clock
   /** How long the server may take to connect, or to list its tools again. */
   connectTimeoutMs: number
-  /** Tools were added, replaced or removed. */
-  onChange(): void
 }
 
 type Line = [fields: object, message: string]
 
-const BATCH = 200
 /** How many log lines of one kind one list can cause. */
 const MAX_LINES = 20
 
 /** Keeps the tools of one server in the ToolManager in sync with what the server lists. */
 export class ServerTools {
+  readonly #server: McpServer
   readonly #options: ServerToolsOptions
+  /** Tools were added, replaced or removed. */
+  readonly #onChange: () => void
   readonly #known = new Map<string, McpToolDefinition>()
   #isRefreshing = false
   #isStale = false
@@ -43,8 +39,10 @@ export class ServerTools {
   /** The server's position in the configuration. */
   order: number
 
-  constructor(options: ServerToolsOptions) {
+  constructor(server: McpServer, options: ServerToolsOptions, onChange: () => void) {
+    this.#server = server
     this.#options = options
+    this.#onChange = onChange
     this.order = options.order
   }
 
@@ -59,8 +57,8 @@ export class ServerTools {
   }
 
   /** Adopts the tools of a new connection, including changes while it was being established. */
-  async adopt(link: ServerLink): Promise<void> {
-    await this.#update(link.tools, link)
+  adopt(connection: Connection): void {
+    this.#update(connection.tools, connection)
     if (this.#isStale) this.refresh()
   }
 
@@ -74,11 +72,10 @@ export class ServerTools {
   }
 
   async #refreshUntilFresh(): Promise<void> {
-    const { server } = this.#options
     this.#isRefreshing = true
-    for (let pauseMs = LIST_PAUSE_MS; this.#isStale && server.link; pauseMs *= 2) {
+    for (let pauseMs = LIST_PAUSE_MS; this.#isStale && this.#server.connection; pauseMs *= 2) {
       this.#isStale = false
-      await this.#refreshOnce(server.link)
+      await this.#refreshOnce(this.#server.connection)
       await this.#pause(Math.min(pauseMs, LIST_MAX_PAUSE_MS))
     }
     this.#isRefreshing = false
@@ -88,51 +85,52 @@ export class ServerTools {
     return new Promise(resolve => this.#options.clock.setTimer(resolve, ms).hold(false))
   }
 
-  async #refreshOnce(link: ServerLink): Promise<void> {
-    const { logger, connectTimeoutMs } = this.#options
+  async #refreshOnce(connection: Connection): Promise<void> {
     try {
-      const { entries } = await listAll(link, 'tools', AbortSignal.timeout(connectTimeoutMs))
-      await this.#update(entries, link)
+      const { entries } = await connection.list('tools', AbortSignal.timeout(this.#options.connectTimeoutMs))
+      this.#update(entries, connection)
     } catch (error) {
       const fields = { error: safeText(describeError(error)) }
-      logger.warn(fields, 'Could not list the changed tools of an MCP server')
+      this.#logger.warn(fields, 'Could not list the changed tools of an MCP server')
     }
   }
 
+  get #logger(): Logger {
+    return this.#server.log.logger
+  }
+
   /** Adds new tools, replaces changed ones and removes those that are gone; the rest is untouched. */
-  async #update(entries: readonly unknown[], link: ServerLink): Promise<void> {
-    const { server, logger, onChange } = this.#options
-    const definitions = await this.#usable(entries, link.mirrorsArguments)
-    if (link !== server.link) return
-    const fresh = await this.#freshOf(definitions)
+  #update(entries: readonly unknown[], connection: Connection): void {
+    if (connection !== this.#server.connection) return
+    const definitions = this.#usable(entries, connection.mirrorsArguments)
+    const fresh = this.#freshOf(definitions)
     const gone = this.#removeGone(definitions)
-    await inSlices(batchesOf(fresh), batch => link === server.link && this.#add(batch))
-    if (gone.length > 0) logger.info({ tools: gone.slice(0, MAX_LINES) }, goneText(gone.length))
-    if (gone.length + fresh.length > 0) onChange()
+    if (fresh.length > 0) this.#add(fresh)
+    if (gone.length > 0) this.#logger.info({ tools: gone.slice(0, MAX_LINES) }, goneText(gone.length))
+    if (gone.length + fresh.length > 0) this.#onChange()
   }
 
   /** By name; of two tools with the same name, the later one. */
-  async #usable(
-    entries: readonly unknown[],
-    mirrorsArguments: boolean,
-  ): Promise<Map<string, McpToolDefinition>> {
+  #usable(entries: readonly unknown[], mirrorsArguments: boolean): Map<string, McpToolDefinition> {
     const usable = new Map<string, McpToolDefinition>()
     const skipped: Line[] = []
     const duplicates: Line[] = []
-    await inSlices(entries.slice(0, MAX_TOOLS), entry => {
+    for (const entry of entries.slice(0, MAX_TOOLS)) {
       const definition = readDefinition(entry, { mirrorsArguments })
-      if (typeof definition === 'string')
-        return void skipped.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
-      if (!isOffered(definition.name, this.#options.server.entry)) return
+      if (typeof definition === 'string') {
+        skipped.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
+        continue
+      }
+      if (!isOffered(definition.name, this.#server.entry)) continue
       if (usable.has(definition.name))
         duplicates.push([{ tool: safeText(definition.name) }, 'MCP tool listed twice; using the later one'])
       usable.set(definition.name, definition)
-    })
+    }
     this.#warn(skipped, 'MCP tools skipped')
     this.#warn(duplicates, 'MCP tools listed twice')
     if (entries.length > MAX_TOOLS) {
       const message = `The server lists more than ${MAX_TOOLS} tools; the rest is left out`
-      this.#options.logger.warn({ max_tools: MAX_TOOLS }, message)
+      this.#logger.warn({ max_tools: MAX_TOOLS }, message)
     }
     return usable
   }
@@ -150,45 +148,50 @@ export class ServerTools {
     return names
   }
 
-  async #freshOf(definitions: ReadonlyMap<string, McpToolDefinition>): Promise<McpToolDefinition[]> {
+  #freshOf(definitions: ReadonlyMap<string, McpToolDefinition>): McpToolDefinition[] {
     const fresh: McpToolDefinition[] = []
     const changed: Line[] = []
-    await inSlices(definitions.values(), definition => {
+    for (const definition of definitions.values()) {
       const before = this.#known.get(definition.name)
       const changes = before ? describeChanges(before, definition) : []
       if (!before || changes.length > 0) fresh.push(definition)
       const message = `The definition of MCP tool '${safeText(definition.name)}' changed`
       if (changes.length > 0) changed.push([{ tool: safeText(definition.name), changes }, message])
-    })
+    }
     this.#warn(changed, 'definitions of MCP tools changed')
     return fresh
   }
 
   #add(definitions: readonly McpToolDefinition[]): void {
-    const { name: server, server: owner, tools } = this.#options
-    const { parameterNames } = owner.entry
+    const { name: server, entry } = this.#server
+    const { parameterNames } = entry
     for (const definition of definitions) this.#known.set(definition.name, definition)
-    const added = definitions.map(definition => mcpTool(definition, owner))
-    tools.addMcpTools(added, { server, order: this.order, ...(parameterNames && { parameterNames }) })
+    const added = definitions.map(definition => mcpTool(definition, this.#server))
+    this.#options.tools.addMcpTools(added, {
+      server,
+      order: this.order,
+      ...(parameterNames && { parameterNames }),
+    })
   }
 
   #warn(lines: readonly Line[], what: string): void {
-    const { logger } = this.#options
-    for (const line of lines.slice(0, MAX_LINES)) logger.warn(...line)
+    for (const line of lines.slice(0, MAX_LINES)) this.#logger.warn(...line)
     const more = lines.length - MAX_LINES
-    if (more > 0) logger.warn({ repeated: more }, `${more} more ${what}`)
+    if (more > 0) this.#logger.warn({ repeated: more }, `${more} more ${what}`)
   }
 
   #registered(): Tool[] {
-    const { tools, name } = this.#options
-    return tools.getTools().filter(tool => tools.originOf(tool)?.server === name)
+    const { tools } = this.#options
+    return tools.getTools().filter(tool => tools.originOf(tool)?.server === this.#server.name)
   }
-}
-
-function* batchesOf<T>(items: readonly T[]): Generator<T[]> {
-  for (let at = 0; at < items.length; at += BATCH) yield items.slice(at, at + BATCH)
 }
 
 function goneText(count: number): string {
   return count === 1 ? 'MCP tool removed' : `${count} MCP tools removed`
+}
+
+/** Whether a tool is offered: it matches `include` (or there is none) and does not match `exclude`. */
+function isOffered(name: string, { include, exclude = [] }: ServerEntry): boolean {
+  const fits = (globs: readonly string[]) => globs.some(glob => fitsGlob(name, glob))
+  return (include === undefined || fits(include)) && !fits(exclude)
 }

@@ -5,28 +5,21 @@ import { STDERR_KEPT_BYTES } from './limits.ts'
 /** The tail of a server's stderr, without its secrets. Bounded, however much it writes. */
 export class StderrTail {
   readonly #longestSecret: number
-  /** A ring buffer. */
-  readonly #ring: Buffer
-  #written = 0
+  #kept = Buffer.alloc(0)
+  #isCut = false
   /** Cached until more is written: statuses are read more often than servers write. */
   #text: string | undefined
 
-  constructor(secrets: readonly string[] = [], keptBytes = STDERR_KEPT_BYTES) {
+  constructor(secrets: readonly string[] = []) {
     removeFromLogs(secrets)
     this.#longestSecret = Math.max(0, ...secrets.map(secret => secret.length))
-    this.#ring = Buffer.alloc(keptBytes)
   }
 
-  /** Copies the chunk, which may be reused. */
   push(chunk: Buffer): void {
-    const { length } = this.#ring
     this.#text = undefined
-    this.#written += Math.max(0, chunk.length - length)
-    const kept = chunk.subarray(-length)
-    const at = this.#written % length
-    const first = kept.copy(this.#ring, at)
-    kept.copy(this.#ring, 0, first)
-    this.#written += kept.length
+    this.#isCut ||= this.#kept.length + chunk.length > STDERR_KEPT_BYTES
+    const all = Buffer.concat([this.#kept, chunk.subarray(-STDERR_KEPT_BYTES)])
+    this.#kept = all.subarray(-STDERR_KEPT_BYTES)
   }
 
   /** The kept text, safe to show: secrets removed, control characters escaped line by line. */
@@ -36,9 +29,8 @@ export class StderrTail {
   }
 
   #read(): string {
-    if (this.#written <= this.#ring.length) return safeLines(this.#ring.toString('utf8', 0, this.#written))
-    const at = this.#written % this.#ring.length
-    const kept = Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)]).toString('utf8')
+    const kept = this.#kept.toString('utf8')
+    if (!this.#isCut) return safeLines(kept)
     const whole = fromFirstWholeLine(kept)
     // In the middle of a line, it may start with the second half of a secret, which a search for the whole would miss.
     return whole === kept ? safeLines(kept).slice(this.#longestSecret) : safeLines(whole)

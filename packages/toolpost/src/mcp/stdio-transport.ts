@@ -1,215 +1,284 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+// Node's own `spawn` cannot start `npx` and other scripts on Windows.
+import spawn from 'cross-spawn'
+import { safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
-import { TooLargeError } from '../runtime/sliced-json.ts'
-import { SLICE_MS } from '../runtime/slices.ts'
-import { nextTurn } from '../runtime/turns.ts'
+import { hasProcessGroups, INHERITED_VARIABLES } from '../runtime/platform.ts'
+import { jsonProblem } from './json-limit.ts'
 import {
-  BYTES_PER_VALUE,
-  LONG_LINE_ENDS_BYTES,
-  MAX_LINE_BYTES,
-  SDK_MESSAGE_MS,
-  SLICED_OVER_CHARACTERS,
+  CLOSED_PIPE_GRACE_MS,
+  EXIT_GRACE_MS,
+  MAX_MESSAGE_BYTES,
+  MAX_UNREAD_BYTES,
+  SIGTERM_GRACE_MS,
+  STDIN_CLOSED_GRACE_MS,
   UNASKED_BURST,
   UNASKED_PAUSE_MS,
+  UNREAD_GRACE_MS,
 } from './limits.ts'
-import { type LineEnds, LineReader, type LongLine } from './line-reader.ts'
-import { parseLongMessage } from './long-message.ts'
+import { idOfLongLine, KEPT_BYTES, LineReader } from './line-reader.ts'
+import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import type { StdioServerEntry } from './server-entry.ts'
-import type { LinkEvents } from './server-link.ts'
-import { ServerProcess } from './server-process.ts'
+import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
+import { StderrTail } from './stderr-tail.ts'
 
-export interface StdioEvents extends Pick<LinkEvents, 'stderr' | 'junk' | 'stray' | 'problem'> {
-  /** Sees every message first; returns `true` to keep it from the SDK. */
-  intercept(message: Record<string, unknown>): boolean
-  /** A message over the limits, of which only the two ends are known; `problem` describes what is wrong. */
-  tooLarge(line: LineEnds, problem: string): void
-  /** The process is gone; called before the SDK is notified. */
-  ended(cause: string): void
+export interface StdioEvents {
+  /** The server wrote to stderr. */
+  stderr(): void
+  /** A line on stdout that is not JSON-RPC. */
+  junk(line: string): void
+  /** A message over the limits; without an id if that cannot be told. */
+  tooLarge(id: number | undefined, problem: string): void
+  /** Every message, for the record. */
+  message(direction: 'sent' | 'received', message: object, bytes: number): void
 }
 
 /** Some programs start their output with it. */
 const BOM = '\ufeff'
+/** Errors that an immediate retry does not change. */
+const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
+const SENT = Promise.resolve()
 
 /**
- * A server's process as a transport for the MCP SDK. The SDK's own would do if servers always behaved: this one notices an
- * exit even if a grandchild holds the pipes, ends grandchildren too, survives lines of any length, drains stderr and
- * reports junk.
+ * A server's process as a transport. Notices an exit even if a grandchild holds the pipes, ends grandchildren too, survives
+ * lines of any length, and always drains stderr, because a full pipe would block the server.
  */
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
   onmessage: Transport['onmessage']
-  readonly process: ServerProcess
+  readonly stderr: StderrTail
+  readonly #entry: StdioServerEntry
   readonly #events: StdioEvents
+  readonly #maxBytes: number
   readonly #lines: LineReader
-  readonly #maxValues: number
-  /** The ids of the SDK's pending requests. */
-  readonly #requests = new Set<string>()
-  /** Lines waiting for their turn: a long one is being parsed, or this turn has used up its time. */
-  #backlog: string[] | undefined
-  /** When this turn of the event loop has used up its time. */
-  #turnEndsAt: number | undefined
+  readonly #exited: Promise<void>
+  #markExited = (): void => {}
+  #child: ChildProcessWithoutNullStreams | undefined
+  #groupEnded: Promise<void> = Promise.resolve()
+  #stopping: Promise<void> | undefined
+  /** Lines to be written at the end of this turn of the event loop. */
+  #outbox = ''
+  #unread: NodeJS.Timeout | undefined
   /** How many more messages were received than sent. */
   #unasked = 0
-  /** How the process ended while a line was still being parsed. */
-  #endCause: string | undefined
-  #closed = false
+  #reason: string | undefined
+  /** How the process ended, once it has and its output was read. */
+  cause: string | undefined
 
   constructor(entry: StdioServerEntry, events: StdioEvents, secrets: readonly string[] = []) {
+    this.#entry = entry
     this.#events = events
-    const maxLineBytes = entry.maxLineBytes ?? MAX_LINE_BYTES
-    this.#maxValues = maxLineBytes / BYTES_PER_VALUE
-    this.#lines = new LineReader(
-      {
-        line: line => this.#readLine(line),
-        tooLong: line => this.#events.tooLarge(line, tooLong(line, maxLineBytes)),
-        endless: bytes => void this.process.stop(`the server wrote ${bytes} bytes without a line break`),
+    this.#maxBytes = entry.maxLineBytes ?? MAX_MESSAGE_BYTES
+    this.stderr = new StderrTail(secrets)
+    this.#lines = new LineReader(this.#maxBytes, {
+      line: line => this.#onLine(line),
+      tooLong: line => {
+        const id = idOfLongLine(line)
+        if (id !== undefined || line.ended)
+          events.tooLarge(id, tooLong(this.#maxBytes, line.ended ? line.bytes : undefined))
       },
-      { maxLineBytes },
-    )
-    this.process = new ServerProcess(
-      entry,
-      {
-        stderr: () => events.stderr(),
-        output: chunk => this.#lines.push(chunk),
-        ended: cause => this.#onEnd(cause),
-        leftBehind: pids =>
-          events.problem(`processes started by the server could not be killed: ${pids.join(', ')}`),
-      },
-      secrets,
-    )
+      endless: bytes => void this.stop(`the server wrote ${bytes} bytes without a line break`),
+    })
+    this.#exited = new Promise(resolve => {
+      this.#markExited = resolve
+    })
   }
 
-  /** The constructor has started the process, so that it boots while the SDK is being loaded. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** How the process ended, once it has. */
+  get failure(): ServerFailure {
+    const { exitCode = null, signalCode = null } = this.#child ?? {}
+    return {
+      cause: this.cause ?? 'it is not connected',
+      stderr: this.stderr.text(),
+      // For a process that never ran, Node reports the errno as its exit code.
+      exitCode: exitCode !== null && exitCode < 0 ? null : exitCode,
+      exitSignal: signalCode,
+    }
+  }
+
+  /** Starts the process; rejects if it cannot be started. */
   start(): Promise<void> {
-    return this.process.started
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown) => {
+        this.#markExited()
+        this.#end()
+        reject(this.#startError(error))
+      }
+      try {
+        const { command, args = [], env, cwd } = this.#entry
+        const child = spawn(command, [...args], {
+          cwd,
+          env: { ...inheritedEnvironment(), ...env },
+          stdio: ['pipe', 'pipe', 'pipe'],
+          // Its own group, so that it can be ended together with everything it started.
+          detached: hasProcessGroups,
+          windowsHide: true,
+        }) as ChildProcessWithoutNullStreams
+        this.#child = child
+        // First of all: without file handles the child has no streams, and its error would end this process. A later
+        // error means that a signal could not be sent.
+        child.on('error', error => child.pid === undefined && fail(error))
+        child.on('spawn', resolve)
+        if (child.pid === undefined || !child.stdout) return
+        adoptGroup(child.pid)
+        this.#listen(child)
+      } catch (error) {
+        fail(error)
+      }
+    })
   }
 
-  // Together with `pid`, this is how the SDK tells a stdio transport from an HTTP one.
-  get stderr(): null {
-    return null
-  }
-
-  get pid(): number | null {
-    return this.process.pid ?? null
-  }
-
+  /** Sends a message at the end of this turn; rejects if it is too large, or the server has too much unread input. */
   send(message: JSONRPCMessage): Promise<void> {
-    if ('method' in message && 'id' in message) this.#requests.add(keyOf(message.id))
-    return this.write(message) ? SENT : Promise.reject(new Error('the server has stopped reading its stdin'))
-  }
-
-  /** Sends a message at the end of this turn; `false` if the server has too much unread input. */
-  write(message: object): boolean {
+    const stuck = 'the server has stopped reading its stdin'
+    const problem = this.cause ?? (this.#unread && stuck)
+    if (problem !== undefined) return Promise.reject(new ServerLostError(problem, { neverSent: true }))
+    const line = `${JSON.stringify(message)}\n`
+    if (line.length > this.#maxBytes)
+      return Promise.reject(new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`))
+    const waiting = this.#child?.stdin.writableLength ?? 0
+    if (waiting > 0 && waiting + this.#outbox.length + line.length > MAX_UNREAD_BYTES) {
+      const giveUp = () => void this.stop('the server stopped reading its stdin')
+      this.#unread = setTimeout(giveUp, UNREAD_GRACE_MS).unref()
+      return Promise.reject(new ServerLostError(stuck, { neverSent: true }))
+    }
     if (this.#unasked > 0) this.#unasked--
-    return this.process.write(`${JSON.stringify(message)}\n`)
+    if (this.#outbox === '') setImmediate(() => this.#flush())
+    this.#outbox += line
+    if (this.#outbox.length > MAX_UNREAD_BYTES / 16) this.#flush()
+    this.#events.message('sent', message, line.length)
+    return SENT
   }
 
-  /** Fails the SDK's request with this id, or all without one. */
-  refuse(message: string, id?: number): void {
-    const ids = id === undefined ? [...this.#requests] : [keyOf(id)]
-    for (const each of ids.filter(key => this.#requests.delete(key)))
-      this.onmessage?.({ jsonrpc: '2.0', id: Number(each), error: { code: REFUSED, message } })
+  #flush(): void {
+    const text = this.#outbox
+    this.#outbox = ''
+    if (text === '' || this.cause !== undefined) return
+    this.#child?.stdin.write(text, () => {
+      clearTimeout(this.#unread)
+      this.#unread = undefined
+    })
   }
 
   async close(): Promise<void> {
-    await this.process.stop()
-    // A process that never ran has no end to report.
-    this.#onEnd('the connection was closed')
+    await this.stop()
+    this.#end()
   }
 
-  #readLine(given: string): void {
-    const line = given.startsWith(BOM) ? given.slice(1) : given
-    if (this.#backlog) this.#backlog.push(line)
-    else if (line.length > SLICED_OVER_CHARACTERS) void this.#hold(() => this.#readLong(line))
-    else {
-      this.#turnEndsAt = this.#startTurn()
-      this.#take(parse(line), line)
-      if (performance.now() >= this.#turnEndsAt) void this.#hold(() => this.#nextTurn())
-    }
+  /** Ends the process and its group by closing its stdin, then SIGTERM, then SIGKILL. Resolves when they are gone. */
+  stop(reason?: string): Promise<void> {
+    this.#reason ??= reason
+    this.#stopping ??= this.#stop()
+    return this.#stopping
   }
 
-  /** Reads nothing until `work` is done: this keeps the order, and no more than one chunk waits. */
-  async #hold(work: () => Promise<unknown>): Promise<void> {
-    this.#backlog = []
-    this.process.pause()
-    await work()
-    const waiting = this.#backlog
-    this.#backlog = undefined
-    for (const line of waiting) this.#readLine(line)
-    if (this.#backlog) return
-    this.process.resume()
-    if (this.#endCause !== undefined) this.#end(this.#endCause)
+  async #stop(): Promise<void> {
+    const { pid, stdin } = this.#child ?? {}
+    if (pid === undefined) return
+    this.#flush()
+    stdin?.end()
+    if (!(await this.#exitsWithin(STDIN_CLOSED_GRACE_MS))) signalGroup(pid, 'SIGTERM')
+    if (!(await this.#exitsWithin(SIGTERM_GRACE_MS))) signalGroup(pid, 'SIGKILL')
+    await this.#exited
+    await this.#groupEnded
   }
 
-  async #readLong(line: string): Promise<void> {
-    try {
-      this.#take(await parseLongMessage(line, { maxValues: this.#maxValues }), line)
-    } catch (error) {
-      if (error instanceof TooLargeError) this.#events.tooLarge(endsOf(line), error.message)
-      else this.#events.junk(line)
-    }
+  async #exitsWithin(ms: number): Promise<boolean> {
+    const timer = new AbortController()
+    const late = pause(ms, false, { signal: timer.signal }).catch(() => false)
+    const inTime = await Promise.race([this.#exited.then(() => true), late])
+    timer.abort()
+    return inTime
   }
 
-  #startTurn(): number {
-    if (this.#turnEndsAt !== undefined) return this.#turnEndsAt
-    setImmediate(() => {
-      this.#turnEndsAt = undefined
+  #listen(child: ChildProcessWithoutNullStreams): void {
+    const { stdin, stdout, stderr } = child
+    stdout.on('data', (chunk: Buffer) => {
+      this.#lines.push(chunk)
+      if (this.#unasked > UNASKED_BURST) this.#rest()
     })
-    return performance.now() + SLICE_MS
+    stdout.on('end', () => this.#expectExit('the server closed its stdout'))
+    stderr.on('data', (chunk: Buffer) => {
+      this.stderr.push(chunk)
+      this.#events.stderr()
+    })
+    stdin.on('error', () => this.#expectExit('the server closed its stdin'))
+    for (const stream of [stdout, stderr]) stream.on('error', () => {})
+    child.on('exit', () => {
+      this.#groupEnded = endGroup(child.pid as number)
+      this.#markExited()
+      // `close` follows when all output was read, or never if a child of the server holds the pipes. The extra turns of the
+      // event loop let in what arrived while this process was busy.
+      setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), EXIT_GRACE_MS)
+    })
+    child.on('close', () => this.#end())
   }
 
   /** A server that keeps sending unsolicited messages gets only a share of this process's time. */
-  async #nextTurn(): Promise<void> {
-    if (this.#unasked > UNASKED_BURST) await pause(UNASKED_PAUSE_MS)
-    await nextTurn(this)
+  #rest(): void {
+    this.#child?.stdout.pause()
+    setTimeout(() => this.#child?.stdout.resume(), UNASKED_PAUSE_MS)
   }
 
-  #take(message: unknown, line: string): void {
-    this.#unasked++
+  /** A server that closed its stdin or stdout is useless: it exits on its own, or is stopped. */
+  #expectExit(reason: string): void {
+    const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
+    this.#exited.then(() => clearTimeout(timer))
+  }
+
+  #onLine(given: string): void {
+    const line = given.startsWith(BOM) ? given.slice(1) : given
+    const problem = jsonProblem(line)
+    if (problem) {
+      const ends = { head: line.slice(0, KEPT_BYTES), tail: line.slice(-KEPT_BYTES) }
+      return this.#events.tooLarge(idOfLongLine(ends), problem)
+    }
+    const message = parse(line)
     if (Array.isArray(message)) for (const each of message) this.#receive(each, line)
     else if (message !== undefined || line.trim() !== '') this.#receive(message, line)
   }
 
   #receive(message: unknown, line: string): void {
     if (!isRecord(message) || message.jsonrpc !== '2.0') return this.#events.junk(line)
-    try {
-      if (this.#events.intercept(message)) return
-      if ('method' in message || this.#requests.delete(keyOf(message.id))) this.#toSdk(message)
-      else this.#events.stray(message.id, false)
-    } catch (error) {
-      this.onerror?.(error as Error)
-    }
+    this.#unasked++
+    this.#events.message('received', message, line.length)
+    this.onmessage?.(message as unknown as JSONRPCMessage)
   }
 
-  #toSdk(message: object): void {
-    if (this.#turnEndsAt !== undefined) this.#turnEndsAt -= SDK_MESSAGE_MS
-    this.onmessage?.(message as JSONRPCMessage)
-  }
-
-  /** A line still being parsed was written before the end. */
-  #onEnd(cause: string): void {
-    if (this.#backlog) this.#endCause ??= cause
-    else this.#end(cause)
-  }
-
-  #end(cause: string): void {
-    if (this.#closed) return
-    this.#closed = true
+  #end(): void {
+    if (this.cause !== undefined) return
     const rest = this.#lines.rest()
     if (rest !== '') this.#events.junk(rest)
-    this.#events.ended(rest === '' ? cause : `${cause} in the middle of a message`)
+    const cause = this.#reason ?? this.#exitCause()
+    this.cause = rest === '' ? cause : `${cause} in the middle of a message`
+    clearTimeout(this.#unread)
+    const { stdin, stdout, stderr } = this.#child ?? {}
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy()
     this.onclose?.()
   }
-}
 
-/** Our own JSON-RPC error code. */
-const REFUSED = -32_000
-const SENT = Promise.resolve()
+  #exitCause(): string {
+    const { exitCode, exitSignal } = this.failure
+    if (exitSignal !== null) return `the server was killed by ${exitSignal}`
+    return exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
+  }
 
-function keyOf(id: unknown): string {
-  return typeof id === 'number' || typeof id === 'string' ? String(id) : ''
+  #startError(cause: unknown): Error {
+    const { command, cwd } = this.#entry
+    if (cwd !== undefined && !existsSync(cwd))
+      return new NeverStartedError(`its working directory '${cwd}' does not exist`)
+    const { code, message } = cause as NodeJS.ErrnoException
+    const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'command not found' : message}`
+    return PERMANENT.includes(code ?? '') ? new NeverStartedError(problem) : new Error(problem)
+  }
 }
 
 /** Messages are objects or arrays; anything else is not worth an exception. */
@@ -223,10 +292,12 @@ function parse(line: string): unknown {
   }
 }
 
-function tooLong({ bytes, ended }: LongLine, maxLineBytes: number): string {
-  return `is ${ended ? `${bytes} bytes long, ` : ''}over the limit of ${maxLineBytes} bytes (maxLineBytes)`
-}
-
-function endsOf(line: string): LineEnds {
-  return { head: line.slice(0, LONG_LINE_ENDS_BYTES), tail: line.slice(-LONG_LINE_ENDS_BYTES), ended: true }
+function inheritedEnvironment(): Record<string, string> {
+  const given = INHERITED_VARIABLES.map(name => [name, process.env[name]] as const)
+  // A value that starts with `()` is a shell function.
+  return Object.fromEntries(
+    given.filter(
+      (pair): pair is readonly [string, string] => pair[1] !== undefined && !pair[1].startsWith('()'),
+    ),
+  )
 }

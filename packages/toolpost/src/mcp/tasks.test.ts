@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,10 +11,10 @@ const folder = mkdtempSync(join(tmpdir(), 'toolpost-tasks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let servers = 0
 
-async function taskServer(era: 'legacy' | 'modern', entry = {}) {
-  const journal = join(folder, `${era}-${++servers}`)
+async function taskServer() {
+  const journal = join(folder, String(++servers))
   const file = fileURLToPath(new URL('./test-servers/tasks.mjs', import.meta.url))
-  const server = { command: process.execPath, args: [file, era, journal], ...entry }
+  const server = { command: process.execPath, args: [file, 'modern', journal] }
   const harness = await startServers({ server })
   expect(harness.status().state).toBe('ready')
   const events = () => readFileSync(journal, 'utf8').split('\n')
@@ -26,9 +25,9 @@ async function taskServer(era: 'legacy' | 'modern', entry = {}) {
 const PATIENCE = { interval: 10, timeout: 10_000 }
 const run = (how: string, more = {}) => ({ name: 'required', args: { how, ...more } })
 
-describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
+describe('a task', () => {
   it('is looked at until it ends, tells its status as progress, and gives its result', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     const seen: unknown[] = []
     const onProgress = ({ message }: { message?: string | undefined }) => void seen.push(message)
     const result = await server.executor.run(run('plain'), { onProgress })
@@ -39,7 +38,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it('says in the words of the server that it failed, or who cancelled it', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run('failing'))).toMatchObject({ code: 'tool_error', error: 'it broke' })
     expect(await server.executor.run(run('cancelled_there'))).toMatchObject({
       code: 'tool_error',
@@ -48,7 +47,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it('[F64] is cancelled at the deadline of the call and when the caller gives up', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     const late = await server.executor.run(run('never'), { timeoutMs: 300 })
     expect(late).toMatchObject({ code: 'timeout' })
     await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(1), PATIENCE)
@@ -61,7 +60,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it('[F64] is cancelled too if it was created after the caller gave up', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run('slow_to_create'), { timeoutMs: 100 })).toMatchObject({
       code: 'timeout',
     })
@@ -69,7 +68,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it('asks whoever made the call what the server wants to know', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     const asked: string[] = []
     const ask = (name: string) => async (question: Question) => {
       asked.push(question.message)
@@ -86,18 +85,18 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it('is looked at again at once when the server says that it changed', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run('patient'), { timeoutMs: 8_000 })).toMatchObject({ result: 'done' })
     expect(server.count('tasks/get')).toBe(2)
   })
 
   it('a result in place of the task is the result', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
   })
 
   it('[F64] that the server forgets, or loses with itself, is never called again', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run('forgetful'))).toMatchObject({
       code: 'tool_error',
       error: 'The server no longer knows the task: Task not found; the outcome of the call is unknown',
@@ -114,7 +113,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     ['no_status', /^Malformed MCP task: it has no valid status$/],
     ['other_task', /^Malformed MCP task: the server described another task$/],
   ])('[F64] %s: fails in words', async (how, error) => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run(how))).toMatchObject({
       code: 'tool_error',
       error: expect.stringMatching(error),
@@ -122,7 +121,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it('[F64] an id that another call has is refused: its result is not to be shared', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     const first = server.executor.run(run('never', { taskId: 'mine' }), { timeoutMs: 1_000 })
     expect(await server.executor.run(run('never', { taskId: 'mine' }))).toMatchObject({
       error: 'Malformed MCP task: its id belongs to another pending call',
@@ -131,69 +130,23 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   })
 
   it.each(['never', 'deaf', 'silent', 'poll_huge'])('[F64] %s: ends at the deadline', async how => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     const result = await server.executor.run(run(how), { timeoutMs: 500 })
     expect(result).toMatchObject({ code: 'timeout' })
     expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
   })
 
   it('[F64] an interval of 0 is no reason to ask all the time', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     expect(await server.executor.run(run('poll_zero'))).toMatchObject({ result: 'done' })
   })
 
   it('[F64] a storm of status notices holds up nobody', async () => {
-    await using server = await taskServer(era)
+    await using server = await taskServer()
     await unharmed(async () => {
       const result = await server.executor.run(run('storm'), { timeoutMs: 30_000 })
       expect(result).toMatchObject({ result: 'done' })
     })
     expect(server.count('tasks/get')).toBe(2)
-  })
-})
-
-describe('a server of 2025-11-25', () => {
-  it('has a tool called as a task if it must be, or if that may take a minute', async () => {
-    await using server = await taskServer('legacy')
-    for (const name of ['optional', 'forbidden'])
-      expect(await server.executor.run({ name })).toMatchObject({ result: 'at once' })
-    expect(server.count('tools/call as a task')).toBe(0)
-    await using patient = await taskServer('legacy', { maxTimeoutMs: 60_000 })
-    expect(await patient.executor.run({ name: 'optional' })).toMatchObject({ result: 'done' })
-    expect(await patient.executor.run({ name: 'forbidden' })).toMatchObject({ result: 'at once' })
-    expect(patient.count('tools/call as a task')).toBe(1)
-  })
-})
-
-describe('a server of the newest protocol', () => {
-  it('[F64] cannot ask for ever', async () => {
-    await using server = await taskServer('modern')
-    const ask = async () => ({ action: 'accept' as const, content: {} })
-    expect(await server.executor.run(run('asking_forever'), { ask, timeoutMs: 20_000 })).toMatchObject({
-      code: 'tool_error',
-      error: 'The server asked for input more than 10 times',
-    })
-    await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(1), PATIENCE)
-  })
-})
-
-describe('@modelcontextprotocol/server-everything', () => {
-  it('simulates a research query as a task, and asks what was meant', async () => {
-    const require = createRequire(import.meta.url)
-    const file = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
-    await using server = await startServers({
-      everything: { command: process.execPath, args: [file, 'stdio'] },
-    })
-    const messages = new Set<string | undefined>()
-    const result = await server.executor.run(
-      { name: 'simulate-research-query', args: { topic: 'python', ambiguous: true } },
-      {
-        timeoutMs: 30_000,
-        onProgress: ({ message }) => void messages.add(message),
-        ask: async () => ({ action: 'accept', content: { interpretation: 'snake' } }),
-      },
-    )
-    expect(result).toMatchObject({ success: true, result: expect.stringContaining('python (snake)') })
-    expect([...messages].join('\n')).toContain('Gathering sources')
   })
 })

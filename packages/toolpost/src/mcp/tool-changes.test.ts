@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeChanges } from './tool-changes.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
+import { describeChanges } from './tool-definition.ts'
 
 const before: McpToolDefinition = {
   name: 'turn',

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { type JsonSchema, propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
 import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
@@ -17,7 +18,6 @@ export interface McpToolDefinition {
   readonly annotations?: McpAnnotations | undefined
   /** Passed on unchanged. */
   readonly icons?: readonly unknown[] | undefined
-  readonly execution?: Readonly<Record<string, unknown>> | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -39,7 +39,7 @@ export function readDefinition(
   if (problem || !isRecord(entry)) return problem ?? ''
   // A definition goes to the console and to models, and may contain the server's own key.
   const clean = withoutKnownSecretsIn(entry)
-  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } = clean
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta } = clean
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`
   const headers = mirrorsArguments && inputSchema ? headerParameters(inputSchema).problem : undefined
@@ -53,7 +53,6 @@ export function readDefinition(
     ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
     ...(isRecord(annotations) && !sizeProblem(annotations) && { annotations }),
     ...(Array.isArray(icons) && { icons }),
-    ...(isRecord(execution) && { execution }),
     ...(isRecord(_meta) && { _meta }),
   }
 }
@@ -96,4 +95,52 @@ export function charactersOf(definition: unknown): number {
     }
   }
   return characters
+}
+
+const MAX_SHOWN = 200
+
+/** What changed in a tool's definition, one phrase per change. */
+export function describeChanges(before: McpToolDefinition, after: McpToolDefinition): string[] {
+  if (isDeepStrictEqual(before, after)) return []
+  const changes = [
+    ...changed('title', before.title, after.title),
+    ...changed('description', before.description, after.description),
+    ...argumentChanges(before, after),
+    ...annotationChanges(before, after),
+    ...changed('output schema', before.outputSchema, after.outputSchema),
+  ]
+  return changes.length > 0 ? changes : ['input schema changed']
+}
+
+function argumentChanges(before: McpToolDefinition, after: McpToolDefinition): string[] {
+  const old = propertiesOf(before.inputSchema)
+  const now = propertiesOf(after.inputSchema)
+  const names = new Set([...Object.keys(old), ...Object.keys(now)])
+  return [...names].flatMap(name => {
+    if (!Object.hasOwn(now, name)) return [`argument '${name}' removed`]
+    if (!Object.hasOwn(old, name)) return [`argument '${name}' added: ${shown(now[name])}`]
+    return [...changed(`argument '${name}'`, old[name], now[name]), ...requiredChange(name, before, after)]
+  })
+}
+
+function requiredChange(name: string, before: McpToolDefinition, after: McpToolDefinition): string[] {
+  const was = requiredOf(before.inputSchema).includes(name)
+  const is = requiredOf(after.inputSchema).includes(name)
+  return was === is ? [] : [`argument '${name}' is ${is ? 'now required' : 'no longer required'}`]
+}
+
+function annotationChanges(before: McpToolDefinition, after: McpToolDefinition): string[] {
+  const old: Record<string, unknown> = { ...before.annotations }
+  const now: Record<string, unknown> = { ...after.annotations }
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap(key =>
+    changed(key, old[key], now[key]),
+  )
+}
+
+function changed(what: string, before: unknown, after: unknown): string[] {
+  return isDeepStrictEqual(before, after) ? [] : [`${what}: ${shown(before)} → ${shown(after)}`]
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'none' : safeText(JSON.stringify(value) ?? String(value), MAX_SHOWN)
 }

@@ -17,7 +17,7 @@ export function serverEntries(
 
 /** The folder for a project's logins, next to its history. */
 export function loginsFolder({ file }: { file: string | undefined }): string {
-  return join(stateFolder(file), 'logins')
+  return stateFolder(file)
 }
 
 /** Every server in the order of the configuration, including those that have not started yet. */

@@ -10,14 +10,20 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import { isTask } from '../../mcp/call-result.ts'
-import { ANY_RESULT } from '../../mcp/sdk-client.ts'
-import { RELATED_TASK, TASKS_EXTENSION } from '../../mcp/task-state.ts'
+import { TASKS_EXTENSION } from '../../mcp/tasks.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { ELICITATION_MS, TASK_POLL_MS } from '../limits.ts'
 import { ClientCall, type Work } from './client-call.ts'
 import { capabilitiesOf, type McpRequest } from './client-peer.ts'
 import { whenClosed } from './followed-resources.ts'
 import type { Task, Tasks } from './tasks.ts'
+
+/** In the `_meta` of requests made on behalf of a task, in 2025-11-25. */
+const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+/** Accepts every result. */
+const ANY_RESULT = {
+  '~standard': { version: 1 as const, vendor: 'toolpost', validate: (value: unknown) => ({ value }) },
+}
 
 /** The server's task capabilities, in the client's protocol. */
 export function taskCapabilities(isNewest: boolean): object {

@@ -18,11 +18,11 @@ export const MAX_PENDING_LOGINS = 8
 export const REMEMBERED_LOGINS = 20
 /** A renewal that failed while the old token was still valid is not retried for this long. */
 export const RENEWAL_PAUSE_MS = 10_000
-/** A lock older than this was left behind by a process that died. */
+/** A lock that was not touched for this long was left behind by a process that died. */
 export const STALE_LOCK_MS = 30_000
 /** How often a taken lock is tried. */
 export const LOCK_RETRY_MS = 50
 /** How often a file is checked for the login of another process. */
 export const WATCH_MS = 500
-/** A login file may not be larger than this. */
-export const MAX_LOGIN_BYTES = 256 * 1024
+/** The file with all logins may not be larger than this. */
+export const MAX_LOGINS_BYTES = 4 * 1024 * 1024

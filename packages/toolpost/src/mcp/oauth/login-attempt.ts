@@ -8,7 +8,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
-import type { Login } from './login.ts'
+import type { Login } from './login-store.ts'
 import { insecure, OAuthRefusal } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 
@@ -40,6 +40,7 @@ export class LoginAttempt implements OAuthClientProvider {
   /** The page where the user logs in. */
   url: URL | undefined
   #client: StoredOAuthClientInformation | undefined
+  #isRegistered = false
   #verifier = ''
   #discovery: OAuthDiscoveryState | undefined
   #resource: string | undefined
@@ -58,6 +59,7 @@ export class LoginAttempt implements OAuthClientProvider {
     if (oauth.clientId === undefined)
       this.saveClientInformation = client => {
         this.#client = client
+        this.#isRegistered = true
       }
   }
 
@@ -106,6 +108,11 @@ export class LoginAttempt implements OAuthClientProvider {
 
   saveResourceUrl(resource: string): void {
     this.#resource = resource
+  }
+
+  /** The client that was registered for this login, if it was. */
+  get registered(): StoredOAuthClientInformation | undefined {
+    return this.#isRegistered ? this.#client : undefined
   }
 
   /** The finished login, once there are tokens. */
@@ -163,10 +170,12 @@ function configuredClient({ oauth, before }: AttemptOptions): StoredOAuthClientI
   }
 }
 
-/** The client of an earlier login, if it was registered with the same redirect URL. */
+/** The client of an earlier login, finished or not, if it was registered with the same redirect URL. */
 function registeredClient({ before, redirectUrl }: AttemptOptions): StoredOAuthClientInformation | undefined {
-  const uris = (before?.client as { redirect_uris?: unknown } | undefined)?.redirect_uris
-  return Array.isArray(uris) && uris.includes(redirectUrl) ? before?.client : undefined
+  return [before?.client, before?.registered].find(client => {
+    const uris = (client as { redirect_uris?: unknown } | undefined)?.redirect_uris
+    return Array.isArray(uris) && uris.includes(redirectUrl)
+  })
 }
 
 function clientCredentials(scope?: string): URLSearchParams {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type FakeOAuth, type FakeOAuthOptions, fakeOAuth } from '../../../test/fake-oauth/fake-oauth.ts'
 import { type Harness, startServers } from '../../../test/hostile-server/harness.ts'
-import type { McpIntegrationOptions } from '../integration-options.ts'
+import type { McpIntegrationOptions } from '../mcp-integration.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describeError } from '../server-failure.ts'
-import { loginPage } from './login-page.ts'
 import { REDIRECT_PATH } from './oauth-options.ts'
 
 export interface RedirectServer {
@@ -61,4 +60,29 @@ export async function finishedPage(
 async function write(page: Response, response: ServerResponse): Promise<void> {
   response.writeHead(page.status, { ...Object.fromEntries(page.headers), connection: 'close' })
   response.end(await page.text())
+}
+
+/** The page a browser shows at the end of a login. */
+function loginPage(title: string, text: string, home?: string): Response {
+  const link = home === undefined ? '' : `<p><a href="${escaped(home)}">Back to Toolpost</a></p>`
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:20vh auto;padding:0 1rem}</style></head>
+<body><h1>${escaped(title)}</h1><p>${escaped(text)}</p>${link}</body></html>
+`
+  return new Response(html, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      'cache-control': 'no-store',
+      // The address of this page has the code in it.
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
 }

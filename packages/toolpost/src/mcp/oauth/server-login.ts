@@ -1,17 +1,28 @@
 import type { Logger } from '../../logging/logger.ts'
-import { removeFromLogs } from '../../logging/redact.ts'
-import { loadSdk } from '../sdk-client.ts'
+import { forgetSecrets, removeFromLogs } from '../../logging/redact.ts'
+import { loadSdk } from '../http-transport.ts'
 import { describeError, NeedsLoginError } from '../server-failure.ts'
-import { askForChallenge, type Challenge, challengeIn, knowsOAuth } from './challenge.ts'
-import { Grants, grantIn } from './grants.ts'
-import { RENEWAL_PAUSE_MS } from './limits.ts'
-import { isDue, isOver, type Login, withoutTokens } from './login.ts'
-import type { LoginStore } from './login-store.ts'
+import {
+  askForChallenge,
+  type Challenge,
+  challengeIn,
+  Grants,
+  grantIn,
+  knowsOAuth,
+  revoke,
+} from './grants.ts'
+import {
+  LOGIN_TTL_MS,
+  MAX_PENDING_LOGINS,
+  MAX_RENEWALS,
+  REMEMBERED_LOGINS,
+  RENEW_BEFORE_MS,
+  RENEWAL_PAUSE_MS,
+} from './limits.ts'
+import type { LoginAttempt } from './login-attempt.ts'
+import type { Login, LoginStore } from './login-store.ts'
 import { OAuthDenial } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
-import { PendingLogins } from './pending-logins.ts'
-import { RecentSecrets } from './recent-secrets.ts'
-import { revoke } from './revoke.ts'
 
 export interface ServerLoginOptions {
   /** The server's name in the configuration. */
@@ -85,13 +96,18 @@ export class ServerLogin {
   async begin(redirectUrl: string): Promise<string> {
     const { name, url } = this.#options
     if (!this.isInteractive) throw new Error(`'${name}' logs in with its own credentials`)
-    await this.#read()
     this.#challenge ??= await askForChallenge(url)
-    const attempt = await this.#grants.attempt(this.#login, redirectUrl)
-    await this.#grants.advance(attempt, this.#wanted)
-    if (!attempt.url) throw new Error('the authorization server returned no login page')
-    this.#pending.add(attempt)
-    return attempt.url.href
+    let page: string | undefined
+    // Saves the client if one was registered, so that a second login does not register another.
+    await this.#update(async login => {
+      const attempt = await this.#grants.attempt(login, redirectUrl)
+      await this.#grants.advance(attempt, this.#wanted)
+      if (!attempt.url) throw new Error('the authorization server returned no login page')
+      this.#pending.add(attempt)
+      page = attempt.url.href
+      return attempt.registered ? { ...login, registered: attempt.registered } : login
+    })
+    return page as unknown as string
   }
 
   hasBegun(state: string): boolean {
@@ -102,14 +118,14 @@ export class ServerLogin {
   async finish(answer: URLSearchParams): Promise<void> {
     const attempt = this.#pending.take(answer.get('state') ?? '')
     await this.#grants.advance(attempt, this.#wanted, grantIn(answer))
-    await this.#options.store.alone(() => this.#keep(attempt.login()))
+    await this.#update(async () => attempt.login())
     this.#tell()
   }
 
   /** Obtains a token with the program's own credentials. */
   async signIn(): Promise<void> {
     this.#challenge ??= await askForChallenge(this.#options.url)
-    await this.#options.store.alone(() => this.#signIn(undefined))
+    await this.#update(() => this.#signIn(undefined))
     this.#tell()
   }
 
@@ -118,7 +134,7 @@ export class ServerLogin {
     await this.#read()
     const login = this.#login
     if (!login?.tokens) return 'none'
-    await this.#options.store.alone(() => this.#keep(undefined))
+    await this.#update(async () => undefined)
     this.#tell()
     return (await revoke(login, this.#options.url)) ? 'revoked' : 'forgotten'
   }
@@ -153,9 +169,12 @@ export class ServerLogin {
     this.#login = login
   }
 
-  async #keep(login: Login | undefined): Promise<void> {
+  async #update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<void> {
+    const login = await this.#options.store.update(before => {
+      this.#take(before)
+      return work(before)
+    })
     this.#take(login)
-    await this.#options.store.write(login)
   }
 
   get #canRenew(): boolean {
@@ -197,35 +216,35 @@ export class ServerLogin {
     // Another process renewed it, or the user logged in.
     if (tokens && tokens.access_token !== used) return true
     if (this.isInteractive && lacksScope) throw await this.#lacking()
-    if (this.#canRenew) return this.#options.store.alone(() => this.#renewAlone(used))
+    if (this.#canRenew) return this.#renewAlone(used)
     if (tokens) throw this.#needed('the login has expired')
     if (!this.#options.oauth && !(await knowsOAuth(this.#options.url, this.#challenge))) return false
     throw this.#needed('login required')
   }
 
-  async #renewAlone(used: string | undefined): Promise<boolean> {
-    await this.#read()
-    const tokens = this.#login?.tokens
-    if (tokens && tokens.access_token !== used) return true
-    if (!this.isInteractive) return this.#signIn(this.#login)
-    try {
-      await this.#keep(await this.#grants.refreshed(this.#login ?? {}))
-      return true
-    } catch (error) {
-      if (!(error instanceof OAuthDenial)) throw error
-      await this.#read()
-      // If another process was faster, its tokens count.
-      if (this.#login?.tokens && this.#login.tokens.access_token !== used) return true
-      await this.#keep(withoutTokens(this.#login))
-      throw this.#needed(`the login has expired or was revoked: ${error.message}`)
-    }
+  async #renewAlone(used: string | undefined): Promise<true> {
+    let denied: OAuthDenial | undefined
+    await this.#update(async login => {
+      // Another process was faster.
+      if (login?.tokens && login.tokens.access_token !== used) return login
+      if (!this.isInteractive) return this.#signIn(login)
+      try {
+        return await this.#grants.refreshed(login ?? {})
+      } catch (error) {
+        if (!(error instanceof OAuthDenial)) throw error
+        denied = error
+        const { tokens: _, ...rest } = login ?? {}
+        return rest
+      }
+    })
+    if (denied) throw this.#needed(`the login has expired or was revoked: ${(denied as OAuthDenial).message}`)
+    return true
   }
 
-  async #signIn(before: Login | undefined): Promise<true> {
+  async #signIn(before: Login | undefined): Promise<Login> {
     const attempt = await this.#grants.attempt(before)
     await this.#grants.advance(attempt, this.#challenge ?? {})
-    await this.#keep(attempt.login())
-    return true
+    return attempt.login()
   }
 
   #needed(why: string, lacksScope = false): NeedsLoginError {
@@ -235,7 +254,7 @@ export class ServerLogin {
   /** Remembers for the next login which scope is missing. */
   async #lacking(): Promise<NeedsLoginError> {
     const scope = this.#challenge?.scope
-    await this.#keep({ ...this.#login, wanted: { scope } })
+    await this.#update(async login => ({ ...login, wanted: { scope } }))
     const what = scope === undefined ? '' : ` (${describeError(scope)})`
     return this.#needed(`more permissions are needed${what}`, true)
   }
@@ -245,5 +264,70 @@ export class ServerLogin {
     const { computeScopeUnion } = await loadSdk()
     const granted = this.#login?.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
     return { ...challenge, scope: computeScopeUnion(granted, challenge.scope) }
+  }
+}
+
+/** Whether the token should be renewed. */
+function isDue(tokens: NonNullable<Login['tokens']>): boolean {
+  const lifeMs = (tokens.expires_in ?? 0) * 1_000
+  return isOver(tokens, Math.min(RENEW_BEFORE_MS, lifeMs / 5))
+}
+
+/** Whether the token has expired, or will have in `inMs`. */
+function isOver({ obtainedAt, expires_in: lifeS }: NonNullable<Login['tokens']>, inMs = 0): boolean {
+  return lifeS !== undefined && Date.now() + inMs > obtainedAt + lifeS * 1_000
+}
+
+/** Unfinished logins, kept for a while; each answer is accepted only once. */
+class PendingLogins {
+  readonly #attempts = new Map<string, { attempt: LoginAttempt; until: number }>()
+
+  add(attempt: LoginAttempt): void {
+    removeFromLogs([attempt.id])
+    this.#attempts.set(attempt.id, { attempt, until: Date.now() + LOGIN_TTL_MS })
+    const [oldest] = this.#attempts.keys()
+    if (this.#attempts.size > MAX_PENDING_LOGINS && oldest !== undefined) this.#attempts.delete(oldest)
+  }
+
+  has(state: string): boolean {
+    return (this.#attempts.get(state)?.until ?? 0) > Date.now()
+  }
+
+  take(state: string): LoginAttempt {
+    const { attempt } = this.#attempts.get(state) ?? {}
+    if (!attempt || !this.has(state)) throw new Error('this login was not started here, or has expired')
+    this.#attempts.delete(state)
+    return attempt
+  }
+}
+
+/** Keeps the secrets of the latest logins out of logs; older ones are worthless, and would only pile up. */
+class RecentSecrets {
+  readonly #known: string[][] = []
+
+  add({ tokens, client }: Login): void {
+    const { access_token = '', refresh_token = '', id_token = '' } = tokens ?? {}
+    const secrets = [access_token, refresh_token, id_token, client?.client_secret ?? '']
+    if (this.#known.at(-1)?.join() === secrets.join()) return
+    this.#known.push(secrets)
+    if (this.#known.length > REMEMBERED_LOGINS) forgetSecrets(this.#known.shift() ?? [])
+    removeFromLogs(this.#known.flat())
+  }
+}
+
+/**
+ * Sends requests with the token of a login. One rejected for its token is sent again with another, since the server has not
+ * processed it. Rejects with a NeedsLoginError if the user has to log in.
+ */
+export function authorizedFetch(login: ServerLogin): (url: string, init: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    for (let renewals = 0; ; renewals++) {
+      const token = await login.tokenFor(url)
+      const headers = new Headers(init.headers)
+      if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+      const response = await fetch(url, { ...init, headers })
+      if (renewals === MAX_RENEWALS || !(await login.hasAnother(response, token))) return response
+      await response.body?.cancel()
+    }
   }
 }

@@ -1,5 +1,6 @@
 // A configurable server in plain JSON-RPC: it starts fast and may break every rule. Over stdio, it takes its options as JSON
 // in the first argument; `offering(options)` handles messages for other transports.
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { echoed, needs, toolsOf } from './offering-tools.mjs'
 
@@ -132,6 +133,8 @@ export function offering(options = {}) {
           completion: { values: [`${name}:${params.ref.name ?? params.ref.uri}:${params.argument.value}`] },
         }
       case 'resources/subscribe':
+        if (options.refusesWhile && existsSync(options.refusesWhile)) refuse(-32000, 'Not now')
+        return {}
       case 'resources/unsubscribe':
       case 'logging/setLevel':
         return {}

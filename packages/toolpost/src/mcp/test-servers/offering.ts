@@ -27,6 +27,8 @@ export interface OfferingOptions {
   hangs?: string
   /** Added to every list: `ttlMs`, `cacheScope`. */
   hints?: object
+  /** A file: subscriptions are refused as long as it exists. */
+  refusesWhile?: string
   /** Whether `subscriptions/listen` is ever acknowledged. */
   acknowledges?: boolean
 }

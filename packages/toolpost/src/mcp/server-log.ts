@@ -5,8 +5,8 @@ import type { Clock } from '../runtime/clock.ts'
 import { countOf } from './failure-report.ts'
 import type { ServerFailure } from './server-failure.ts'
 
-/** Everything logged about one server's connection. */
-export class ConnectionLog {
+/** Everything logged about one server. */
+export class ServerLog {
   readonly logger: Logger
   /** For events a server can cause as often as it likes. */
   readonly #limited: RateLimitedLog

@@ -1,0 +1,314 @@
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import { isRecord } from '../runtime/guards.ts'
+
+/*
+ * One side of a JSON-RPC connection, over any transport of the MCP SDK. Our client and our server both use it: they differ
+ * only in the methods they know.
+ */
+
+type Params = Readonly<Record<string, unknown>>
+export type RequestId = string | number
+
+/** A JSON-RPC error: received for our request, or thrown by a method to answer with this code. */
+export class RpcError extends Error {
+  override name = 'RpcError'
+  /** Not named `code`, which classifies other errors. */
+  readonly rpcCode: number | undefined
+  readonly data: unknown
+
+  constructor(message: string, { code, data }: { code?: unknown; data?: unknown } = {}) {
+    super(message)
+    this.rpcCode = Number.isSafeInteger(code) ? (code as number) : undefined
+    this.data = data
+  }
+}
+
+export const METHOD_NOT_FOUND = -32_601
+export const INVALID_PARAMS = -32_602
+export const INTERNAL_ERROR = -32_603
+
+/** A request of the other side, while it is being answered. */
+export interface IncomingRequest {
+  readonly id: RequestId
+  readonly method: string
+  /** Aborts when the other side cancels the request, or the connection ends. */
+  readonly signal: AbortSignal
+  /** What the transport says about the message, such as its HTTP request. */
+  readonly extra: unknown
+  /** Sends a notification on the stream of this request. */
+  notify(method: string, params?: object): void
+  /** Reports progress, if the other side asked for it. */
+  progress(params: { progress: number; total?: number | undefined; message?: string | undefined }): void
+  /** Sends a request on the stream of this request. */
+  request(method: string, params?: object, options?: RequestOptions): Promise<unknown>
+}
+
+/** Answers a request with its result; throws an RpcError to answer with that. */
+export type Method = (params: Params, request: IncomingRequest) => unknown
+
+export interface PeerOptions {
+  /** The requests that are answered; any other gets "method not found". */
+  methods?: Readonly<Record<string, Method>>
+  /** Receives every notification except the cancellation and the progress of pending requests. */
+  onNotification?(method: string, params: Params, extra: unknown): void
+  /** A response without a pending request; `isLate` if that was cancelled. */
+  onStray?(message: Params, isLate: boolean): void
+  /** An error outside any request. */
+  onError?(error: Error): void
+  /** The connection has ended, before pending requests are rejected; returns what they are rejected with. */
+  onClose?(): Error | undefined
+}
+
+export interface RequestOptions {
+  signal?: AbortSignal | undefined
+  onProgress?: ((params: Params) => void) | undefined
+  /** Added to the request's `_meta`. */
+  meta?: Params | undefined
+  /** Passed to the transport, for example headers. */
+  send?: TransportSendOptions | undefined
+}
+
+/** A request of ours that was sent. */
+export interface SentRequest {
+  readonly id: number
+  /** Rejects with an RpcError, or with what ended the connection. Never settles once cancelled. */
+  readonly result: Promise<unknown>
+  /** Tells the other side that the result is no longer wanted. */
+  cancel(reason?: string): void
+}
+
+interface Pending {
+  resolve(result: unknown): void
+  reject(error: unknown): void
+  onProgress: ((params: Params) => void) | undefined
+  stream: AbortController | undefined
+}
+
+/** How many cancelled requests are remembered, to recognize their late responses. */
+const REMEMBERED = 10_000
+const CLOSED = 'Connection closed'
+
+export class Peer {
+  /** Sent in the `_meta` of every request and notification: protocol 2026-07-28 has no session to remember it. */
+  envelope: Params | undefined
+  readonly transport: Transport
+  readonly #options: PeerOptions
+  readonly #pending = new Map<number, Pending>()
+  readonly #cancelled = new Set<number>()
+  readonly #incoming = new Map<RequestId, AbortController>()
+  #nextId = 1
+  #closed: Error | undefined
+
+  /** Attaches to a transport; `start()` it afterwards. */
+  constructor(transport: Transport, options: PeerOptions = {}) {
+    this.transport = transport
+    this.#options = options
+    transport.onmessage = (message, extra) => this.#receive(message as unknown as Params, extra)
+    transport.onerror = error => options.onError?.(error)
+    transport.onclose = () => this.#onClose()
+  }
+
+  start(): Promise<void> {
+    return this.transport.start()
+  }
+
+  close(): Promise<void> {
+    return this.transport.close()
+  }
+
+  /** How many requests of ours are waiting for their response. */
+  get pending(): number {
+    return this.#pending.size
+  }
+
+  /** Sends a request. Prefer `request` unless the caller cancels without a signal. */
+  send(method: string, params: object = {}, { onProgress, meta, send }: RequestOptions = {}): SentRequest {
+    const id = this.#nextId++
+    const own = onProgress ? { ...meta, progressToken: id } : meta
+    const stream = this.#closesStreams ? new AbortController() : undefined
+    const result = new Promise<unknown>((resolve, reject) => {
+      if (this.#closed) return reject(this.#closed)
+      this.#pending.set(id, { resolve, reject, onProgress, stream })
+      const options = stream ? { ...send, requestSignal: stream.signal } : send
+      this.#write({ jsonrpc: '2.0', id, method, params: this.#withMeta(params, own) }, options, error =>
+        this.fail(id, error),
+      )
+    })
+    return { id, result, cancel: reason => this.#cancel(id, reason) }
+  }
+
+  /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
+  async request(method: string, params?: object, options: RequestOptions = {}): Promise<unknown> {
+    const { signal } = options
+    signal?.throwIfAborted()
+    const { id, result, cancel } = this.send(method, params, options)
+    if (!signal) return result
+    const onAbort = () => {
+      const pending = this.#pending.get(id)
+      cancel('The caller gave up')
+      pending?.reject(signal.reason)
+    }
+    signal.addEventListener('abort', onAbort)
+    try {
+      return await result
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Resolves when the notification was sent; never rejects. */
+  async notify(method: string, params: object = {}, options?: TransportSendOptions): Promise<void> {
+    if (this.#closed) return
+    const message = { jsonrpc: '2.0' as const, method, params: this.#withMeta(params, undefined) }
+    await this.transport.send(message, options).catch(error => this.#options.onError?.(error))
+  }
+
+  /** Rejects one pending request, or all of them; returns how many. */
+  fail(id: RequestId | undefined, error: unknown): number {
+    const ids = id === undefined ? [...this.#pending.keys()] : [Number(id)]
+    return ids.filter(each => {
+      const pending = this.#pending.get(each)
+      this.#pending.delete(each)
+      pending?.reject(error)
+      return pending !== undefined
+    }).length
+  }
+
+  isPending(id: RequestId): boolean {
+    return this.#pending.has(Number(id))
+  }
+
+  /** Over HTTP, protocol 2026-07-28 cancels a request by closing its stream. */
+  get #closesStreams(): boolean {
+    return this.envelope !== undefined && this.transport.hasPerRequestStream === true
+  }
+
+  #withMeta(params: object, meta: Params | undefined): Record<string, unknown> {
+    if (!meta && !this.envelope) return params as Record<string, unknown>
+    return { ...params, _meta: { ...(params as { _meta?: object })._meta, ...meta, ...this.envelope } }
+  }
+
+  #write(message: object, options: TransportSendOptions | undefined, onError: (error: Error) => void): void {
+    try {
+      this.transport.send(message as JSONRPCMessage, options).catch(onError)
+    } catch (error) {
+      onError(error as Error)
+    }
+  }
+
+  #cancel(id: number, reason: string | undefined): void {
+    const pending = this.#pending.get(id)
+    if (!this.#pending.delete(id)) return
+    this.#cancelled.add(id)
+    const [oldest] = this.#cancelled
+    if (this.#cancelled.size > REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest)
+    if (pending?.stream) pending.stream.abort()
+    else void this.notify('notifications/cancelled', { requestId: id, ...(reason && { reason }) })
+  }
+
+  #receive(message: Params, extra: unknown): void {
+    const { method, id } = message
+    const params = isRecord(message.params) ? message.params : {}
+    if (typeof method !== 'string') this.#onResponse(message)
+    else if (typeof id === 'string' || typeof id === 'number') void this.#answer(id, method, params, extra)
+    else if (method === 'notifications/cancelled' && this.#onCancelled(params)) return
+    else if (method !== 'notifications/progress' || !this.#onProgress(params))
+      this.#options.onNotification?.(method, params, extra)
+  }
+
+  #onResponse(message: Params): void {
+    const id = Number(message.id)
+    const pending = this.#pending.get(id)
+    if (!pending) return this.#options.onStray?.(message, this.#cancelled.delete(id))
+    this.#pending.delete(id)
+    const { error } = message
+    if (error === undefined || error === null) pending.resolve(message.result)
+    else pending.reject(rpcErrorOf(error))
+  }
+
+  #onProgress(params: Params): boolean {
+    const token = Number(params.progressToken)
+    const pending = this.#pending.get(token)
+    if (pending && typeof params.progress === 'number') pending.onProgress?.(params)
+    return pending !== undefined || this.#cancelled.has(token)
+  }
+
+  #onCancelled({ requestId, reason }: Params): boolean {
+    const controller = this.#incoming.get(requestId as RequestId)
+    controller?.abort(new Error(typeof reason === 'string' ? reason : 'The request was cancelled'))
+    return controller !== undefined
+  }
+
+  async #answer(id: RequestId, method: string, params: Params, extra: unknown): Promise<void> {
+    const controller = new AbortController()
+    this.#incoming.set(id, controller)
+    const answer = await this.#call(
+      method,
+      params,
+      this.#incomingRequest(id, method, params, controller, extra),
+    )
+    // A reused id belongs to the newer request.
+    if (this.#incoming.get(id) === controller) this.#incoming.delete(id)
+    if (controller.signal.aborted || this.#closed) return
+    this.#write({ jsonrpc: '2.0', id, ...answer }, { relatedRequestId: id }, error => {
+      this.#options.onError?.(error)
+    })
+  }
+
+  async #call(method: string, params: Params, request: IncomingRequest): Promise<object> {
+    const methods = this.#options.methods ?? {}
+    try {
+      const answer = Object.hasOwn(methods, method) ? methods[method] : undefined
+      if (!answer) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
+      return { result: (await answer(params, request)) ?? {} }
+    } catch (error) {
+      return { error: errorOf(error) }
+    }
+  }
+
+  #incomingRequest(
+    id: RequestId,
+    method: string,
+    { _meta }: Params,
+    { signal }: AbortController,
+    extra: unknown,
+  ): IncomingRequest {
+    const send = { relatedRequestId: id }
+    const token = isRecord(_meta) ? _meta.progressToken : undefined
+    return {
+      id,
+      method,
+      signal,
+      extra,
+      notify: (name, params) => void this.notify(name, params, send),
+      progress: params => {
+        const given = { ...params, progressToken: token }
+        if (token !== undefined) void this.notify('notifications/progress', given, send)
+      },
+      request: (name, params, options) => this.request(name, params, { ...options, send }),
+    }
+  }
+
+  #onClose(): void {
+    if (this.#closed) return
+    this.#closed = new Error(CLOSED)
+    const error = this.#options.onClose?.() ?? this.#closed
+    for (const controller of this.#incoming.values()) controller.abort(error)
+    this.fail(undefined, error)
+  }
+}
+
+/** A thrown error as it is sent. The errors of the MCP SDK have their code in `code`. */
+function errorOf(error: unknown): { code: number; message: string; data?: unknown } {
+  const { message, rpcCode, code, data } = isRecord(error) ? error : { message: error }
+  const known = [rpcCode, code].find(Number.isSafeInteger) as number | undefined
+  return { code: known ?? INTERNAL_ERROR, message: String(message), ...(data !== undefined && { data }) }
+}
+
+/** An error as received, with the other side's own message, or ours if it has none. */
+export function rpcErrorOf(error: unknown): RpcError {
+  const { message, code, data } = isRecord(error) ? error : { message: error }
+  if (typeof message === 'string' && message.trim() !== '') return new RpcError(message, { code, data })
+  const shownCode = typeof code === 'number' ? ` (code ${code})` : ''
+  return new RpcError(`The request was rejected without a reason${shownCode}`, { code, data })
+}
