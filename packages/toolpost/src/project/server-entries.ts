@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
 import { ownValue } from '../runtime/guards.ts'
 import { type ExampleHome, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
