@@ -37,7 +37,8 @@ describe('the order of the tools', () => {
 
 describe('an array that others change', () => {
   it('is always what is found', () => {
-    const manager = new ToolManager({ tools: ['a', 'b', 'c'].map(name => tool(name)) })
+    const more = Array.from({ length: 20 }, (_, at) => tool(`more_${at}`))
+    const manager = new ToolManager({ tools: [...['a', 'b', 'c'].map(name => tool(name)), ...more] })
     const array = manager.getTools()
     array[1] = tool('other')
     expect(manager.findTool('other')?.name).toBe('other')
