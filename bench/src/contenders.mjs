@@ -13,6 +13,7 @@ import { tool as aiTool } from 'ai'
 import pino from 'pino'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { openHistory } from 'toolpost/history'
+import { limits, policy, trace } from 'toolpost/interceptors'
 import { naiveExecutor } from './naive.mjs'
 import { DESCRIPTION, forecastReadingSignal, JSON_SCHEMA, NAME, ZOD_SCHEMA } from './sample-tool.mjs'
 
@@ -78,7 +79,16 @@ export const CONTENDERS = [
     hasDeadline: true,
     create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, executor => history.observe(executor)),
     answerOf: toolpostValue,
-    // Handing calls over to the writer thread is part of their cost, not of the next contender's.
+    // Writing the calls must not be charged to the next contender.
+    settle: () => history.list({ limit: 1 }),
+  },
+  {
+    id: 'toolpost-project',
+    title: 'Toolpost as in a project: policy, limits, trace and history on',
+    validates: true,
+    hasDeadline: true,
+    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, asInProject),
+    answerOf: toolpostValue,
     settle: () => history.list({ limit: 1 }),
   },
   { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
@@ -114,6 +124,14 @@ export const CONTENDERS = [
     answerOf: ({ messages }) => messages[0].content,
   },
 ]
+
+/** The interceptors of a project, in their order, with a limit that applies to the tool. */
+function asInProject(executor) {
+  executor.use(trace())
+  executor.use(policy())
+  executor.use(limits({ tools: { '*': { concurrency: 100 } } }))
+  history.observe(executor)
+}
 
 function toolpost(work, options, prepare) {
   const tools = new ToolManager()

@@ -1,0 +1,181 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { type CallEvent, defineTool, type Tool, ToolExecutor, ToolManager } from '../index.ts'
+import { recordingLogger } from '../testing/index.ts'
+
+const OBJECT = { type: 'object' } as const
+
+function executorWith(...tools: Tool[]) {
+  const logger = recordingLogger()
+  return { executor: new ToolExecutor(new ToolManager({ tools, logger }), { logger }), logger }
+}
+
+function toolReturning(value: unknown): Tool {
+  return defineTool({ name: 'subject', description: 'x', schema: OBJECT, handler: () => value })
+}
+
+describe('a call through the public names', () => {
+  it('reports progress to its caller even if an observer throws', async () => {
+    const tool = defineTool({
+      name: 'subject',
+      description: 'x',
+      schema: OBJECT,
+      handler: (_, options) => options.reportProgress?.({ progress: 1 }),
+    })
+    const { executor } = executorWith(tool)
+    const onProgress = () => {
+      throw new Error('observer')
+    }
+    executor.observe(() => {}, { onProgress })
+    const seen: number[] = []
+    await executor.run({ name: 'subject' }, { onProgress: ({ progress }) => seen.push(progress) })
+    expect(seen).toEqual([1])
+  })
+
+  it('says that a tool missed its deadline by blocking the event loop', async () => {
+    const tool = defineTool({
+      name: 'subject',
+      description: 'x',
+      schema: OBJECT,
+      timeoutMs: 5,
+      handler: () => {
+        for (const end = Date.now() + 20; Date.now() < end; );
+        return 'done'
+      },
+    })
+    const { executor, logger } = executorWith(tool)
+    const result = await executor.run({ name: 'subject' })
+    expect(result).toMatchObject({ success: true, result: 'done' })
+    expect(result.diagnosis?.deadline).toMatch(/^missed by \d+ ms: the tool blocked the event loop$/)
+    expect(logger.text()).toContain('Deadline missed by')
+  })
+
+  it('prints a failure with its suggestions', async () => {
+    const { executor } = executorWith(toolReturning(1))
+    expect(inspect(await executor.run({ name: 'subjct' }))).toContain("suggestions: [ 'subject' ]")
+  })
+
+  it('tells which argument of a tool object has the wrong type', async () => {
+    const properties = { n: { type: 'number' } } as const
+    const tool = defineTool({
+      name: 'subject',
+      description: 'x',
+      schema: { type: 'object', properties, required: ['n'] },
+      handler: ({ n }) => n + 1,
+    })
+    const { executor } = executorWith(tool)
+    // @ts-expect-error: a string is not a number
+    const result = await executor.run({ tool, args: { n: 'x' } })
+    expect(result).toMatchObject({ code: 'invalid_arguments' })
+    expect(await executor.run({ tool, args: { n: 1 } })).toMatchObject({ result: 2 })
+  })
+})
+
+describe('nested argument names', () => {
+  const preferences = {
+    type: 'object',
+    properties: { milk_type: { type: 'string' } },
+    required: ['milk_type'],
+  }
+  const schema = { type: 'object', properties: { new_preferences: preferences } }
+  const args = { new_preferences: { milkType: 'oat' } }
+  const echo = { name: 'echo', description: 'x', schema, invoke: async (given: object) => given }
+
+  it('of an MCP tool are fitted', async () => {
+    const tools = new ToolManager()
+    tools.addMcpTools([echo], { server: 'coffee' })
+    const result = await new ToolExecutor(tools).run({ name: 'echo', args })
+    expect(result).toMatchObject({ result: { new_preferences: { milk_type: 'oat' } } })
+  })
+
+  it('of any other tool are mentioned', async () => {
+    const result = await executorWith(echo).executor.run({ name: 'echo', args })
+    expect(result).toMatchObject({
+      error: "Invalid parameters: missing 'new_preferences.milk_type' (got 'milkType')",
+    })
+  })
+})
+
+describe('a text that could be two numbers', () => {
+  const schema = { type: 'object', properties: { n: { type: 'number' } } }
+  const tool = { name: 'subject', description: 'x', schema, invoke: async (args: object) => args }
+  const run = (n: string) =>
+    executorWith(tool).executor.run({ name: 'subject', args: { n } }, { repair: true })
+
+  it.each([
+    ['15.500', '15.5 or 15500'],
+    ['90.000', '90 or 90000'],
+  ])('is refused with both readings: %s', async (text, readings) => {
+    const result = await run(text)
+    expect(result).toMatchObject({ code: 'invalid_arguments', error: expect.stringContaining(readings) })
+  })
+
+  it.each([
+    ['15.5', 15.5],
+    ['0.500', 0.5],
+    ['15500', 15_500],
+    ['1234.500', 1234.5],
+  ])('is read if there is one reading: %s', async (text, n) => {
+    expect(await run(text)).toMatchObject({ result: { n } })
+  })
+})
+
+describe('a result that throws when it is read', () => {
+  function treacherous(readsUntil: number): object {
+    let reads = 0
+    return {
+      inner: {
+        get value() {
+          if (reads++ >= readsUntil) throw new Error('not again')
+          return 'fine'
+        },
+      },
+    }
+  }
+
+  it.each([0, 1, 2, 3])('is read once, at %i reads', async readsUntil => {
+    const { executor } = executorWith(toolReturning(treacherous(readsUntil)))
+    const result = await executor.run({ name: 'subject' })
+    const first = JSON.stringify(result)
+    expect(first).toContain(readsUntil === 0 ? '[unreadable: not again]' : '"value":"fine"')
+    expect(JSON.stringify(result)).toBe(first)
+    expect(await executor.execute('subject')).toContain('"inner"')
+  })
+
+  it('cannot be a proxy either', async () => {
+    let isOver = false
+    const get = (target: object, key: string | symbol) => {
+      if (isOver) throw new Error('over')
+      return Reflect.get(target, key)
+    }
+    const { executor } = executorWith(toolReturning({ list: [new Proxy({ a: 1 }, { get })] }))
+    const result = await executor.run({ name: 'subject' })
+    isOver = true
+    expect(JSON.parse(JSON.stringify(result))).toMatchObject({ result: { list: [{ a: 1 }] } })
+  })
+
+  it('is left alone otherwise', async () => {
+    const value = { at: new Date(0), map: new Map([[1, 2]]), list: [1, { a: 1n }] }
+    const result = await executorWith(toolReturning(value)).executor.run({ name: 'subject' })
+    expect(result.success && result.result).toBe(value)
+  })
+})
+
+describe('the stages of an observed call', () => {
+  it('follow each other, with each interceptor under its name', async () => {
+    const { executor } = executorWith(toolReturning(1))
+    const ended: CallEvent[] = []
+    executor.observe(event => event.result && ended.push(event))
+    executor.use(async function first(_, next) {
+      return next()
+    })
+    await executor.run({ name: 'subject' })
+    const stages = ended[0]?.stages ?? []
+    expect(stages.map(({ name }) => name)).toEqual(['find', 'fit', 'first', 'invoke'])
+    for (const [index, { start_ms, duration_ms }] of stages.entries()) {
+      const before = stages[index - 1]
+      expect(start_ms).toBeCloseTo(before ? before.start_ms + before.duration_ms : 0, 3)
+      expect(duration_ms).toBeGreaterThanOrEqual(0)
+    }
+  })
+})
