@@ -61,11 +61,9 @@ export function limits(options: LimitsOptions = {}): Interceptor {
   return async function limits(context, next) {
     const { tool, server, caller = 'default' } = context
     if (!tool || context.failure || context.dryRun) return next()
-    const needed = [
-      ...(known.get(tool) ?? limitsOf(tool, server)),
-      ...(server === undefined ? [] : serverLimits.of(server)),
-      ...callerLimits.of(caller),
-    ]
+    const own = known.get(tool) ?? limitsOf(tool, server)
+    const others = [...(server === undefined ? [] : serverLimits.of(server)), ...callerLimits.of(caller)]
+    const needed = others.length === 0 ? own : [...own, ...others]
     if (needed.length === 0) return next()
     const refused = tooOften(needed)
     if (refused) return refuse(context, refused)
@@ -228,18 +226,21 @@ class Limit {
 class NamedLimits {
   readonly #kind: string
   readonly #rules: LimitRules
+  readonly #isEmpty: boolean
   readonly #clock: Clock
   readonly #byName = new Map<string, Limit[]>()
 
   constructor(kind: string, rules: LimitRules, clock: Clock) {
     this.#kind = kind
     this.#rules = rules
+    this.#isEmpty = Object.keys(rules).length === 0
     this.#clock = clock
     // Reports invalid options now rather than at the first call.
     for (const [pattern, options] of Object.entries(rules)) new Limit(`${kind}.${pattern}`, options, clock)
   }
 
   of(name: string): readonly Limit[] {
+    if (this.#isEmpty) return []
     const key = this.#byName.has(name) || this.#makeRoom() ? name : '*'
     const known = this.#byName.get(key)
     if (known) return known
