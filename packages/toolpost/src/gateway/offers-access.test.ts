@@ -219,19 +219,19 @@ describe('a session, or a question that is open', () => {
 })
 
 describe('large things over MCP', () => {
-  it('a resource of 15 MB is read without anybody feeling it; one that is too large is refused in words', async () => {
+  it('a resource of 9 MB is read without anybody feeling it; one that is too large is refused in words', async () => {
     const { catalog } = harness.mcp
-    const { contents } = await unharmed(() => catalog.read('secret+x:15mb'))
-    expect(contents).toMatchObject([{ uri: 'secret+x:15mb' }])
+    const { contents } = await unharmed(() => catalog.read('secret+x:9mb'))
+    expect(contents).toMatchObject([{ uri: 'secret+x:9mb' }])
     await expect(catalog.read('secret+x:17mb')).rejects.toThrow('over the limit')
   }, 60_000)
 
   it.each(CLIENTS)(
-    'a resource of 15 MB reaches a client of the %s whole',
+    'a resource of 9 MB reaches a client of the %s whole',
     async (_, connect) => {
       await using client = await connect({ url: gateway.url }, { token: OWN })
-      const { contents } = await client.read('secret+x:15mb')
-      expect(contents[0].blob).toHaveLength(15_000_000)
+      const { contents } = await client.read('secret+x:9mb')
+      expect(contents[0].blob).toHaveLength(9_000_000)
     },
     60_000,
   )

@@ -9,7 +9,7 @@ import { MAX_INPUT_ROUNDS, MAX_META_BYTES, PROGRESS_BURST, PROGRESS_INTERVAL_MS 
 import type { McpServer } from './mcp-server.ts'
 import { RpcError, type SentRequest } from './peer.ts'
 import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
-import { answersTo, type ServerRequests } from './server-requests.ts'
+import { answersTo, type ServerRequests, URL_REQUIRED } from './server-requests.ts'
 import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
@@ -153,7 +153,8 @@ async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown
   if (error instanceof NeedsLoginError)
     return new ToolFailureError('denied', `Tool '${definition.name}' was denied: ${error.message}`)
   const asked = await server.requests.afterVisits(error, options)
-  if (!(asked instanceof RpcError) || asked.data === undefined) return asked
+  // What is left of addresses to visit is not fit to be visited.
+  if (!(asked instanceof RpcError) || asked.data === undefined || asked.rpcCode === URL_REQUIRED) return asked
   const details = { rpcCode: asked.rpcCode, rpcData: asked.data }
   return new ToolFailureError('tool_error', asked.message, { diagnosis: { details }, cause: asked })
 }

@@ -34,7 +34,7 @@ export interface ServerRequestsOptions {
 }
 
 /** JSON-RPC code of a call that requires URLs to be visited first. */
-const URL_REQUIRED = -32_042
+export const URL_REQUIRED = -32_042
 
 /** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {

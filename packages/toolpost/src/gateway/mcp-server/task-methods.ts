@@ -9,7 +9,6 @@ import {
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
-import { isTask } from '../../mcp/call-result.ts'
 import { TASKS_EXTENSION } from '../../mcp/tasks.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { ELICITATION_MS, TASK_POLL_MS } from '../limits.ts'
@@ -20,6 +19,10 @@ import type { Task, Tasks } from './tasks.ts'
 
 /** In the `_meta` of requests made on behalf of a task, in 2025-11-25. */
 const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+/** Whether a result is a task, in either protocol. */
+const isTask = (result: unknown) =>
+  isRecord(result) &&
+  (result.resultType === 'task' || (isRecord(result.task) && result.content === undefined))
 /** Accepts every result. */
 const ANY_RESULT = {
   '~standard': { version: 1 as const, vendor: 'toolpost', validate: (value: unknown) => ({ value }) },
