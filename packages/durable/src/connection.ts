@@ -178,7 +178,7 @@ export class Connection {
     const wasOpen = this.isOpen
     await this.engine.stop(wasOpen ? drainMs : 0)
     this.executions.close()
-    if (wasOpen) await this.#takeOver([this.workers.process], []).catch(() => {})
+    if (wasOpen) await this.#takeOver([this.workers.process]).catch(() => {})
     await this.#link.close()
     this.#removeInterceptor?.()
     this.waiters.close(id => unavailable('tool', 'this process is shutting down; the run continues', id))
@@ -240,7 +240,7 @@ export class Connection {
   async #chores(): Promise<void> {
     const dead = await this.#look()
     this.#take()
-    if (dead.length > 0) await this.#takeOver(dead, await this.engine.reclaim(dead))
+    if (dead.length > 0) await this.#takeOver(dead)
     const own = this.executions.ids
     for (const row of await this.waiters.look([...new Set([...this.waiters.ids, ...own])]))
       if (own.includes(row.id) && row.worker !== this.workers.process) this.executions.lose(row.id)
@@ -260,14 +260,13 @@ export class Connection {
    * Takes over the runs of processes that died: those that may have invoked their tool end with an unknown outcome, the
    * others go back to their queues. One process at a time does this.
    */
-  async #takeOver(dead: readonly string[], taken: readonly Attempt[]): Promise<void> {
+  async #takeOver(dead: string[]): Promise<void> {
     const unknown = await transaction(this.database, async client => {
       const { rows } = await client.query<RunRow>(
         `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1) FOR UPDATE SKIP LOCKED`,
         [dead],
       )
       for (const row of rows) if (row.intent === null) await this.requeue(client, row, { deaths: 1 })
-      for (const attempt of taken) await this.requeue(client, attempt)
       await client.query(
         'UPDATE toolpost.workers SET gone_at = now() WHERE process = ANY($1) AND gone_at IS NULL',
         [dead],
@@ -276,6 +275,9 @@ export class Connection {
     })
     for (const row of unknown) await this.end(row, unknownOutcome(row), true)
     if (unknown.length > 0) this.#options.logger.warn({ workers: dead, runs: unknown.length }, 'Worker lost')
+    // What DBOS had handed to them and they had not begun.
+    const taken = this.#isClosing ? [] : await this.engine.reclaim(dead)
+    for (const attempt of taken) await transaction(this.database, client => this.requeue(client, attempt))
   }
 
   /** Ends runs that nobody decided about in time, and those whose tool nobody has had for long: they may be sent again. */

@@ -12,9 +12,12 @@ export const LOCKS = 0x54_4f_4f_4c
 export const CHANNEL = 'toolpost_durable'
 
 /** Makes the server drop a client that vanished without closing its connection (a cut link) within about six seconds. */
-const SESSION = `
-  SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 4;
-  SET tcp_user_timeout = 6000;`
+const SESSION = {
+  tcp_keepalives_idle: 2,
+  tcp_keepalives_interval: 1,
+  tcp_keepalives_count: 4,
+  tcp_user_timeout: 6_000,
+}
 
 /** Why a database cannot be used, and what to do about it. */
 export class DatabaseProblem extends Error {
@@ -96,6 +99,9 @@ function connectionOf(url: URL): pg.ClientConfig {
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'toolpost',
+    options: Object.entries(SESSION)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   }
 }
 
@@ -175,7 +181,6 @@ export class Link {
     this.#client = client
     try {
       await client.connect()
-      await client.query(SESSION)
       await client.query('SELECT pg_advisory_lock($1, $2)', [LOCKS, lockKey])
       await client.query(`LISTEN ${CHANNEL}`)
       await onOpen()

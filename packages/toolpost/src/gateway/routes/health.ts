@@ -21,7 +21,7 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
   const { executor, calls } = context
   app.get(READY_PATH, () => {
     const status = readiness(context)
-    return json({ status }, status === 'ready' ? 200 : 503)
+    return json({ status, ...durableHealth(context) }, status === 'ready' ? 200 : 503)
   })
   // A draining process is alive: restarting it would cut off the calls it is waiting for.
   app.get(HEALTH_PATH, () => {
