@@ -5,7 +5,6 @@ import { isTraced } from '../project/control.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
-import { askInput } from './ask-input.ts'
 import { UsageError } from './exit-codes.ts'
 import type { StopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
@@ -15,11 +14,16 @@ export interface GlobalOptions {
   logLevel?: string
 }
 
-export interface CommandContext {
-  project: Project
+/** For commands that need no project, or change a configuration that may be missing or broken. */
+export interface BareContext {
+  options: GlobalOptions
   terminal: Terminal
   /** Every command ends soon after its signal is aborted, and its project is closed. */
   stop: StopSignals
+}
+
+export interface CommandContext extends BareContext {
+  project: Project
   /** Exports traces and metrics to a collector, if the environment asks for it. */
   telemetry?: TelemetryExport | undefined
 }
@@ -28,15 +32,6 @@ export type ProjectWishes = Pick<
   OpenProjectOptions,
   'model' | 'voice' | 'durable' | 'looksForItself' | 'triesOnce'
 >
-
-/** Opens the project for one command, sets the exit code, and leaves no process behind, even when stopped. */
-export type Within = (
-  command: (context: CommandContext) => number | Promise<number>,
-  wishes?: ProjectWishes,
-) => Promise<void>
-
-/** A short-lived command runs its own durable calls only. */
-const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
 /**
  * Thrown before anything runs: voice and durable calls import `toolpost` as modules, and beside the bundle every class and
@@ -47,33 +42,29 @@ export class NeedsModules extends Error {
 }
 
 const isBundle = import.meta.url.endsWith('/cli.cjs')
+/** A short-lived command runs its own durable calls only. */
+const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
-export async function openContext(
-  options: GlobalOptions,
-  { terminal, stop }: Pick<CommandContext, 'terminal' | 'stop'>,
-  wishes: ProjectWishes = {},
-): Promise<CommandContext> {
+export async function openContext(bare: BareContext, wishes: ProjectWishes = {}): Promise<CommandContext> {
+  const { options, terminal, stop } = bare
   const project = await openProject({
     durable: OWN_RUNS,
     ...wishes,
     file: options.config,
     logger: config => stderrLogger(levelFrom(options, config)),
     say: text => say(terminal, text),
-    askInput: input => askInput(input, { terminal, signal: stop.signal }),
+    askInput: async input =>
+      (await import('./ask-input.ts')).askInput(input, { terminal, signal: stop.signal }),
   })
   if (isBundle && (wishes.voice || project.config.durable)) {
     await project.close()
     throw new NeedsModules()
   }
-  const telemetry = await exportOf(project)
+  const isExported = isTraced(project.config) && exportAddress(process.env) !== undefined
+  const telemetry = isExported ? await startExport(process.env, project.logger) : undefined
   if (telemetry?.problem) say(terminal, `Traces are not exported: ${telemetry.problem}`)
-  return { project, terminal, stop, telemetry }
-}
-
-async function exportOf({ config, logger }: Project): Promise<TelemetryExport | undefined> {
-  if (!isTraced(config) || exportAddress(process.env) === undefined) return undefined
-  return startExport(process.env, logger)
+  return { ...bare, project, telemetry }
 }
 
 function levelFrom({ logLevel }: GlobalOptions, config: ToolpostConfig): LogLevel | 'silent' {

@@ -1,6 +1,8 @@
-import type { ToolpostConfig } from '../project/config.ts'
+import type { IncomingMessage } from 'node:http'
+import { resolve } from 'node:path'
+import type { ToolpostConfig } from '../config/config.ts'
+import { DEFAULT_CONFIG_FILE } from '../config/read-config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
-import type { Project } from '../project/project.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import { UsageError } from './exit-codes.ts'
 
@@ -11,72 +13,144 @@ export interface GatewayFlags {
   token?: string
 }
 
+interface RequestOptions {
+  method?: 'GET' | 'POST'
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  /** Without one, the answer may take as long as it likes. */
+  timeoutMs?: number
+}
+
 /** The token that somebody chose, if anybody did; `false` if they chose to have none. */
 export function chosenToken(
-  { gateway = {} }: ToolpostConfig,
+  { gateway = {} }: Pick<ToolpostConfig, 'gateway'>,
   { token }: GatewayFlags,
 ): string | false | undefined {
   return token ?? (process.env.TOOLPOST_TOKEN || undefined) ?? gateway.token
 }
 
-/** Talks to the `toolpost up` of this folder, or to the gateway at `--url`. */
+/** Talks to a running gateway, as its owner. Node's `http`, because loading `fetch` takes longer than most calls. */
 export class GatewayClient {
   readonly #url: string
   readonly #token: string | undefined
 
-  /** Throws a UsageError if there is no such gateway. */
-  constructor({ config, file }: Pick<Project, 'config' | 'file'>, flags: GatewayFlags) {
+  constructor(url: string, token: string | undefined) {
+    this.#url = url.replace(/\/$/, '')
+    this.#token = token
+  }
+
+  /** The gateway at `--url`, or the `toolpost up` of this folder. Throws a UsageError if there is none. */
+  static open(
+    { config, file }: { config: ToolpostConfig; file: string | undefined },
+    flags: GatewayFlags,
+  ): GatewayClient {
     const folder = stateFolder(file)
     const chosen = chosenToken(config, flags) || undefined
     const own = readToken(folder)
-    if (flags.url === undefined) {
-      const running = runningGateway(folder)
-      if (!running)
-        throw new UsageError('No gateway runs in this folder: start it with `toolpost up`, or give its --url')
-      this.#url = running.url.replace(/\/$/, '')
-      // A token is sent only to the gateway that it belongs to: the note may come from somebody else.
-      this.#token = [chosen, own].find(token => token && digestOf(token) === running.tokenDigest)
-      if (running.tokenDigest && !this.#token)
-        throw new UsageError('The gateway in this folder has another token: give it with --token')
-    } else {
-      this.#url = urlOf(flags.url)
-      this.#token = chosen ?? (isLoopback(new URL(this.#url).hostname) ? own : undefined)
+    if (flags.url !== undefined) {
+      if (!/^https?:\/\//.test(flags.url) || !URL.canParse(flags.url))
+        throw new UsageError(`--url expects an http or https URL, got '${flags.url}'`)
+      return new GatewayClient(
+        flags.url,
+        chosen ?? (isLoopback(new URL(flags.url).hostname) ? own : undefined),
+      )
     }
+    const running = runningGateway(folder)
+    if (!running)
+      throw new UsageError('No gateway runs in this folder: start it with `toolpost up`, or give its --url')
+    // A token is sent only to the gateway that it belongs to: the note may come from somebody else.
+    const token = [chosen, own].find(each => each && digestOf(each) === running.tokenDigest)
+    if (running.tokenDigest && !token)
+      throw new UsageError('The gateway in this folder has another token: give it with --token')
+    return new GatewayClient(running.url, token)
+  }
+
+  /** The `toolpost up` that runs this configuration, if there is one and its token is known without reading the file. */
+  static running(config: string | undefined): GatewayClient | undefined {
+    const file = resolve(config ?? DEFAULT_CONFIG_FILE)
+    const folder = stateFolder(file)
+    const running = runningGateway(folder)
+    if (!running || running.config !== file) return undefined
+    const known = [process.env.TOOLPOST_TOKEN, readToken(folder)]
+    const token = known.find(each => each && digestOf(each) === running.tokenDigest)
+    return running.tokenDigest && !token ? undefined : new GatewayClient(running.url, token)
   }
 
   get(path: string): Promise<unknown> {
-    return this.#ask(path, {})
+    return this.#checked(path, {})
   }
 
   post(path: string, body: object): Promise<unknown> {
-    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) })
+    return this.#checked(path, { method: 'POST', body })
   }
 
   /** Rejects with a UsageError that says what is wrong with the address, the token or the request. */
-  async #ask(path: string, request: RequestInit): Promise<unknown> {
-    const headers: Record<string, string> = { 'content-type': 'application/json' }
-    if (this.#token !== undefined) headers.authorization = `Bearer ${this.#token}`
-    const response = await this.#fetch(path, { ...request, headers })
-    const answer = (await response.json().catch(() => ({}))) as { error?: string }
-    if (response.ok) return answer
-    throw new UsageError(answer.error ?? `${this.#url} answered ${response.status}`)
+  async #checked(path: string, options: RequestOptions): Promise<unknown> {
+    const { status, body } = await this.request(path, { timeoutMs: TIMEOUT_MS, ...options })
+    if (status >= 200 && status < 300) return body
+    const { error } = (body ?? {}) as { error?: string }
+    throw new UsageError(error ?? `${this.#url} answered ${status}`)
   }
 
-  async #fetch(path: string, request: RequestInit): Promise<Response> {
-    try {
-      return await fetch(`${this.#url}${path}`, {
-        ...request,
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      })
-    } catch (error) {
-      const problem = `No gateway at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
-      throw new UsageError(problem, { cause: error })
+  /** The status, and the body if it is JSON. */
+  async request(path: string, options: RequestOptions): Promise<{ status: number; body: unknown }> {
+    const response = await this.#send(path, options)
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString('utf8')
+    const isJson = response.headers['content-type']?.includes('json') === true
+    return { status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined }
+  }
+
+  /** The events of a stream. Rejects with a UsageError if the answer is none. */
+  async *events(path: string, options: RequestOptions): AsyncGenerator<{ type: string; data: unknown }> {
+    const response = await this.#send(path, options)
+    response.setEncoding('utf8')
+    let text = ''
+    for await (const chunk of response) {
+      text += chunk
+      if (response.statusCode !== 200) continue
+      const parts = text.split('\n\n')
+      text = parts.pop() ?? ''
+      for (const part of parts) {
+        const type = /^event: ?(.*)$/m.exec(part)?.[1]
+        const data = [...part.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join('\n')
+        if (type !== undefined) yield { type, data: JSON.parse(data) }
+      }
     }
+    if (response.statusCode === 200) return
+    throw new UsageError(
+      /"error":"([^"]*)"/.exec(text)?.[1] ?? `${this.#url} answered ${response.statusCode}`,
+    )
   }
-}
 
-function urlOf(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/$/, '')
-  throw new UsageError(`--url expects an http or https URL, got '${text}'`)
+  async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
+    const { method = 'GET', body, headers = {}, signal, timeoutMs } = options
+    const url = new URL(`${this.#url}${path}`)
+    const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+    const sent = body === undefined ? undefined : JSON.stringify(body)
+    return new Promise((done, reject) => {
+      const outgoing = request(url, {
+        method,
+        signal,
+        timeout: timeoutMs,
+        headers: {
+          ...(sent !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(sent),
+          }),
+          ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+          ...headers,
+        },
+      })
+      outgoing.once('response', done)
+      outgoing.once('timeout', () => outgoing.destroy(new Error('no answer')))
+      outgoing.once('error', cause => {
+        const problem = `No gateway at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
+        reject(signal?.aborted ? cause : new UsageError(problem, { cause }))
+      })
+      outgoing.end(sent)
+    })
+  }
 }

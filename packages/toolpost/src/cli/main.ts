@@ -1,24 +1,41 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../project/config.ts'
 import { compiledFile } from '../runtime/package-root.ts'
-import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
-import type { AuthFlags } from './commands/auth.ts'
-import { type CallFlags, callTool } from './commands/call.ts'
-import type { CallsFlags } from './commands/calls.ts'
-import type { ChatFlags } from './commands/chat.ts'
-import type { ServeFlags } from './commands/serve.ts'
-import { listTools, type ToolsFlags } from './commands/tools.ts'
-import type { UpFlags } from './commands/up.ts'
-import { type CommandContext, type GlobalOptions, NeedsModules, openContext, type Within } from './context.ts'
-import { addDurableCommands } from './durable-commands.ts'
+import { CallCommand, type CallFlags } from './call.ts'
+import type { ChatFlags } from './chat.ts'
+import {
+  type BareContext,
+  type CommandContext,
+  type GlobalOptions,
+  NeedsModules,
+  openContext,
+  type ProjectWishes,
+} from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
-import { addSetupCommands } from './setup-commands.ts'
+import { GatewayClient } from './gateway-client.ts'
 import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
+import { listTools, listToolsIn, type ToolsFlags } from './tools.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
 let isStillSending = false
+
+type Run<Context> = (context: Context) => number | Promise<number>
+
+/** Ways to run a command. Each sets the exit code. */
+interface Running {
+  /** In the project, which is closed afterwards: no process is left behind, even when stopped. */
+  within(command: Run<CommandContext>, wishes?: ProjectWishes): Promise<void>
+  /** Without a project. */
+  bare(command: Run<BareContext>): Promise<void>
+  /** In the `toolpost up` of this configuration if there is one that can; otherwise in the project. */
+  either(
+    remote: (gateway: GatewayClient, context: BareContext) => Promise<number | undefined>,
+    command: Run<CommandContext>,
+    wishes?: ProjectWishes,
+  ): Promise<void>
+}
 
 function createProgram(stop: StopSignals): Command {
   const program = new Command('toolpost')
@@ -28,24 +45,52 @@ function createProgram(stop: StopSignals): Command {
     .option('-V, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(see toolpost --help)')
-  const within: Within = async (command, wishes) => {
-    const context = await openContext(program.opts<GlobalOptions>(), { terminal, stop }, wishes)
+  const context = (): BareContext => ({ options: program.opts<GlobalOptions>(), terminal, stop })
+  const within: Running['within'] = async (command, wishes) => {
+    const opened = await openContext(context(), wishes)
     try {
-      process.exitCode = await command(context)
+      process.exitCode = await command(opened)
     } finally {
-      await context.project.close()
-      if ((await context.telemetry?.close()) === false) isStillSending = true
+      await opened.project.close()
+      if ((await opened.telemetry?.close()) === false) isStillSending = true
     }
   }
+  const running: Running = {
+    within,
+    bare: async command => {
+      process.exitCode = await command(context())
+    },
+    either: async (remote, command, wishes) => {
+      const { config, logLevel } = program.opts<GlobalOptions>()
+      // Whoever wants to see the log wants the call in this process.
+      const isQuiet = logLevel === undefined && !process.env.TOOLPOST_LOG
+      const gateway = isQuiet ? GatewayClient.running(config) : undefined
+      const code = gateway && (await remote(gateway, context()))
+      if (code === undefined) await within(command, wishes)
+      else process.exitCode = code
+    },
+  }
+  addToolCommands(program, running)
+  addServingCommands(program, running)
+  addRecordCommands(program, running)
+  addSetupCommands(program, running)
+  return program
+}
+
+function addToolCommands(program: Command, { within, either }: Running): void {
   program
     .command('tools')
     .description('list the tools with their signatures, those of one server, or one tool with an example')
     .argument('[name]', 'a server, or a tool')
     .option('--json', 'as JSON, with schemas')
     .option('--search <words>', 'only matching tools, best match first')
-    .action((name: string | undefined, flags: Omit<ToolsFlags, 'name'>) =>
-      within(context => listTools(context, { ...flags, name })),
-    )
+    .action((name: string | undefined, given: Omit<ToolsFlags, 'name'>) => {
+      const flags = { ...given, name }
+      return either(
+        (gateway, context) => listToolsIn(gateway, context, flags).catch(() => undefined),
+        context => listTools(context, flags),
+      )
+    })
   program
     .command('call')
     .description('call a tool with JSON or key=value arguments; - reads JSON from standard input')
@@ -54,12 +99,13 @@ function createProgram(stop: StopSignals): Command {
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
     .option('--key <key>', 'make the call durable: repeating it with the same key returns the same run')
-    .action((name: string, words: string[], flags: CallFlags) =>
-      within(async context => {
-        await noteCalls(context)
-        return callTool(context, { name, words, flags })
-      }),
-    )
+    .action(async (name: string, words: string[], flags: CallFlags) => {
+      const call = await CallCommand.parse(name, words, flags)
+      await either(
+        (gateway, context) => call.runIn(gateway, context),
+        context => call.run(context),
+      )
+    })
   program
     .command('chat')
     .description('ask a question, or hold a conversation; piped input is one question per line')
@@ -68,71 +114,42 @@ function createProgram(stop: StopSignals): Command {
     .option('--timeout <ms>', 'time limit for one answer')
     .option('--json', 'print each answer as a line of JSON, with its calls')
     .action((question: string | undefined, flags: ChatFlags) =>
-      within(
+      either(
+        async (gateway, context) => {
+          if (flags.timeout !== undefined) return undefined
+          const { remoteChat } = await import('./remote-chat.ts')
+          const source = await remoteChat(gateway, flags.model).catch(() => undefined)
+          return source && (await import('./chat.ts')).chat({ ...context, source }, question, flags)
+        },
         async context => {
-          const { chat } = await import('./commands/chat.ts')
-          await noteCalls(context)
-          return chat(context, question, flags)
+          const { chat, projectChat } = await import('./chat.ts')
+          await context.project.keepHistory({ lazy: true, unasked: false })
+          return chat({ ...context, source: projectChat(context.project) }, question, flags)
         },
         { model: { wanted: flags.model, isRequired: true } },
       ),
     )
   program
-    .command('approvals')
-    .description('list the calls waiting for approval at the running gateway, or decide one')
-    .argument('[decision]', 'approve or deny')
-    .argument('[id]')
-    .option('--remember <how>', 'remember the decision: session or always')
-    .option('--url <address>', "the gateway's address (default: the one running in this folder)")
-    .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN, or this folder's)")
-    .option('--json', 'list as JSON')
-    .action((decision: string | undefined, id: string | undefined, flags: ApprovalFlags) =>
-      within(context => decideApprovals(context, { decision, id, flags })),
-    )
-  program
-    .command('token')
-    .description("print the token of this folder's gateway")
-    .option('--new', 'make a new one; the old one is no longer valid')
-    .action((flags: { new?: boolean }) =>
-      within(async context => (await import('./commands/token.ts')).printToken(context, flags)),
-    )
-  program
-    .command('auth')
-    .description('log in to an MCP server, in the browser')
-    .argument('<server>', 'its name under mcpServers')
-    .option('--no-browser', 'print the address of the login page instead of opening it')
-    .option('--logout', 'log out, and revoke the login if the server supports it')
-    .action((server: string, flags: AuthFlags) =>
-      within(async context => (await import('./commands/auth.ts')).logIn(context, server, flags)),
-    )
-  program
-    .command('calls')
-    .description('list past calls, newest first')
-    .option('--tool <name>', 'only of this tool')
-    .option('--server <name>', "only of this server's tools; local for tools without a server")
-    .option('--caller <name>', 'only by this caller')
-    .option('--failed', 'only those that failed')
-    .option('--outcome <outcome>', 'ok, failed, or a failure code')
-    .option('--search <words>', 'only those with these words in tool, arguments, result or error')
-    .option('--since <time>', '1h, 2d, or a date')
-    .option('--until <time>', '1h, 2d, or a date')
-    .option('--limit <number>', 'maximum number (default: 20)')
-    .option('--json', 'as JSON')
-    .action((flags: CallsFlags) =>
-      within(async context => {
-        const { listCalls } = await import('./commands/calls.ts')
-        return listCalls(context, flags)
-      }),
-    )
-  program
     .command('doctor')
     .description('check that everything configured works')
     .action(() =>
-      within(async context => (await import('./commands/doctor.ts')).examine(context), {
+      within(async context => (await import('./doctor.ts')).examine(context), {
         looksForItself: true,
         triesOnce: true,
       }),
     )
+  program
+    .command('codegen')
+    .description('generate typed functions that call the tools through the executor')
+    .option('--out <file>', 'output file (default: standard output)')
+    .action((flags: { out?: string }) =>
+      within(async context => (await import('./codegen.ts')).generateCode(context, flags), {
+        looksForItself: true,
+      }),
+    )
+}
+
+function addServingCommands(program: Command, { within }: Running): void {
   program
     .command('up')
     .description('start everything: tools, servers, HTTP API, MCP endpoint and console')
@@ -145,25 +162,129 @@ function createProgram(stop: StopSignals): Command {
     .option('--allow-host <name...>', 'additional host names to accept')
     .option('--voice', 'listen and speak as well, with the voice gateway')
     .option('--no-worker', 'accept durable calls, but leave them to workers')
-    .action(async (flags: UpFlags) => {
-      const { runUp, wishesOf } = await import('./commands/up.ts')
+    .action(async flags => {
+      const { runUp, wishesOf } = await import('./up.ts')
       return within(context => runUp(context, flags), wishesOf(flags))
     })
   program
     .command('serve')
     .description('serve the tools as an MCP server')
     .option('--stdio', 'on standard input and output')
-    .action((flags: ServeFlags) =>
-      within(async context => (await import('./commands/serve.ts')).runServe(context, flags)),
-    )
-  addDurableCommands(program, within)
-  addSetupCommands(program, { terminal, stop, within })
-  return program
+    .action(flags => within(async context => (await import('./serve.ts')).runServe(context, flags)))
+  program
+    .command('worker')
+    .description("run durable calls with this machine's tools, and offer them to gateways elsewhere")
+    .option('--pool <name>', 'pool of workers to join (default: as configured)')
+    .action(({ pool }: { pool?: string }) => {
+      if (pool !== undefined && !/^[A-Za-z0-9][\w-]{0,31}$/.test(pool))
+        throw new UsageError(`--pool expects at most 32 letters, digits, _ or -, got '${pool}'`)
+      return within(async context => (await import('./up.ts')).runWorker(context), {
+        durable: { role: 'worker', pool, stays: true },
+      })
+    })
 }
 
-/** Calls from the command line go into the history too, if there is one, once their answer is printed. */
-function noteCalls({ project }: CommandContext): Promise<void> {
-  return project.keepHistory({ lazy: true, unasked: false })
+/** What was called, what waits, what runs. The commands for durable calls use the database: no gateway has to run. */
+function addRecordCommands(program: Command, { within }: Running): void {
+  const reader = { durable: { role: 'gateway' } } as const
+  program
+    .command('calls')
+    .description('list past calls, newest first; or show one: calls show ID')
+    .argument('[action]', 'show')
+    .argument('[id]', 'its id, or the beginning of it')
+    .option('--tool <name>', 'only of this tool')
+    .option('--server <name>', "only of this server's tools; local for tools without a server")
+    .option('--caller <name>', 'only by this caller')
+    .option('--failed', 'only those that failed')
+    .option('--outcome <outcome>', 'ok, failed, or a failure code')
+    .option('--search <words>', 'only those with these words in tool, arguments, result or error')
+    .option('--since <time>', '1h, 2d, or a date')
+    .option('--until <time>', '1h, 2d, or a date')
+    .option('--limit <number>', 'maximum number (default: 20)')
+    .option('--json', 'as JSON')
+    .action((action, id, flags) =>
+      within(async context => (await import('./records.ts')).listCalls(context, { action, id, flags })),
+    )
+  program
+    .command('approvals')
+    .description('list the calls waiting for approval at the running gateway, or decide one')
+    .argument('[decision]', 'approve or deny')
+    .argument('[id]', 'its id, or the beginning of it')
+    .option('--remember <how>', 'remember the decision: session or always')
+    .option('--url <address>', "the gateway's address (default: the one running in this folder)")
+    .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN, or this folder's)")
+    .option('--json', 'list as JSON')
+    .action((decision, id, flags) =>
+      within(async context =>
+        (await import('./records.ts')).decideApprovals(context, { decision, id, flags }),
+      ),
+    )
+  program
+    .command('runs')
+    .description('list durable runs, newest first; show one with its steps and result, or cancel it')
+    .argument('[id]')
+    .option('--cancel', 'cancel the run')
+    .option('--state <state>', 'waiting, approval, running, done, failed or cancelled')
+    .option('--tool <name>', 'only of this tool')
+    .option('--limit <number>', 'maximum number (default: 20)')
+    .option('--json', 'as JSON')
+    .action((id, flags) =>
+      within(async context => (await import('./durable.ts')).showRuns(context, { id, flags }), reader),
+    )
+  program
+    .command('workers')
+    .description('list the processes that run or accept durable calls, on all machines')
+    .option('--json', 'as JSON')
+    .action(flags =>
+      within(async context => (await import('./durable.ts')).listWorkers(context, flags), reader),
+    )
+}
+
+function addSetupCommands(program: Command, { within, bare }: Running): void {
+  program
+    .command('init')
+    .description('write a toolpost.json here, with the MCP servers of other programs on this machine')
+    .option('-y, --yes', 'accept all defaults without asking')
+    .action(flags => bare(async context => (await import('./setup.ts')).writeConfig(context, flags)))
+  program
+    .command('add')
+    .description('try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …')
+    .argument('<name>')
+    .argument('[command...]', 'the program and its arguments, after --')
+    .option('--url <address>', 'a server over HTTP instead')
+    .option('--env <name=value...>', 'environment of the program')
+    .option('--header <name:value...>', 'header to send with every request')
+    .option('--no-check', 'add it without trying it')
+    .option('--force', 'replace a server of this name')
+    .action((name, command, flags) =>
+      bare(async context => (await import('./setup.ts')).addServer(context, { name, command, flags })),
+    )
+  program
+    .command('remove')
+    .description('remove an MCP server from toolpost.json')
+    .argument('<name>')
+    .action(name => bare(async context => (await import('./setup.ts')).removeServer(context, name)))
+  program
+    .command('auth')
+    .description('log in to an MCP server, in the browser')
+    .argument('<server>', 'its name under mcpServers')
+    .option('--no-browser', 'print the address of the login page instead of opening it')
+    .option('--logout', 'log out, and revoke the login if the server supports it')
+    .action((server, flags) =>
+      within(async context => (await import('./auth.ts')).logIn(context, server, flags)),
+    )
+  program
+    .command('token')
+    .description("print the token of this folder's gateway")
+    .option('--new', 'make a new one; the old one is no longer valid')
+    .action(flags => within(async context => (await import('./records.ts')).printToken(context, flags)))
+  program
+    .command('completion')
+    .description('print a completion script for your shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(shell =>
+      bare(async () => (await import('./completion.ts')).printCompletion(program, shell, terminal)),
+    )
 }
 
 async function main(words: string[]): Promise<void> {
@@ -178,13 +299,9 @@ async function main(words: string[]): Promise<void> {
   } finally {
     stop.forget()
   }
-  if (stop.exitCode !== undefined) endStopped(stop.exitCode)
+  // A command that exits with 0 handled the signal itself. Nothing is waited for, such as input.
+  if (stop.exitCode !== undefined) process.exit(process.exitCode === EXIT.ok ? EXIT.ok : stop.exitCode)
   if (isStillSending) process.exit()
-}
-
-/** A command that exits with 0 handles the signal itself. Exits without waiting for anything, such as input. */
-function endStopped(exitCode: number): never {
-  process.exit(process.exitCode === EXIT.ok ? EXIT.ok : exitCode)
 }
 
 function report(error: unknown): number {

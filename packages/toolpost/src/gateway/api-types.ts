@@ -141,6 +141,8 @@ export interface ChatEnd {
   /** Send it with the next question of the same conversation. */
   conversation: string
   stopReason: 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure' | 'stopped' | 'error'
+  /** How many times the model was asked with tools on offer: 0 if sentences alone did not understand. */
+  iterations?: number
   /** The name of the model that answered. */
   model: string
   /** From the question to the end. */

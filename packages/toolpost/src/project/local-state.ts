@@ -71,11 +71,16 @@ export interface RunningGateway {
   url: string
   pid: number
   tokenDigest: string | undefined
+  /** The configuration it runs, with its full path. */
+  config: string | undefined
 }
 
 /** Lets other commands in this folder find the gateway; returns a function that removes the note. */
-export function announceGateway(folder: string, url: string, token: string | undefined): () => void {
-  const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token) }
+export function announceGateway(
+  folder: string,
+  { url, token, config }: { url: string; token: string | undefined; config?: string },
+): () => void {
+  const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token), config }
   writePrivate(folder, GATEWAY_FILE, `${JSON.stringify(note)}\n`)
   return () => {
     if (runningGateway(folder)?.pid === process.pid) rmSync(join(folder, GATEWAY_FILE), { force: true })
@@ -88,8 +93,9 @@ export function runningGateway(folder: string): RunningGateway | undefined {
     const note: unknown = JSON.parse(readFileSync(join(folder, GATEWAY_FILE), 'utf8'))
     if (!isRecord(note) || typeof note.url !== 'string' || typeof note.pid !== 'number') return undefined
     if (!isLoopback(new URL(note.url).hostname) || !isAlive(note.pid)) return undefined
-    const { url, pid, tokenDigest } = note
-    return { url, pid, tokenDigest: typeof tokenDigest === 'string' ? tokenDigest : undefined }
+    const { url, pid, tokenDigest, config } = note
+    const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+    return { url, pid, tokenDigest: text(tokenDigest), config: text(config) }
   } catch {
     return undefined
   }

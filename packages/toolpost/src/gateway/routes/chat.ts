@@ -130,7 +130,7 @@ async function ask(
   { question, answerer, place, context }: Work,
   before: readonly ChatTurn[],
   { stop, send }: Answering,
-): Promise<Pick<ChatEnd, 'text' | 'stopReason' | 'error' | 'usage'>> {
+): Promise<Pick<ChatEnd, 'text' | 'stopReason' | 'iterations' | 'error' | 'usage'>> {
   const { executor, logger, conversations, instructions, questions } = context
   const { client, message, meta, canBeAsked, turn } = question
   // The exact messages while this process lives; after that, as saved.
@@ -159,8 +159,8 @@ async function ask(
       onStatus: status => send('status', status),
     })
     conversations.keep(place.id, given.messages)
-    const { text, stopReason, usage } = given
-    return { text, stopReason, ...(usage && { usage }) }
+    const { text, stopReason, usage, iterations } = given
+    return { text, stopReason, iterations, ...(usage && { usage }) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     if (!stop.aborted) logger.warn({ error: safeText(why) }, 'Chat failed')

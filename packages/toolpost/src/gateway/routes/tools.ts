@@ -7,6 +7,7 @@ import { durableWish } from '../durable-wish.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 import { inTime } from '../http/in-time.ts'
+import { preferencesOf } from '../http/preferences.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
 import { ToolTexts, toolInfo } from '../tool-info.ts'
@@ -57,6 +58,7 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
     ...clients.of(request).runOptions(name),
     timeoutMs,
     origin: originOf(request, clients.of(request)),
+    repair: preferencesOf(request).has('repair'),
     meta: metaOf(request),
   }
   const { caller } = options
@@ -80,9 +82,10 @@ function isOn({ source }: GatewayContext): boolean {
   return source.status().durable !== undefined
 }
 
-/** The console identifies itself. There is no gain in faking it: a rule for `http` applies to the console too. */
+/** The console and the command line identify themselves, with the owner's token. */
 function originOf({ headers }: Request, { isNamed }: Client): string {
-  return !isNamed && headers.get('x-toolpost-client') === 'console' ? 'console' : 'http'
+  const given = headers.get('x-toolpost-client') ?? ''
+  return !isNamed && ['console', 'cli'].includes(given) ? given : 'http'
 }
 
 function timeoutOf({ headers }: Request): number | undefined | Response {

@@ -1,0 +1,265 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { writeFiles } from '../../test/config-folder.ts'
+import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+
+const { toolpost, folder } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+const { command, args = [] } = hostileServer()
+const program = [command, ...args]
+
+function emptyFolder(): { file: string; read(): string; names(): string[] } {
+  const inner = mkdtempSync(join(folder, 'add-'))
+  const file = join(inner, 'toolpost.json')
+  return { file, read: () => readFileSync(file, 'utf8'), names: () => readdirSync(inner) }
+}
+
+describe('toolpost add', { timeout: 90_000 }, () => {
+  it('tries a server, writes it with the rest untouched, and remove takes it out again', async () => {
+    const { file, read, names } = emptyFolder()
+    const before = '{\n  // mine\n  "log": { "level": "warn" },\n  "mcpServers": {}\n}\n'
+    writeFileSync(file, before)
+    const added = await toolpost(['--config', file, 'add', 'odd', '--env', 'A=b=c', '--', ...program])
+    expect(added).toMatchObject({ code: 0, out: '', err: expect.stringMatching(/✔ \d+ tools: /) })
+    expect(read()).toContain('// mine\n  "log": { "level": "warn" },')
+    const call = await toolpost(['--config', file, 'call', 'odd__echo', 'text=hello'])
+    expect(call).toMatchObject({ code: 0, out: 'hello\n' })
+    expect(read()).toContain('"A": "b=c"')
+    expect(await toolpost(['--config', file, 'add', 'odd', '--', 'x'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("already has a server 'odd'; use --force to replace it"),
+    })
+    expect(await toolpost(['--config', file, 'remove', 'odd'])).toMatchObject({ code: 0 })
+    expect(read().replace(/\{\s+\}/, '{}')).toBe(before)
+    expect(names()).toEqual(['toolpost.json'])
+  })
+
+  it('creates a configuration if there is none', async () => {
+    const { file, read } = emptyFolder()
+    await toolpost([
+      '--config',
+      file,
+      'add',
+      'far',
+      '--url',
+      'https://mcp.example/mcp',
+      '--header',
+      'x-key: 1',
+      '--no-check',
+    ])
+    expect(JSON.parse(read())).toMatchObject({
+      mcpServers: { far: { url: 'https://mcp.example/mcp', headers: { 'x-key': '1' } } },
+    })
+  })
+
+  it('keeps the built-in example, which ran where there was no configuration, and says so', async () => {
+    const cwd = mkdtempSync(join(folder, 'example-'))
+    const tools = async () =>
+      (await toolpost(['tools', '--json'], { cwd })).out.match(/"name": ?"[^"]+"/g)?.sort() ?? []
+    const before = await tools()
+    const added = await toolpost(['add', 'odd', '--', ...program], { cwd })
+    expect(added).toMatchObject({ code: 0, out: '' })
+    expect(added.err).toContain('It also has the built-in example, which ran here until now.')
+    const config = JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))
+    expect(config).toMatchObject({ documents: expect.any(String) })
+    expect(Object.keys(config.mcpServers)).toEqual(['zwave', 'odd'])
+    expect(await tools()).toEqual(expect.arrayContaining(before))
+    const more = await toolpost(['add', 'more', '--no-check', '--', ...program], { cwd })
+    expect(more).toMatchObject({ code: 0, err: expect.not.stringContaining('built-in example') })
+  })
+
+  it('writes nothing if it does not work, and says why', async () => {
+    const { file, names } = emptyFolder()
+    const words = [
+      '--config',
+      file,
+      'add',
+      'broken',
+      '--',
+      process.execPath,
+      '-e',
+      'throw new Error("no key")',
+    ]
+    expect(await toolpost(words)).toMatchObject({ code: 1, err: expect.stringContaining('no key') })
+    expect(names()).toEqual([])
+  })
+
+  it.each([
+    [['add', 'x'], 'Give a command after --, or a --url'],
+    [['add', 'x', '--url', 'localhost:3000'], "--url expects an http or https URL, got 'localhost:3000'"],
+    [['add', 'x', '--env', 'A', '--', 'y'], "--env expects name=value, got 'A'"],
+    [['remove', 'x'], "has no server 'x' under mcpServers"],
+  ])('says what is wrong: %s', async (words, problem) => {
+    const { file } = emptyFolder()
+    expect(await toolpost(['--config', file, ...words])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(problem),
+    })
+  })
+})
+
+describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60_000 }, () => {
+  const init = (cwd: string) => {
+    const env = [`HOME=${cwd}`, `APPDATA=${cwd}`, `XDG_CONFIG_HOME=${cwd}`]
+    return onTerminal([COMMAND, 'init'], { cwd, env })
+  }
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('is stopped by %s, and writes nothing', async (_key, typed) => {
+    const cwd = mkdtempSync(join(folder, 'init-'))
+    await using person = init(cwd)
+    await person.sees('[Y/n]')
+    person.types(typed)
+    expect(await person.exit).toBe(1)
+    expect(person.shown().trimEnd()).toMatch(/\nStopped\.$/)
+    expect(readdirSync(cwd)).toEqual([])
+  })
+
+  it('writes what was agreed to', async () => {
+    const cwd = mkdtempSync(join(folder, 'init-'))
+    await using person = init(cwd)
+    await person.sees('[Y/n]')
+    person.types('n\r')
+    expect(await person.exit).toBe(0)
+    expect(JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))).not.toHaveProperty('history')
+  })
+})
+
+describe('toolpost init', { timeout: 60_000 }, () => {
+  it.each([
+    ['is written if there is none', undefined, '.toolpost/\n'],
+    ['gets one more line', 'node_modules', 'node_modules\n.toolpost/\n'],
+    ['stays as it is if it has that line', '/.toolpost\ndist\n', '/.toolpost\ndist\n'],
+  ])('keeps the token out of the repository: .gitignore %s', async (_what, before, after) => {
+    const cwd = mkdtempSync(join(folder, 'ignore-'))
+    const file = join(cwd, '.gitignore')
+    if (before !== undefined) writeFileSync(file, before)
+    const env = { HOME: cwd, USERPROFILE: cwd, APPDATA: cwd, XDG_CONFIG_HOME: cwd }
+    expect(await toolpost(['init', '--yes'], { cwd, env })).toMatchObject({ code: 0 })
+    expect(readFileSync(file, 'utf8')).toBe(after)
+  })
+
+  it('writes a configuration with the servers that other programs have', async () => {
+    const { file, read } = emptyFolder()
+    const home = mkdtempSync(join(folder, 'home-'))
+    writeFiles(home, {
+      '.cursor/mcp.json': { mcpServers: { odd: { command, args } } },
+      '.config/zed/settings.json': { theme: 'x' },
+      '.codeium/windsurf/mcp_config.json': '{ broken',
+    })
+    const env = { HOME: home, USERPROFILE: home }
+    const { code, err } = await toolpost(['--config', file, 'init'], { env })
+    expect(code).toBe(0)
+    expect(err).toContain('Windsurf: skipped: ~/.codeium/windsurf/mcp_config.json:1:3')
+    expect(JSON.parse(read())).toMatchObject({ include: ['~/.cursor/mcp.json'], history: { days: 30 } })
+    expect(await toolpost(['--config', file, 'call', 'odd__echo', 'text=hi'], { env })).toMatchObject({
+      out: 'hi\n',
+    })
+    expect(await toolpost(['--config', file, 'init'], { env })).toMatchObject({ code: 2 })
+  })
+})
+
+describe('toolpost completion', { timeout: 60_000 }, () => {
+  it('completes commands and flags in bash', async () => {
+    const { out } = await toolpost(['completion', 'bash'])
+    const completed = (...words: string[]) => {
+      const script = `${out}\nCOMP_WORDS=(${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _toolpost; echo "\${COMPREPLY[@]}"`
+      return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(/\s+/)
+    }
+    expect(completed('toolpost', 'ca')).toEqual(['call', 'calls'])
+    expect(completed('toolpost', 'call', '--t')).toEqual(['--timeout'])
+    expect(completed('toolpost', '--config', 'x', 'up', '--v')).toEqual(['--voice'])
+  })
+
+  it.each([
+    ['zsh', '_describe command commands'],
+    ['fish', 'complete -c toolpost -f -n __fish_use_subcommand -a call'],
+  ])('writes a script for %s', async (shell, part) => {
+    expect(await toolpost(['completion', shell])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(part),
+    })
+  })
+
+  it('names the shells that it knows', async () => {
+    expect(await toolpost(['completion', 'cmd'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("invalid shell 'cmd'; expected one of bash, zsh, fish"),
+    })
+  })
+})
+
+describe('toolpost tools NAME', { timeout: 60_000 }, () => {
+  const config = () => {
+    const { file } = emptyFolder()
+    writeFileSync(file, JSON.stringify({ mcpServers: { odd: { command, args } } }))
+    return file
+  }
+
+  it('shows one tool with a call that can be copied', async () => {
+    const file = config()
+    const { code, out } = await toolpost(['--config', file, 'tools', 'volume'])
+    expect(code).toBe(0)
+    expect(out).toContain('(local, idempotent)')
+    const [, words = ''] = /^toolpost call (.+)$/m.exec(out) ?? []
+    expect(words).toMatch(/^volume action=\w+/)
+    expect(existsSync(file)).toBe(true)
+  })
+
+  it('lists the tools of a server, and says if there is no such thing', async () => {
+    const file = config()
+    const { out } = await toolpost(['--config', file, 'tools', 'odd'])
+    expect(out).toContain('(from odd)')
+    expect(out).not.toContain('math_eval')
+    expect(await toolpost(['--config', file, 'tools', 'none'])).toMatchObject({
+      code: 1,
+      err: "No server or tool named 'none'\n",
+    })
+  })
+})
+
+describe('toolpost call', { timeout: 60_000 }, () => {
+  const { file } = emptyFolder()
+  writeFileSync(file, JSON.stringify({ mcpServers: { odd: { command, args } } }))
+  const call = (words: string[], input?: string) =>
+    toolpost(['--config', file, 'call', ...words], input === undefined ? {} : { input })
+
+  it.each<[string[], string]>([
+    [['odd.echo', 'text=hi'], 'hi\n'],
+    [['odd.echo(text: "a, (b)")'], 'a, (b)\n'],
+    [['math_eval(expression: "1 + 2")'], '{"result":3}\n'],
+    [['echo({a: [1, 2], b: {c: null}})'], '{"echo":{"a":[1,2],"b":{"c":null}}}\n'],
+    [['echo()'], '{"echo":{}}\n'],
+  ])('takes a call as code has it: %s', async (words, out) => {
+    expect(await call(words)).toMatchObject({ code: 0, out })
+  })
+
+  it('takes JSON that is piped in when there are no arguments', async () => {
+    expect(await call(['math_eval'], '{"expression": "2 + 2"}')).toMatchObject({
+      code: 0,
+      out: '{"result":4}\n',
+    })
+    expect(await call(['math_eval'], '')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("missing 'expression'"),
+    })
+  })
+
+  it('says what is wrong', async () => {
+    expect(await call(['echo(a 1)'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('expected echo(key: value, …)'),
+    })
+    expect(await call(['odd.nothing'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("Tool 'odd.nothing' not found"),
+    })
+  })
+})

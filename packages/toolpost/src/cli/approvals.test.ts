@@ -1,0 +1,194 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import type { ConsoleLine } from '../../test/console-line.ts'
+import { dataOf } from '../../test/gateway.ts'
+import { startUp } from '../../test/up.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+
+const { folder: parent, toolpost } = commandLine()
+const PATIENCE = { interval: 20, timeout: 15_000 }
+const tools = [
+  { name: 'wipe', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } },
+  { name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+]
+
+/** A folder with a configuration whose server has a destructive tool. */
+function home(settings: object = {}) {
+  const folder = mkdtempSync(join(parent, 'home-'))
+  const journal = join(folder, 'journal')
+  const config = join(folder, 'toolpost.json')
+  const disk = hostileServer({ label: 'done', journal, tools })
+  writeFileSync(config, JSON.stringify({ model: 'offline', mcpServers: { disk }, ...settings }))
+  const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])
+  return {
+    folder,
+    config,
+    remembered: join(folder, 'toolpost.approvals.json'),
+    /** How often it was really called. */
+    wipes: () => lines().filter(line => line === 'call wipe').length,
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+async function up(config: string) {
+  const running = await startUp(dirname(config))
+  const approvals = (...words: string[]) => toolpost(['approvals', ...words, '--config', config])
+  return {
+    ...running,
+    approvals,
+    /** What waits, as soon as something does. */
+    async waiting() {
+      const list = async () => (await dataOf(running.ask('api/approvals'))).approvals
+      await expect.poll(async () => (await list()).length, PATIENCE).toBe(1)
+      return (await list())[0]
+    },
+  }
+}
+
+/** A real MCP client, which cannot ask its person. */
+async function connect({ url, headers }: Pick<ConsoleLine, 'url' | 'headers'>) {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}mcp`), { requestInit: { headers } }))
+  await expect
+    .poll(async () => (await client.listTools()).tools.map(({ name }) => name), PATIENCE)
+    .toContain('wipe')
+  return {
+    wipe: (args: object = {}) => client.callTool({ name: 'wipe', arguments: args as never }),
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+/** Half a dozen processes, one after the other, on a machine that may be busy. */
+describe('toolpost approvals', { timeout: 60_000 }, () => {
+  it('lists what waits and approves it, and the call runs once', async () => {
+    using place = home()
+    await using gateway = await up(place.config)
+    expect(await gateway.approvals()).toEqual({ code: 0, out: '', err: 'Nothing is waiting for approval.\n' })
+    await using client = await connect(gateway)
+    const answer = client.wipe({ disk: 'a' })
+    const { id } = await gateway.waiting()
+    expect(place.wipes()).toBe(0)
+    const list = await gateway.approvals()
+    expect(list.code).toBe(0)
+    expect(list.out).toBe(`${id}  wipe {"disk":"a"}\n  asked by mcp: the tool is marked as destructive\n`)
+    expect(JSON.parse((await gateway.approvals('--json')).out)).toMatchObject([{ id, tool: 'wipe' }])
+    expect(await gateway.approvals('approve', id)).toEqual({ code: 0, out: '', err: 'Approved.\n' })
+    expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
+    expect(place.wipes()).toBe(1)
+    const again = await gateway.approvals('approve', id)
+    expect(again).toEqual({ code: 2, out: '', err: 'Error: No pending approval with this id\n' })
+    expect(place.wipes()).toBe(1)
+    expect(existsSync(place.remembered)).toBe(false)
+  })
+
+  it('is needed for what is destructive, also if no rule of the policy is about it', async () => {
+    using place = home({ policy: [{ tools: 'no_such_*', then: 'deny' }] })
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    const answer = client.wipe()
+    const { id, because } = await gateway.waiting()
+    expect(because).toBe('the tool is marked as destructive')
+    expect(place.wipes()).toBe(0)
+    await gateway.approvals('approve', id)
+    expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
+  })
+
+  it('is needed for nothing if a rule allows what is destructive', async () => {
+    using place = home({ policy: [{ if: { destructive: true }, then: 'allow' }] })
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    expect(await client.wipe()).toMatchObject({ content: [{ text: 'done wipe' }] })
+  })
+
+  it('denies what waits', async () => {
+    using place = home()
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    const answer = client.wipe()
+    const { id } = await gateway.waiting()
+    expect(await gateway.approvals('deny', id)).toEqual({ code: 0, out: '', err: 'Denied.\n' })
+    const { isError, content } = await answer
+    expect(isError).toBe(true)
+    expect(content).toMatchObject([
+      { text: expect.stringMatching(/^Tool 'wipe' was denied: a person said no/) },
+    ])
+    expect(place.wipes()).toBe(0)
+  })
+
+  it('remembers for good beside the configuration, and also after a restart', async () => {
+    using place = home()
+    const before = readFileSync(place.config, 'utf8')
+    {
+      await using gateway = await up(place.config)
+      await using client = await connect(gateway)
+      const answer = client.wipe()
+      const { id } = await gateway.waiting()
+      await gateway.approvals('approve', id, '--remember', 'always')
+      expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
+      expect(await client.wipe({ disk: 'b' })).toMatchObject({ content: [{ text: 'done wipe' }] })
+    }
+    expect(JSON.parse(readFileSync(place.remembered, 'utf8'))).toMatchObject({
+      rules: [
+        { tools: 'wipe', from: ['mcp'], then: 'allow', because: expect.stringContaining('remembered') },
+      ],
+    })
+    expect(readFileSync(place.config, 'utf8')).toBe(before)
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    expect(await client.wipe({ disk: 'c' })).toMatchObject({ content: [{ text: 'done wipe' }] })
+    expect(place.wipes()).toBe(3)
+  })
+
+  it.each([
+    ['a wrong word', ['allow', 'x'], "invalid decision 'allow'; expected one of approve, deny"],
+    ['no id', ['approve'], 'Which approval? `toolpost approvals` lists them'],
+    ['nobody at the address', [], 'No gateway at http://127.0.0.1:9'],
+    ['nobody there to decide', ['deny', 'x'], 'start it with `toolpost up`, or give its address with --url'],
+  ])('says in words what is wrong with %s, exit 2', async (_title, words, problem) => {
+    const result = await toolpost(['approvals', ...words, '--url', 'http://127.0.0.1:9'])
+    expect(result).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`Error: `) })
+    expect(result.err).toContain(problem)
+    expect(result.err.split('\n')).toHaveLength(2)
+  })
+
+  it('says what is wrong with --remember, exit 2, and decides nothing', async () => {
+    using place = home()
+    await using gateway = await up(place.config)
+    await using client = await connect(gateway)
+    const answer = client.wipe()
+    const { id } = await gateway.waiting()
+    expect(await gateway.approvals('approve', id, '--remember', 'forever')).toMatchObject({
+      code: 2,
+      err: "Error: Invalid 'remember'; expected one of session, always\n",
+    })
+    expect(await gateway.waiting()).toMatchObject({ id })
+    await gateway.approvals('deny', id)
+    await answer
+  })
+})
+
+describe('a damaged toolpost.approvals.json', () => {
+  it.each([
+    ['half a file', '{"rules": [', ''],
+    ['no rules', '[]', ''],
+    ['a rule without a tool', '{"rules": [{"then": "allow"}]}', 'rules.0: '],
+    ['an unknown decision', '{"rules": [{"tools": "a", "then": "ask"}]}', 'rules.0: '],
+    ['two callers', '{"rules": [{"tools": "a", "callers": ["a", "b"], "then": "allow"}]}', 'rules.0: '],
+    ['a caller that is no name', '{"rules": [{"tools": "a", "callers": [1], "then": "allow"}]}', 'rules.0: '],
+    ['an unknown word', '{"rules": [{"tools": "a", "caller": "b", "then": "allow"}]}', 'rules.0: '],
+  ])(
+    'with %s is a mistake of the configuration: exit 2, and nothing is started',
+    async (_title, text, at) => {
+      using place = home()
+      writeFileSync(place.remembered, text)
+      const { code, out, err } = await toolpost(['call', 'look', '--config', place.config])
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toContain('toolpost.approvals.json')
+      expect(err).toContain(`${at}expected { "rules": [`)
+      expect(existsSync(join(place.folder, 'journal'))).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,133 @@
+import { fstatSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { jsonProblem, positionIn } from '../config/json-problem.ts'
+import { type JsonSchema, requiredOf } from '../schema/json-schema.ts'
+import { UsageError } from './exit-codes.ts'
+
+export interface TypedArguments {
+  args: unknown
+  /** Whether to coerce to the schema: `key=value` was typed by a person, while JSON is taken as it is. */
+  repair: boolean
+}
+
+/** The arguments of `toolpost call`: one JSON text, or any number of `key=value`; a key given twice makes a list. */
+export function parseArguments(words: readonly string[]): TypedArguments {
+  const [first] = words
+  if (first === undefined) return { args: {}, repair: true }
+  if (words.length === 1 && !isPair(first)) return { args: fromJson(first), repair: false }
+  return { args: fromPairs(words), repair: true }
+}
+
+/** Parses a call written as code, `tool(a: 1, b: "x")`, into name and JSON arguments. `undefined` if it is not one. */
+export async function callExpression(word: string): Promise<{ name: string; args: string } | undefined> {
+  const [, name, inner = ''] = /^([^\s()]+)\((.*)\)$/s.exec(word) ?? []
+  if (name === undefined) return undefined
+  const { default: JSON5 } = await import('json5')
+  try {
+    return { name, args: JSON.stringify(JSON5.parse(/^\s*\{/.test(inner) ? inner : `{${inner}}`)) }
+  } catch (cause) {
+    throw new UsageError(`expected ${name}(key: value, …), got '${word}'`, { cause })
+  }
+}
+
+function isPair(word: string): boolean {
+  return /^[^\s=:{}[\]"']+=/.test(word)
+}
+
+const MAX_SHOWN = 60
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (!/^\s*(?:$|[[{"\d-])/.test(text)) throw neither(text)
+    const found = jsonProblem(text, { disallowComments: true })
+    const { words, offset } = found ?? { words: (cause as Error).message, offset: 0 }
+    const { line, column } = positionIn(text, offset)
+    const from = Math.max(0, column - 1 - MAX_SHOWN / 2)
+    const shown = text.split('\n')[line - 1]?.slice(from, from + MAX_SHOWN) ?? ''
+    const where = `at line ${line}, column ${column}\n  ${shown}\n  ${' '.repeat(column - 1 - from)}^`
+    throw new UsageError(`the arguments are not JSON: ${words} ${where}`, { cause })
+  }
+}
+
+function neither(word: string): UsageError {
+  return new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
+}
+
+function fromPairs(words: readonly string[]): Record<string, unknown> {
+  const pairs = new Map<string, string | string[]>()
+  for (const word of words) {
+    if (!isPair(word)) throw neither(word)
+    const equals = word.indexOf('=')
+    const key = word.slice(0, equals)
+    const before = pairs.get(key)
+    const value = word.slice(equals + 1)
+    pairs.set(key, before === undefined ? value : [before, value].flat())
+  }
+  return Object.fromEntries(pairs)
+}
+
+/** The milliseconds of `--timeout`, if it was given. */
+export function timeoutOf({ timeout }: { timeout?: string }): number | undefined {
+  if (timeout === undefined) return undefined
+  const timeoutMs = Number(timeout)
+  if (timeout.trim() !== '' && Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs
+  throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
+}
+
+/** How long to wait for piped input: the parent process may have left a pipe open that will never send anything. */
+const FIRST_WORD_MS = { needed: 1_000, possible: 150, none: 0 }
+
+/** Whether a call with this schema needs arguments, accepts some, or accepts none. */
+export function wantsOf(schema: JsonSchema | undefined): keyof typeof FIRST_WORD_MS {
+  if (!schema) return 'none'
+  if (requiredOf(schema).length > 0) return 'needed'
+  const isClosed = schema.additionalProperties === false && Object.keys(schema.properties ?? {}).length === 0
+  return isClosed ? 'none' : 'possible'
+}
+
+/**
+ * The words of a call, completed from standard input: `-` reads all of it; without any words, a file is read, or a pipe,
+ * which gets a while to send something if the tool needs arguments, and only a moment if they are optional.
+ */
+export async function withStandardInput(
+  words: readonly string[],
+  wants: keyof typeof FIRST_WORD_MS,
+): Promise<readonly string[]> {
+  if (words.length === 1 && words[0] === '-') return [await readAll()]
+  if (words.length > 0) return words
+  const kind = inputKind()
+  if (kind === undefined || wants === 'none') return words
+  if (kind === 'pipe' && !(await speaks(FIRST_WORD_MS[wants]))) return words
+  const text = await readAll()
+  // Input meant for something else, such as an answer to a question, must not break a call without arguments.
+  const isMeant = wants === 'needed' ? text.trim() !== '' : /^\s*\{/.test(text)
+  return isMeant ? [text] : words
+}
+
+function inputKind(): 'file' | 'pipe' | undefined {
+  try {
+    const input = fstatSync(0)
+    if (input.isFile()) return 'file'
+    return input.isFIFO() || input.isSocket() ? 'pipe' : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function speaks(withinMs: number): Promise<boolean> {
+  const readable = new Promise<boolean>(resolve => {
+    process.stdin.once('readable', () => resolve(true))
+    process.stdin.once('error', () => resolve(false))
+  })
+  const spoken = await Promise.race([readable, delay(withinMs, false, { ref: false })])
+  if (!spoken) process.stdin.unref?.()
+  return spoken
+}
+
+async function readAll(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { fakeOAuth } from '../testing/fake-oauth/fake-oauth.ts'
+
+const { toolpost, configFile, folder } = commandLine()
+const env = { TOOLPOST_KEYRING: 'off', BROWSER: browser() }
+
+/** Follows the login page back to where it leads, as a person who agrees does. */
+function browser(): string {
+  const file = join(folder, 'browser.mjs')
+  writeFileSync(file, `#!${process.execPath}\nawait fetch(process.argv[2])\n`)
+  chmodSync(file, 0o755)
+  return file
+}
+
+describe('toolpost auth', { timeout: 90_000 }, () => {
+  it('[F58] logs in with a browser; the next command is logged in, and --logout ends that', async () => {
+    await using oauth = await fakeOAuth()
+    const config = configFile({ mcpServers: { remote: { url: oauth.url } }, mcp: { retry: { attempts: 1 } } })
+    const run = (...words: string[]) => toolpost(['--config', config, ...words], { env })
+    const before = await run('call', 'write', 'text=on')
+    expect(before).toMatchObject({ code: 1, err: expect.stringContaining('toolpost auth remote') })
+    const login = await run('auth', 'remote')
+    expect(login).toMatchObject({ code: 0, out: '', err: expect.stringContaining("Logged in to 'remote'.") })
+    expect(await run('call', 'write', 'text=on')).toMatchObject({ code: 0, out: 'on\n' })
+    expect(await run('auth', 'remote', '--logout')).toMatchObject({
+      code: 0,
+      err: "Logged out of 'remote'.\n",
+    })
+    expect(await run('auth', 'remote', '--logout')).toMatchObject({ err: "Not logged in to 'remote'.\n" })
+    expect(await run('call', 'write', 'text=on')).toMatchObject({ code: 1 })
+    for (const secret of oauth.secrets) expect(before.err + login.err).not.toContain(secret)
+  })
+
+  it('[F58] takes the address that a browser elsewhere ended at, and is not ended by another', async () => {
+    await using oauth = await fakeOAuth()
+    const config = configFile({ mcpServers: { remote: { url: oauth.url } } })
+    const command = join(packageRoot(), 'bin', 'toolpost.cjs')
+    const words = [command, '--config', config, 'auth', 'remote', '--no-browser']
+    const child = spawn(process.execPath, words, { env: { ...process.env, ...env } })
+    let said = ''
+    const page = new Promise<string>(resolve => {
+      child.stderr.on('data', chunk => {
+        said += chunk
+        const [url] = /http\S+authorize\S+/.exec(said) ?? []
+        if (url && said.includes('paste')) resolve(url)
+      })
+    })
+    const back = await oauth.agree(await page)
+    child.stdin.write('http://127.0.0.1/oauth/callback?state=another&code=forged\n')
+    child.stdin.write(`${back.href}\n`)
+    const code = await new Promise(resolve => child.on('exit', resolve))
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("Logged in to 'remote'.") })
+    expect(said).toContain('belongs to another login')
+  })
+
+  it('says why a login failed, with exit code 1', async () => {
+    await using oauth = await fakeOAuth({ denies: true })
+    const config = configFile({ mcpServers: { remote: { url: oauth.url } } })
+    expect(await toolpost(['--config', config, 'auth', 'remote'], { env })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("Error: cannot log in to 'remote': access_denied"),
+    })
+  })
+
+  it('of a server that wants none, or is not there, is a mistake of use', async () => {
+    const config = configFile({
+      mcpServers: {
+        local: { command: 'node' },
+        remote: { url: 'http://127.0.0.1:9/', headers: { Authorization: 'x' } },
+      },
+    })
+    const errorOf = async (name: string) => {
+      const { code, err } = await toolpost(['--config', config, 'auth', name], { env })
+      return `${code} ${err}`
+    }
+    expect(await errorOf('local')).toContain("2 Error: No login needed: 'local' is not reached over HTTP")
+    expect(await errorOf('remote')).toContain("'remote' has its credentials in the configuration")
+    expect(await errorOf('remot')).toContain("2 Error: No usable server 'remot'. Did you mean remote?")
+  })
+
+  it('doctor says what to do', async () => {
+    await using oauth = await fakeOAuth()
+    const config = configFile({ mcpServers: { remote: { url: oauth.url } }, model: 'offline' })
+    const { code, out } = await toolpost(['--config', config, 'doctor'], { env })
+    expect(code).toBe(1)
+    expect(out).toContain('✘ server remote: needs a login: login required; run `toolpost auth remote`')
+  })
+})

@@ -1,0 +1,94 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+
+const { folder, toolpost, configFile } = commandLine()
+const kept = join(folder, '.toolpost')
+
+describe('toolpost calls', () => {
+  beforeEach(() => rmSync(kept, { recursive: true, force: true }))
+
+  it('lists what was called before, the newest first, with no gateway running', async () => {
+    mkdirSync(kept)
+    await toolpost(['call', 'echo', 'room=kitchen', 'password=hunter22'])
+    await toolpost(['call', 'nothing'])
+    const { code, out, err } = await toolpost(['calls'])
+    expect([code, err]).toEqual([0, ''])
+    const [head, first, second] = out.split('\n')
+    expect(head).toMatch(/^TIME +ID +TOOL +SOURCE +FROM +OUTCOME +TOOK +ARGUMENTS$/)
+    expect(first).toMatch(/nothing +local +cli +unknown_tool .* → Tool 'nothing' not found$/)
+    expect(second).toMatch(/echo +local +cli +ok .*"room":"kitchen"/)
+    expect(out).not.toContain('hunter22')
+    expect(statSync(join(kept, 'history.db')).mode & 0o777).toBe(0o600)
+  })
+
+  it('filters, and prints JSON', async () => {
+    mkdirSync(kept)
+    for (const name of ['echo', 'nothing']) await toolpost(['call', name])
+    const tools = async (...flags: string[]) =>
+      JSON.parse((await toolpost(['calls', '--json', ...flags])).out).map(
+        ({ tool }: { tool: string }) => tool,
+      )
+    expect(await tools()).toEqual(['nothing', 'echo'])
+    expect(await tools('--failed')).toEqual(['nothing'])
+    expect(await tools('--tool', 'echo', '--since', '1h', '--server', 'local')).toEqual(['echo'])
+    expect(await tools('--until', '1h')).toEqual([])
+    expect(await tools('--search', 'not found', '--limit', '1')).toEqual(['nothing'])
+  }, 60_000)
+
+  it('shows one call by the beginning of its id, as the list prints it', async () => {
+    mkdirSync(kept)
+    await toolpost(['call', 'echo', 'room=kitchen'])
+    const [, row = ''] = (await toolpost(['calls'])).out.split('\n')
+    const [id = ''] = /[0-9a-f]{8}-[0-9a-f]{4}/.exec(row) ?? []
+    const { code, out } = await toolpost(['calls', 'show', id])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^tool +echo$/m)
+    expect(await toolpost(['calls', 'show', 'zzz'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'Error: No call with this id\n',
+    })
+  })
+
+  it('says what is wrong with a question, exit 2', async () => {
+    expect(await toolpost(['calls', '--since', 'noon'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("invalid since 'noon'; expected 90s"),
+    })
+    expect(await toolpost(['calls', '--failed', '--outcome', 'ok'])).toMatchObject({ code: 2 })
+    const config = configFile({ history: false })
+    expect(await toolpost(['calls', '--config', config])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("'history' is false"),
+    })
+  })
+
+  it('has nothing of commands where nobody keeps a history', async () => {
+    await toolpost(['call', 'echo'])
+    expect(readdirSync(folder)).not.toContain('.toolpost')
+    expect(await toolpost(['calls'])).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringContaining('No calls'),
+    })
+  })
+
+  it('keeps them where the configuration says', async () => {
+    const config = configFile({ history: { file: 'kept/calls.db' } })
+    await toolpost(['call', 'echo', 'x=1', '--config', config])
+    expect((await toolpost(['calls', '--config', config])).out).toContain('"x":"1"')
+    expect(readdirSync(join(folder, 'kept'))).toContain('calls.db')
+  })
+
+  it.each([
+    [{ history: true }, 'history'],
+    [{ history: { days: -1 } }, 'history.days'],
+    [{ history: { maxMb: 1 } }, 'history.maxMb'],
+    [{ history: { path: 'x' } }, 'expected one of file, days, maxMb'],
+  ])('refuses the configuration %j, exit 2', async (config, place) => {
+    const { code, err } = await toolpost(['calls', '--config', configFile(config)])
+    expect([code, err]).toEqual([2, expect.stringContaining(place)])
+  })
+})

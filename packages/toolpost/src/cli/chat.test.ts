@@ -1,0 +1,393 @@
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ToolExecutor } from '../executor/executor.ts'
+import { silentLogger } from '../logging/logger.ts'
+import { ModelChoice } from '../project/model-choice.ts'
+import { fakeOllama, type OllamaRequest } from '../testing/fake-ollama.ts'
+import type { FakeModelServer, FakeReply } from '../testing/scripted-model-server.ts'
+import { localTools } from '../tools/local-tools.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { type ChatFlags, type ChatTerminal, chat as runChat } from './chat.ts'
+import { UsageError } from './exit-codes.ts'
+import { Stopped } from './stop-signals.ts'
+
+const tools = new ToolManager()
+for (const tool of localTools()) tools.addCustomTool(tool)
+tools.addCustomTool(
+  defineTool<{ state: string }>({
+    name: 'lamp',
+    description: 'The lamp',
+    schema: { type: 'object', properties: { state: { enum: ['on', 'off'] } }, required: ['state'] },
+    sentences: ['turn [the] lamp {state}', 'break [the] lamp {state=on} {broken=yes}'],
+    handler: args => {
+      if ('broken' in args) throw new Error('the fuse is out')
+      return `The lamp is ${args.state}`
+    },
+  }),
+)
+const executor = new ToolExecutor(tools)
+const ready = vi.fn(async () => [])
+
+/** `toolpost chat`, in a project without servers. */
+function chat(
+  terminal: ChatTerminal,
+  question: string | undefined,
+  flags: ChatFlags,
+  stop = new AbortController(),
+): Promise<number> {
+  const choice = new ModelChoice({
+    executor,
+    logger: silentLogger,
+    configuration: { config: {} },
+    whenReady: ready,
+    onChosen: () => {},
+    wanted: flags.model,
+    isRequired: true,
+  })
+  const source = {
+    client: choice.client,
+    model: () => choice.choose(),
+    ready,
+    toolNames: async () => new Map([['local', tools.getTools().map(({ name }) => name)]]),
+    models: () => choice.list(),
+    clientOf: (name: string) => choice.clientOf(name),
+  }
+  return runChat({ source, terminal, stop }, question, flags)
+}
+
+/** Streams that stand in for a terminal or for pipes. */
+function terminal({ isTTY = false } = {}) {
+  const written = { out: '', err: '' }
+  const stream = (name: 'out' | 'err') =>
+    Object.assign(
+      new PassThrough().on('data', chunk => {
+        written[name] += chunk
+      }),
+      { isTTY },
+    ) as unknown as NodeJS.WriteStream
+  const input = Object.assign(new PassThrough(), { isTTY, setRawMode: () => {} })
+  const streams: ChatTerminal = { out: stream('out'), err: stream('err'), in: input }
+  /** Settles when that text has been written. */
+  const seen = (name: 'out' | 'err', text: string) =>
+    vi.waitFor(() => expect(written[name]).toContain(text), { timeout: 10_000 })
+  return { streams, input, written, seen }
+}
+
+beforeEach(() => {
+  vi.stubEnv('OLLAMA_BASE_URL', 'http://127.0.0.1:1')
+  vi.stubEnv('ANTHROPIC_API_KEY', '')
+  vi.stubEnv('OLLAMA_MODEL', '')
+})
+const models: FakeModelServer<OllamaRequest>[] = []
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const server of models.splice(0)) await server.close()
+})
+
+async function withModel(...replies: (FakeReply | string)[]) {
+  const server = await fakeOllama({ replies })
+  models.push(server)
+  vi.stubEnv('OLLAMA_BASE_URL', server.url)
+  return server
+}
+
+describe('toolpost chat "question"', () => {
+  it('prints the answer alone on stdout, the calls with their duration on stderr', async () => {
+    const { streams, written } = terminal()
+    expect(await chat(streams, 'turn the lamp on', {})).toBe(0)
+    expect(written.out).toBe('The lamp is on.\n')
+    expect(written.err).toMatch(/^→ lamp \{"state":"on"\}\n← lamp done \(\d+ ms\)\n$/)
+  })
+
+  it.each([
+    [false, 'Loading qwen3:0.6b …\nLoaded qwen3:0.6b in 0 s.\n'],
+    [true, '\rLoading qwen3:0.6b … 0 s\rLoaded qwen3:0.6b in 0 s.\n'],
+  ])('says that the model is being loaded; on a terminal: %s', async (isTTY, expected) => {
+    const { streams, written, seen } = terminal({ isTTY })
+    let finish = () => {}
+    const loading = new Promise<void>(resolve => {
+      finish = resolve
+    })
+    const server = await fakeOllama({ loading, replies: ['Hello.'] })
+    models.push(server)
+    vi.stubEnv('OLLAMA_BASE_URL', server.url)
+    const code = chat(streams, 'hello', { model: 'ollama:qwen3:0.6b' })
+    await seen('err', 'Loading')
+    finish()
+    expect(await code).toBe(0)
+    const seconds = (text: string) =>
+      text.replace(/\rLoading \S+ … [1-9]\d* s/g, '').replace(/in \d+ s/, 'in 0 s')
+    expect(seconds(written.err)).toContain(expected)
+  })
+
+  it('--json prints a line of JSON for each answer, with its calls', async () => {
+    const { streams, input, written } = terminal()
+    input.end('turn the lamp on\nbreak the lamp\n')
+    expect(await chat(streams, undefined, { model: 'offline', json: true })).toBe(1)
+    const answers = written.out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(answers).toMatchObject([
+      {
+        question: 'turn the lamp on',
+        text: 'The lamp is on.',
+        stopReason: 'answer',
+        model: 'offline',
+        calls: [{ name: 'lamp', args: { state: 'on' }, result: { success: true } }],
+      },
+      { question: 'break the lamp', calls: [{ name: 'lamp', result: { success: false } }] },
+    ])
+  })
+
+  it('takes the question from a pipe', async () => {
+    const { streams, input, written } = terminal()
+    input.end('what is 12 % of 85\n')
+    expect(await chat(streams, undefined, { model: 'offline' })).toBe(0)
+    expect(written.out).toBe('The result is 10.2.\n')
+  })
+
+  it('answers every line of a pipe as it comes, and exits with the worst', async () => {
+    const { streams, input, written, seen } = terminal()
+    const code = chat(streams, undefined, { model: 'offline' })
+    input.write('turn the lamp on\r\nbreak the lamp\n')
+    await seen('out', 'The lamp is on.\nThat did not work: the fuse is out.\n')
+    input.end('\n  turn the lamp off')
+    expect(await code).toBe(1)
+    expect(written.out).toBe('The lamp is on.\nThat did not work: the fuse is out.\nThe lamp is off.\n')
+  })
+
+  it('remembers what the lines before were about', async () => {
+    const server = await withModel('Hello you', 'You said hi')
+    const { streams, input, written } = terminal()
+    input.end('hi\nwhat did I say?\n')
+    expect(await chat(streams, undefined, {})).toBe(0)
+    expect(written.out).toBe('Hello you\nYou said hi\n')
+    expect(server.requests[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
+      'hi',
+      'Hello you',
+      'what did I say?',
+    ])
+  })
+
+  it('has failed if it is stopped between two lines of a pipe', async () => {
+    const stop = new AbortController()
+    const { streams, input, seen } = terminal()
+    const code = chat(streams, undefined, { model: 'offline' }, stop)
+    input.write('turn the lamp on\n')
+    await seen('out', 'The lamp is on.\n')
+    stop.abort()
+    expect(await code).toBe(1)
+  })
+
+  it('uses the model that there is, with its calls', async () => {
+    const server = await withModel(
+      { text: 'One moment.', calls: [{ name: 'lamp', args: { state: 'off' } }] },
+      { text: ['It is ', 'off.'] },
+    )
+    const { streams, written } = terminal()
+    expect(await chat(streams, 'lamp off please', {})).toBe(0)
+    expect(written.out).toBe('It is off.\n')
+    expect(written.err).toContain('← lamp done')
+    expect(server.requests[0]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+  })
+
+  it('streams on a terminal, and cannot be made to move the cursor', async () => {
+    await withModel(
+      {
+        text: ['Wait', ' \u001b[2J'],
+        calls: [{ name: 'lamp', args: { state: 'on' } }],
+      },
+      { text: ['It is ', 'on.'] },
+    )
+    const { streams, written } = terminal({ isTTY: true })
+    expect(await chat(streams, 'lamp', {})).toBe(0)
+    expect(written.out).toBe('Wait [2J\nIt is on.\n')
+  })
+
+  it.each([
+    ['break the lamp', 'That did not work: the fuse is out.\n'],
+    ['abracadabra', /^I did not understand that\./],
+  ])('exits with 1 where the answer failed: %s', async (question, said) => {
+    const { streams, written } = terminal()
+    expect(await chat(streams, question, { model: 'offline' })).toBe(1)
+    expect(written.out).toMatch(said)
+  })
+
+  it('exits with 1 and says why where the model fails or takes too long', async () => {
+    await withModel({ status: 500, error: 'out of memory' }, { hangs: 'before' })
+    const first = terminal()
+    expect(await chat(first.streams, 'hi', {})).toBe(1)
+    expect(first.written).toEqual({ out: '', err: expect.stringContaining('out of memory') })
+    const second = terminal()
+    expect(await chat(second.streams, 'hi', { timeout: '50' })).toBe(1)
+    expect(second.written.err).toContain('The answer is incomplete: it took too long.')
+  })
+
+  it.each([
+    ['', {}],
+    ['  ', {}],
+    ['hi', { model: 'openai:gpt' }],
+    ['hi', { model: 'anthropic' }],
+    ['hi', { timeout: 'soon' }],
+  ])('is misused with %j %j', async (question, flags) => {
+    const { streams, written } = terminal()
+    await expect(chat(streams, question, flags)).rejects.toThrow(UsageError)
+    expect(written.out).toBe('')
+  })
+
+  it('is misused with an empty pipe', async () => {
+    const { streams, input } = terminal()
+    input.end('\n')
+    await expect(chat(streams, undefined, {})).rejects.toThrow('The question is empty')
+  })
+
+  it('starts the servers only where a question needs their tools', async () => {
+    ready.mockClear()
+    const options = { model: 'offline' }
+    await chat(terminal().streams, 'what time is it in Tokyo', options)
+    expect(ready).not.toHaveBeenCalled()
+    ready.mockImplementationOnce(async () => {
+      const schema = { type: 'object', properties: { deviceName: { type: 'string' } } }
+      const invoke = () => 'Switch One is on'
+      tools.addMcpTools([{ name: 'control_zwave_device', description: 'Controls', schema, invoke }])
+      return []
+    })
+    const { streams, written } = terminal()
+    expect(await chat(streams, 'turn on Switch One', options)).toBe(0)
+    expect(written.out).toBe('Switch One is on.\n')
+    tools.remove('control_zwave_device')
+  })
+
+  it('can be stopped while the servers start', async () => {
+    const stop = new AbortController()
+    ready.mockImplementationOnce(() => {
+      setImmediate(() => stop.abort())
+      return new Promise(() => {})
+    })
+    const { streams, written } = terminal()
+    expect(await chat(streams, 'turn on Switch One', { model: 'offline' }, stop)).toBe(1)
+    expect(written.err).toBe('Stopped.\n')
+  })
+
+  it('can be stopped while it waits for a pipe', async () => {
+    const stop = new AbortController()
+    const { streams } = terminal()
+    const code = chat(streams, undefined, { model: 'offline' }, stop)
+    stop.abort()
+    await expect(code).rejects.toThrow(Stopped)
+  })
+
+  it('can be stopped while it answers', async () => {
+    const stop = new AbortController()
+    const server = await withModel({ text: 'The', hangs: 'after' })
+    const { streams, written } = terminal()
+    const code = chat(streams, 'hi', {}, stop)
+    await server.received(1)
+    stop.abort()
+    expect(await code).toBe(1)
+    expect(written).toEqual({ out: '', err: 'Stopped.\n' })
+  })
+})
+
+describe('toolpost chat, a conversation on a terminal', () => {
+  it('says which model and why, remembers, and ends with exit', async () => {
+    const server = await withModel('Hello you', 'You said hi')
+    const { streams, input, written, seen } = terminal({ isTTY: true })
+    const code = chat(streams, undefined, {})
+    await seen('err', `Model: ollama:qwen3:0.6b (Ollama at ${server.url} has it)`)
+    input.write('hi\n')
+    await seen('out', 'Hello you')
+    input.write('\nwhat did I say?\n')
+    await seen('out', 'You said hi')
+    input.write('exit\n')
+    expect(await code).toBe(0)
+    expect(written.out).toBe('Hello you\nYou said hi\n')
+    expect(server.requests[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
+      'hi',
+      'Hello you',
+      'what did I say?',
+    ])
+  })
+
+  it('Ctrl-C stops the answer and not the program; the history keeps what was answered', async () => {
+    const server = await withModel('One', { text: 'Tw', hangs: 'after' }, 'Three')
+    const { streams, input, written, seen } = terminal({ isTTY: true })
+    const code = chat(streams, undefined, {})
+    await seen('err', 'you> ')
+    input.write('first\n')
+    await seen('out', 'One')
+    input.write('second\n')
+    await seen('out', 'Tw')
+    input.write('\u0003')
+    await seen('err', 'Stopped.')
+    input.write('third\n')
+    await seen('out', 'Three')
+    input.write('\u0003')
+    await seen('err', 'Press Ctrl-C again to leave.')
+    input.write('\u0003')
+    expect(await code).toBe(0)
+    expect(written.out).toBe('One\nTw\nThree\n')
+    expect(server.requests[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
+      'first',
+      'One',
+      'third',
+    ])
+  })
+
+  it('has commands: /help, /tools, /model, /quit; a Ctrl-C drops what was typed', async () => {
+    await withModel('From the model')
+    const { streams, input, written, seen } = terminal({ isTTY: true })
+    const code = chat(streams, undefined, {})
+    await seen('err', 'you> ')
+    input.write('/help\n')
+    await seen('err', '/quit          leave')
+    input.write('/tools\n')
+    await seen('err', 'local: datetime')
+    input.write('/model\n')
+    await seen('err', '* ollama:')
+    await seen('err', '  offline (Sentence templates only')
+    input.write('/model nonsense\n')
+    await seen('err', "unknown model 'nonsense'")
+    input.write('/model offline\n')
+    await seen('err', 'Switched to offline')
+    input.write('half a quest')
+    await seen('err', 'half a quest')
+    input.write('\u0003')
+    input.write('turn the lamp on\n')
+    await seen('out', 'The lamp is on.')
+    input.write('/quit\n')
+    expect(await code).toBe(0)
+    expect(written.out).toBe('The lamp is on.\n')
+  })
+
+  it('ends when the program is stopped, in the middle of an answer or between two', async () => {
+    for (const isAnswering of [true, false]) {
+      const stop = new AbortController()
+      await withModel({ text: 'Tw', hangs: 'after' })
+      const { streams, input, seen } = terminal({ isTTY: true })
+      const code = chat(streams, undefined, {}, stop)
+      await seen('err', 'you> ')
+      if (isAnswering) {
+        input.write('first\n')
+        await seen('out', 'Tw')
+      }
+      stop.abort()
+      expect(await code).toBe(1)
+    }
+  })
+
+  it('goes on after a failure', async () => {
+    await withModel({ status: 400, error: 'no' }, 'Better')
+    const { streams, input, seen } = terminal({ isTTY: true })
+    const code = chat(streams, undefined, {})
+    await seen('err', 'you> ')
+    input.write('one\n')
+    await seen('err', 'rejected the request: no')
+    input.write('two\n')
+    await seen('out', 'Better')
+    input.end()
+    expect(await code).toBe(0)
+  })
+})

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { ToolExecutor } from '../executor/executor.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { codeFor } from './codegen.ts'
+
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+
+/** What the compiler says about these files, under strict. Inside the package, so that `toolpost` is found. */
+async function compile(files: Record<string, string>): Promise<{ problems: string; folder: string }> {
+  const folder = mkdtempSync(join(packageRoot(), 'codegen-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2023',
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    types: [],
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  const problems = await new Promise<string>(resolve =>
+    execFile(process.execPath, [tsc, '-p', folder], (_, out, err) => resolve(out + err)),
+  )
+  return { problems, folder }
+}
+
+function managerWith(schemas: readonly (readonly [name: string, schema: JsonSchema])[]): ToolManager {
+  const tools = new ToolManager()
+  for (const [name, schema] of schemas)
+    tools.addCustomTool(
+      defineTool({
+        name,
+        description: 'ends */ here\n`${x}`',
+        schema,
+        handler: async args => ({ name, args }),
+      }),
+    )
+  return tools
+}
+
+describe('toolpost codegen', { timeout: 120_000 }, () => {
+  it('writes functions that take what the tools take, and call them through the executor', async () => {
+    const tools = managerWith([
+      [
+        'switch_light',
+        {
+          type: 'object',
+          properties: { on: { type: 'boolean' }, level: { type: 'integer' }, mode: { enum: ['a', 'b'] } },
+          required: ['on'],
+        },
+      ],
+      ['fail-me', { type: 'object' }],
+    ])
+    tools.addCustomTool({
+      name: 'fails',
+      description: 'Fails',
+      schema: { type: 'object' },
+      invoke: () => Promise.reject(new Error('no light')),
+    })
+    const use = `import { connectTools } from './tools.js'
+      const tools = connectTools({} as never)
+      await tools.local.switchLight({ on: true, level: 3 })
+      await tools.local.failMe()
+      // @ts-expect-error 'on' is missing
+      await tools.local.switchLight({ level: 3 })
+      // @ts-expect-error not one of them
+      await tools.local.switchLight({ on: true, mode: 'c' })
+      export {}`
+    const { problems, folder } = await compile({ 'tools.ts': codeFor(tools), 'use.ts': use })
+    expect(problems).toBe('')
+    const outfile = join(folder, 'tools.mjs')
+    await build({ entryPoints: [join(folder, 'tools.ts')], outfile, format: 'esm' })
+    const { connectTools } = await import(pathToFileURL(outfile).href)
+    const executor = new ToolExecutor(tools)
+    const connected = connectTools(executor)
+    expect(await connected.local.switchLight({ on: true })).toEqual({
+      name: 'switch_light',
+      args: { on: true },
+    })
+    await expect(connected.local.switchLight({ on: 'x' })).rejects.toMatchObject({
+      name: 'ToolCallError',
+      failure: { code: 'invalid_arguments' },
+    })
+    await expect(connected.local.fails()).rejects.toThrow('no light')
+    expect(executor.metrics.snapshot().calls).toBe(3)
+  })
+
+  it('compiles whatever the schemas and names are', async () => {
+    const { schema } = fc.letrec<{ schema: JsonSchema }>(tie => ({
+      schema: fc.oneof(
+        { maxDepth: 3 },
+        fc.record({ type: fc.constantFrom('string', 'integer', 'null', 'nothing') }),
+        fc.record({ const: fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.constant(null)) }),
+        fc.record({ enum: fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.boolean(), fc.object())) }),
+        fc.record({ type: fc.constant('array'), items: tie('schema') }),
+        fc.record({ anyOf: fc.array(tie('schema'), { maxLength: 3 }) }),
+        fc.record({ allOf: fc.array(tie('schema'), { maxLength: 3 }) }),
+        fc.record({ prefixItems: fc.array(tie('schema'), { maxLength: 3 }), type: fc.constant('array') }),
+        fc.record({ $ref: fc.constantFrom('#', '#/properties/a', '#/none') }),
+        fc.record({
+          type: fc.constant('object'),
+          description: fc.string({ unit: 'binary' }),
+          properties: fc.dictionary(fc.string({ unit: 'binary' }), tie('schema'), { maxKeys: 4 }),
+          required: fc.array(fc.string()),
+        }),
+      ),
+    }))
+    const drawn = fc.sample(fc.tuple(fc.string({ minLength: 1, unit: 'binary' }), schema), {
+      numRuns: 150,
+      seed: 7,
+    })
+    const tools = new ToolManager()
+    for (const [name, property] of drawn) {
+      const given = { type: 'object', properties: { a: property } }
+      try {
+        tools.addCustomTool({ name, description: name, schema: given, invoke: async () => null })
+      } catch {
+        // What cannot be registered is nobody's tool.
+      }
+    }
+    expect(tools.getTools().length).toBeGreaterThan(50)
+    expect((await compile({ 'tools.ts': codeFor(tools) })).problems).toBe('')
+  })
+
+  it('prints to standard output, or into a file', async () => {
+    const { toolpost, configFile, folder } = commandLine()
+    const config = configFile({})
+    const printed = await toolpost(['--config', config, 'codegen'])
+    expect(printed).toMatchObject({ code: 0, out: expect.stringContaining('"mathEval"(args: ') })
+    const file = join(folder, 'tools.ts')
+    expect(await toolpost(['--config', config, 'codegen', '--out', file])).toMatchObject({ code: 0, out: '' })
+    expect((await compile({ 'tools.ts': printed.out })).problems).toBe('')
+  })
+})

@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { outputOf } from '../../../../tests/output-of.ts'
+import { configFolder, writeFiles } from '../../test/config-folder.ts'
+import { consoleLine } from '../../test/console-line.ts'
+import { closedGate, gatedServer } from '../../test/gated-server.ts'
+import { dataOf } from '../../test/gateway.ts'
+import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { isRunning } from '../testing/hostile-server/harness.ts'
+
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+const PATIENCE = { interval: 20, timeout: 30_000 }
+// Each starts several programs, and some machines are busy.
+vi.setConfig({ testTimeout: 120_000 })
+const isLinux = existsSync('/proc/self/stat')
+
+/** `toolpost up` in a folder of its own. */
+async function up(config: object | undefined) {
+  const folder = configFolder(config ? { 'toolpost.json': { model: 'offline', ...config } } : {})
+  const child = spawn(process.execPath, ['--trace-warnings', COMMAND, 'up', '--port', '0'], { cwd: folder })
+  const { out, err, exit } = outputOf(child)
+  await expect.poll(out, PATIENCE).toContain('Press Ctrl-C to stop.')
+  const { url, ask } = consoleLine(out())
+  const servers = async (): Promise<{ name: string; state: string; pid: number }[]> =>
+    (await dataOf(ask('api/servers'))).servers
+  return {
+    child,
+    folder,
+    url,
+    exit,
+    err,
+    write: (changed: Record<string, unknown>) => writeFiles(folder, changed),
+    rewrite: (next: object) => writeFiles(folder, { 'toolpost.json': { model: 'offline', ...next } }),
+    says: (text: string | RegExp) => expect.poll(err, PATIENCE).toMatch(text),
+    servers,
+    /** Resolves when exactly these are ready. */
+    ready: (...names: string[]) =>
+      expect
+        .poll(async () => (await servers()).map(({ name, state }) => `${name} ${state}`), PATIENCE)
+        .toEqual(names.map(name => `${name} ready`)),
+    call: async (tool: string) =>
+      (await dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: '{}' }))).result,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await exit
+    },
+  }
+}
+
+/** The processes on this machine whose command line fits. */
+function processes(fits: (command: string) => boolean): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(pid => {
+      try {
+        return fits(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}
+
+const processesWith = (label: string) => processes(command => command.includes(`gated-server.mjs\0${label}`))
+
+describe('toolpost up follows its configuration', () => {
+  it('[F59] starts what was added, restarts what changed, ends what was removed, and touches nothing else', async () => {
+    const [a, b] = [gatedServer('a'), gatedServer('b')]
+    await using toolpost = await up({ mcpServers: { a, b } })
+    await toolpost.ready('a', 'b')
+    const before = await toolpost.servers()
+    toolpost.rewrite({ mcpServers: { a, b: { ...b, env: { X: '1' } }, c: gatedServer('c', '', 'extra') } })
+    await toolpost.says('Configuration reloaded: added c; restarted b')
+    await toolpost.ready('a', 'b', 'c')
+    const after = await toolpost.servers()
+    expect(after[0]?.pid).toBe(before[0]?.pid)
+    expect(after[1]?.pid).not.toBe(before[1]?.pid)
+    expect(await toolpost.call('extra')).toBe('c')
+    toolpost.rewrite({ mcpServers: { a } })
+    await toolpost.ready('a')
+  })
+
+  it('[F59] keeps the old state on a mistake, a half-written file and no file; the next good save works', async () => {
+    const a = gatedServer('a')
+    await using toolpost = await up({ mcpServers: { a } })
+    await toolpost.ready('a')
+    const [{ pid } = {}] = await toolpost.servers()
+    const file = join(toolpost.folder, 'toolpost.json')
+    writeFileSync(file, '{\n  "mcpServers": { "a":')
+    await toolpost.says(/❌ toolpost\.json:2:23: is not JSON: .*; the configuration stays as it was/)
+    rmSync(file)
+    await toolpost.says(/❌ toolpost\.json: file not found; the configuration stays as it was/)
+    expect(await toolpost.servers()).toMatchObject([{ state: 'ready', pid }])
+    // As many editors save: written beside, and renamed.
+    writeFileSync(`${file}.tmp`, JSON.stringify({ mcpServers: { a, b: gatedServer('b') } }))
+    renameSync(`${file}.tmp`, file)
+    await toolpost.ready('a', 'b')
+    expect((await toolpost.servers())[0]?.pid).toBe(pid)
+    toolpost.rewrite({ mcpServers: { a } })
+    await toolpost.ready('a')
+  })
+
+  it('[F59] follows included files: one that comes later, in a folder that comes later, changes and goes', async () => {
+    await using toolpost = await up({ include: ['.cursor/mcp.json'] })
+    await toolpost.says(/the included file \.cursor\/mcp\.json does not exist yet/)
+    mkdirSync(join(toolpost.folder, '.cursor'))
+    toolpost.write({ '.cursor/mcp.json': { mcpServers: { a: gatedServer('a') } } })
+    await toolpost.ready('a')
+    toolpost.write({ '.cursor/mcp.json': { mcpServers: { b: gatedServer('b') } } })
+    await toolpost.ready('b')
+    rmSync(join(toolpost.folder, '.cursor'), { recursive: true })
+    await toolpost.ready()
+    toolpost.write({ '.cursor/mcp.json': { mcpServers: { c: gatedServer('c') } } })
+    await toolpost.ready('c')
+  })
+
+  it('takes the place of the built-in example when a toolpost.json appears', async () => {
+    await using toolpost = await up(undefined)
+    await toolpost.ready('zwave')
+    const [{ pid } = {}] = await toolpost.servers()
+    toolpost.rewrite({ mcpServers: { a: gatedServer('a') } })
+    await toolpost.ready('a')
+    await expect.poll(() => isRunning(pid ?? 0), PATIENCE).toBe(false)
+  })
+
+  it('reads it again on SIGHUP, and goes on', async () => {
+    await using toolpost = await up({})
+    toolpost.child.kill('SIGHUP')
+    await toolpost.says(/^Configuration reloaded$/m)
+    expect((await fetch(`${toolpost.url}healthz`)).status).toBe(200)
+  })
+
+  it.skipIf(!hasPseudoTerminal || !isLinux)('still stops when its terminal is closed', async () => {
+    const folder = configFolder({ 'toolpost.json': { model: 'offline' } })
+    const person = onTerminal([COMMAND, 'up', '--port', '0', '--config', join(folder, 'toolpost.json')], {
+      cwd: folder,
+    })
+    await person.sees('Press Ctrl-C to stop.')
+    const own = () =>
+      processes(command => command.includes(`--config\0${folder}`) && !command.startsWith('script'))
+    expect(own().length).toBeGreaterThan(0)
+    person.hangUp()
+    await expect.poll(own, PATIENCE).toEqual([])
+  })
+
+  it('[F59] lets calls under way end', async () => {
+    const gate = closedGate()
+    await using toolpost = await up({ mcpServers: { a: gatedServer('old', gate.path) } })
+    await toolpost.ready('a')
+    const call = toolpost.call('wait')
+    await gate.reached('old')
+    toolpost.rewrite({ mcpServers: { a: gatedServer('new', gate.path) } })
+    await expect.poll(() => toolpost.call('label'), PATIENCE).toBe('new')
+    gate.open()
+    expect(await call).toBe('old')
+  })
+
+  it.skipIf(!isLinux)(
+    '[F59] leaves no process and no listener of 25 servers that were restarted, twice',
+    async () => {
+      const mark = `many-${crypto.randomUUID()}`
+      const many = (round: number) =>
+        Object.fromEntries(
+          Array.from({ length: 25 }, (_, n) => [
+            `s${n}`,
+            { ...gatedServer(mark), env: { ROUND: `${round}` } },
+          ]),
+        )
+      const names = Object.keys(many(0))
+      await using toolpost = await up({ mcpServers: many(0) })
+      await toolpost.ready(...names)
+      // What a server's pipes are; the history opens its files whenever it is ready.
+      const sockets = () => openSockets(toolpost.child.pid)
+      const before = { pids: processesWith(mark), sockets: sockets() }
+      expect(before.pids).toHaveLength(25)
+      for (const round of [1, 2]) {
+        const old = processesWith(mark)
+        toolpost.rewrite({ mcpServers: many(round) })
+        await expect.poll(() => processesWith(mark).filter(pid => old.includes(pid)), PATIENCE).toEqual([])
+        await toolpost.ready(...names)
+      }
+      expect(processesWith(mark)).toHaveLength(25)
+      await expect.poll(sockets, PATIENCE).toBeLessThanOrEqual(before.sockets + 5)
+      toolpost.rewrite({})
+      await expect.poll(() => processesWith(mark), PATIENCE).toEqual([])
+      await toolpost.ready()
+      expect(toolpost.err()).not.toMatch(/MaxListeners|Warning/)
+    },
+  )
+})
+
+function openSockets(pid: number | undefined): number {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).filter(name => {
+    try {
+      return readlinkSync(join(folder, name)).startsWith('socket:')
+    } catch {
+      // Closed meanwhile.
+      return false
+    }
+  }).length
+}
+
+describe('toolpost serve --stdio follows its configuration', () => {
+  it('tells the client that its tools changed', async () => {
+    const folder = configFolder({ 'toolpost.json': { mcpServers: { a: gatedServer('a') } } })
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [COMMAND, 'serve', '--stdio'],
+      cwd: folder,
+      stderr: 'ignore',
+    })
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(transport)
+    try {
+      const names = async () => (await client.listTools()).tools.map(({ name }) => name)
+      expect(await names()).toContain('label')
+      writeFiles(folder, { 'toolpost.json': { mcpServers: { a: gatedServer('a', '', 'fresh') } } })
+      await expect.poll(names, PATIENCE).toContain('fresh')
+    } finally {
+      await client.close()
+    }
+  })
+})
+
+describe.skipIf(!isLinux)('a Toolpost that is its own server', () => {
+  it('[F59] is started once, refuses, and says why', async () => {
+    const itself = { command: process.execPath, args: [COMMAND, 'serve', '--stdio'] }
+    const mcp = { retry: { attempts: 1 } }
+    await using toolpost = await up({ mcpServers: { itself, a: gatedServer('a') }, mcp })
+    await toolpost.says(/stderr: Error: .*toolpost\.json lists this Toolpost as one of its own servers/)
+    expect(await toolpost.servers()).toMatchObject([{ state: 'failed' }, { name: 'a' }])
+  })
+})

@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs'
+import { HistoryError } from '../history/database.ts'
+import { History } from '../history/history.ts'
+import { type CallQuery, FilterError, parseQuery } from '../history/query.ts'
+import type { StoredCall } from '../history/stored-call.ts'
+import type { Approval } from '../interceptors/index.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
+import { historyFile } from '../project/project-history.ts'
+import type { CommandContext } from './context.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
+import { chosenToken, GatewayClient } from './gateway-client.ts'
+import { printResult, printTable, say, styled, type Terminal, timeText } from './terminal.ts'
+
+export interface CallsFlags {
+  tool?: string
+  server?: string
+  caller?: string
+  failed?: boolean
+  outcome?: string
+  search?: string
+  since?: string
+  until?: string
+  limit?: string
+  json?: boolean
+}
+
+const DEFAULT_SHOWN = '20'
+/** Where a call is looked for by its id. */
+const MAX_SEARCHED = 1_000
+
+type CallsContext = Pick<CommandContext, 'project' | 'terminal'>
+
+/** `toolpost calls [show <id>]`: past calls, straight from the history file; no gateway has to run. */
+export async function listCalls(
+  { project, terminal }: CallsContext,
+  { action, id, flags }: { action?: string | undefined; id?: string | undefined; flags: CallsFlags },
+): Promise<number> {
+  const { json = false, failed, search, limit = DEFAULT_SHOWN, ...given } = flags
+  if (action !== undefined && action !== 'show')
+    throw new UsageError(`invalid action '${action}'; expected show`)
+  if (action === 'show' && !id)
+    throw new UsageError('Which call? `toolpost calls --json` lists them with their ids')
+  if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
+  const filter = { ...given, limit, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
+  const file = historyFile(project)
+  if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
+  try {
+    const query = parseQuery(id === undefined ? filter : { limit: String(MAX_SEARCHED) })
+    const calls = await read(file, query, text => say(terminal, text))
+    if (id !== undefined)
+      showCall(
+        byPrefix(calls, id, 'call', call => [call.serial, call.id]),
+        json,
+        terminal,
+      )
+    else if (json) printResult(terminal, JSON.stringify(calls, null, 2))
+    else printCalls(calls, terminal)
+    return EXIT.ok
+  } catch (error) {
+    if (error instanceof FilterError) throw new UsageError(error.message, { cause: error })
+    if (!(error instanceof HistoryError)) throw error
+    say(terminal, `Error: ${error.message}`)
+    return EXIT.failed
+  }
+}
+
+/** The one whose id starts like this. Throws a UsageError if there is none, or more than one. */
+function byPrefix<T>(
+  all: readonly T[],
+  prefix: string,
+  what: string,
+  idsOf: (one: T) => readonly (string | undefined)[],
+): T {
+  const exact = all.filter(one => idsOf(one).includes(prefix))
+  const found = exact.length > 0 ? exact : all.filter(one => idsOf(one).some(id => id?.startsWith(prefix)))
+  const [one, more] = found
+  if (one === undefined) throw new UsageError(`No ${what} with this id`)
+  if (more !== undefined)
+    throw new UsageError(`${found.length} ids of ${what}s start with '${prefix}'; give more of it`)
+  return one
+}
+
+async function read(file: string, query: CallQuery, onNotice: (text: string) => void): Promise<StoredCall[]> {
+  if (!existsSync(file)) return []
+  const history = new History({ file, onNotice })
+  try {
+    return (await history.list(query)).calls
+  } finally {
+    await history.close()
+  }
+}
+
+/** How much of an id is shown: up to the millisecond of the call. */
+const SHOWN_ID = 13
+const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
+const OUTCOME = COLUMNS.indexOf('OUTCOME')
+
+function printCalls(calls: readonly StoredCall[], terminal: Terminal): void {
+  if (calls.length === 0)
+    return say(terminal, 'No calls. `toolpost up` records them; see toolpost calls --help')
+  printTable(COLUMNS, calls.map(rowOf), terminal, (text, column) =>
+    column === OUTCOME ? styled(terminal.out, text.trim() === 'ok' ? 'green' : 'red', text) : text,
+  )
+}
+
+function rowOf({
+  serial,
+  startedAt,
+  tool,
+  source,
+  origin,
+  caller,
+  result,
+  durationMs,
+  args,
+}: StoredCall): string[] {
+  const from = caller === undefined ? origin : `${origin} ${caller}`
+  const outcome = result.success ? 'ok' : result.code
+  const took = durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
+  const details = `${JSON.stringify(args) ?? ''}${result.success ? '' : `  → ${result.error}`}`
+  return [timeText(startedAt), serial.slice(0, SHOWN_ID), tool, source, from, outcome, took, details]
+}
+
+/** One fact per line; `--json` for programs. */
+function showCall(call: StoredCall, json: boolean, terminal: Terminal): void {
+  if (json) return printResult(terminal, JSON.stringify(call, null, 2))
+  for (const [name, value] of Object.entries({ ...call, startedAt: timeText(call.startedAt) }))
+    if (value !== undefined)
+      printResult(terminal, `${name.padEnd(12)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+}
+
+export interface ApprovalFlags {
+  url?: string
+  token?: string
+  json?: boolean
+  remember?: string
+}
+
+interface ApprovalWords {
+  decision?: string | undefined
+  id?: string | undefined
+  flags: ApprovalFlags
+}
+
+/** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
+export async function decideApprovals(
+  { project, terminal }: CommandContext,
+  { decision, id, flags }: ApprovalWords,
+): Promise<number> {
+  const gateway = GatewayClient.open(project, flags)
+  if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
+    throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
+  if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
+  const { approvals } = (await gateway.get('/api/approvals')) as { approvals: Approval[] }
+  if (decision !== undefined && id) {
+    const waiting = byPrefix(approvals, id, 'pending approval', approval => [approval.id])
+    await gateway.post(`/api/approvals/${encodeURIComponent(waiting.id)}`, {
+      decision,
+      remember: flags.remember,
+    })
+    say(terminal, decision === 'approve' ? 'Approved.' : 'Denied.')
+  } else if (flags.json) printResult(terminal, JSON.stringify(approvals))
+  else if (approvals.length === 0) say(terminal, 'Nothing is waiting for approval.')
+  else for (const approval of approvals) printResult(terminal, approvalText(approval))
+  return EXIT.ok
+}
+
+function approvalText({ id, tool, args, caller, origin, because }: Approval): string {
+  const who = [caller, origin].filter(part => part !== undefined).join(', ')
+  return `${id}  ${tool} ${safeText(JSON.stringify(args))}
+  asked by ${who || 'code'}${because === undefined ? '' : `: ${because}`}`
+}
+
+/** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
+export function printToken({ project, terminal }: CommandContext, flags: { new?: boolean }): number {
+  const chosen = chosenToken(project.config, {})
+  if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
+  if (chosen !== undefined && flags.new)
+    throw new UsageError('The token is set by TOOLPOST_TOKEN or the configuration: change it there')
+  const folder = stateFolder(project.file)
+  try {
+    const kept = flags.new ? undefined : readToken(folder)
+    printResult(terminal, chosen ?? kept ?? makeToken(folder))
+  } catch (error) {
+    throw new UsageError(`Cannot save a token in ${folder}: ${(error as Error).message}`, { cause: error })
+  }
+  if (flags.new) say(terminal, 'The old token is no longer valid.')
+  return EXIT.ok
+}

@@ -1,0 +1,183 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { isRunning } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+
+const { folder, configFile, toolpost } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+
+/** A configuration with a hostile server behind, and what happened there. */
+function withHostileServer() {
+  const journal = join(folder, `journal-${crypto.randomUUID()}`)
+  const lines = () => readFileSync(journal, 'utf8').split('\n')
+  return {
+    config: configFile({ mcpServers: { hostile: hostileServer({ journal }) } }),
+    count: (event: string) => lines().filter(line => line === event).length,
+    pids: () => lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : [])),
+  }
+}
+
+const PATIENCE = { interval: 10, timeout: 15_000 }
+
+const namesOf = async (client: AnyClient): Promise<string[]> => (await client.tools()).map(({ name }) => name)
+
+describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, connect) => {
+  it('lists local tools and those of servers, calls, reports progress and cancels', async () => {
+    const { config, count } = withHostileServer()
+    await using client = await connect({ config })
+    // On a busy machine the server may come after the first list.
+    await expect
+      .poll(() => namesOf(client), PATIENCE)
+      .toEqual(expect.arrayContaining(['datetime', 'never', 'progress']))
+    expect(await client.call('write', {})).toMatchObject({ content: [{ type: 'text' }] })
+    // The SDK's clients drop progress that they read together with the answer: a busy one may have to ask again.
+    const progressOfACall = async () => {
+      const seen: number[] = []
+      await client.call('progress', { steps: 3 }, { onprogress: ({ progress }) => seen.push(progress) })
+      return seen
+    }
+    await expect.poll(progressOfACall, PATIENCE).toEqual([1, 2, 3])
+    const stop = new AbortController()
+    const call = client.call('never', {}, { signal: stop.signal })
+    await expect.poll(() => count('call never'), PATIENCE).toBe(1)
+    stop.abort()
+    await expect(call).rejects.toThrow()
+    await expect.poll(() => count('cancelled'), PATIENCE).toBe(1)
+  })
+
+  it('passes on that the tools of a server changed', async () => {
+    const { config } = withHostileServer()
+    await using client = await connect({ config })
+    await expect.poll(() => namesOf(client), PATIENCE).toContain('change_tools')
+    await client.call('change_tools')
+    await expect.poll(() => client.changes, PATIENCE).toContain('tools')
+    await expect.poll(() => namesOf(client), PATIENCE).toContain('added')
+  })
+})
+
+/** The command with its pipes in hand. */
+function raw(words: string[], node: string[] = []) {
+  const child: ChildProcessWithoutNullStreams = spawn(
+    process.execPath,
+    [...node, COMMAND, 'serve', '--stdio', ...words],
+    { cwd: folder },
+  )
+  const lines: string[] = []
+  const waiting = new Set<() => void>()
+  let err = ''
+  createInterface({ input: child.stdout }).on('line', line => {
+    lines.push(line)
+    for (const look of waiting) look()
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
+  return {
+    child,
+    lines,
+    exit,
+    err: () => err,
+    send: (message: object | string) =>
+      child.stdin.write(
+        `${typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })}\n`,
+      ),
+    answer: (id: number) =>
+      new Promise<Record<string, unknown>>(resolve => {
+        const look = () => {
+          const found = lines.map(line => JSON.parse(line)).find(message => message.id === id)
+          if (!found) return
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+const initialize = {
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+}
+const callOf = (id: number, name: string, args: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+})
+
+describe('stdout of toolpost serve --stdio', () => {
+  it('answers before a server behind is there, which is never', async () => {
+    const config = configFile({ mcpServers: { dumb: hostileServer({ neverShakesHands: true }) } })
+    const server = raw(['--config', config])
+    server.send(initialize)
+    server.send(callOf(2, 'echo', { n: 1 }))
+    expect(await server.answer(2)).toMatchObject({ result: { content: [{ text: '{"echo":{"n":1}}' }] } })
+    server.send({ id: 3, method: 'tools/list' })
+    expect(JSON.stringify(await server.answer(3))).toContain('"datetime"')
+    server.child.kill('SIGTERM')
+    expect(await server.exit).toBe(0)
+  })
+})
+
+describe('a destructive tool over toolpost serve --stdio', () => {
+  it('is denied at once, with the way to allow it, if the client cannot ask', async () => {
+    const wipe = { name: 'wipe', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } }
+    const server = raw(['--config', configFile({ mcpServers: { disk: hostileServer({ tools: [wipe] }) } })])
+    server.send(initialize)
+    server.send({ id: 2, method: 'tools/list' })
+    await server.answer(2)
+    server.send(callOf(3, 'wipe'))
+    expect(JSON.stringify(await server.answer(3))).toContain(
+      "this MCP client cannot ask you; allow it with a rule in 'policy'",
+    )
+    server.child.stdin.end()
+    expect(await server.exit).toBe(0)
+  })
+})
+
+describe('the end of toolpost serve --stdio', () => {
+  it('gives every answer that it owes after its input ended', async () => {
+    const server = raw(['--config', configFile({})])
+    server.send(initialize)
+    server.send({ id: 2, method: 'tools/list' })
+    server.send(callOf(3, 'math_eval', { expression: '6*7' }))
+    server.child.stdin.end()
+    expect(await server.exit).toBe(0)
+    expect(server.lines.map(line => JSON.parse(line).id).sort()).toEqual([1, 2, 3])
+  })
+
+  it('[F40] leaves no process behind, whether its input ends or it is told to', async () => {
+    for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
+      const { config, pids, count } = withHostileServer()
+      const server = raw(['--config', config])
+      server.send(initialize)
+      server.send({ id: 2, method: 'tools/list' })
+      await server.answer(2)
+      server.send(callOf(3, 'never'))
+      await expect.poll(() => count('call never'), PATIENCE).toBe(1)
+      server.send({ method: 'notifications/cancelled', params: { requestId: 3 } })
+      if (end === 'stdin') server.child.stdin.end()
+      else server.child.kill(end)
+      expect(await server.exit).toBe(0)
+      expect(pids().filter(isRunning)).toEqual([])
+    }
+  })
+})
+
+describe('toolpost serve', () => {
+  it('without --stdio says what to do, exit 2', async () => {
+    const { code, err } = await toolpost(['serve', '--config', configFile({})])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'Error: serve needs --stdio; `toolpost up` serves over HTTP\n',
+    })
+  })
+})

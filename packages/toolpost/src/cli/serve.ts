@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isStartedByItself } from '../project/started-by.ts'
+import type { Ask } from '../tools/caller.ts'
+import type { CommandContext } from './context.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
+
+export interface ServeFlags {
+  stdio?: boolean
+}
+
+/** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
+const LIST_WAIT_MS = 3_000
+
+/** There is no console to answer in, so waiting for an answer would only be slow. */
+const nobody: Ask = async () => ({
+  action: 'decline',
+  reason: "this MCP client cannot ask you; allow it with a rule in 'policy' of toolpost.json",
+})
+
+/** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
+export async function runServe({ project, stop }: CommandContext, flags: ServeFlags): Promise<number> {
+  if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+  if (isStartedByItself(project.file))
+    throw new UsageError(
+      `${project.file} lists this Toolpost as one of its own servers, so it would start itself over and over; remove it there`,
+    )
+  const { guardStdout, serveTools } = await import('../gateway/index.ts')
+  const stdout = guardStdout()
+  const following = project.follow()
+  stop.onHangup(() => void following.reload())
+  const ready = project.ready()
+  void project.keepHistory({ unasked: false })
+  const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
+  const { executor, catalog, logger, bigResults: results } = project
+  try {
+    await serveTools({
+      executor,
+      catalog,
+      source: project,
+      logger,
+      results,
+      offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
+      stdin: process.stdin,
+      stdout,
+      signal: stop.signal,
+      ask: nobody,
+      whenListed: async () => void (await Promise.race([ready, waited])),
+    })
+    return EXIT.ok
+  } finally {
+    following.stop()
+    process.stdin.destroy()
+  }
+}

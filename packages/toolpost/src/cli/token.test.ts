@@ -1,0 +1,268 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { configFolder } from '../../test/config-folder.ts'
+import { type RunningGateway, startUp } from '../../test/up.ts'
+
+const { toolpost } = commandLine()
+const CHOSEN = 'a-token-that-was-chosen'
+const PATIENCE = { interval: 20, timeout: 15_000 }
+
+/** A folder with a configuration, and what Toolpost keeps there. */
+function project(config: object = {}) {
+  const cwd = configFolder({ 'toolpost.json': { model: 'offline', ...config } })
+  const kept = (name: string) => join(cwd, '.toolpost', name)
+  return {
+    cwd,
+    kept,
+    token: () => readFileSync(kept('token'), 'utf8').trim(),
+    keep(name: string, text: string, mode = 0o600) {
+      mkdirSync(join(cwd, '.toolpost'), { recursive: true })
+      writeFileSync(kept(name), text, { mode })
+    },
+    run: (words: string[], env: Record<string, string> = {}) =>
+      toolpost(words, { cwd, env: { TOOLPOST_TOKEN: '', ...env } }),
+  }
+}
+
+const statusOf = async ({ url }: RunningGateway, path: string, headers: Record<string, string> = {}) =>
+  (await fetch(url + path, { headers })).status
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+/** Windows has no modes. */
+const hasModes = process.platform !== 'win32'
+
+describe('the token of toolpost up', () => {
+  it('is made at the first start, for its owner only, and is the same at the next', async () => {
+    const { cwd, kept, token } = project()
+    let first = ''
+    {
+      await using running = await startUp(cwd)
+      first = running.token
+      expect(first).toMatch(/^[\w-]{32}$/)
+      expect(token()).toBe(first)
+      if (hasModes) expect(statSync(kept('token')).mode & 0o777).toBe(0o600)
+      expect(readFileSync(kept('.gitignore'), 'utf8')).toBe('*\n')
+      expect(await statusOf(running, 'api/tools', running.headers)).toBe(200)
+      expect(running.err()).not.toContain(first)
+      expect(existsSync(kept('gateway.json'))).toBe(true)
+      expect(readFileSync(kept('gateway.json'), 'utf8')).not.toContain(first)
+    }
+    expect(existsSync(kept('gateway.json'))).toBe(false)
+    await using again = await startUp(cwd)
+    expect(again.token).toBe(first)
+  })
+
+  it('is asked for by everything but health, readiness and the page', async () => {
+    await using running = await startUp(project().cwd)
+    for (const path of ['api/tools', 'api/servers', 'api/calls', 'api/events', 'mcp', 'metrics', 'nowhere'])
+      expect([path, await statusOf(running, path)]).toEqual([path, 401])
+    const called = await fetch(`${running.url}api/tools/echo/call`, { method: 'POST', body: '{}' })
+    expect(called.status).toBe(401)
+    for (const path of ['', 'healthz']) expect([path, await statusOf(running, path)]).toEqual([path, 200])
+    await expect.poll(() => statusOf(running, 'readyz'), PATIENCE).toBe(200)
+  })
+
+  it.each([
+    ['others may read it', CHOSEN, 0o644],
+    ['it is too short', 'short', 0o600],
+    ['it is empty', '', 0o600],
+  ])('is replaced if %s', async (_why, text, mode) => {
+    const { cwd, kept, keep, token } = project()
+    keep('token', text, mode)
+    await using running = await startUp(cwd)
+    expect(running.token).toMatch(/^[\w-]{32}$/)
+    expect(token()).toBe(running.token)
+    if (hasModes) expect(statSync(kept('token')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(kept('.gitignore'), 'utf8')).toBe('*\n')
+  })
+
+  it('is the one of the configuration, of the environment and of the flag, each before the other', async () => {
+    const { cwd, kept } = project({ gateway: { token: '${OF_CONFIGURATION}' } })
+    const env = { OF_CONFIGURATION: CHOSEN }
+    const taken = async (options: Parameters<typeof startUp>[1]) => {
+      await using running = await startUp(cwd, options)
+      expect(await statusOf(running, 'api/tools', running.headers)).toBe(200)
+      return running.token
+    }
+    expect(await taken({ env })).toBe(CHOSEN)
+    expect(await taken({ env: { ...env, TOOLPOST_TOKEN: 'one-of-the-environment' } })).toBe(
+      'one-of-the-environment',
+    )
+    expect(await taken({ env, words: ['--token', 'one-on-the-command-line'] })).toBe(
+      'one-on-the-command-line',
+    )
+    expect(existsSync(kept('token'))).toBe(false)
+  })
+
+  it('lasts until it stops if it cannot be saved, and that is said', async () => {
+    const { cwd } = project()
+    writeFileSync(join(cwd, '.toolpost'), 'not a folder')
+    await using running = await startUp(cwd)
+    expect(running.err()).toContain(`Cannot save a token in ${join(cwd, '.toolpost')}`)
+    expect(running.err()).toContain('This one is valid until Toolpost stops; set TOOLPOST_TOKEN')
+    expect(await statusOf(running, 'api/tools', running.headers)).toBe(200)
+  })
+
+  it('is not asked for if it is false, on loopback', async () => {
+    const { cwd, run, kept } = project({ gateway: { token: false } })
+    await using running = await startUp(cwd)
+    expect(running.token).toBe('')
+    expect(await statusOf(running, 'api/tools')).toBe(200)
+    expect(existsSync(kept('token'))).toBe(false)
+    expect(await run(['approvals'])).toMatchObject({ code: 0, err: 'Nothing is waiting for approval.\n' })
+    expect(await run(['token'])).toMatchObject({
+      code: 2,
+      err: 'Error: Authentication is off: "gateway": { "token": false }\n',
+    })
+  })
+
+  it.each<[string, object, string[], string]>([
+    [
+      'false with clients',
+      { gateway: { token: false }, clients: { home: { token: CHOSEN } } },
+      [],
+      "gateway.token: cannot be false together with 'clients' or 'oauth'",
+    ],
+    [
+      'false with an issuer',
+      { gateway: { token: false, oauth: { issuer: 'https://login.example.com', audience: 'x' } } },
+      [],
+      "gateway.token: cannot be false together with 'clients' or 'oauth'",
+    ],
+    [
+      'false beyond loopback, by the configuration',
+      { gateway: { token: false, host: '0.0.0.0' } },
+      [],
+      'gateway.token: can only be false on loopback, not on 0.0.0.0',
+    ],
+    [
+      'false beyond loopback, by a flag',
+      { gateway: { token: false } },
+      ['--host', '0.0.0.0'],
+      '"token": false turns authentication off, which is possible on loopback only',
+    ],
+    [
+      'nobody chose one beyond loopback',
+      { gateway: { host: '0.0.0.0' } },
+      [],
+      'set a token with TOOLPOST_TOKEN, --token or "gateway": { "token": … }',
+    ],
+    ['too short', { gateway: { token: 'short' } }, [], 'gateway.token: is too short'],
+    [
+      'that of a client',
+      { gateway: { token: CHOSEN }, clients: { home: { token: CHOSEN } } },
+      [],
+      'clients.home.token: is the same as the token of the gateway',
+    ],
+  ])('stops the start if it is %s: exit 2, with the place', async (_what, config, words, problem) => {
+    const { run } = project(config)
+    const { code, out, err } = await run(['up', '--port', '0', ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(problem)
+    if (problem.startsWith('gateway.')) expect(err).toMatch(/toolpost\.json:4:14, gateway\.token: /)
+  })
+})
+
+describe('toolpost token', () => {
+  it('prints the token, and makes it if there is none', async () => {
+    const { cwd, run, token } = project()
+    const { code, out } = await run(['token'])
+    expect({ code, out }).toEqual({ code: 0, out: `${token()}\n` })
+    await using running = await startUp(cwd)
+    expect(`${running.token}\n`).toBe(out)
+    expect((await run(['token'])).out).toBe(out)
+  })
+
+  it('--new makes another one, and a running gateway takes it over', async () => {
+    const { cwd, run } = project()
+    await using running = await startUp(cwd)
+    const { code, out, err } = await run(['token', '--new'])
+    expect({ code, err }).toEqual({ code: 0, err: 'The old token is no longer valid.\n' })
+    expect(out.trim()).not.toBe(running.token)
+    await expect.poll(() => statusOf(running, 'api/tools', running.headers), PATIENCE).toBe(401)
+    expect(await statusOf(running, 'api/tools', as(out.trim()))).toBe(200)
+    await expect.poll(running.err, PATIENCE).toContain(`Console  ${running.url}#token=${out.trim()}`)
+    expect(await run(['approvals'])).toMatchObject({ code: 0 })
+  })
+
+  it('prints one that was chosen, and does not replace it', async () => {
+    const { run, kept } = project({ gateway: { token: CHOSEN } })
+    expect(await run(['token'])).toEqual({ code: 0, out: `${CHOSEN}\n`, err: '' })
+    expect(await run(['token', '--new'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: 'Error: The token is set by TOOLPOST_TOKEN or the configuration: change it there\n',
+    })
+    expect(existsSync(kept('token'))).toBe(false)
+  })
+
+  it('says so if it cannot be saved', async () => {
+    const { cwd, run } = project()
+    writeFileSync(join(cwd, '.toolpost'), 'not a folder')
+    const { code, out, err } = await run(['token'])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(`Error: Cannot save a token in ${join(cwd, '.toolpost')}: `)
+  })
+})
+
+describe('toolpost approvals', () => {
+  it('asks the gateway of its folder, whichever port and token that has', async () => {
+    const { cwd, run } = project()
+    const env = { TOOLPOST_TOKEN: CHOSEN }
+    await using _ = await startUp(cwd, { env })
+    expect(await run(['approvals'], env)).toMatchObject({
+      code: 0,
+      err: 'Nothing is waiting for approval.\n',
+    })
+    expect(await run(['approvals', '--token', CHOSEN])).toMatchObject({ code: 0 })
+    for (const other of [{}, { TOOLPOST_TOKEN: 'another-token-of-somebody' }])
+      expect(await run(['approvals'], other)).toEqual({
+        code: 2,
+        out: '',
+        err: 'Error: The gateway in this folder has another token: give it with --token\n',
+      })
+  })
+
+  it('finds a gateway that listens beyond loopback, too', async () => {
+    const { cwd, run } = project({ gateway: { host: '0.0.0.0' } })
+    const env = { TOOLPOST_TOKEN: CHOSEN }
+    await using _ = await startUp(cwd, { env })
+    expect(await run(['approvals'], env)).toMatchObject({
+      code: 0,
+      err: 'Nothing is waiting for approval.\n',
+    })
+  })
+
+  it('says so if none runs there', async () => {
+    expect(await project().run(['approvals'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'Error: No gateway runs in this folder: start it with `toolpost up`, or give its --url\n',
+    })
+  })
+
+  it('sends no token to an address that somebody else wrote into the folder', async () => {
+    const asked: (string | undefined)[] = []
+    const trap = createServer(({ headers }, response) => {
+      asked.push(headers.authorization)
+      response.end('{"approvals":[]}')
+    })
+    await new Promise<void>(resolve => trap.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void trap.close())
+    const url = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/`
+    const { run, keep } = project()
+    const note = (fields: object) => keep('gateway.json', JSON.stringify({ pid: process.pid, ...fields }))
+    note({ url, tokenDigest: 'a'.repeat(64) })
+    const env = { TOOLPOST_TOKEN: CHOSEN }
+    expect((await run(['approvals'], env)).err).toContain('has another token')
+    expect(asked).toEqual([])
+    note({ url })
+    await run(['approvals'], env)
+    expect(asked).toEqual([undefined])
+    note({ url: 'http://tools.example.com/' })
+    expect((await run(['approvals'], env)).err).toContain('No gateway runs in this folder')
+  })
+})

@@ -1,0 +1,219 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
+import { dataOf } from '../../test/gateway.ts'
+import type { StoredCall } from '../history/index.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { isRunning } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+
+const { folder, configFile, toolpost } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+
+interface Running extends ConsoleLine {
+  child: ChildProcess
+  /** What it has said when its first word was complete. */
+  out: string
+  err(): string
+  firstWordMs: number
+  exit: Promise<number | null>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Starts it on a port of its own and waits for its first word. */
+async function up(
+  config: object,
+  words: string[] = ['--port', '0'],
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const startedAt = performance.now()
+  const file = configFile({ model: 'offline', ...config })
+  const child = spawn(process.execPath, [COMMAND, 'up', '--config', file, ...words], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  })
+  let out = ''
+  let err = ''
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', chunk => {
+      out += chunk
+      if (out.includes('Press Ctrl-C to stop.')) resolve()
+    })
+    void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
+  })
+  return {
+    ...consoleLine(out),
+    child,
+    out,
+    err: () => err,
+    firstWordMs: performance.now() - startedAt,
+    exit,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await exit
+    },
+  }
+}
+
+const call = ({ ask }: Running, tool: string, args: object = {}) =>
+  dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args) }))
+
+const PATIENCE = { interval: 20, timeout: 15_000 }
+
+/** Resolves when a server is there: on a busy machine that is after the first word. */
+const ready = ({ url }: Running) =>
+  expect.poll(async () => (await dataOf(fetch(`${url}healthz`))).servers.ready, PATIENCE).toBe(1)
+
+describe('toolpost up', () => {
+  it('says within two seconds what is there, what is not and why, and goes on connecting', async () => {
+    const mcpServers = {
+      good: hostileServer({ label: 'good', tools: [{ name: 'lamp', inputSchema: { type: 'object' } }] }),
+      dumb: hostileServer({ neverShakesHands: true }),
+      broken: { command: 'no-such-command-anywhere' },
+    }
+    await using running = await up({ mcpServers, mcp: { retry: { attempts: 1 } } })
+    // The goal is two seconds; a machine that is busy with other things gets a multiple of that.
+    expect(running.firstWordMs).toBeLessThan(10_000)
+    expect(running.out).toMatch(/^✔ local .*datetime/m)
+    expect(running.out).toMatch(/^(✔ good +ready, 1 tool: lamp|… good +still starting)$/m)
+    expect(running.out).toMatch(/^… dumb +still starting$/m)
+    expect(running.out).toMatch(
+      /^(✘ broken +failed after 1 attempt: .*no-such-command-anywhere|… broken +still starting)/m,
+    )
+    expect(running.out).toMatch(
+      /^(✔ chat +offline: set in the configuration|… chat +still looking for a model)$/m,
+    )
+    expect(running.out).toContain(`MCP      ${running.url}mcp`)
+    await ready(running)
+    expect(await call(running, 'lamp')).toMatchObject({ success: true, result: 'good lamp' })
+    expect(await (await fetch(`${running.url}healthz`)).json()).toMatchObject({
+      servers: { ready: 1, failed: 1, starting: 1 },
+    })
+  })
+
+  it('says so when a server comes later', async () => {
+    const journal = join(folder, 'late-journal')
+    const late = hostileServer({ journal, crashes: 1 })
+    await using running = await up({ mcpServers: { late }, mcp: { retry: { baseDelayMs: 2_000 } } })
+    // On a busy machine its first attempt has not even failed when the first word is said.
+    expect(running.out).toMatch(/^… late +(unreachable; retrying: .*next attempt at|still starting)/m)
+    await expect.poll(() => running.err(), PATIENCE).toMatch(/^✔ late +ready/m)
+  })
+
+  it('[F33] shows what a server says without obeying it', async () => {
+    const tools = [{ name: 'evil\u202e[2J', inputSchema: { type: 'object' } }]
+    await using running = await up({ mcpServers: { evil: hostileServer({ label: 'e', tools }) } })
+    await expect.poll(() => running.out + running.err(), PATIENCE).toContain('evil\\u202e[2J')
+    expect(running.out + running.err()).not.toContain('\u202e')
+  })
+
+  it('[F40] waits for a call under way after SIGTERM, exits 0 and leaves no process', async () => {
+    const journal = join(folder, 'drain-journal')
+    await using running = await up({ mcpServers: { hostile: hostileServer({ journal }) } })
+    await ready(running)
+    const lines = () => readFileSync(journal, 'utf8').split('\n')
+    const answer = call(running, 'stuck')
+    await expect.poll(() => lines().includes('call stuck'), PATIENCE).toBe(true)
+    running.child.kill('SIGTERM')
+    await expect.poll(() => running.err(), PATIENCE).toContain('Waiting for 1 call in flight')
+    expect(running.child.exitCode).toBeNull()
+    running.child.kill('SIGINT')
+    expect(await answer).toMatchObject({ success: false, code: 'cancelled' })
+    expect(await running.exit).toBe(0)
+    const pids = lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : []))
+    expect(pids.filter(isRunning)).toEqual([])
+  })
+
+  it('takes a token from the environment, also beyond loopback', async () => {
+    const token = 'a-token-of-20-letter'
+    await using running = await up({}, ['--port', '0', '--host', '0.0.0.0'], { TOOLPOST_TOKEN: token })
+    expect(running.token).toBe(token)
+    const { port } = new URL(running.url)
+    const tools = (headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${port}/api/tools`, { headers })
+    expect((await tools()).status).toBe(401)
+    expect((await tools(running.headers)).status).toBe(200)
+    expect(running.err()).not.toContain(token)
+  })
+
+  it.each([
+    ['a port out of range', ['--port', '65536'], /--port expects a number from 0 to 65535, got '65536'/],
+    ['a port that is not a number', ['--port', 'x'], /--port expects a number/],
+    ['a token that is too short', ['--port', '0', '--token', 'short'], /too short: it needs at least 16/],
+    [
+      'another host without a token that somebody chose',
+      ['--port', '0', '--host', '0.0.0.0'],
+      /Listening on 0\.0\.0\.0 .*set a token with TOOLPOST_TOKEN, --token or "gateway"/,
+    ],
+  ])('[F41] refuses %s: said, exit 2, nothing started', async (_what, words, message) => {
+    const journal = join(folder, `never-${crypto.randomUUID()}`)
+    const config = configFile({ mcpServers: { hostile: hostileServer({ journal }) } })
+    const { code, out, err } = await toolpost(['up', '--config', config, ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(message)
+    expect(() => readFileSync(journal)).toThrow('ENOENT')
+  })
+
+  it('[F41] refuses an address that is in use: said, exit 2', async () => {
+    const squatter = createServer()
+    const port = await new Promise<number>(resolve => {
+      squatter.listen(0, '127.0.0.1', () => resolve((squatter.address() as { port: number }).port))
+    })
+    const { code, err } = await toolpost(['up', '--config', configFile({}), '--port', String(port)])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `Error: Cannot listen on 127.0.0.1:${port}: the address is already in use; choose another one with --port\n`,
+    })
+    squatter.close()
+  })
+})
+
+describe('the history of toolpost up', () => {
+  it('outlives it: the next one answers with the calls before, and so does the command line', async () => {
+    const history = { file: 'up-history/calls.db' }
+    const say = (running: Running, text: string) => call(running, 'echo', { text })
+    {
+      await using first = await up({ history })
+      await say(first, 'before the restart')
+      first.child.kill('SIGTERM')
+      expect(await first.exit).toBe(0)
+    }
+    await using second = await up({ history })
+    await say(second, 'after it')
+    const found = async () => (await dataOf(second.ask('api/calls?tool=echo&q=restart'))).calls
+    // On a busy machine the file is opened after the first word.
+    await expect
+      .poll(found, PATIENCE)
+      .toMatchObject([{ origin: 'http', args: { text: 'before the restart' } }])
+    const config = configFile({ history })
+    await toolpost(['call', 'echo', 'text=beside it', '--config', config])
+    await say(second, 'at the end')
+    await expect
+      .poll(async () => (await toolpost(['calls', '--config', config])).out, PATIENCE)
+      .toContain('at the end')
+    const calls = JSON.parse((await toolpost(['calls', '--json', '--config', config])).out)
+    expect(calls.map(({ args }: StoredCall) => (args as { text: string }).text).sort()).toEqual([
+      'after it',
+      'at the end',
+      'before the restart',
+      'beside it',
+    ])
+    expect(new Set(calls.map(({ serial }: StoredCall) => serial)).size).toBe(4)
+  }, 60_000)
+
+  it('is not kept where that is impossible: said in one line, and everything else works', async () => {
+    await using running = await up({ history: { file: '/dev/null/calls.db' } })
+    await expect
+      .poll(() => running.out + running.err())
+      .toMatch(/[Cc]alls are not kept: \/dev\/null\/calls.db/)
+    expect(await call(running, 'echo')).toMatchObject({ success: true })
+  }, 60_000)
+})

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DEFAULT_CONFIG_FILE } from '../config/read-config.ts'
+import type { ServedGateway, ServeOptions } from '../gateway/index.ts'
+import { announceGateway, followToken, makeToken, readToken, stateFolder } from '../project/local-state.ts'
+import type { Project } from '../project/project.ts'
+import { missingVoice, startInstalledVoice } from '../project/voice.ts'
+import { isLoopback } from '../runtime/loopback.ts'
+import type { CommandContext, ProjectWishes } from './context.ts'
+import { openDurable, requireDurable } from './durable.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
+import { chosenToken } from './gateway-client.ts'
+import { unlessStopped } from './stop-signals.ts'
+import { keepStatusLine, printResult, say, type Terminal } from './terminal.ts'
+import { announceChanges, type Overview, overview, statusText } from './up-texts.ts'
+
+export interface UpFlags {
+  host?: string
+  port?: string
+  token?: string
+  allowHost?: string[]
+  voice?: boolean
+  worker?: boolean
+}
+
+/** Since the start of the process. Whatever is not ready by then is reported as still starting. */
+const FIRST_WORD_MS = 1_600
+const SHORTEST_WAIT_MS = 300
+
+/**
+ * With `--voice` the project includes the voice gateway; throws if that is not installed. With `--no-worker` durable runs are
+ * left to others.
+ */
+export function wishesOf({ voice, worker = true }: UpFlags): ProjectWishes {
+  const install = voice ? missingVoice() : undefined
+  if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
+  const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
+  return { durable, ...(voice && { voice: startInstalledVoice }) }
+}
+
+/** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
+export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
+  const { project, stop, terminal } = context
+  requireDurable(project)
+  const address = addressOf(project, flags, terminal)
+  await unlessStopped(project.answerInputs(), stop.signal)
+  // First, because it can fail: then nothing else is started.
+  const gateway = await listen(project, address)
+  const withdraw = announce(context, gateway)
+  const following = project.follow()
+  stop.onHangup(() => void following.reload())
+  const word = delay(Math.max(SHORTEST_WAIT_MS, FIRST_WORD_MS - performance.now()), undefined, { ref: false })
+  const started = project.start()
+  // The history comes after what people are waiting for.
+  const kept = project.keepHistory({ after: Promise.race([started, word]) })
+  await Promise.race([Promise.all([started, kept]), word, stop.first])
+  const now = () => lookAt(context, gateway)
+  printResult(terminal, overview(now()))
+  notifySystemd('--ready')
+  const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
+  const announcements = announceChanges(project, terminal)
+  await stop.first
+  notifySystemd('STOPPING=1')
+  following.stop()
+  announcements.stop()
+  status.stop()
+  await drain(context, gateway)
+  withdraw()
+  return EXIT.ok
+}
+
+/** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
+export async function runWorker({ project, stop, terminal }: CommandContext): Promise<number> {
+  await unlessStopped(project.answerInputs(), stop.signal)
+  const { durable } = await unlessStopped(openDurable(project), stop.signal)
+  const following = project.follow()
+  stop.onHangup(() => void following.reload())
+  await Promise.race([project.ready(), stop.first])
+  printResult(terminal, `Worker, ${project.file ?? 'built-in example'}: ${durable.status().text}`)
+  printResult(terminal, `${project.tools.getTools().length} tools. Press Ctrl-C to stop.`)
+  notifySystemd('--ready')
+  const announcements = announceChanges(project, terminal)
+  await stop.first
+  notifySystemd('STOPPING=1')
+  following.stop()
+  announcements.stop()
+  say(terminal, 'Finishing the runs in progress, for up to ten seconds; other workers take over the rest.')
+  await project.closeDurable()
+  return EXIT.ok
+}
+
+/** Tells systemd the state of the service, if it asked for that when starting this process. Never fails. */
+function notifySystemd(state: string): void {
+  if (!process.env.NOTIFY_SOCKET) return
+  spawn('systemd-notify', [`--pid=${process.pid}`, state], { stdio: 'ignore' }).on('error', () => {})
+}
+
+type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
+
+function addressOf(project: Project, flags: UpFlags, terminal: Terminal): Address {
+  const { gateway = {} } = project.config
+  const host = flags.host ?? gateway.host
+  // Beyond loopback, or with an issuer's tokens beside it, somebody has to choose it.
+  const isLocal = host === undefined || isLoopback(host)
+  const token = chosenToken(project.config, flags) ?? (isLocal ? ownToken(project, terminal) : undefined)
+  if (token === false && !isLocal)
+    throw new UsageError(`"token": false turns authentication off, which is possible on loopback only`)
+  const port = flags.port === undefined ? gateway.port : Number(flags.port)
+  if (flags.port !== undefined && !(/^\d+$/.test(flags.port) && Number(flags.port) <= 65_535))
+    throw new UsageError(`--port expects a number from 0 to 65535, got '${flags.port}'`)
+  return { host, port, token, hosts: flags.allowHost }
+}
+
+/** The token in `.toolpost/`, made on first use. If it cannot be saved, it lasts until the gateway stops. */
+function ownToken({ file }: Project, terminal: Terminal): string | undefined {
+  const folder = stateFolder(file)
+  try {
+    return readToken(folder) ?? makeToken(folder)
+  } catch (error) {
+    say(
+      terminal,
+      `Cannot save a token in ${folder}: ${(error as Error).message}\nThis one is valid until Toolpost stops; set TOOLPOST_TOKEN to choose a permanent one.`,
+    )
+    return undefined
+  }
+}
+
+/** Other commands in this folder find the gateway, and it takes over a new token. */
+function announce({ project, terminal }: CommandContext, gateway: ServedGateway): () => void {
+  const folder = stateFolder(project.file)
+  const note = () => {
+    const { url, token } = gateway
+    try {
+      return announceGateway(folder, { url, token, config: resolve(project.file ?? DEFAULT_CONFIG_FILE) })
+    } catch {
+      // Then commands in this folder need `--url`.
+      return () => {}
+    }
+  }
+  let withdraw = note()
+  const isOwn = gateway.token !== undefined && gateway.token === readToken(folder)
+  const stop = isOwn
+    ? followToken(folder, token => {
+        gateway.setToken(token)
+        withdraw = note()
+        say(terminal, `The token has changed. Console  ${consoleAddress(gateway)}`)
+      })
+    : () => {}
+  return () => {
+    stop()
+    withdraw()
+  }
+}
+
+async function listen(project: Project, address: Address): Promise<ServedGateway> {
+  const { serveGateway, GatewayError } = await import('../gateway/index.ts')
+  const { slowMs } = project.config.executor ?? {}
+  try {
+    return await serveGateway({ project, slowMs, logger: project.logger, ...address })
+  } catch (error) {
+    throw error instanceof GatewayError ? new UsageError(error.message, { cause: error }) : error
+  }
+}
+
+function lookAt({ project, telemetry }: CommandContext, gateway: ServedGateway): Overview {
+  const { file, tools } = project
+  const local = tools.getTools().filter(tool => !tools.originOf(tool))
+  return {
+    file,
+    url: gateway.url,
+    console: consoleAddress(gateway),
+    takenPort: gateway.takenPort,
+    traces: telemetry?.target,
+    localTools: local.map(({ name }) => name),
+    ...project.status(),
+  }
+}
+
+/** The token is in the fragment, which browsers never send. */
+function consoleAddress({ url, token }: ServedGateway): string {
+  return token === undefined ? url : `${url}#token=${encodeURIComponent(token)}`
+}
+
+/** Waits for calls in flight and spoken answers, until stopped a second time. */
+async function drain({ project, stop, terminal }: CommandContext, gateway: ServedGateway): Promise<void> {
+  const { inFlight } = project.executor.metrics.snapshot()
+  const calls = inFlight === 1 ? 'call' : 'calls'
+  if (inFlight > 0) say(terminal, `Waiting for ${inFlight} ${calls} in flight; press Ctrl-C to abort.`)
+  void stop.second.then(() => {
+    gateway.abort()
+    void project.closeVoice({ drainMs: 0 })
+  })
+  await Promise.all([project.closeVoice(), gateway.close()])
+  await project.closeDurable()
+}
