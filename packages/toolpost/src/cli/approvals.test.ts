@@ -75,7 +75,11 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(list.code).toBe(0)
     expect(list.out).toBe(`${id}  wipe {"disk":"a"}\n  asked by mcp: the tool is marked as destructive\n`)
     expect(JSON.parse((await gateway.approvals('--json')).out)).toMatchObject([{ id, tool: 'wipe' }])
-    expect(await gateway.approvals('approve', id)).toEqual({ code: 0, out: '', err: 'Approved.\n' })
+    expect(await gateway.approvals('approve', id.slice(0, 8))).toEqual({
+      code: 0,
+      out: '',
+      err: 'Approved.\n',
+    })
     expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
     expect(place.wipes()).toBe(1)
     const again = await gateway.approvals('approve', id)

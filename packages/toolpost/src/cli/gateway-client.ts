@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
 import type { ToolpostConfig } from '../config/config.ts'
-import { DEFAULT_CONFIG_FILE } from '../config/read-config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import { UsageError } from './exit-codes.ts'
 
 const TIMEOUT_MS = 10_000
+/** Not imported: the reader of configurations is not needed here, and takes a while to load. */
+const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
 export interface GatewayFlags {
   url?: string

@@ -1,21 +1,13 @@
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../project/config.ts'
 import { compiledFile } from '../runtime/package-root.ts'
-import { CallCommand, type CallFlags } from './call.ts'
+import type { CallFlags } from './call.ts'
 import type { ChatFlags } from './chat.ts'
-import {
-  type BareContext,
-  type CommandContext,
-  type GlobalOptions,
-  NeedsModules,
-  openContext,
-  type ProjectWishes,
-} from './context.ts'
+import type { BareContext, CommandContext, GlobalOptions, ProjectWishes } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { GatewayClient } from './gateway-client.ts'
 import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
-import { listTools, listToolsIn, type ToolsFlags } from './tools.ts'
+import type { ToolsFlags } from './tools.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
@@ -47,6 +39,7 @@ function createProgram(stop: StopSignals): Command {
     .showHelpAfterError('(see toolpost --help)')
   const context = (): BareContext => ({ options: program.opts<GlobalOptions>(), terminal, stop })
   const within: Running['within'] = async (command, wishes) => {
+    const { openContext } = await import('./context.ts')
     const opened = await openContext(context(), wishes)
     try {
       process.exitCode = await command(opened)
@@ -84,8 +77,9 @@ function addToolCommands(program: Command, { within, either }: Running): void {
     .argument('[name]', 'a server, or a tool')
     .option('--json', 'as JSON, with schemas')
     .option('--search <words>', 'only matching tools, best match first')
-    .action((name: string | undefined, given: Omit<ToolsFlags, 'name'>) => {
+    .action(async (name: string | undefined, given: Omit<ToolsFlags, 'name'>) => {
       const flags = { ...given, name }
+      const { listTools, listToolsIn } = await import('./tools.ts')
       return either(
         (gateway, context) => listToolsIn(gateway, context, flags).catch(() => undefined),
         context => listTools(context, flags),
@@ -100,6 +94,7 @@ function addToolCommands(program: Command, { within, either }: Running): void {
     .option('--timeout <ms>', 'deadline of the call')
     .option('--key <key>', 'make the call durable: repeating it with the same key returns the same run')
     .action(async (name: string, words: string[], flags: CallFlags) => {
+      const { CallCommand } = await import('./call.ts')
       const call = await CallCommand.parse(name, words, flags)
       await either(
         (gateway, context) => call.runIn(gateway, context),
@@ -294,7 +289,8 @@ async function main(words: string[]): Promise<void> {
   try {
     await createProgram(stop).parseAsync(words, { from: 'user' })
   } catch (error) {
-    if (error instanceof NeedsModules) return void (await import(compiledFile('cli/main.js').href))
+    if ((error as Error | undefined)?.name === 'NeedsModules')
+      return void (await import(compiledFile('cli/main.js').href))
     process.exitCode = report(error)
   } finally {
     stop.forget()
@@ -311,8 +307,8 @@ function report(error: unknown): number {
     say(terminal, 'Stopped.')
     return EXIT.failed
   }
-  if (!(error instanceof ConfigError || error instanceof UsageError)) throw error
-  say(terminal, `Error: ${error.message}`)
+  if (!(error instanceof UsageError) && (error as Error | undefined)?.name !== 'ConfigError') throw error
+  say(terminal, `Error: ${(error as Error).message}`)
   return EXIT.usage
 }
 

@@ -32,22 +32,18 @@ export async function callRemotely(
     execution_time_ms: performance.now() - startedAt,
   })
   let denied: string | undefined
-  const watch = async () => {
-    const { calls } = (await gateway.get('/api/calls?limit=100')) as {
-      calls: { id?: string; serial: string }[]
-    }
-    const serial = calls.find(each => each.id === id)?.serial
-    await answerQuestions(gateway, {
+  const watch = () =>
+    answerQuestions(gateway, {
       ask,
       over: over.signal,
       isOwn: ({ tool, origin }) => tool === name && (origin === undefined || origin === 'cli'),
-      onProgress: progress => progress.serial === serial && call.onProgress(progress),
+      callId: id,
+      onProgress: call.onProgress,
       onDenied: reason => {
         denied = reason
         over.abort()
       },
     })
-  }
   const timer = setTimeout(() => void watch().catch(() => {}), WATCH_AFTER_MS)
   const stop = () => over.abort()
   signal.addEventListener('abort', stop, { once: true })
@@ -85,7 +81,9 @@ interface Watching {
   /** Aborted when nothing more is of interest. */
   over: AbortSignal
   isOwn(one: { tool?: string | undefined; origin?: string | undefined }): boolean
-  onProgress?(progress: Progress & { serial: string }): void
+  /** The call whose progress is shown. */
+  callId?: string
+  onProgress?(progress: Progress): void
   /** Nobody could be asked for approval. */
   onDenied?(reason: string): void
 }
@@ -93,7 +91,7 @@ interface Watching {
 /** Puts the gateway's questions and approvals that are our own to the person at the terminal. Ends with `over`. */
 export async function answerQuestions(
   gateway: GatewayClient,
-  { ask, over, isOwn, onProgress, onDenied }: Watching,
+  { ask, over, isOwn, callId, onProgress, onDenied }: Watching,
 ): Promise<void> {
   const asked = new Set<string>()
   const isNew = (one: { id: string; tool?: string | undefined; origin?: string | undefined }) =>
@@ -114,8 +112,13 @@ export async function answerQuestions(
     if (reason !== undefined) onDenied?.(reason)
     await gateway.post(`/api/approvals/${id}`, { decision: action === 'accept' ? 'approve' : 'deny' })
   }
-  for await (const { type, data } of gateway.events('/api/events', { signal: over })) {
-    if (type === 'progress') onProgress?.(data as Progress & { serial: string })
+  let serial: string | undefined
+  // As if it had been here before: then the gateway also sends the calls that are running.
+  const headers = { 'last-event-id': '0' }
+  for await (const { type, data } of gateway.events('/api/events', { signal: over, headers })) {
+    const { id, serial: own, ...progress } = data as { id?: string; serial?: string } & Progress
+    if (type === 'call' && id === callId) serial = own
+    if (type === 'progress' && own === serial) onProgress?.(progress)
     if (type === 'questions')
       for (const question of (data as { questions: (Question & { id: string })[] }).questions.filter(isNew))
         void answer(question).catch(() => {})
