@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../call/tool-result.ts'
 import { withoutKnownSecrets } from '../logging/redact.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
@@ -14,6 +15,7 @@ const CONNECTION_CODES = new Set(
 /** HTTP: bad gateway, service unavailable, gateway timeout. */
 const GONE = new Set<unknown>([502, 503, 504])
 const MAX_CAUSES = 6
+const MISSING_CAPABILITY = -32_021
 
 /** What a thrown value means for the call: `unavailable` for an unreachable service, otherwise `tool_error`. */
 export function classifyError(error: unknown, tool: Tool): Failure {
@@ -34,7 +36,15 @@ function classify(error: unknown, tool: Tool): Failure {
   // LangChain's own check of the arguments knows more than a JSON Schema can express.
   if (isObjectLike(error) && error.constructor?.name === 'ToolInputParsingException')
     return invalidArguments([parsingProblem(error as Error)], tool, jsonSchemaOf(tool))
-  return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
+  const diagnosis = { ...causesOf(chain.slice(1), tool), ...rpcDetails(error) }
+  const message = withoutAdapterPrefix(messageOf(error, tool), tool)
+  return toolError(message, Object.keys(diagnosis).length > 0 ? diagnosis : undefined)
+}
+
+/** A server's JSON-RPC error "missing required client capability", for clients whose protocol has it too. */
+function rpcDetails(error: unknown): Diagnosis | undefined {
+  const { rpcCode: code, data } = (isObjectLike(error) ? error : {}) as { rpcCode?: unknown; data?: unknown }
+  return code === MISSING_CAPABILITY ? { details: { rpc: { code, data } } } : undefined
 }
 
 /** The error and its causes, outermost first, including the parts of an AggregateError. */

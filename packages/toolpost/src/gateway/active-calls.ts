@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../runtime/clock.ts'
+import { Disconnected } from './http.ts'
 import { ABORT_GRACE_MS } from './limits.ts'
 
 /** Tracks running work, so that the gateway can wait for it before closing and abort what does not finish. */
@@ -44,6 +45,6 @@ export class ActiveCalls {
 
   /** Aborts everything that is running. */
   abort(): void {
-    for (const { caller } of this.#running) caller.abort(new Error('Toolpost is shutting down'))
+    for (const { caller } of this.#running) caller.abort(new Disconnected('Toolpost is shutting down'))
   }
 }

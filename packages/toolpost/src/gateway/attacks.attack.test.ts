@@ -1,38 +1,21 @@
 import { connect } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { recordingLogger } from '../testing/index.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
-import { GREETING_BYTES, MAX_BODIES_BYTES, MAX_BODY_BYTES, MAX_EVENT_CLIENTS } from './limits.ts'
+import { defineTool } from '../tools/tool.ts'
+import { GREETING_BYTES } from './limits.ts'
 import { createHttpServer } from './serve-gateway.ts'
-
-const answering = (name: string, value: unknown): Tool =>
-  defineTool({ name, description: name, schema: { type: 'object' }, handler: () => value })
-
-function nested(levels: number): unknown {
-  let value: unknown = 'bottom'
-  for (let level = 0; level < levels; level++) value = { value }
-  return value
-}
-
-function doubled(levels: number): unknown {
-  let value: unknown = 1
-  for (let level = 0; level < levels; level++) value = [value, value]
-  return value
-}
 
 const TOOLS = [
   echoTool,
-  answering('long', '"\n'.repeat(5_000_000)),
-  answering(
-    'rows',
-    Array.from({ length: 300_000 }, (_, n) => ({ n })),
-  ),
-  answering('deep', nested(100_000)),
-  answering('doubling', doubled(25)),
+  defineTool({
+    name: 'long',
+    description: 'long',
+    schema: { type: 'object' },
+    handler: () => 'some words '.repeat(1_000_000),
+  }),
 ]
 
 const mcpCall = (gateway: TestGateway, name: string, args: unknown = {}) =>
@@ -44,48 +27,30 @@ function mcp(gateway: TestGateway, body: unknown): Promise<Response> {
 }
 
 describe('a huge result', () => {
-  it.each(['long', 'rows'])('over HTTP is written in slices, whole: %s', async name => {
+  it('is whole over HTTP, and refused with a message over MCP', async () => {
     await using gateway = testGateway(TOOLS)
-    const call = async () => (await gateway.post(`/api/tools/${name}/call`, {})).text()
-    const { success, result } = JSON.parse(await unharmed(call, gateway))
-    expect(success).toBe(true)
-    expect(result).toEqual(TOOLS.find(tool => tool.name === name)?.invoke({}))
-  })
-
-  it('that is nested endlessly is valid JSON over HTTP, and says so', async () => {
-    await using gateway = testGateway(TOOLS)
-    const call = async () => (await gateway.post('/api/tools/deep/call', {})).text()
-    const text = await unharmed(call, gateway)
-    expect(JSON.parse(text)).toMatchObject({ success: true })
-    expect(text).toContain('[…]')
-  })
-
-  it.each(['long', 'rows', 'deep', 'doubling'])('over MCP is refused with a message: %s', async name => {
-    await using gateway = testGateway(TOOLS)
-    const text = await unharmed(async () => (await mcpCall(gateway, name)).text(), gateway)
-    expect(text).toContain(`The result of '${name}' is too large for MCP`)
-    expect(text).toContain('"isError":true')
+    const { result } = await dataOf(gateway.post('/api/tools/long/call', {}))
+    expect(result).toHaveLength(11_000_000)
+    expect(await (await mcpCall(gateway, 'long')).text()).toContain('The result is too large for MCP')
   })
 })
 
 describe('a body', () => {
-  const names = (count: number) => `{${Array.from({ length: count }, (_, n) => `"n${n}":1`).join()}}`
-
   it.each([
-    ['4 MB of [', '['.repeat(4_000_000), 'The body is nested more than 60000 levels deep'],
-    ['4 MB of {}', `[${'{},'.repeat(1_300_000)}1]`, 'The body has too many values'],
-    ['60,000 names', names(60_000), 'The body has an object with more than 25000 names'],
-    ['as many inside', `[{"a":{}},${names(60_000)}]`, 'The body has an object with more than 25000 names'],
-    [
-      'ten objects of 24,000 names',
-      `[${Array(10).fill(names(24_000)).join()}]`,
-      'The body has too many values',
-    ],
-    ['750 kB of {"a":', `${'{"a":'.repeat(150_000)}1`, 'The body is nested more than 60000 levels deep'],
-  ])('[F46] that would take long to read is refused: %s', async (_what, body, error) => {
+    ['4 MB of [', '['.repeat(4_000_000)],
+    ['4 MB of {}', `[${'{},'.repeat(1_300_000)}1]`],
+    ['300,000 names', `{${Array.from({ length: 300_000 }, (_, n) => `"n${n}":1`).join()}}`],
+  ])('[F46] that would take long to read is refused: %s', async (_what, body) => {
     await using gateway = testGateway()
-    const response = await unharmed(() => mcp(gateway, body), gateway)
-    expect([response.status, (await dataOf(response)).error]).toEqual([413, error])
+    for (const response of [await mcp(gateway, body), await gateway.post('/api/tools/echo/call', body)])
+      expect([response.status, (await dataOf(response)).error]).toEqual([413, 'The body has too many values'])
+  })
+
+  it('[F49] just under the limit is read, however many commas and brackets its strings have', async () => {
+    await using gateway = testGateway()
+    const text = '[{,\\"'.repeat(1_000_000)
+    const { result } = await dataOf(gateway.post('/api/tools/echo/call', `{"text":"${text}"}`))
+    expect(JSON.stringify(result).length).toBeGreaterThan(4_000_000)
   })
 
   it('[F28] nested 50,000 deep is for the executor to refuse, over HTTP and MCP', async () => {
@@ -98,27 +63,6 @@ describe('a body', () => {
     expect(await (await mcp(gateway, body)).text()).toContain('nested')
   })
 
-  it('[F46] that is long lets everybody else in before it is looked at, however many come at once', async () => {
-    await using gateway = testGateway()
-    const body = '['.repeat(200_000)
-    let turns = 0
-    let hasEnded = false
-    const counting = (async () => {
-      for (; !hasEnded; turns++) await turn()
-    })()
-    await Promise.all(Array.from({ length: 20 }, () => mcp(gateway, body)))
-    hasEnded = true
-    await counting
-    expect(turns).toBeGreaterThanOrEqual(20)
-  })
-
-  it('that is longer than its content-length says is refused all the same', async () => {
-    await using gateway = testGateway()
-    const headers = { 'content-length': '2' }
-    const body = JSON.stringify({ text: 'x'.repeat(MAX_BODY_BYTES) })
-    expect((await gateway.post('/api/tools/echo/call', body, { headers })).status).toBe(413)
-  })
-
   it('that breaks off is the mistake of its sender, and no error in our log', async () => {
     const logger = recordingLogger()
     await using gateway = testGateway([echoTool], { logger })
@@ -127,29 +71,6 @@ describe('a body', () => {
     const response = await gateway.fetch(new Request(`${ADDRESS}/api/tools/echo/call`, init))
     expect([response.status, await dataOf(response)]).toEqual([400, { error: 'The body ended early' }])
     expect(logger.records.filter(({ level }) => level === 'error')).toEqual([])
-  })
-
-  it('has its place: all that are being read at once are bounded', async () => {
-    await using gateway = testGateway()
-    const controllers: ReadableStreamDefaultController[] = []
-    const post = () => {
-      const body = new ReadableStream({ start: controller => void controllers.push(controller) })
-      const init = { method: 'POST', body, duplex: 'half' } as RequestInit
-      return Promise.resolve(gateway.fetch(new Request(`${ADDRESS}/api/tools/echo/call`, init)))
-    }
-    const fit = Math.floor(MAX_BODIES_BYTES / MAX_BODY_BYTES)
-    const taken = Array.from({ length: fit }, post)
-    const refused = await post()
-    expect(refused.status).toBe(503)
-    expect(refused.headers.has('retry-after')).toBe(true)
-    expect(
-      (await gateway.post('/api/tools/echo/call', '{}', { headers: { 'content-length': '2' } })).status,
-    ).toBe(200)
-    for (const controller of controllers.slice(0, fit)) controller.close()
-    expect(new Set((await Promise.all(taken)).map(({ status }) => status))).toEqual(new Set([200]))
-    const again = post()
-    controllers.at(-1)?.close()
-    expect((await again).status).toBe(200)
   })
 
   it('of an MCP client is a batch of at most 100', async () => {
@@ -197,7 +118,7 @@ describe('a client that sends slowly', () => {
     const server = createHttpServer()
     expect(server.headersTimeout).toBeLessThanOrEqual(10_000)
     expect(server.requestTimeout).toBeLessThanOrEqual(120_000)
-    expect(server.maxConnections).toBeGreaterThan(10_000)
+    expect(server.maxConnections).toBeLessThanOrEqual(1_024)
   })
 })
 
@@ -211,18 +132,7 @@ describe('clients of the events', () => {
     expect(await clients(gateway)).toBe('0')
   })
 
-  it('[F71] are bounded in number', async () => {
-    await using gateway = testGateway()
-    const watching = await Promise.all(
-      Array.from({ length: MAX_EVENT_CLIENTS }, () => gateway.get('/api/events')),
-    )
-    const refused = await gateway.get('/api/events')
-    expect([refused.status, refused.headers.get('connection')]).toEqual([503, 'close'])
-    await watching[0]?.body?.cancel()
-    expect((await gateway.get('/api/events')).status).toBe(200)
-  })
-
-  it.each(['garbage', '-1', '%00', `${'9'.repeat(5_000)}-1`, 'x-1e9'])(
+  it.each(['garbage', `${'9'.repeat(5_000)}-1`])(
     'whose Last-Event-ID makes no sense are told a bounded part of the past: %s',
     async id => {
       await using gateway = testGateway()
@@ -246,30 +156,15 @@ describe('names that nobody has', () => {
         expect((await gateway.get(`/${path}${name}`)).status, `${path}${name}`).toBeLessThan(500)
     expect((await gateway.post(`/api/tools/${'x'.repeat(8_000)}/call`, {})).status).toBeLessThan(500)
   })
-
-  it('in huge numbers grow neither the metrics nor the journal', async () => {
-    await using gateway = testGateway()
-    const call = (n: number) => gateway.post(`/api/tools/none-${n}/call`, {})
-    for (let n = 0; n < 1_000; n++) await call(n)
-    await unharmed(async () => {
-      // Requests over the network come in turns of the event loop.
-      for (let n = 0; n < 200; n++, await turn()) await call(n + 1_000)
-    }, gateway)
-    expect((await (await gateway.get('/metrics')).text()).length).toBeLessThan(20_000)
-    expect((await dataOf(gateway.get('/api/calls'))).calls).toHaveLength(1_000)
-  })
 })
 
 describe('an odd deadline', () => {
-  it.each(['NaN', 'Infinity', '-0', '0x10', '1e3', '5, 6', '+5', '9'.repeat(400), '0', '0.0', '.5'])(
-    'is refused: %s',
-    async given => {
-      await using gateway = testGateway()
-      const response = await gateway.post('/api/tools/echo/call', {}, { headers: { 'x-timeout-ms': given } })
-      expect(response.status).toBe(400)
-      expect((await dataOf(response)).error).toMatch(/^Invalid x-timeout-ms; expected milliseconds/)
-    },
-  )
+  it.each(['NaN', '-0', '1e3', '9'.repeat(400), '0'])('is refused: %s', async given => {
+    await using gateway = testGateway()
+    const response = await gateway.post('/api/tools/echo/call', {}, { headers: { 'x-timeout-ms': given } })
+    expect(response.status).toBe(400)
+    expect((await dataOf(response)).error).toMatch(/^Invalid x-timeout-ms; expected milliseconds/)
+  })
 
   it.each(['1000', '20000.5'])('is taken: %s', async given => {
     await using gateway = testGateway()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
 import { executorOf, failingTool, histories } from '../../test/history.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
-import { sourceOf } from './gateway-source.ts'
+import { sourceOf } from './context.ts'
 
 const { open } = histories()
 

@@ -1,6 +1,6 @@
 import { safeValue } from '../logging/safe-value.ts'
 import type { Approval, BreakerStatus, GatewayEvents, ServerStatus } from './api-types.ts'
-import type { Client } from './client.ts'
+import type { Client } from './clients.ts'
 
 /*
  * What a client may see. The owner sees everything; a named client sees its own calls and, of the servers, only what

@@ -1,13 +1,127 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import type { MiddlewareHandler } from 'hono'
+import type { RunOptions } from '../executor/options.ts'
 import { removeFromLogs } from '../logging/redact.ts'
+import type { Access } from '../mcp/catalog.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { Client, type ClientList, DEFAULT_CLIENT } from './client.ts'
-import { tokenRequired } from './http/answers.ts'
-import type { OAuthClients } from './oauth/oauth-clients.ts'
-import { isSubject } from './oauth/subject.ts'
+import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
+import { failure, type GatewayEnv, NO_TOKEN } from './http.ts'
+import { isSubject, type OAuthClients } from './oauth/oauth-clients.ts'
 
-/** The response to a refused request; `undefined` if it is admitted. */
-export type Refusal = Response | undefined
+/**
+ * Someone with a token, and what they may use: patterns with `*` and `?`. All tools if `tools` is left out. Resources
+ * and prompts: those named; all of them only if nothing is named at all.
+ */
+export interface ClientOptions {
+  token: string
+  tools?: readonly string[] | undefined
+  /** URIs. */
+  resources?: readonly string[] | undefined
+  prompts?: readonly string[] | undefined
+  /** Whether it may decide about other clients' waiting calls; by default only the owner does. */
+  approves?: boolean | undefined
+  /** Over MCP, search tools instead of listing more than a model should be shown; the gateway's setting if left out. */
+  toolSearch?: boolean | undefined
+}
+
+export type ClientList = Readonly<Record<string, ClientOptions>>
+
+/** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
+export const DEFAULT_CLIENT = 'default'
+
+interface ClientParts {
+  name?: string
+  /** Identifies the owner of sessions; the name if left out. */
+  key?: string
+  caller?: string
+  /** What it may use; everything if left out. */
+  may?: Omit<ClientOptions, 'token'> | undefined
+}
+
+/** Who makes a request, and what they may see and use. */
+export class Client {
+  readonly name: string
+  /** Its key for `Clients.named`; for an OAuth subject it includes the scopes of the token. */
+  readonly key: string
+  /** Recorded as the caller of its calls. Absent if no clients are configured. */
+  readonly caller: string | undefined
+  readonly #may: Omit<ClientOptions, 'token'>
+  readonly #manager: ToolManager
+
+  constructor(tools: ToolManager, { name = DEFAULT_CLIENT, key = name, caller, may = {} }: ClientParts = {}) {
+    this.name = name
+    this.key = key
+    this.caller = caller
+    this.#may = may
+    this.#manager = tools
+  }
+
+  /** Whether it is a configured client. Others see everything, as the owner does. */
+  get isNamed(): boolean {
+    return this.name !== DEFAULT_CLIENT
+  }
+
+  /** Whether it may decide about calls that wait for approval. */
+  get approves(): boolean {
+    return !this.isNamed || this.#may.approves === true
+  }
+
+  /** Whether it searches its tools, if configured for it. */
+  get toolSearch(): boolean | undefined {
+    return this.#may.toolSearch
+  }
+
+  /** The tools it may use. */
+  tools(): readonly Tool[] {
+    const all = this.#manager.getTools()
+    return this.#may.tools ? all.filter(tool => this.mayUse(tool)) : all
+  }
+
+  /** The tool with this name, if the client may use it. */
+  findTool(name: string): Tool | undefined {
+    const tool = this.#manager.findTool(name)
+    return tool && this.mayUse(tool) ? tool : undefined
+  }
+
+  /** Which resources or prompts it may use; `undefined` for all. Those of a server also match as `server__prompt`. */
+  access(kind: 'resources' | 'templates' | 'prompts'): Access | undefined {
+    const { tools, resources, prompts } = this.#may
+    const patterns = (kind === 'prompts' ? prompts : resources) ?? (tools ? [] : undefined)
+    return patterns && ((server, key) => !climbs(key) && patterns.some(each => fitsName(each, key, server)))
+  }
+
+  /** Whether it may use any tool of a server. */
+  seesServer(name: string): boolean {
+    return !this.#may.tools || this.tools().some(tool => this.#manager.originOf(tool)?.server === name)
+  }
+
+  /** Options for a call of the tool with this name; if the client may not use it, it is not found. */
+  runOptions(name: string): Pick<RunOptions, 'caller' | 'among'> {
+    const { caller } = this
+    if (!this.#may.tools || this.findTool(name)) return { caller }
+    // For suggestions. Another tool of the same name (or lc_name) would make the forbidden one look found.
+    return { caller, among: this.tools().filter(each => each.name !== name && each.lc_name !== name) }
+  }
+
+  mayUse(tool: Tool): boolean {
+    const { tools: patterns } = this.#may
+    if (!patterns) return true
+    const server = this.#manager.originOf(tool)?.server
+    return patterns.some(pattern => fitsTool(pattern, tool, server))
+  }
+}
+
+/** Whether a URI climbs with `..`, however encoded: it then means something else than the pattern sees. */
+function climbs(uri: string): boolean {
+  let plain = uri
+  for (let pass = 0; pass < 3; pass++)
+    plain = plain
+      .replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+      // URL parsers drop these.
+      .replace(/[\u0000-\u0020\u007f]/g, '')
+  return /(?:^|[/\\:])\.\.(?:[/\\?#;]|$)/.test(plain)
+}
 
 export interface ClientsOptions {
   tools: ToolManager
@@ -19,65 +133,52 @@ export interface ClientsOptions {
   oauth: OAuthClients
 }
 
-interface Entry {
-  client: Client
-  digest: Buffer
-}
-
 /** Identifies the client of a request by its token. */
 export class Clients {
   readonly #options: ClientsOptions
   readonly #nobody: Client
   readonly #owner: Client
-  #own: Buffer | undefined
-  /** Only has requests of named clients. */
-  readonly #requests = new WeakMap<Request, Client>()
+  #token: string | false
   #list: ClientList | undefined
-  #named: readonly Entry[] = []
+  /** By name, and by the digest of the token: comparing digests reveals nothing about a token. */
+  #named = new Map<string, Client>()
+  #byToken = new Map<string, Client>()
 
   constructor(options: ClientsOptions) {
     const { token, tools } = options
     this.#options = options
     this.#nobody = new Client(tools)
     this.#owner = new Client(tools, { caller: DEFAULT_CLIENT })
-    if (token !== false) this.setToken(token)
+    this.#token = token
+    this.#read()
   }
 
   /** Replaces the owner's token; the old one is no longer accepted. */
   setToken(token: string): void {
-    this.#own = digest(`Bearer ${token}`)
-    removeFromLogs([token])
+    this.#token = token
+    this.#read()
   }
 
   /** The names of all clients; metrics count any other callers together. */
   names(): string[] {
-    return [DEFAULT_CLIENT, ...this.#entries().map(({ client }) => client.name)]
+    this.#refresh()
+    return [DEFAULT_CLIENT, ...this.#named.keys()]
   }
 
-  /** Remembers who makes a request, or refuses it. */
-  admit(request: Request): Refusal | Promise<Refusal> {
+  /** The client of a request, or the response that refuses it. */
+  admit(request: Request, authorization: string | undefined): Client | Response | Promise<Client | Response> {
+    this.#refresh()
+    if (this.#token === false) return this.#default
+    const token = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
+    const client = token === undefined ? undefined : this.#byToken.get(digest(token))
+    if (client) return client
     const { oauth } = this.#options
-    const entries = this.#entries()
-    const given = request.headers.get('authorization')
-    if (!this.#own) return undefined
-    // The scheme is case-insensitive.
-    const client = this.#find(digest((given ?? '').replace(/^bearer +/i, 'Bearer ')), entries)
-    if (client?.isNamed) this.#requests.set(request, client)
-    if (client) return undefined
-    return oauth.isOn ? this.#admitSubject(request) : tokenRequired()
-  }
-
-  async #admitSubject(request: Request): Promise<Refusal> {
-    const client = await this.#options.oauth.admit(request)
-    if (client instanceof Response) return client
-    this.#requests.set(request, client)
-    return undefined
+    return oauth.isOn ? oauth.admit(request) : failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
   }
 
   /** The response to a call that needs a scope the caller lacks. */
-  refuseCall(request: Request, tool: string): Refusal {
-    const client = this.#requests.get(request)
-    return client && this.#options.oauth.refuseCall(request, client, tool)
+  refuseCall(request: Request, client: Client, tool: string): Response | undefined {
+    return isSubject(client.key) ? this.#options.oauth.refuseCall(request, client, tool) : undefined
   }
 
   /** What OAuth clients read before they have a token. */
@@ -85,47 +186,97 @@ export class Clients {
     return this.#options.oauth.metadata(request)
   }
 
-  /** The client of an admitted request. */
-  of(request: Request): Client {
-    return this.#requests.get(request) ?? this.#default
-  }
-
   /** The client as configured now; one that was removed may use nothing. */
   named(name = DEFAULT_CLIENT): Client {
+    this.#refresh()
     if (name === DEFAULT_CLIENT) return this.#default
     if (isSubject(name)) return this.#options.oauth.named(name)
-    const entry = this.#entries().find(({ client }) => client.name === name)
-    return entry?.client ?? new Client(this.#options.tools, { name, caller: name, may: { tools: [] } })
-  }
-
-  /**
-   * Digests have one length, and all of them are compared even after a match, so that timing reveals nothing about a
-   * token. Not Hono's `bearerAuth`: it rejects tokens with characters such as `!`, and its two asynchronous digests make
-   * a call over HTTP 1.6 times as expensive.
-   */
-  #find(given: Buffer, entries: readonly Entry[]): Client | undefined {
-    let found: Client | undefined
-    for (const { client, digest } of entries) if (timingSafeEqual(given, digest)) found = client
-    return this.#own && timingSafeEqual(given, this.#own) ? this.#default : found
+    return (
+      this.#named.get(name) ?? new Client(this.#options.tools, { name, caller: name, may: { tools: [] } })
+    )
   }
 
   get #default(): Client {
-    return this.#named.length > 0 ? this.#owner : this.#nobody
+    return this.#named.size > 0 ? this.#owner : this.#nobody
   }
 
-  #entries(): readonly Entry[] {
-    const list = this.#options.list()
-    if (list === this.#list) return this.#named
-    this.#list = list
-    this.#named = Object.entries(list ?? {}).map(([name, { token, ...may }]) => ({
-      client: new Client(this.#options.tools, { name, caller: name, may }),
-      digest: digest(`Bearer ${token}`),
-    }))
-    removeFromLogs(Object.values(list ?? {}).map(({ token }) => token))
-    return this.#named
+  #refresh(): void {
+    if (this.#options.list() !== this.#list) this.#read()
+  }
+
+  #read(): void {
+    const { list, tools } = this.#options
+    this.#list = list()
+    const entries = Object.entries(this.#list ?? {})
+    this.#named = new Map(
+      entries.map(([name, { token: _, ...may }]) => [name, new Client(tools, { name, caller: name, may })]),
+    )
+    this.#byToken = new Map(entries.map(([name, { token }]) => [digest(token), this.named(name)]))
+    if (this.#token !== false) this.#byToken.set(digest(this.#token), this.#default)
+    removeFromLogs([...entries.map(([, { token }]) => token), ...(this.#token ? [this.#token] : [])])
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+function digest(token: string): string {
+  return createHash('sha256').update(token).digest('base64')
+}
+
+export interface GuardOptions {
+  /** Host names the gateway answers to, in addition to loopback. */
+  hosts?: readonly string[] | undefined
+  clients: Clients
+  /** Whether a request needs no token. */
+  isOpen(method: string, path: string): boolean
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Refuses what a foreign web page can make a browser send, and requests without a token. Checking Host keeps out pages
+ * whose domain was pointed at this machine (DNS rebinding); requiring the exact Origin keeps out all others, including
+ * those on another port. The page itself is open, since a browser cannot send a token with it, and so is the OAuth
+ * metadata; neither contains data. Not Hono's `bearerAuth`: it has no way to tell whose token it is, and answers 400 to a
+ * malformed one.
+ */
+export function createGuard({ hosts = [], clients, isOpen }: GuardOptions): MiddlewareHandler<GatewayEnv> {
+  const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
+  const accepted = new Set<string>()
+  const isKnown = (host: string) => {
+    if (accepted.has(host)) return true
+    const isOurs = known.has(hostnameOf(host) ?? '')
+    if (isOurs && accepted.size < 100) accepted.add(host)
+    return isOurs
+  }
+  return async (c, next) => {
+    const { req } = c
+    const host = req.header('host') ?? new URL(req.url).host
+    const origin = req.header('origin')
+    const open = isOpen(req.method, req.path)
+    if (!isKnown(host)) return failure(403, 'Host not allowed')
+    if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
+      return failure(403, 'Origin not allowed')
+    if (!isOwnSite(req.header('sec-fetch-site'), open && req.header('sec-fetch-mode') === 'navigate'))
+      return failure(403, 'Cross-site requests are not allowed')
+    if (open) return next()
+    const found = clients.admit(req.raw, req.header('authorization'))
+    const client = found instanceof Promise ? await found : found
+    if (client instanceof Response) return client
+    c.set('client', client)
+    return next()
+  }
+}
+
+/** The host a request was sent to, as the client names it. */
+export function hostOf({ headers, url }: Request): string {
+  return headers.get('host') ?? new URL(url).host
+}
+
+function hostnameOf(host: string): string | undefined {
+  const address = host.includes(':') && !host.includes(']') && host.split(':').length > 2 ? `[${host}]` : host
+  return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : undefined
+}
+
+/** For requests without an Origin, such as images. Any page may link to ours. */
+function isOwnSite(site: string | undefined, isNavigation: boolean): boolean {
+  return site === undefined || site === 'same-origin' || site === 'none' || isNavigation
 }

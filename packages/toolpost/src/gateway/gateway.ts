@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { getPath } from 'hono/utils/url'
-import type { OAuthConfig } from '../project/config.ts'
+import { Hono } from 'hono'
+import type { OAuthConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_SLOW_MS } from '../executor/options.ts'
 import type { History } from '../history/history.ts'
@@ -10,32 +10,33 @@ import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
+import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
-import { CallJournal } from './call-journal.ts'
-import { CallerFigures } from './caller-figures.ts'
 import { ChatArchive } from './chat/chat-archive.ts'
-import { ChatConversations } from './chat-conversations.ts'
-import type { ClientList } from './client.ts'
-import { Clients } from './clients.ts'
+import { type ClientList, Clients, createGuard } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
-import { EventHub } from './event-hub.ts'
-import { CallsUnderWay, followCalls } from './follow-calls.ts'
-import type { GatewayContext, GatewaySource } from './gateway-context.ts'
-import { type GatewayServers, sourceOf } from './gateway-source.ts'
-import { createGuard } from './http/guard.ts'
+import { type GatewayContext, type GatewayServers, type GatewaySource, sourceOf } from './context.ts'
+import { EventHub, publishEvents } from './events.ts'
+import { type App, failure, type GatewayEnv, limitBody, Streams } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { checkGatewayClients, checkGatewayOAuth } from './listen-address.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
-import { OAuthClients } from './oauth/oauth-clients.ts'
+import { METADATA_PATHS, OAuthClients } from './oauth/oauth-clients.ts'
 import { Questions } from './questions.ts'
-import { createRoutes, OPEN_PATHS, PAGE_METHODS } from './routes/routes.ts'
-import { tellOfChanges } from './tell-of-changes.ts'
-import { traceUrlOf } from './trace-url.ts'
+import { RecentCalls } from './recent-calls.ts'
+import { addApprovalRoutes } from './routes/approvals.ts'
+import { addCallRoutes, traceUrlOf } from './routes/calls.ts'
+import { addChatRoutes } from './routes/chat.ts'
+import { addHealthRoutes, HEALTH_PATH, READY_PATH } from './routes/health.ts'
+import { addRunRoutes } from './routes/runs.ts'
+import { addServerRoutes } from './routes/servers.ts'
+import { addToolRoutes } from './routes/tools.ts'
+import { addTranscriptionRoutes } from './routes/transcriptions.ts'
 
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
@@ -95,8 +96,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   let { token } = options
   const { events, calls, mcp, questions } = context
   const stops = [
-    ...followCalls(context, options.clock),
-    ...tellOfChanges(context, options.clock),
+    ...publishEvents(context, options.clock),
     // A project's executor has it already.
     ...(options.bigResults ? [context.executor.use(longResults(options.bigResults))] : []),
     context.source.addCheck?.(({ clients }) => checkGatewayClients(clients, token)) ?? (() => {}),
@@ -110,7 +110,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       token = next
       context.clients.setToken(next)
     },
-    fetch: (request, env) => app(request, env ?? {}),
+    fetch: (request, env) => app.fetch(request, env ?? {}),
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
       await calls.drain(drainMs, options.clock)
@@ -124,30 +124,21 @@ export function createGateway(given: GatewayOptions): Gateway {
 }
 
 function contextOf(options: GatewayOptions & { token: string | false }): GatewayContext {
-  const { slowMs = DEFAULT_SLOW_MS, clock } = options
+  const { slowMs = DEFAULT_SLOW_MS, clock, token, instructions = DEFAULT_INSTRUCTIONS } = options
   const logger = quietLogger(options.logger)
   const source = sourceOf(options)
   const { executor } = source
+  const { tools } = executor
   const calls = new ActiveCalls()
+  const streams = new Streams()
   const list = () => options.clients ?? source.config?.clients
-  checkGatewayClients(list(), options.token)
-  checkGatewayOAuth(oauthOf(options), options.token)
-  const oauth = new OAuthClients({ tools: executor.tools, config: () => oauthOf(options), logger })
-  const clients = new Clients({ tools: executor.tools, token: options.token, list, oauth })
+  checkGatewayClients(list(), token)
+  checkGatewayOAuth(oauthOf(options), token)
+  const oauth = new OAuthClients({ tools, config: () => oauthOf(options), logger })
+  const clients = new Clients({ tools, token, list, oauth })
   return {
-    executor,
-    source,
-    clients,
-    callers: new CallerFigures(() => clients.names()),
-    instructions: options.instructions ?? DEFAULT_INSTRUCTIONS,
-    calls,
-    journal: new CallJournal({
-      tools: executor.tools,
-      slowMs,
-      traceUrl: traceId => traceUrlOf(source, traceId),
-    }),
-    underWay: new CallsUnderWay(),
-    conversations: new ChatConversations(),
+    ...{ executor, source, clients, instructions, calls, streams, logger },
+    recent: new RecentCalls({ tools, slowMs, traceUrl: traceId => traceUrlOf(source, traceId) }),
     archive: new ChatArchive({
       folder: () => conversationsFolder(source),
       onProblem: error => logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation'),
@@ -155,12 +146,11 @@ function contextOf(options: GatewayOptions & { token: string | false }): Gateway
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
     mcp: createMcpEndpoint({
-      ...{ executor, calls, clients, source, logger },
+      ...{ executor, calls, clients, source, logger, streams },
       catalog: source.catalog,
       results: source.bigResults,
       offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
     }),
-    logger,
   }
 }
 
@@ -175,17 +165,47 @@ export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undef
   return oauth ?? project?.config?.gateway?.oauth
 }
 
+const PAGE_METHODS = ['GET', 'HEAD']
+const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
+/** A browser returns from a login without a token; its answer is identified by its state. */
+const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH, HEALTH_PATH]
+
 /** The guard sees every request first. */
-function createApp(context: GatewayContext, options: GatewayOptions): Gateway['fetch'] {
+function createApp(context: GatewayContext, options: GatewayOptions): App {
+  const { clients, mcp, logger } = context
   const files = new ConsoleFiles(options.console ?? findConsole())
-  const guard = createGuard({ hosts: options.hosts, clients: context.clients })
-  const routes = createRoutes(context, files)
-  return (request, env) => {
-    const path = PAGE_METHODS.includes(request.method) ? getPath(request) : undefined
-    const isPage = path !== undefined && files.has(path)
-    const isOpen = isPage || (path !== undefined && OPEN_PATHS.includes(path))
-    const answer = () => (isPage ? files.answer(request) : routes.fetch(request, env))
-    const refusal = guard(request, isOpen)
-    return refusal instanceof Promise ? refusal.then(found => found ?? answer()) : (refusal ?? answer())
-  }
+  const app: App = new Hono<GatewayEnv>()
+  const isOpen = (method: string, path: string) =>
+    PAGE_METHODS.includes(method) && (OPEN_PATHS.includes(path) || files.has(path))
+  app.use(createGuard({ hosts: options.hosts, clients, isOpen }), limitBody)
+  addToolRoutes(app, context)
+  addServerRoutes(app, context)
+  addCallRoutes(app, context)
+  addRunRoutes(app, context)
+  addApprovalRoutes(app, context)
+  addChatRoutes(app, context)
+  addTranscriptionRoutes(app, context)
+  addHealthRoutes(app, context)
+  for (const path of METADATA_PATHS)
+    app.get(path, c => clients.metadata(c.req.raw) ?? failure(404, 'No OAuth issuer is configured'))
+  app.all('/mcp', c => mcp.handle(c))
+  app.notFound(c => {
+    const { method, path } = c.req
+    if (PAGE_METHODS.includes(method) && files.has(path)) return files.answer(c.req.raw)
+    const what = `${method} ${safeText(path, 200)}`
+    const allowed = files.has(path) ? PAGE_METHODS : METHODS.filter(each => isRouted(app, each, path))
+    if (allowed.length === 0) return failure(404, `Not found: ${what}`)
+    return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
+  })
+  app.onError(error => {
+    logger.error({ error: safeText(error.message) }, 'Request failed')
+    return failure(500, 'Internal error; see the log')
+  })
+  return app
+}
+
+/** Apart from the middleware, which sees every request. */
+function isRouted(app: App, method: string, path: string): boolean {
+  const [found] = app.router.match(method === 'HEAD' ? 'GET' : method, path)
+  return found.length > 2
 }

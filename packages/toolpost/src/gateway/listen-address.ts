@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { clientProblems, oauthProblems, tokenProblem } from '../project/check.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import { isLoopback } from '../runtime/loopback.ts'
-import type { ClientList } from './client.ts'
+import type { ClientList } from './clients.ts'
 import { GatewayError } from './gateway-error.ts'
 
 /** Throws if a token could be guessed or cannot be sent. */

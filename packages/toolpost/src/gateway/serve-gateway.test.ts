@@ -139,7 +139,9 @@ describe('closing', () => {
     const events = eventReader(await fetch(`${served.url}api/events`))
     await begun
     const closed = served.close()
-    await expect(call(served.url, 'echo')).rejects.toThrow()
+    expect((await call(served.url, 'echo')).status).toBe(503)
+    const [health, ready] = [await fetch(`${served.url}healthz`), await fetch(`${served.url}readyz`)]
+    expect([health.status, ready.status]).toEqual([200, 503])
     finish('in time')
     expect(await (await answer).json()).toMatchObject({ success: true, result: 'in time' })
     await closed

@@ -3,21 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { DEFAULT_PORT } from '../project/config.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { welcome } from '../runtime/turns.ts'
 import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
-import { fewStreams } from './http/few-streams.ts'
-import { inTurn } from './http/in-turn.ts'
-import { oneAtATime } from './http/one-at-a-time.ts'
-import {
-  CONNECTIONS_WAITING,
-  DEFAULT_HOST,
-  DRAIN_MS,
-  HTTP_LIMITS,
-  LAST_WORDS_MS,
-  MAX_CONNECTIONS,
-  PORTS_TRIED,
-} from './limits.ts'
+import { DEFAULT_HOST, DRAIN_MS, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 import {
   checkGatewayClients,
   checkGatewayOAuth,
@@ -41,7 +29,10 @@ export interface ServedGateway extends Pick<Gateway, 'token' | 'setToken'> {
   port: number
   /** The preferred port, if it was taken and another one is used. */
   takenPort: number | undefined
-  /** Stops listening, waits up to `drainMs` for running calls, and closes every connection. */
+  /**
+   * Accepts no new calls and waits up to `drainMs` for running ones, while `/healthz` and `/readyz` still answer; then stops
+   * listening and closes every connection.
+   */
   close(options?: { drainMs?: number }): Promise<void>
   /** Aborts the running calls now. */
   abort(): void
@@ -58,8 +49,10 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const server = createHttpServer()
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
   const gateway = createGateway({ ...options, hosts: [...hostNamesOf(host), ...hosts] })
-  const listener = getRequestListener((request, env) => gateway.fetch(request, env))
-  server.on('request', oneAtATime(fewStreams(inTurn(listener))))
+  server.on(
+    'request',
+    getRequestListener((request, env) => gateway.fetch(request, env)),
+  )
   // Without a listener, a connection that cannot be accepted (EMFILE) would crash the process.
   server.on('error', error =>
     quietLogger(options.logger).warn({ error: error.message }, 'Could not accept a connection'),
@@ -82,7 +75,6 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
 export function createHttpServer(limits: ServerOptions = HTTP_LIMITS): Server {
   const server = createServer(limits)
   server.maxConnections = MAX_CONNECTIONS
-  server.on('connection', welcome)
   return server
 }
 
@@ -101,7 +93,7 @@ async function listen(server: Server, host: string, port: number, more: number):
 function listenOnce(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, CONNECTIONS_WAITING, () => {
+    server.listen(port, host, () => {
       server.off('error', reject)
       resolve()
     })
@@ -116,9 +108,8 @@ function reason({ code, message }: NodeJS.ErrnoException): string {
 }
 
 async function close(server: Server, gateway: Gateway, drainMs: number): Promise<void> {
-  const closed = new Promise<void>(resolve => server.close(() => resolve()))
-  server.closeIdleConnections()
   await gateway.close({ drainMs })
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
   const giveUp = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
   server.closeIdleConnections()
   await closed

@@ -1,10 +1,7 @@
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest'
-import { echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
-import { startServers } from '../../test/hostile-server/harness.ts'
+import { dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
+import { startServers } from '../testing/hostile-server/harness.ts'
 import { defineTool } from '../tools/tool.ts'
 import { serveGateway } from './serve-gateway.ts'
 
@@ -205,95 +202,12 @@ describe('tasks for a client of the newest protocol', () => {
   })
 })
 
-describe('tasks for a client of 2025-11-25', () => {
-  async function connected(url: string, answer?: (message: string) => unknown) {
-    const client = new ClientV1(
-      { name: 'v1', version: '1' },
-      { capabilities: answer ? { elicitation: {} } : {} },
-    )
-    if (answer) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params.message) as never)
-    await client.connect(new HttpV1(new URL(url)) as never)
-    return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
-  }
-
-  async function streamed(client: ClientV1, name: string) {
-    const seen: { type: string; status?: string; result?: unknown; error?: unknown }[] = []
-    const stream = client.experimental.tasks.callToolStream({ name }, CallToolResultSchema, { task: {} })
-    for await (const message of stream)
-      seen.push({ ...message, ...('task' in message && { status: message.task.status }) })
-    return seen
-  }
-
-  it('a call that asks for one is one, is listed, and gives its result', async () => {
-    const { tool, finish, begun } = patientTool()
-    const { executor } = testGateway([tool])
-    await using served = await servedGateway(executor)
-    await using client = await connected(served.url)
-    expect(client.getServerCapabilities()).toMatchObject({ tasks: { requests: { tools: { call: {} } } } })
-    expect(client.getServerCapabilities()).not.toHaveProperty('extensions')
-    expect((await client.listTools()).tools[0]?.execution).toEqual({ taskSupport: 'optional' })
-    const running = streamed(client, 'patient')
-    await begun
-    const { tasks } = await client.experimental.tasks.listTasks()
-    expect(tasks).toMatchObject([{ status: 'working', pollInterval: expect.any(Number) }])
-    finish('at last')
-    const seen = await running
-    expect(seen[0]).toMatchObject({ type: 'taskCreated' })
-    expect(seen.at(-1)).toMatchObject({ type: 'result', result: { content: [{ text: 'at last' }] } })
-    const related = { 'io.modelcontextprotocol/related-task': { taskId: tasks[0]?.taskId } }
-    expect(seen.at(-1)).toMatchObject({ result: { _meta: related } })
-  })
-
-  it('asks the client while it waits for the result', async () => {
-    const { executor } = testGateway([asking])
-    await using served = await servedGateway(executor)
-    const asked: string[] = []
-    await using client = await connected(served.url, message => {
-      asked.push(message)
-      return { action: 'accept', content: { text: message.toLowerCase() } }
-    })
-    const seen = await streamed(client, 'asking')
-    expect(asked).toEqual(['Who?', 'Where?'])
-    expect(seen.at(-1)).toMatchObject({ type: 'result', result: { content: [{ text: 'who? where?' }] } })
-  })
-
-  it('[F64] belongs to its session, and ends with it', async () => {
-    const { tool, aborted } = patientTool()
-    const { executor } = testGateway([tool])
-    await using served = await servedGateway(executor)
-    await using other = await connected(served.url)
-    const client = await connected(served.url)
-    const stream = client.experimental.tasks.callToolStream({ name: 'patient' }, CallToolResultSchema, {
-      task: { ttl: 60_000 },
-    })
-    const { value } = await stream.next()
-    const { taskId } = (value as { task: { taskId: string } }).task
-    expect((await other.experimental.tasks.listTasks()).tasks).toEqual([])
-    await expect(other.experimental.tasks.cancelTask(taskId)).rejects.toThrow('Task not found')
-    await (client.transport as HttpV1).terminateSession()
-    await aborted
-    await client.close()
-  })
-
-  it('cancelling reaches the tool, and a task that has ended cannot be cancelled', async () => {
-    const { tool, aborted } = patientTool()
-    const { executor } = testGateway([tool])
-    await using served = await servedGateway(executor)
-    await using client = await connected(served.url)
-    const stream = client.experimental.tasks.callToolStream({ name: 'patient' }, CallToolResultSchema, {
-      task: {},
-    })
-    const { value } = await stream.next()
-    const { taskId } = (value as { task: { taskId: string } }).task
-    expect(await client.experimental.tasks.cancelTask(taskId)).toMatchObject({ status: 'cancelled' })
-    await aborted
-    await expect(client.experimental.tasks.cancelTask(taskId)).rejects.toThrow('has ended: cancelled')
-  })
-
-  it('without a session a call is a call', async () => {
-    await using gateway = testGateway()
-    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', task: {} } }
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-    expect(await (await gateway.post('/mcp', body, { headers })).text()).toContain('"content"')
-  })
+it('a client of 2025-11-25 gets results, and no tasks', async () => {
+  await using gateway = testGateway()
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const params = { name: 'echo', task: {} }
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+  expect(await (await gateway.post('/mcp', body, { headers })).text()).toContain('"content"')
+  const list = { jsonrpc: '2.0', id: 1, method: 'tasks/list' }
+  expect(await dataOf(gateway.post('/mcp', list, { headers }))).toMatchObject({ error: { code: -32_601 } })
 })

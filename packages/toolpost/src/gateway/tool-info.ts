@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { exampleSentences } from '../models/offline/example-sentences.ts'
-import { JsonWriter, RawJson } from '../runtime/json-writer.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { toolpostVersion } from '../runtime/version.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { plainSchema } from '../schema/limits.ts'
 import { signatureOf } from '../schema/signature.ts'
@@ -7,12 +10,16 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
 
-/** Leaves out what cannot be read of a tool, without affecting other tools. */
+const known = new WeakMap<Tool, ToolInfo>()
+
+/** A tool for the API, described once. Leaves out what cannot be read, without affecting other tools. */
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
+  const found = known.get(tool)
+  if (found) return found
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
   const outputSchema = plainSchema(() => tool.outputSchema)
   const sentences = sentencesOf(tool, tools)
-  return {
+  const info = {
     name,
     ...(title !== undefined && { title }),
     description,
@@ -26,6 +33,8 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(sentences.length > 0 && { sentences }),
   }
+  known.set(tool, info)
+  return info
 }
 
 function sentencesOf(tool: Tool, tools: ToolManager): string[] {
@@ -42,25 +51,34 @@ export function inputSchemaOf(tool: Tool): JsonSchema {
   return plainSchema(() => jsonSchemaOf(tool)) ?? open
 }
 
-/**
- * A JSON description of each tool, made once per tool when it is first written: a list of 10,000 tools is written in
- * slices, and is cached the next time.
- */
-export class ToolTexts {
-  readonly #texts = new WeakMap<Tool, RawJson>()
-  readonly #describe: (tool: Tool) => object
+type Document = Record<string, unknown> & { info: object; paths: Record<string, object> }
 
-  constructor(describe: (tool: Tool) => object) {
-    this.#describe = describe
-  }
+let ownApi: Document | undefined
 
-  of(tool: Tool): { toJSON(): RawJson } {
-    return { toJSON: () => this.#texts.get(tool) ?? this.#made(tool) }
+/** The API as an OpenAPI document, with every tool as an operation, so that OpenAPI clients can call them. */
+export function openApi(offered: readonly Tool[], tools: ToolManager): object {
+  ownApi ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'openapi.json'), 'utf8')) as Document
+  const paths = { ...ownApi.paths }
+  for (const tool of offered) {
+    const { name, schema, description, source, title = name } = toolInfo(tool, tools)
+    paths[`/api/tools/${encodeURIComponent(name.toWellFormed())}/call`] = {
+      post: {
+        operationId: name,
+        summary: title,
+        description,
+        tags: [source],
+        requestBody: { required: true, content: { 'application/json': { schema } } },
+        responses: TOOL_RESPONSES,
+      },
+    }
   }
+  return { ...ownApi, info: { ...ownApi.info, version: toolpostVersion() }, paths }
+}
 
-  #made(tool: Tool): RawJson {
-    const text = new RawJson(new JsonWriter(this.#describe(tool)).rest())
-    this.#texts.set(tool, text)
-    return text
-  }
+const RESULT = { $ref: '#/components/schemas/ToolResult' }
+const TOOL_RESPONSES = {
+  200: { description: 'The answer', content: { 'application/json': { schema: RESULT } } },
+  ...Object.fromEntries(
+    [400, 401, 403, 404, 413, 429, 503].map(status => [status, { $ref: `#/components/responses/${status}` }]),
+  ),
 }

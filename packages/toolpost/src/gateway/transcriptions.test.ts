@@ -3,8 +3,8 @@ import { ADDRESS, dataOf, eventReader, type TestGateway, testGateway } from '../
 import { ToolExecutor } from '../executor/executor.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import type { GatewaySource } from './gateway-context.ts'
-import { sourceOf } from './gateway-source.ts'
+import type { GatewaySource } from './context.ts'
+import { sourceOf } from './context.ts'
 import { MAX_AUDIO_BYTES } from './limits.ts'
 import { serveGateway } from './serve-gateway.ts'
 

@@ -1,41 +1,33 @@
+import { randomUUID } from 'node:crypto'
 import type { ClientCapabilities } from '@modelcontextprotocol/server'
+import { fingerprint } from '../../interceptors/canonical.ts'
+import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../runtime/guards.ts'
-import type { AskedBy, Caller } from '../../tools/caller.ts'
+import type { AskedBy } from '../../tools/caller.ts'
 import type { Progress } from '../../tools/tool.ts'
+import { Disconnected } from '../http.ts'
+import { ELICITATION_MS, MAX_ELICITATIONS, TASK_AFTER_MS } from '../limits.ts'
 import {
   answerOf,
   CANNOT_SHOW,
+  type ClientHelp,
   canShow,
   elicitParams,
-  levelIn,
   logTo,
-  type McpRequest,
-} from './client-peer.ts'
-
-/** How a client helps with work done for it, and follows its progress. */
-export interface ClientHelp extends Caller {
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Called with the id of the durable run that the work became. */
-  readonly onRun?: ((id: string) => void) | undefined
-}
-
-/** Work done for a client, with its help; ends when the signal aborts. `current` is the request now waiting for it. */
-export type Work<Result> = (
-  help: ClientHelp,
-  signal: AbortSignal,
-  current: () => McpRequest | undefined,
-) => Promise<Result>
+  type Work,
+} from './call-tool.ts'
+import type { McpRequest, Params } from './protocol.ts'
 
 /** Whose work it is and what it is about: only the same client may continue it, with the same request. */
-export interface Owner {
+interface Owner {
   client: string
   about: string
 }
 
-export interface ClientCallOptions<Result> {
-  owner: Owner
+export interface ClientCallOptions {
+  owner?: Owner
   capabilities: ClientCapabilities
-  work: Work<Result>
+  work: Work<object>
   /** Whether it may become a task if it takes long. */
   mayBeTask?: boolean | undefined
 }
@@ -47,13 +39,13 @@ interface OpenQuestion {
   settle(response: unknown): void
 }
 
-export const ASKS = Symbol('asks')
-export const TAKES_LONG = Symbol('takes long')
+const ASKS = Symbol('asks')
+const TAKES_LONG = Symbol('takes long')
 
-/** Work that outlives the request that started it, with its open questions to the client. */
-export class ClientCall<Result = unknown> {
-  readonly owner: Owner
-  readonly result: Promise<Result>
+/** Work for a client of the newest protocol that outlives the request that started it, with its open questions. */
+export class ClientCall {
+  readonly owner: Owner | undefined
+  readonly result: Promise<object>
   /** Called when a question opens or closes, and on progress. */
   onChange: ((progress?: Progress) => void) | undefined
   /** The durable run behind it, if there is one: any process can continue it. */
@@ -69,7 +61,7 @@ export class ClientCall<Result = unknown> {
   #timer: NodeJS.Timeout | undefined
   #asked = 0
 
-  constructor({ owner, capabilities, work, mayBeTask }: ClientCallOptions<Result>) {
+  constructor({ owner, capabilities, work, mayBeTask }: ClientCallOptions) {
     this.owner = owner
     this.#capabilities = capabilities
     // Deferred until there is a request to log to.
@@ -84,13 +76,16 @@ export class ClientCall<Result = unknown> {
    * Resolves to the result, to ASKS if the client has to be asked something first, or to TAKES_LONG after `longAfterMs`
    * or when the tool's server says so.
    */
-  async goOn(request: McpRequest, longAfterMs?: number): Promise<Result | typeof ASKS | typeof TAKES_LONG> {
+  async goOn(
+    request: McpRequest,
+    responses: Params,
+    longAfterMs?: number,
+  ): Promise<object | typeof ASKS | typeof TAKES_LONG> {
     this.#request = request
     clearTimeout(this.#timer)
     const abort = () => this.giveUp(request.signal.reason)
     request.signal.addEventListener('abort', abort)
     if (request.signal.aborted) abort()
-    const responses = (request.inputResponses ?? {}) as Record<string, unknown>
     for (const [key, { isHandedOut }] of this.#open) if (isHandedOut) this.#settle(key, responses[key])
     const asks = this.#untilAsked()
     const long = longAfterMs === undefined ? [] : [this.#untilLong(longAfterMs)]
@@ -129,27 +124,8 @@ export class ClientCall<Result = unknown> {
     return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]))
   }
 
-  /** Sends the client every question it has not been sent yet, now and later, until the returned function is called. */
-  askWith(send: (request: OpenQuestion['request']) => Promise<unknown>): () => void {
-    const askAll = () => {
-      for (const [key, question] of this.#open) {
-        if (question.isHandedOut) continue
-        question.isHandedOut = true
-        send(question.request).then(
-          response => this.#settle(key, response),
-          () => this.#settle(key, undefined),
-        )
-      }
-    }
-    this.#onQuestion = askAll
-    askAll()
-    return () => {
-      if (this.#onQuestion === askAll) this.#onQuestion = undefined
-    }
-  }
-
   /** Settles the questions that have an answer; the others stay open. */
-  answer(responses: Record<string, unknown>): void {
+  answer(responses: Params): void {
     for (const key of [...this.#open.keys()])
       if (Object.hasOwn(responses, key)) this.#settle(key, responses[key])
   }
@@ -157,7 +133,7 @@ export class ClientCall<Result = unknown> {
   expireIn(ms: number, forget: () => void): void {
     this.#timer = setTimeout(() => {
       forget()
-      this.giveUp()
+      this.giveUp(new Disconnected())
     }, ms).unref()
   }
 
@@ -190,7 +166,7 @@ export class ClientCall<Result = unknown> {
   #help(): ClientHelp {
     const { elicitation, sampling, roots } = this.#capabilities
     return {
-      onLog: message => this.#request && logTo(this.#request, levelIn(this.#request))?.(message),
+      onLog: message => this.#request && logTo(this.#request)?.(message),
       ...(elicitation && {
         ask: async question => {
           if (!canShow(this.#capabilities, question)) return { action: 'decline', reason: CANNOT_SHOW }
@@ -223,4 +199,64 @@ export class ClientCall<Result = unknown> {
 function recordOf(response: unknown, what: string): Record<string, unknown> {
   if (!isRecord(response)) throw new Error(`The client did not ${what}`)
   return response
+}
+
+export interface SuspendableWork extends Pick<ClientCallOptions, 'capabilities' | 'work'> {
+  /** Whose request it is: only this client may continue it, … */
+  client: string
+  /** … with the same request. */
+  about: unknown
+  /** Turns a long call into a task, if the client knows tasks and there is room. */
+  toTask?: ((call: ClientCall) => object | undefined) | undefined
+}
+
+/**
+ * Requests of the newest protocol, in which servers cannot send requests: the client gets the questions in place of a
+ * result and returns with the answers. The work continues from there; it is never restarted.
+ */
+export class SuspendedCalls {
+  /** By the state that the client sends back; oldest first. */
+  readonly #suspended = new Map<string, ClientCall>()
+
+  async run(request: McpRequest, { client, about, toTask, ...options }: SuspendableWork): Promise<object> {
+    const { requestState: state, inputResponses } = request.params
+    const owner: Owner = { client, about: fingerprint(about) }
+    const responses = isRecord(inputResponses) ? inputResponses : {}
+    const call =
+      state === undefined
+        ? new ClientCall({ ...options, owner, mayBeTask: toTask !== undefined })
+        : this.#take(String(state), owner)
+    let outcome = await call.goOn(request, responses, toTask && TASK_AFTER_MS)
+    if (outcome === TAKES_LONG) outcome = toTask?.(call) ?? (await call.goOn(request, {}))
+    return outcome === ASKS ? this.#suspend(call) : (outcome as object)
+  }
+
+  #take(state: string, { client, about }: Owner): ClientCall {
+    const call = this.#suspended.get(state)
+    if (call?.owner?.client !== client || call.owner.about !== about)
+      throw new RpcError('This question is no longer open: call again', { code: INVALID_PARAMS })
+    this.#suspended.delete(state)
+    return call
+  }
+
+  #suspend(call: ClientCall): object {
+    if (this.#suspended.size >= MAX_ELICITATIONS) this.#makeRoom()
+    const requestState = randomUUID()
+    this.#suspended.set(requestState, call)
+    // Even if it has finished by then: the result waits for the client.
+    call.expireIn(ELICITATION_MS, () => this.#suspended.delete(requestState))
+    return { resultType: 'input_required', inputRequests: call.handOut(), requestState }
+  }
+
+  /** Drops the oldest of the client with the most, so that no client can push out another's. */
+  #makeRoom(): void {
+    const counts = new Map<string, number>()
+    for (const { owner } of this.#suspended.values())
+      counts.set(owner?.client ?? '', (counts.get(owner?.client ?? '') ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    const oldest = [...this.#suspended].find(([, { owner }]) => counts.get(owner?.client ?? '') === most)
+    if (!oldest) return
+    this.#suspended.delete(oldest[0])
+    oldest[1].giveUp()
+  }
 }

@@ -7,8 +7,8 @@ import { onlyFor, type ResultOwner } from '../../tools/results/result-store.ts'
 import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
-import type { Client } from '../client.ts'
-import { REMEMBERED_SUBJECTS } from '../limits.ts'
+import type { Client } from '../clients.ts'
+import { REMEMBERED_CLIENTS } from '../limits.ts'
 
 /** How tools are offered to clients. */
 export interface OfferSettings {
@@ -55,7 +55,7 @@ export class KnownClients {
     this.#known.delete(key)
     this.#known.set(key, known)
     const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size > REMEMBERED_SUBJECTS) this.#known.delete(oldest)
+    if (oldest !== undefined && this.#known.size > REMEMBERED_CLIENTS) this.#known.delete(oldest)
     return known
   }
 }

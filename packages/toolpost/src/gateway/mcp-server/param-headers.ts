@@ -1,46 +1,63 @@
 import { type HeaderParameter, headerParameters } from '../../mcp/header-parameters.ts'
-import { isRecord, valueAt } from '../../runtime/guards.ts'
+import { valueAt } from '../../runtime/guards.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { json } from '../http/answers.ts'
+import type { RequestContext } from '../http.ts'
 import { inputSchemaOf } from '../tool-info.ts'
+import type { Params } from './protocol.ts'
 
 const HEADER_MISMATCH = -32_020
 const ENCODED = /^=\?base64\?(.*)\?=$/s
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const DECIMAL = /^-?\d+(\.\d+)?$/
 
-const known = new WeakMap<Tool, readonly HeaderParameter[]>()
+/** Which parameter of a method the header `Mcp-Name` mirrors. */
+const NAMES: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+}
 
 /**
- * Refuses a request whose headers that mirror arguments differ from the arguments: a proxy may have decided by the
- * headers. The SDK checks this only for its own servers.
+ * Why the headers that every request of the newest protocol needs disagree with its body: a proxy may have decided by the
+ * headers. The classification has compared version and method if they are there.
  */
-export function refusedParamHeaders(
-  { headers }: Request,
-  { id, params }: Readonly<Record<string, unknown>>,
-  tool: Tool,
-): Response | undefined {
+export function headerMismatch(c: RequestContext, method: string, params: Params) {
+  for (const header of ['MCP-Protocol-Version', 'Mcp-Method'])
+    if (c.req.header(header) === undefined) return mismatch(header, `${header} is missing`)
+  const parameter = Object.hasOwn(NAMES, method) ? (NAMES[method] ?? '') : undefined
+  if (parameter === undefined || typeof params[parameter] !== 'string') return undefined
+  const problem = problemOf(c.req.header('mcp-name'), params[parameter], 'string')
+  return problem && mismatch('Mcp-Name', `Mcp-Name ${problem} params.${parameter}`)
+}
+
+const known = new WeakMap<Tool, readonly HeaderParameter[]>()
+
+/** Why headers that mirror arguments of a tool disagree with the arguments. */
+export function paramMismatch(c: RequestContext, params: Params, tool: Tool | undefined) {
+  if (!tool) return undefined
   const parameters = known.get(tool) ?? headerParameters(inputSchemaOf(tool)).parameters
   known.set(tool, parameters)
-  const args = isRecord(params) ? params.arguments : undefined
-  for (const parameter of parameters) {
-    const header = `Mcp-Param-${parameter.header}`
-    const problem = problemOf(headers.get(header), valueAt(args, parameter.path), parameter.type)
-    if (problem === undefined) continue
-    const body = `${header} ${problem} ${parameter.path.join('.')}`
-    const message = `Bad Request: the request headers and body disagree: ${body}`
-    const error = { code: HEADER_MISMATCH, message, data: { mismatch: { header, body } } }
-    const isId = typeof id === 'string' || typeof id === 'number'
-    return json({ jsonrpc: '2.0', id: isId ? id : null, error }, 400)
+  for (const { header: name, path, type } of parameters) {
+    const header = `Mcp-Param-${name}`
+    const problem = problemOf(c.req.header(header), valueAt(params.arguments, path), type)
+    if (problem) return mismatch(header, `${header} ${problem} ${path.join('.')}`)
   }
   return undefined
 }
 
+function mismatch(header: string, body: string) {
+  const message = `Bad Request: the request headers and body disagree: ${body}`
+  return { code: HEADER_MISMATCH, message, data: { mismatch: { header, body } } }
+}
+
 /** What is wrong with a header; the argument's name follows. */
-function problemOf(header: string | null, value: unknown, type: string): string | undefined {
+function problemOf(header: string | undefined, value: unknown, type: string): string | undefined {
   const text = textOf(value)
   if (text === undefined) return undefined
-  if (header === null) return 'is missing and the body has'
+  if (header === undefined) return 'is missing and the body has'
   const decoded = decode(header)
   if (decoded === undefined) return 'is not valid Base64 of'
   const isNumber = (type === 'integer' || type === 'number') && typeof value === 'number'

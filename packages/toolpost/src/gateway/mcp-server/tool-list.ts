@@ -1,14 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
 import { isSpecType, type Tool as McpToolEntry } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
-import { nextTurn } from '../../runtime/turns.ts'
 import { compileSchema } from '../../schema/compile.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
 import { plainSchema, schemaProblem } from '../../schema/limits.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 
-/** How long to work before giving others a turn. */
-const SLICE_MS = 5
 /** Larger output schemas are not announced: each is compiled to check that clients can use it. */
 const MAX_OUTPUT_SUBSCHEMAS = 150
 
@@ -21,14 +19,15 @@ export class ToolList {
   async entries(tools: readonly Tool[], isNewest = false): Promise<McpToolEntry[]> {
     const known = isNewest ? this.#newest : this.#entries
     const entries: McpToolEntry[] = []
-    let until = performance.now() + SLICE_MS
     for (const tool of [...tools]) {
-      const entry = known.get(tool) ?? (await describe(tool, isNewest))
-      known.set(tool, entry)
+      let entry = known.get(tool)
+      if (!entry) {
+        entry = await describe(tool, isNewest)
+        known.set(tool, entry)
+        // Describing 10,000 tools takes a second.
+        if (entries.length % 50 === 0) await setImmediate()
+      }
       entries.push(entry)
-      if (performance.now() < until) continue
-      await nextTurn()
-      until = performance.now() + SLICE_MS
     }
     return entries
   }
@@ -53,8 +52,6 @@ async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
     ...(description !== undefined && { description }),
     inputSchema: objectSchema(inputSchemaOf(tool)),
     ...(outputSchema && { outputSchema }),
-    // Any call can be a task; in the newest protocol, the client does not decide that.
-    ...(!isNewest && { execution: { taskSupport: 'optional' as const } }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
   const { icons, _meta } = passedOn

@@ -1,27 +1,60 @@
-import type { Hono } from 'hono'
+import { randomUUID } from 'node:crypto'
 import { safeText } from '../../logging/safe-value.ts'
-import type { Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
-import type { ChatCall, ChatEnd, ChatEvents } from '../api-types.ts'
-import { recordResult } from '../call-journal.ts'
-import { onSignal } from '../caller.ts'
-import type { ChatTurn } from '../chat/chat-types.ts'
+import type { AiClient, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
+import { Conversations } from '../../models/conversations.ts'
+import { ModelError } from '../../models/model-error.ts'
+import type { ChatCall, ChatEnd, ChatEvents, ChatTurn } from '../api-types.ts'
+import { messagesOf, TurnRecorder } from '../chat/turns.ts'
+import type { Client } from '../clients.ts'
+import type { GatewayContext, GatewaySource } from '../context.ts'
 import {
-  type Answerer,
-  answererFor,
-  type ChatQuestion,
-  prefixOf,
-  readQuestion,
-} from '../chat/read-question.ts'
-import { messagesOf } from '../chat/turn-messages.ts'
-import { TurnRecorder } from '../chat/turn-recorder.ts'
-import type { GatewayContext } from '../gateway-context.ts'
-import { busy, EVENT_STREAM_HEADERS, failure, json, shuttingDown } from '../http/answers.ts'
-import { eventText } from '../http/event-text.ts'
-import { MAX_CHATS, RECORDED_BYTES } from '../limits.ts'
-import { recordValue } from '../record-value.ts'
+  type App,
+  busy,
+  EVENT_STREAM_HEADERS,
+  eventText,
+  failure,
+  json,
+  metaOf,
+  onSignal,
+  type RequestContext,
+  readRecord,
+  shuttingDown,
+} from '../http.ts'
+import {
+  KEPT_CHARACTERS,
+  KEPT_CONVERSATIONS,
+  KEPT_MESSAGES,
+  MAX_CHATS,
+  MAX_MESSAGE_LENGTH,
+} from '../limits.ts'
+import { recordResult, recordValue } from '../recent-calls.ts'
+import { wantsQuestions } from './tools.ts'
 
-export function addChatRoutes(app: Hono, context: GatewayContext): void {
-  const { source, clients } = context
+const STILL_ANSWERING = 'This conversation is still being answered'
+
+/** A question in the chat. */
+interface Question {
+  client: Client
+  message: string
+  /** The id of its conversation, known or new. */
+  conversation: string
+  /** The turn it replaces, counted from 0: that one and those after it are dropped. */
+  turn: number | undefined
+  answerer: Answerer
+  meta: ReturnType<typeof metaOf>
+  /** Whether the person chatting can answer questions from tools. */
+  canBeAsked: boolean
+}
+
+interface Answerer {
+  client: AiClient
+  /** The model's name. */
+  name: string
+}
+
+export function addChatRoutes(app: App, context: GatewayContext): void {
+  const { source } = context
+  const chat = new Chat(context)
   app.get('/api/model', async () => {
     const model = await source.model()
     return json({ name: model.name, why: model.why, voice: source.voice() !== undefined })
@@ -29,149 +62,218 @@ export function addChatRoutes(app: Hono, context: GatewayContext): void {
   // Only those who may choose a model see the choice.
   app.get('/api/models', async c => {
     const usual = async () => (source.client ? [await source.model()] : [])
-    const models = clients.of(c.req.raw).isNamed ? await usual() : await (source.models?.() ?? usual())
+    const models = c.var.client.isNamed ? await usual() : await (source.models?.() ?? usual())
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
-  app.post('/api/chat', async c => {
-    const question = await readQuestion(c.req.raw, clients.of(c.req.raw))
-    if (question instanceof Response) return question
-    const { calls, conversations } = context
-    if (calls.isDraining) return shuttingDown()
-    const answerer = await answererFor(question, source)
-    if (answerer instanceof Response) return answerer
-    const known = await knownConversation(question, context)
-    if (conversations.isBusy(known)) return failure(409, 'This conversation is still being answered')
-    if (conversations.answering >= MAX_CHATS) return busy('Too many questions at once')
-    const place = conversations.place(known, prefixOf(question.client))
-    const work = { question, answerer, place, context }
-    return new Response(answerStream(work, c.req.raw.signal), { headers: EVENT_STREAM_HEADERS })
+  app.post('/api/chat', c => chat.answer(c))
+  addConversationRoutes(app, context, chat)
+}
+
+/** The chat's conversations; every client has its own. */
+function addConversationRoutes(app: App, { archive }: GatewayContext, chat: Chat): void {
+  const path = '/api/conversations/:id'
+  const unknown = () => failure(404, 'No conversation with this id')
+  app.get('/api/conversations', async c => json({ conversations: await archive.list(c.var.client.name) }))
+  app.get(path, async c => {
+    const found = await archive.get(c.var.client.name, c.req.param('id'))
+    if (!found) return unknown()
+    const { owner: _, ...conversation } = found
+    return json(conversation)
   })
-}
-
-/** An unknown id starts a new conversation under another id: clients cannot make up ids. */
-async function knownConversation(
-  { client, conversation }: ChatQuestion,
-  { archive }: GatewayContext,
-): Promise<string | undefined> {
-  return conversation === undefined ? undefined : (await archive.get(client.name, conversation))?.id
-}
-
-/** A question that is being answered. */
-interface Work {
-  question: ChatQuestion
-  answerer: Answerer
-  /** Its conversation, reserved until the answer is done. */
-  place: { id: string; release(): void }
-  context: GatewayContext
-}
-
-/** Streams the answer: `token`, `call`, `status`, and finally always one `end`. */
-function answerStream(work: Work, signal: AbortSignal): ReadableStream {
-  const encoder = new TextEncoder()
-  const gone = onSignal(signal)
-  let isOpen = true
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send: Send = (event, data) => {
-        if (isOpen) controller.enqueue(encoder.encode(eventText(event, data)))
-      }
-      const answered = work.context.calls.run(gone, stop => answer(work, { stop, send }))
-      void answered.then(() => isOpen && controller.close())
-    },
-    cancel: () => {
-      isOpen = false
-      gone.abort()
-    },
+  app.patch(path, async c => {
+    const body = await readRecord(c)
+    if (body instanceof Response) return body
+    const { name } = body
+    if (typeof name !== 'string' || name.trim() === '')
+      return failure(400, "'name' must be a non-empty string")
+    const renamed = await archive.rename(c.var.client.name, c.req.param('id'), name)
+    return renamed ? json(renamed) : unknown()
+  })
+  app.delete(path, async c => {
+    const id = c.req.param('id')
+    if (chat.isBusy(id)) return failure(409, STILL_ANSWERING)
+    if (!(await archive.remove(c.var.client.name, id))) return unknown()
+    chat.forget(id)
+    return new Response(null, { status: 204 })
   })
 }
 
 type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
+type Outcome = Pick<ChatEnd, 'text' | 'stopReason' | 'error' | 'usage'>
 
-interface Answering {
-  stop: AbortSignal
-  send: Send
-}
+/** Answers questions, one at a time in each conversation. */
+class Chat {
+  readonly #context: GatewayContext
+  /** The exact messages of conversations, for the lifetime of this process. */
+  readonly #exact = new Conversations({
+    conversations: KEPT_CONVERSATIONS,
+    messages: KEPT_MESSAGES,
+    characters: KEPT_CHARACTERS,
+  })
+  readonly #busy = new Set<string>()
 
-/** Never rejects: `end` says what went wrong. The answer is saved before `end` is sent. */
-async function answer(work: Work, { stop, send }: Answering): Promise<void> {
-  const { question, answerer, place, context } = work
-  const { archive, logger } = context
-  const startedAt = performance.now()
-  const recorder = new TurnRecorder(question.message)
-  const told: Send = (event, data) => {
-    recorder.take(event, data)
-    send(event, data)
+  constructor(context: GatewayContext) {
+    this.#context = context
   }
-  try {
-    const before = await turnsBefore(work)
-    const outcome = await ask(work, before, { stop, send: told })
-    const end: ChatEnd = {
+
+  isBusy(id: string): boolean {
+    return this.#busy.has(id)
+  }
+
+  forget(id: string): void {
+    this.#exact.forget(id)
+  }
+
+  /** Streams the answer: `token`, `call`, `status`, and finally always one `end`. */
+  async answer(c: RequestContext): Promise<Response> {
+    const question = await this.#read(c)
+    if (question instanceof Response) return question
+    if (this.isBusy(question.conversation)) return failure(409, STILL_ANSWERING)
+    if (this.#busy.size >= MAX_CHATS) return busy('Too many questions at once')
+    this.#busy.add(question.conversation)
+    const gone = onSignal(c.req.raw.signal)
+    const encoder = new TextEncoder()
+    let isOpen = true
+    const stream = new ReadableStream<Uint8Array>({
+      start: controller => {
+        const send: Send = (event, data) => {
+          if (isOpen) controller.enqueue(encoder.encode(eventText(event, data)))
+        }
+        const answered = this.#context.calls.run(gone, stop => this.#answer(question, stop, send))
+        void answered.then(() => isOpen && controller.close())
+      },
+      cancel: () => {
+        isOpen = false
+        gone.abort()
+      },
+    })
+    return new Response(stream, { headers: EVENT_STREAM_HEADERS })
+  }
+
+  /** The question in a request, or the response to an invalid one. */
+  async #read(c: RequestContext): Promise<Question | Response> {
+    const { calls, source, archive } = this.#context
+    const { client } = c.var
+    const body = await readRecord(c)
+    if (body instanceof Response) return body
+    const { message, conversation, turn, model } = body
+    if (typeof message !== 'string' || message.trim() === '')
+      return failure(400, "'message' must be a non-empty string")
+    if (message.length > MAX_MESSAGE_LENGTH)
+      return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
+    if (turn !== undefined && !(Number.isSafeInteger(turn) && (turn as number) >= 0))
+      return failure(400, "'turn' must be a whole number, 0 or greater")
+    if (model !== undefined && typeof model !== 'string') return failure(400, "'model' must be a string")
+    if (model !== undefined && client.isNamed)
+      return failure(403, "Only the gateway's own token can choose a model")
+    if (calls.isDraining) return shuttingDown()
+    const answerer = await answererFor(model, source)
+    if (answerer instanceof Response) return answerer
+    // An unknown id, or another client's, starts a new conversation under another id.
+    const known = typeof conversation === 'string' && (await archive.get(client.name, conversation))
+    return {
+      client,
+      message,
+      conversation: known ? known.id : `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`,
+      turn: turn as number | undefined,
+      answerer,
+      meta: metaOf(key => c.req.header(key)),
+      canBeAsked: wantsQuestions(c),
+    }
+  }
+
+  /** Never rejects: `end` says what went wrong. The answer is saved before `end` is sent. */
+  async #answer(question: Question, stop: AbortSignal, send: Send): Promise<void> {
+    const { archive, logger } = this.#context
+    const { client, conversation, answerer, message, turn } = question
+    const startedAt = performance.now()
+    const recorder = new TurnRecorder(message)
+    const told: Send = (event, data) => {
+      recorder.take(event, data)
+      send(event, data)
+    }
+    let outcome: Outcome = { text: '', stopReason: 'error', error: 'The answer could not be saved' }
+    const end = (): ChatEnd => ({
       ...outcome,
-      conversation: place.id,
+      conversation,
       model: answerer.name,
       durationMs: Math.round(performance.now() - startedAt),
-    }
-    await archive.keep(question.client.name, place.id, [...before, recorder.turn(end)])
-    send('end', end)
-  } catch (error) {
-    logger.error({ error: safeText(String(error)) }, 'Could not save a conversation')
-  } finally {
-    place.release()
-  }
-}
-
-/** The turns before the question in its conversation. */
-async function turnsBefore({ question, place, context }: Work): Promise<readonly ChatTurn[]> {
-  const known = await context.archive.get(question.client.name, place.id)
-  return known?.turns.slice(0, question.turn) ?? []
-}
-
-async function ask(
-  { question, answerer, place, context }: Work,
-  before: readonly ChatTurn[],
-  { stop, send }: Answering,
-): Promise<Pick<ChatEnd, 'text' | 'stopReason' | 'iterations' | 'error' | 'usage'>> {
-  const { executor, logger, conversations, instructions, questions } = context
-  const { client, message, meta, canBeAsked, turn } = question
-  // The exact messages while this process lives; after that, as saved.
-  const exact = turn === undefined ? conversations.of(place.id) : undefined
-  const said: readonly ConversationMessage[] = exact ?? messagesOf(before, result => executor.text(result))
-  try {
-    const asked = [
-      { role: 'system', content: instructions },
-      ...said,
-      { role: 'user', content: message },
-    ] as const
-    const given: Answer = await answerer.client.ask(asked, {
-      executor,
-      origin: 'chat',
-      meta,
-      caller: client.caller,
-      conversation: place.id,
-      ask: canBeAsked ? questions.askFor({ caller: client.caller }) : undefined,
-      // Read when the question is asked: tools may still be connecting.
-      get tools() {
-        return client.isNamed ? client.tools() : undefined
-      },
-      signal: stop,
-      onToken: text => send('token', { text }),
-      onCall: event => send('call', callData(event)),
-      onStatus: status => send('status', status),
     })
-    conversations.keep(place.id, given.messages)
-    const { text, stopReason, usage, iterations } = given
-    return { text, stopReason, iterations, ...(usage && { usage }) }
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    if (!stop.aborted) logger.warn({ error: safeText(why) }, 'Chat failed')
-    return { text: '', stopReason: stop.aborted ? 'stopped' : 'error', error: safeText(why) }
+    try {
+      const before = (await archive.get(client.name, conversation))?.turns.slice(0, turn) ?? []
+      outcome = await this.#ask(question, before, stop, told)
+      await archive.keep(client.name, conversation, [...before, recorder.turn(end())])
+    } catch (error) {
+      logger.error({ error: safeText(String(error)) }, 'Could not save a conversation')
+    } finally {
+      this.#busy.delete(conversation)
+      send('end', end())
+    }
+  }
+
+  async #ask(
+    { client, conversation, turn, answerer, message, meta, canBeAsked }: Question,
+    before: readonly ChatTurn[],
+    stop: AbortSignal,
+    send: Send,
+  ): Promise<Outcome> {
+    const { executor, logger, instructions, questions } = this.#context
+    // The exact messages while this process lives; after that, as saved.
+    const exact = turn === undefined ? this.#exact.of(conversation) : undefined
+    const said: readonly ConversationMessage[] = exact ?? messagesOf(before, result => executor.text(result))
+    try {
+      const given = await answerer.client.ask(
+        [{ role: 'system', content: instructions }, ...said, { role: 'user', content: message }],
+        {
+          executor,
+          origin: 'chat',
+          meta,
+          caller: client.caller,
+          conversation,
+          ask: canBeAsked ? questions.askFor({ caller: client.caller }) : undefined,
+          // Read when the question is asked: tools may still be connecting.
+          get tools() {
+            return client.isNamed ? client.tools() : undefined
+          },
+          signal: stop,
+          onToken: text => send('token', { text }),
+          onCall: event => send('call', callData(event)),
+          onStatus: status => send('status', status),
+        },
+      )
+      this.#exact.keep(conversation, given.messages)
+      const { text, stopReason, usage } = given
+      return { text, stopReason, ...(usage && { usage }) }
+    } catch (error) {
+      const why = safeText(error instanceof Error ? error.message : String(error))
+      if (!stop.aborted) logger.warn({ error: why }, 'Chat failed')
+      return { text: '', stopReason: stop.aborted ? 'stopped' : 'error', error: why }
+    }
   }
 }
 
-/** In the journal's format: bounded, without secrets. */
+/** The client to answer with this model, or the usual one; or the response that says why there is none. */
+async function answererFor(model: string | undefined, source: GatewaySource): Promise<Answerer | Response> {
+  if (!source.client) return failure(404, 'The chat is off: no model client was passed to createGateway')
+  if (model === undefined) {
+    const usual = await source.model().catch(() => undefined)
+    return { client: source.client, name: usual?.name ?? 'none' }
+  }
+  try {
+    const client = await source.clientOf?.(model)
+    if (client) return { client, name: model }
+  } catch (error) {
+    if (error instanceof ModelError) return failure(400, error.message)
+    throw error
+  }
+  const names = (await source.models?.())?.map(({ name }) => name) ?? []
+  return failure(400, `Unknown model '${model.slice(0, 100)}'; expected one of ${names.join(', ')}`)
+}
+
+/** Bounded, without secrets, as in the list of calls. */
 function callData(event: CallNotice): ChatCall {
   const { id = '', name, args } = event.call
-  const data = { id, name, args: recordValue(args, RECORDED_BYTES).value }
+  const data = { id, name, args: recordValue(args).value }
   return event.type === 'start'
     ? { phase: 'start', ...data }
     : { phase: 'end', ...data, result: recordResult(event.result).result }

@@ -1,8 +1,8 @@
-import type { Hono } from 'hono'
 import type { ServerState } from '../../mcp/server-status.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
-import type { GatewayContext } from '../gateway-context.ts'
-import { json, plainText } from '../http/answers.ts'
+import type { GatewayContext } from '../context.ts'
+import { type App, json, plainText } from '../http.ts'
+import { isSubject } from '../oauth/oauth-clients.ts'
 
 const NO_SERVERS: Readonly<Record<ServerState, number>> = {
   starting: 0,
@@ -17,7 +17,7 @@ const NO_SERVERS: Readonly<Record<ServerState, number>> = {
 export const READY_PATH = '/readyz'
 export const HEALTH_PATH = '/healthz'
 
-export function addHealthRoutes(app: Hono, context: GatewayContext): void {
+export function addHealthRoutes(app: App, context: GatewayContext): void {
   const { executor, calls } = context
   app.get(READY_PATH, () => {
     const status = readiness(context)
@@ -35,7 +35,20 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
     }
     return json(health)
   })
-  app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context)}`))
+  const callers = countCallers(context)
+  app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context, callers)}`))
+}
+
+/** How many calls each client made. Unknown names are counted together, and so are OAuth subjects. */
+function countCallers({ executor, clients }: GatewayContext): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  executor.observe(({ caller, result }) => {
+    if (caller === undefined || !result) return
+    const isKnown = counts.has(caller) || clients.names().includes(caller)
+    const label = isKnown ? caller : isSubject(caller) ? '(oauth)' : '(other)'
+    counts.set(label, (counts.get(label) ?? 0) + 1)
+  })
+  return counts
 }
 
 /** Ready once every server and the durable database have been tried: one that is down does not hold up other calls. */
@@ -66,13 +79,14 @@ function countStates({ source }: GatewayContext): Record<ServerState, number> {
   return counts
 }
 
-function ownMetrics(context: GatewayContext): string {
-  const { executor, events, mcp, callers } = context
+function ownMetrics(context: GatewayContext, callers: ReadonlyMap<string, number>): string {
+  const { executor, events, mcp } = context
+  const byCaller = [...callers].map(([name, calls]) => [`{caller="${name}"}`, calls] as const)
   const states = Object.entries(countStates(context)).map(
     ([state, count]) => [`{state="${state}"}`, count] as const,
   )
   return [
-    ...family('counter', 'toolpost_caller_calls_total', 'Tool calls answered, by caller', callers.samples()),
+    ...family('counter', 'toolpost_caller_calls_total', 'Tool calls answered, by caller', byCaller),
     ...family('gauge', 'toolpost_tools', 'Tools that can be called', [
       ['', executor.tools.getTools().length],
     ]),

@@ -1,76 +1,90 @@
-import type { Hono } from 'hono'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ToolCall } from '../../call/tool-call.ts'
+import type { ToolResult } from '../../call/tool-result.ts'
 import type { DurableRuns } from '../../project/durable/durable-runs.ts'
-import { RUN_STATES, type Run, type RunFilter, type RunState } from '../../project/durable.ts'
-import { acceptedAnswer, refusedAnswer } from '../call-answers.ts'
-import { metaOf } from '../caller.ts'
-import type { Client } from '../client.ts'
+import {
+  type AcceptedRun,
+  type DurableRunOptions,
+  type RefusedRun,
+  RUN_STATES,
+  type Run,
+  type RunFilter,
+  type RunState,
+} from '../../project/durable.ts'
 import { sees } from '../client-view.ts'
-import { runsOr } from '../durable-wish.ts'
-import type { GatewayContext } from '../gateway-context.ts'
-import { busy, failure, json } from '../http/answers.ts'
-import { DEFAULT_RUNS, MAX_RUNS } from '../limits.ts'
-import { shortRun } from '../run-view.ts'
+import type { GatewayContext, GatewaySource } from '../context.ts'
+import {
+  type App,
+  aborted,
+  busy,
+  failure,
+  json,
+  metaOf,
+  preferencesOf,
+  type RequestContext,
+  shuttingDown,
+} from '../http.ts'
+import { DEFAULT_RUNS, MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH, MAX_RUNS } from '../limits.ts'
+import { shortRun } from '../recent-calls.ts'
 
 /** Durable runs: list, inspect, cancel and run again. */
-export function addRunRoutes(app: Hono, context: GatewayContext): void {
-  const { clients } = context
+export function addRunRoutes(app: App, context: GatewayContext): void {
+  const { clients, calls, source } = context
   app.get('/api/runs', c =>
-    within(context, c.req.raw, async (runs, client) => {
+    within(source, async runs => {
       const filter = filterIn(c.req.query())
       if (typeof filter === 'string') return failure(400, filter)
-      const own = client.isNamed ? { ...filter, caller: client.name } : filter
-      const found = await runs.durable.list(own)
-      return json({ runs: found.map(run => shortRun(run).run) })
+      const { isNamed, name: caller } = c.var.client
+      const found = await runs.durable.list(isNamed ? { ...filter, caller } : filter)
+      return json({ runs: found.map(shortRun) })
     }),
   )
-  app.get('/api/runs/:id', c => withRun(context, c.req.raw, c.req.param('id'), async (_, run) => json(run)))
+  app.get('/api/runs/:id', c => withRun(c, source, async (_, run) => json(run)))
   app.delete('/api/runs/:id', c =>
-    withRun(context, c.req.raw, c.req.param('id'), async (runs, { id, state }) =>
+    withRun(c, source, async (runs, { id, state }) =>
       (await runs.durable.cancel(id))
         ? new Response(null, { status: 204 })
         : failure(409, `The run has ended: ${(await runs.durable.get(id))?.state ?? state}`),
     ),
   )
   app.post('/api/runs/:id/again', c =>
-    withRun(context, c.req.raw, c.req.param('id'), async (runs, run) => {
-      if (context.calls.isDraining) return busy('Toolpost is shutting down')
+    withRun(c, source, async (runs, run) => {
+      if (calls.isDraining) return shuttingDown()
       const name = runs.nameOf(run)
-      const refusal = clients.refuseCall(c.req.raw, name)
+      const { client } = c.var
+      const refusal = clients.refuseCall(c.req.raw, client, name)
       if (refusal) return refusal
-      const options = { ...clients.of(c.req.raw).runOptions(name), origin: 'http', meta: metaOf(c.req.raw) }
-      const again = await runs.again(run.id, options)
+      const meta = metaOf(key => c.req.header(key))
+      const again = await runs.again(run.id, { ...client.runOptions(name), origin: 'http', meta })
       if (!again) return noRun(run.id)
       return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
     }),
   )
 }
 
-type WithRuns = (runs: DurableRuns, client: Client) => Promise<Response>
-
 /** An unreachable database is not the caller's fault. */
 async function within(
-  { source, clients }: GatewayContext,
-  request: Request,
-  answer: WithRuns,
+  source: GatewaySource,
+  answer: (runs: DurableRuns) => Promise<Response>,
 ): Promise<Response> {
   const runs = runsOr(source, 404)
   if (runs instanceof Response) return runs
   try {
-    return await answer(runs, clients.of(request))
+    return await answer(runs)
   } catch (error) {
     return busy(`Cannot read the runs: ${(error as Error).message}`)
   }
 }
 
 function withRun(
-  context: GatewayContext,
-  request: Request,
-  id: string,
+  c: RequestContext,
+  source: GatewaySource,
   answer: (runs: DurableRuns, run: Run) => Promise<Response>,
 ): Promise<Response> {
-  return within(context, request, async (runs, client) => {
+  const id = c.req.param('id') ?? ''
+  return within(source, async runs => {
     const run = await runs.durable.get(id)
-    return run && sees(client, run) ? answer(runs, run) : noRun(id)
+    return run && sees(c.var.client, run) ? answer(runs, run) : noRun(id)
   })
 }
 
@@ -95,4 +109,115 @@ function filterIn(query: Record<string, string>): RunFilter | string {
     before: before || undefined,
     limit: Number(limit),
   }
+}
+
+/** How a caller wants its call to be durable. */
+export interface DurableWish {
+  key?: string | undefined
+  /** Respond with the run once it is accepted, or after this wait. */
+  async?: { waitMs: number } | undefined
+}
+
+const OFF = 'durable calls are off: set "durable" in toolpost.json'
+
+/** What a request asks for, if anything; or the response to an invalid key. */
+export function durableWish(c: RequestContext): DurableWish | undefined | Response {
+  // As a structured field, it is quoted.
+  const key = c.req.header('idempotency-key')?.replace(/^"(.*)"$/, '$1')
+  const preferences = preferencesOf(c)
+  const seconds = Number(preferences.get('wait') || 0)
+  const waitMs = Math.min(Math.max(seconds * 1_000 || 0, 0), MAX_ASYNC_WAIT_MS)
+  const async = preferences.has('respond-async') ? { waitMs } : undefined
+  if (key === undefined) return async && { async }
+  const problem = keyProblem(key)
+  return problem ? failure(400, `Invalid Idempotency-Key; ${problem}`) : { key, async }
+}
+
+/** What is wrong with an idempotency key. */
+export function keyProblem(key: unknown): string | undefined {
+  const isFine =
+    typeof key === 'string' && key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)
+  return isFine ? undefined : `expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`
+}
+
+export type DurableSource = Pick<GatewaySource, 'durable' | 'status'>
+
+/** Why durable calls are unavailable. */
+export function offText(source: DurableSource): string {
+  return source.status().durable?.text ?? OFF
+}
+
+/** The durable runs, or the response if they are unavailable or off. */
+function runsOr(source: DurableSource, offStatus: 400 | 404): DurableRuns | Response {
+  const runs = source.durable?.()
+  if (runs) return runs
+  const status = source.status().durable
+  if (status) return busy(`Durable calls are unavailable: ${status.text}`)
+  return failure(offStatus, OFF.charAt(0).toUpperCase() + OFF.slice(1))
+}
+
+/**
+ * A durable call: responds with its result, or with the run it became. It continues if the caller disconnects, who may
+ * return with the same key.
+ */
+export async function durableCall(
+  source: GatewaySource,
+  call: ToolCall,
+  options: DurableRunOptions,
+  { wish, signal }: { wish: DurableWish; signal: AbortSignal },
+): Promise<Response> {
+  const runs = runsOr(source, 400)
+  if (runs instanceof Response) return runs
+  const accepted = await runs.accept(call, { ...options, key: wish.key })
+  if ('refused' in accepted) return refusedAnswer(accepted)
+  const result = await firstOf(accepted.result, signal, wish.async?.waitMs)
+  if (result) return resultAnswer(result)
+  if (wish.async) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
+  return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(accepted.id)}`)
+}
+
+/** The result, if it arrives before the signal aborts or the time is up. */
+async function firstOf(
+  result: Promise<ToolResult>,
+  signal: AbortSignal,
+  waitMs: number | undefined,
+): Promise<ToolResult | undefined> {
+  if (waitMs === 0) return undefined
+  const over = new AbortController()
+  const waits = waitMs === undefined ? [] : [delay(waitMs, undefined, { signal: over.signal })]
+  try {
+    return await Promise.race([result, aborted(signal), ...waits])
+  } finally {
+    over.abort()
+    waits[0]?.catch(() => {})
+  }
+}
+
+/** A failed tool is a normal response, except where HTTP has a status for it. */
+export function resultAnswer(result: ToolResult): Response {
+  if (result.success || result.code !== 'limited')
+    return json(result, !result.success && result.code === 'unknown_tool' ? 404 : 200)
+  const { retry_after_ms: ms } = result
+  return json(result, 429, ms === undefined ? undefined : { 'retry-after': String(Math.ceil(ms / 1_000)) })
+}
+
+/** A key already used for another call is the caller's mistake; an unreachable database is not. */
+function refusedAnswer({ refused, isConflict }: RefusedRun): Response {
+  if (isConflict) return json(refused, 422)
+  const isGone = !refused.success && refused.code === 'unavailable'
+  return isGone ? json(refused, 503, { 'retry-after': '5' }) : resultAnswer(refused)
+}
+
+/** The run, with its address in `Location`. */
+async function acceptedAnswer(
+  { durable }: DurableRuns,
+  { id }: AcceptedRun,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const run = await durable.get(id).catch(() => undefined)
+  return json(run ?? { id }, 202, { location: locationOf(id), ...headers })
+}
+
+function locationOf(id: string): string {
+  return `/api/runs/${encodeURIComponent(id)}`
 }

@@ -1,23 +1,46 @@
-import type { Hono } from 'hono'
-import { ConfigError } from '../../project/config.ts'
+import { ConfigError } from '../../config/config.ts'
 import { similarNames } from '../../executor/find.ts'
+import { McpCallError } from '../../mcp/call-result.ts'
+import { REDIRECT_PATH } from '../../mcp/oauth/oauth-options.ts'
+import { finishedPage } from '../../mcp/oauth/redirect-server.ts'
+import { describeError } from '../../mcp/server-failure.ts'
+import { addServer } from '../../project/add-server.ts'
+import { isRecord } from '../../runtime/guards.ts'
+import { ToolFailureError } from '../../tools/tool-failure-error.ts'
 import { serversFor } from '../client-view.ts'
-import type { GatewayContext } from '../gateway-context.ts'
+import { hostOf } from '../clients.ts'
+import type { GatewayContext, GatewaySource } from '../context.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { failure, json, shuttingDown } from '../http/answers.ts'
+import { type App, failure, json, type RequestContext, readRecord, shuttingDown } from '../http.ts'
+import { MAX_OFFERED } from '../limits.ts'
 
-export function addServerRoutes(app: Hono, { source, calls, clients }: GatewayContext): void {
+const MAX_NAME = 100
+
+/** The MCP servers: state, messages, control, logins, and what they offer besides tools. */
+export function addServerRoutes(app: App, context: GatewayContext): void {
+  const { source } = context
   const find = (name: string) => source.status().servers.find(server => server.name === name)
-  app.get('/api/servers', c => json({ servers: serversFor(clients.of(c.req.raw), source.status().servers) }))
+  const unknown = (name: string) => {
+    const [near] = similarNames(name, source.status().servers)
+    return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
+  }
+  app.get('/api/servers', c => json({ servers: serversFor(c.var.client, source.status().servers) }))
+  app.get('/api/servers/:name/messages', c => {
+    const name = c.req.param('name')
+    const server = find(name)
+    if (c.var.client.isNamed) return failure(403, 'Named clients may not read the messages of servers')
+    if (!server) return unknown(name)
+    const { after = '0' } = c.req.query()
+    if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
+    const messages = source.messages?.(name, { after: Number(after) }) ?? []
+    return json({ messages, stderr: server.stderr ?? '' })
+  })
   const change = (verb: string, action: (name: string) => Promise<void> | undefined) =>
     app.post(`/api/servers/:name/${verb}`, async c => {
       const name = c.req.param('name') ?? ''
-      if (clients.of(c.req.raw).isNamed) return failure(403, `Named clients may not ${verb} servers`)
-      if (calls.isDraining) return shuttingDown()
-      if (!find(name)) {
-        const [near] = similarNames(name, source.status().servers)
-        return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
-      }
+      const refusal = ownerOnly(c, context, `${verb} servers`)
+      if (refusal) return refusal
+      if (!find(name)) return unknown(name)
       await action(name)
       return json({ server: find(name) })
     })
@@ -25,14 +48,146 @@ export function addServerRoutes(app: Hono, { source, calls, clients }: GatewayCo
   change('start', name => source.restart(name))
   change('stop', name => source.stop?.(name))
   app.post('/api/reload', async c => {
-    if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not reload the configuration')
-    if (calls.isDraining) return shuttingDown()
+    const refusal = ownerOnly(c, context, 'reload the configuration')
+    if (refusal) return refusal
     if (!source.reload) return failure(404, 'There is no configuration file to reload')
+    const reload = source.reload.bind(source)
+    return unlessMistaken(async () => json(await reload()))
+  })
+  addAddServerRoute(app, context)
+  addLoginRoutes(app, source)
+  addOfferRoutes(app, source)
+}
+
+function ownerOnly(c: RequestContext, { calls }: GatewayContext, what: string): Response | undefined {
+  if (c.var.client.isNamed) return failure(403, `Named clients may not ${what}`)
+  return calls.isDraining ? shuttingDown() : undefined
+}
+
+/** A mistake in the configuration is the caller's. */
+async function unlessMistaken(answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
+    throw error
+  }
+}
+
+/** A server is a program that gets started, so only the owner may add one, one at a time. */
+function addAddServerRoute(app: App, context: GatewayContext): void {
+  const { source } = context
+  let isAdding = false
+  app.post('/api/servers', async c => {
+    const refusal = ownerOnly(c, context, 'add servers')
+    if (refusal) return refusal
+    if (!source.reload) return failure(404, 'There is no configuration file to add a server to')
+    const body = await readRecord(c)
+    if (body instanceof Response) return body
+    const wish = newServerIn(body)
+    if (typeof wish === 'string') return failure(400, wish)
+    if (isAdding) return failure(409, 'Another server is being added')
+    isAdding = true
+    return unlessMistaken(async () => {
+      const added = await addServer({ ...wish, file: source.file, signal: c.req.raw.signal })
+      if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
+      if (added.outcome === 'failed') {
+        const { error, stderr, state, hint } = added.tried.status
+        return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
+      }
+      await source.reload?.()
+      return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
+    }).finally(() => {
+      isAdding = false
+    })
+  })
+}
+
+/** What the body asks for, or what is wrong with it. */
+function newServerIn(body: Record<string, unknown>) {
+  const { name, entry, check = true, replace = false } = body
+  if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
+    return `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`
+  if (!isRecord(entry)) return "'entry' must be an object with 'command' or 'url'"
+  if (typeof check !== 'boolean' || typeof replace !== 'boolean')
+    return "'check' and 'replace' must be true or false"
+  return { name, entry, check, replace }
+}
+
+/** Logins to MCP servers: the page for the user to open, and where the browser returns to. */
+function addLoginRoutes(app: App, source: GatewaySource): void {
+  app.post('/api/servers/:name/login', async c => {
+    const name = c.req.param('name')
+    if (c.var.client.isNamed) return failure(403, 'Named clients may not log in to servers')
+    const login = source.logins?.()?.of(name)
+    if (!login) return failure(404, `No server '${name}' to log in to`)
     try {
-      return json(await source.reload())
+      // As the browser sees it; the guard has checked both headers.
+      const address = c.req.header('origin') ?? `http://${hostOf(c.req.raw)}`
+      if (login.isInteractive) return json({ url: await login.begin(address + REDIRECT_PATH) })
+      await login.signIn()
+      return json({})
     } catch (error) {
-      if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
-      throw error
+      return failure(502, `Cannot log in to '${name}': ${describeError(error)}`)
     }
   })
+  app.get(REDIRECT_PATH, c => {
+    const finish = async (answer: URLSearchParams) => {
+      const logins = source.logins?.()
+      if (!logins) throw new Error('No server to log in to')
+      return logins.finish(answer)
+    }
+    return finishedPage(new URL(c.req.url).searchParams, finish, '/')
+  })
+}
+
+/** The servers' resources and prompts, to be listed and read. */
+function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
+  app.get('/api/servers/:name/offers', async c => {
+    const list = async (kind: 'resources' | 'templates' | 'prompts') => {
+      const access = c.var.client.access(kind)
+      const found = await catalog?.list(
+        kind,
+        (server, key) => server === c.req.param('name') && (access?.(server, key) ?? true),
+      )
+      return found?.entries.slice(0, MAX_OFFERED) ?? []
+    }
+    const [resources, templates, prompts] = await Promise.all([
+      list('resources'),
+      list('templates'),
+      list('prompts'),
+    ])
+    return json({ resources, templates, prompts })
+  })
+  app.post('/api/resources/read', c =>
+    withBody(c, async ({ uri }) => {
+      if (typeof uri !== 'string' || uri === '') return failure(400, "'uri' must be a non-empty string")
+      const access = c.var.client.access('resources')
+      return json(await catalog?.read(uri, { signal: c.req.raw.signal, access }))
+    }),
+  )
+  app.post('/api/prompts/get', c =>
+    withBody(c, async ({ name, arguments: args }) => {
+      if (typeof name !== 'string' || name === '') return failure(400, "'name' must be a non-empty string")
+      if (args !== undefined && !isRecord(args)) return failure(400, "'arguments' must be an object")
+      const access = c.var.client.access('prompts')
+      return json(await catalog?.prompt(name, args, { signal: c.req.raw.signal, access }))
+    }),
+  )
+}
+
+/** A server's failure keeps its own message. */
+async function withBody(
+  c: RequestContext,
+  answer: (body: Record<string, unknown>) => Promise<Response>,
+): Promise<Response> {
+  const body = await readRecord(c)
+  if (body instanceof Response) return body
+  try {
+    return await answer(body)
+  } catch (error) {
+    if (error instanceof McpCallError) return failure(404, describeError(error))
+    if (error instanceof ToolFailureError) return failure(502, describeError(error))
+    throw error
+  }
 }

@@ -1,97 +1,126 @@
-import type { Context, Hono } from 'hono'
+import { isText, whyMissing } from '../../tools/results/read-result.ts'
+import { HANDLE_PREFIX, type MayRead } from '../../tools/results/result-store.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
-import { resultAnswer } from '../call-answers.ts'
-import { callerOf, metaOf } from '../caller.ts'
-import type { Client } from '../client.ts'
-import { durableWish } from '../durable-wish.ts'
-import type { GatewayContext } from '../gateway-context.ts'
-import { failure, json, shuttingDown } from '../http/answers.ts'
-import { inTime } from '../http/in-time.ts'
-import { preferencesOf } from '../http/preferences.ts'
-import { readJson } from '../http/read-body.ts'
-import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
-import { ToolTexts, toolInfo } from '../tool-info.ts'
-import { durableResponse } from './durable-call.ts'
-import { wantsQuestions } from './questions.ts'
+import type { Client } from '../clients.ts'
+import type { GatewayContext } from '../context.ts'
+import {
+  type App,
+  bytes,
+  callerOf,
+  failure,
+  json,
+  metaOf,
+  preferencesOf,
+  type RequestContext,
+  readJson,
+  shuttingDown,
+} from '../http.ts'
+import { MAX_TIMEOUT_MS } from '../limits.ts'
+import { openApi, toolInfo } from '../tool-info.ts'
+import { durableCall, durableWish, resultAnswer } from './runs.ts'
 
-/** How many tools a search returns. */
+/** How many tools a search returns, and how many similar names if there are none. */
 const MAX_FOUND = 50
-/** How many similar names it returns if there are none. */
 const MAX_NEAREST = 5
 /** The longest call id that is kept. */
 const MAX_CALL_ID = 100
 
-export function addToolRoutes(app: Hono, context: GatewayContext): void {
+export function addToolRoutes(app: App, context: GatewayContext): void {
   const { tools } = context.executor
-  const texts = new ToolTexts(tool => toolInfo(tool, tools))
   app.get('/api/tools', async c => {
-    const all = context.clients.of(c.req.raw).tools()
+    const all = c.var.client.tools()
     const query = c.req.query('q')?.trim()
-    if (!query) return json({ tools: all.map(tool => texts.of(tool)) })
+    if (!query) return json({ tools: all.map(tool => toolInfo(tool, tools)) })
     const found = await searchOf(tools).search(query, { among: all, limit: MAX_FOUND })
-    if (found.length > 0) return json({ tools: found.map(tool => texts.of(tool)) })
+    if (found.length > 0) return json({ tools: found.map(tool => toolInfo(tool, tools)) })
     const nearest = await searchOf(tools).nearest(query, { among: all, limit: MAX_NEAREST })
     return json({ tools: [], nearest: nearest.map(({ name }) => name) })
   })
-  app.post('/api/tools/:name/call', c => callTool(c, context))
+  app.get('/api/openapi.json', c => json(openApi(c.var.client.tools(), tools)))
+  app.post('/api/tools/:name/call', c => callTool(c, c.req.param('name'), context))
+  app.get('/api/results/:id', c => readResult(c, c.req.param('id'), context))
 }
 
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
-async function callTool(c: Context, context: GatewayContext): Promise<Response> {
-  const { executor, calls, clients, questions } = context
-  const { clock } = executor
-  const startedAt = clock.now()
-  const request = c.req.raw
-  const name = c.req.param('name') ?? ''
-  const refusal = clients.refuseCall(request, name)
+async function callTool(c: RequestContext, name: string, context: GatewayContext): Promise<Response> {
+  const { executor, calls, clients, questions, source } = context
+  const { client } = c.var
+  const startedAt = executor.clock.now()
+  const refusal = clients.refuseCall(c.req.raw, client, name)
   if (refusal) return refusal
-  const timeoutMs = timeoutOf(request)
+  const timeoutMs = timeoutOf(c.req.header('x-timeout-ms'))
   if (timeoutMs instanceof Response) return timeoutMs
-  const wish = durableWish(request)
+  const wish = durableWish(c)
   if (wish instanceof Response) return wish
-  const limitMs = executor.timeoutMsOf(name, { timeoutMs })
-  const body = await inTime(limitMs, isWanted => readJson(request, MAX_BODY_BYTES, { isWanted }))
+  const body = await readJson(c)
   if (body instanceof Response) return body
   if (calls.isDraining) return shuttingDown()
-  const args = body?.value === undefined ? {} : body.value
+  const { value: args = {} } = body
   const options = {
-    ...clients.of(request).runOptions(name),
+    ...client.runOptions(name),
     timeoutMs,
-    origin: originOf(request, clients.of(request)),
-    repair: preferencesOf(request).has('repair'),
-    meta: metaOf(request),
+    origin: originOf(c),
+    meta: metaOf(key => c.req.header(key)),
+    ask: wantsQuestions(c) ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
   }
-  const { caller } = options
-  const ask = wantsQuestions(request) ? questions.askFor({ tool: name, caller }) : undefined
-  if (body && wish && (wish.key !== undefined || isOn(context)))
-    return calls.run(callerOf(request, c.env), signal =>
-      durableResponse(context, { name, args }, { ...options, ask }, { wish, signal }),
-    )
-  const result = await calls.run(callerOf(request, c.env), signal =>
-    executor.run(
-      { id: request.headers.get('x-call-id')?.slice(0, MAX_CALL_ID), name, args },
-      // If the body was late, the executor reports a timeout. Timers may fire a little early.
-      { ...options, ask, signal, startedAt: body ? startedAt : Math.min(startedAt, clock.now() - limitMs) },
-    ),
-  )
-  return resultAnswer(result)
+  return calls.run(callerOf(c), async signal => {
+    // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
+    if (wish && (wish.key !== undefined || source.status().durable !== undefined))
+      return durableCall(source, { name, args }, options, { wish, signal })
+    const id = c.req.header('x-call-id')?.slice(0, MAX_CALL_ID)
+    return resultAnswer(await executor.run({ id, name, args }, { ...options, signal, startedAt }))
+  })
 }
 
-/** Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that. */
-function isOn({ source }: GatewayContext): boolean {
-  return source.status().durable !== undefined
+/** The console identifies itself. There is no gain in faking it: a rule for `http` applies to the console too. */
+function originOf(c: RequestContext): string {
+  return !c.var.client.isNamed && c.req.header('x-toolpost-client') === 'console' ? 'console' : 'http'
 }
 
-/** The console and the command line identify themselves, with the owner's token. */
-function originOf({ headers }: Request, { isNamed }: Client): string {
-  const given = headers.get('x-toolpost-client') ?? ''
-  return !isNamed && ['console', 'cli'].includes(given) ? given : 'http'
+/** Whether the caller watches for questions. Others are never asked. */
+export function wantsQuestions(c: RequestContext): boolean {
+  return preferencesOf(c).has('questions')
 }
 
-function timeoutOf({ headers }: Request): number | undefined | Response {
-  const given = headers.get('x-timeout-ms')
-  if (given === null) return undefined
+function timeoutOf(given: string | undefined): number | undefined | Response {
+  if (given === undefined) return undefined
   const timeoutMs = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0
   if (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
   return failure(400, `Invalid x-timeout-ms; expected milliseconds, at most ${MAX_TIMEOUT_MS}`)
+}
+
+/** Types a page may show; anything else, such as HTML from a tool, is download-only. */
+const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
+const ENDINGS: Record<string, string> = {
+  'text/plain': 'txt',
+  'application/json': 'json',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'audio/wav': 'wav',
+  'audio/mpeg': 'mp3',
+}
+
+/** A kept result in full, for the caller of the tool and the owner of the gateway. */
+async function readResult(c: RequestContext, id: string, { source }: GatewayContext): Promise<Response> {
+  const results = source.bigResults
+  if (!results) return failure(404, 'Result storage is disabled')
+  const handle = `${HANDLE_PREFIX}${id}`
+  const found = await results.store.read(handle, readerOf(c.var.client))
+  if (typeof found === 'string')
+    return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)
+  const { content, mimeType } = found
+  const isShown = SHOWN.test(mimeType) && c.req.query('download') === undefined
+  const type = SHOWN.test(mimeType) ? mimeType : 'application/octet-stream'
+  const name = `result-${id}.${ENDINGS[mimeType] ?? 'bin'}`
+  return bytes(content, {
+    'content-type': isText(type) ? `${type}; charset=utf-8` : type,
+    'content-disposition': `${isShown ? 'inline' : 'attachment'}; filename="${name}"`,
+  })
+}
+
+/** A client may read the results of all its conversations; the owner, who sees all calls, everyone's. */
+function readerOf(client: Client): MayRead {
+  return client.isNamed ? owner => owner.caller === client.caller : () => true
 }

@@ -1,41 +1,26 @@
-import type { Context, Hono } from 'hono'
 import type { VoiceInput } from '../../project/voice.ts'
-import { onSignal } from '../caller.ts'
-import type { GatewayContext } from '../gateway-context.ts'
-import { aborted } from '../http/aborted.ts'
-import { failure, json, shuttingDown } from '../http/answers.ts'
-import { readBytes } from '../http/read-body.ts'
-import { MAX_AUDIO_BYTES } from '../limits.ts'
+import type { GatewayContext } from '../context.ts'
+import { type App, aborted, failure, json, onSignal, type RequestContext, shuttingDown } from '../http.ts'
 
 const AUDIO_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave', 'application/octet-stream']
 
-export function addTranscriptionRoutes(app: Hono, context: GatewayContext): void {
+export function addTranscriptionRoutes(app: App, context: GatewayContext): void {
   app.post('/api/transcriptions', c => transcribe(c, context))
 }
 
 /** Speech in, text out. Aborted if the caller disconnects. */
-async function transcribe(c: Context, context: GatewayContext): Promise<Response> {
-  const request = c.req.raw
-  if (context.calls.isDraining) return shuttingDown()
-  const voice = context.source.voice()
+async function transcribe(c: RequestContext, { calls, source }: GatewayContext): Promise<Response> {
+  if (calls.isDraining) return shuttingDown()
+  const voice = source.voice()
   if (!voice) return failure(404, 'Speech to text is off: start it with toolpost up --voice')
-  const wav = await readAudio(request)
-  if (wav instanceof Response) return wav
-  // The gateway may have been told to stop while the recording was arriving.
-  if (context.calls.isDraining) return shuttingDown()
-  return context.calls.run(onSignal(request.signal), signal => answer(voice, wav, signal))
-}
-
-async function readAudio(request: Request): Promise<Uint8Array | Response> {
-  if (!AUDIO_TYPES.includes(typeOf(request)))
+  const [type = ''] = (c.req.header('content-type') ?? '').split(';', 1)
+  if (!AUDIO_TYPES.includes(type.trim().toLowerCase()))
     return failure(415, 'Send a WAV file, with content-type: audio/wav')
-  const wav = await readBytes(request, MAX_AUDIO_BYTES)
-  if (wav instanceof Response) return wav
-  return wav.byteLength > 0 ? wav : failure(400, 'The body is empty: send a WAV file')
-}
-
-function typeOf({ headers }: Request): string {
-  return (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const wav = new Uint8Array(await c.req.arrayBuffer())
+  if (wav.byteLength === 0) return failure(400, 'The body is empty: send a WAV file')
+  // The gateway may have been told to stop while the recording was arriving.
+  if (calls.isDraining) return shuttingDown()
+  return calls.run(onSignal(c.req.raw.signal), signal => answer(voice, wav, signal))
 }
 
 async function answer(voice: VoiceInput, wav: Uint8Array, signal: AbortSignal): Promise<Response> {

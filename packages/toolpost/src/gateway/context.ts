@@ -4,6 +4,7 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog } from '../mcp/catalog.ts'
+import type { McpIntegration } from '../mcp/index.ts'
 import type { Logins } from '../mcp/oauth/logins.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
@@ -14,16 +15,27 @@ import type { VoiceInput } from '../project/voice.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { ActiveCalls } from './active-calls.ts'
 import type { GatewayEvents, ModelInfo } from './api-types.ts'
-import type { CallJournal } from './call-journal.ts'
-import type { CallerFigures } from './caller-figures.ts'
 import type { ChatArchive } from './chat/chat-archive.ts'
-import type { ChatConversations } from './chat-conversations.ts'
-import type { ClientList } from './client.ts'
-import type { Clients } from './clients.ts'
-import type { EventHub } from './event-hub.ts'
-import type { CallsUnderWay } from './follow-calls.ts'
+import type { ClientList, Clients } from './clients.ts'
+import type { EventHub } from './events.ts'
+import type { GatewayOptions } from './gateway.ts'
+import type { Streams } from './http.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import type { Questions } from './questions.ts'
+import type { RecentCalls } from './recent-calls.ts'
+
+/** A message exchanged with an MCP server. */
+export interface ServerMessage {
+  seq: number
+  time: number
+  direction: 'sent' | 'received'
+  kind: string
+  method?: string
+  id?: string | number
+  duration_ms?: number
+  bytes: number
+  message: unknown
+}
 
 /** What a gateway shows and calls: a Project, or a program's own parts. */
 export interface GatewaySource {
@@ -56,6 +68,8 @@ export interface GatewaySource {
   /** Makes calls durable and knows the runs, if that is available. */
   durable?(): DurableRuns | undefined
   status(): { servers: readonly ServerStatus[]; durable?: DurableStatus | undefined }
+  /** The last messages exchanged with a server. */
+  messages?(server: string, options: { after?: number | undefined }): readonly ServerMessage[]
   /** The logins to the servers, if there are any. */
   logins?(): Logins | undefined
   /** Resolves when the server is ready again, or has failed. */
@@ -77,21 +91,54 @@ export interface GatewaySource {
 export interface GatewayContext {
   executor: ToolExecutor
   source: GatewaySource
-  /** Identifies who makes a request. */
   clients: Clients
-  callers: CallerFigures
   /** The system prompt of every conversation. */
   instructions: string
   calls: ActiveCalls
-  journal: CallJournal
-  /** Calls that can be cancelled. */
-  underWay: CallsUnderWay
-  conversations: ChatConversations
-  /** Saved conversations. */
+  recent: RecentCalls
   archive: ChatArchive
   events: EventHub<GatewayEvents>
+  streams: Streams
   /** Questions from tools to their callers over HTTP. */
   questions: Questions
   mcp: McpEndpoint
   logger: Logger
+}
+
+/** What a gateway needs from the MCP servers. */
+export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
+  Partial<Pick<McpIntegration, 'catalog' | 'logins' | 'stop'>> &
+  Pick<GatewaySource, 'messages'>
+
+/** The gateway's project, or a source made of the parts a program passed. */
+export function sourceOf(options: GatewayOptions): GatewaySource {
+  const { project, executor, mcp, client, model, voice, approvals, history, bigResults } = options
+  if (project) return project
+  if (!executor) throw new TypeError('createGateway needs a project or an executor')
+  const unknown = (server: string) => Promise.reject(new Error(`There is no MCP server '${server}'`))
+  return {
+    executor,
+    client,
+    model: async () => model ?? unnamed(client),
+    voice: () => voice,
+    approvals,
+    bigResults,
+    catalog: mcp?.catalog,
+    history: () => history,
+    logins: () => mcp?.logins,
+    status: () => ({ servers: mcp?.status() ?? [] }),
+    ...(mcp?.messages && { messages: (server, range) => mcp.messages?.(server, range) ?? [] }),
+    restart: server => mcp?.restart(server) ?? unknown(server),
+    stop: server => mcp?.stop?.(server) ?? unknown(server),
+    on(event, listener) {
+      if (event === 'server' && mcp) return mcp.on('server', listener)
+      return event === 'approval' && approvals ? approvals.onChange(listener) : () => {}
+    },
+  }
+}
+
+function unnamed(client: GatewayOptions['client']): ModelInfo {
+  return client
+    ? { name: client.constructor.name, why: 'passed to createGateway' }
+    : { name: 'none', why: 'no client was passed to createGateway' }
 }

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { ToolExecutor } from '../../executor/executor.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { quietLogger } from '../../logging/quiet-logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import type { Catalog } from '../../mcp/catalog.ts'
+import { Peer } from '../../mcp/peer.ts'
+import { isRecord } from '../../runtime/guards.ts'
+import type { Ask } from '../../tools/caller.ts'
+import type { BigResults } from '../../tools/results/big-results.ts'
+import { ActiveCalls } from '../active-calls.ts'
+import { aborted, Disconnected } from '../http.ts'
+import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
+import type { DurableSource } from '../routes/runs.ts'
+import type { OfferSettings } from './client-tools.ts'
+import { isRequest } from './exchange.ts'
+import { newSession } from './http-endpoint.ts'
+import { McpMethods } from './methods.ts'
+import { messageText, PARSE_ERROR } from './protocol.ts'
+
+export interface StdioOptions {
+  executor: ToolExecutor
+  /** The resources and prompts of the MCP servers. */
+  catalog?: Catalog | undefined
+  /** Makes calls durable, if that is available: a project. */
+  source?: DurableSource | undefined
+  stdin: Readable
+  /** Carries JSON-RPC and nothing else. */
+  stdout: Writable
+  /** Stops serving once running calls are done. */
+  signal?: AbortSignal | undefined
+  /** Waits for the tools before they are first listed. */
+  whenListed?: (() => Promise<void>) | undefined
+  /** Asks the user if the client cannot show a question. */
+  ask?: Ask | undefined
+  /** Keeps results too long for a model. */
+  results?: BigResults | undefined
+  /** How tools are offered; read again for every list. */
+  offer?: (() => OfferSettings) | undefined
+  logger?: Logger | undefined
+  drainMs?: number | undefined
+}
+
+/** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
+export async function serveTools(options: StdioOptions): Promise<void> {
+  const { stdin, stdout, signal, drainMs = DRAIN_MS } = options
+  const logger = quietLogger(options.logger)
+  const calls = new ActiveCalls()
+  const methods = new McpMethods({ ...options, calls })
+  const transport = new LineTransport(stdin, stdout)
+  const session = newSession(randomUUID(), (method, params) => {
+    // Clients of the newest protocol do not initialize, and hear of changes only if they listen.
+    if (session.version !== '') peer.notify(method, params)
+  })
+  const peer: Peer = new Peer(transport, {
+    methods: methods.table(session, () => undefined),
+    onError: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
+    onClose: () => {
+      methods.end(session)
+      return new Disconnected('Connection closed')
+    },
+  })
+  methods.begin(session)
+  await peer.start()
+  await Promise.race([transport.whenEnded, aborted(signal)])
+  // A client that wrote its requests and closed the pipe still gets its responses.
+  await transport.whenAnswered(drainMs)
+  methods.close()
+  await peer.close()
+  calls.abort()
+}
+
+/** JSON-RPC messages, one per line. Over-long and malformed lines are reported and skipped. */
+class LineTransport implements Transport {
+  onmessage?: Transport['onmessage']
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  /** Resolves when nothing more will come, or nothing more can be sent. */
+  readonly whenEnded: Promise<unknown>
+  readonly #stdin: Readable
+  readonly #stdout: Writable
+  readonly #unanswered = new Set<unknown>()
+  #onAnswered = () => {}
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #isClosed = false
+
+  constructor(stdin: Readable, stdout: Writable) {
+    this.#stdin = stdin
+    this.#stdout = stdout
+    const gone = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
+    this.whenEnded = Promise.race(gone).catch(() => {})
+    stdout.on('error', error => this.onerror?.(error))
+  }
+
+  async start(): Promise<void> {
+    this.#stdin.on('data', this.#read)
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) return
+    this.#stdout.write(`${messageText(message)}\n`)
+    if (!('method' in message)) this.#settled(message.id)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#stdin.off('data', this.#read).pause()
+    this.onclose?.()
+  }
+
+  /** Resolves when every request so far has been answered, or after `maxMs`. */
+  whenAnswered(maxMs: number): Promise<void> {
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, maxMs)
+      this.#onAnswered = () => {
+        if (this.#unanswered.size > 0 && !this.#stdout.destroyed) return
+        clearTimeout(timer)
+        resolve()
+      }
+      this.#onAnswered()
+    })
+  }
+
+  readonly #read = (chunk: Buffer | string): void => {
+    const bytes = Buffer.from(chunk)
+    let start = 0
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+      this.#keep(bytes.subarray(start, end))
+      start = end + 1
+      this.#line()
+    }
+    this.#keep(bytes.subarray(start))
+  }
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.length
+    if (this.#bytes <= MAX_BODY_BYTES) this.#chunks.push(part)
+  }
+
+  #line(): void {
+    const isTooLong = this.#bytes > MAX_BODY_BYTES
+    const text = Buffer.concat(this.#chunks).toString()
+    this.#chunks = []
+    this.#bytes = 0
+    if (isTooLong) return this.#refuse(`The message is larger than ${MAX_BODY_BYTES} bytes`)
+    if (text.trim() === '') return
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch (error) {
+      return this.#refuse(`The line is not JSON: ${(error as Error).message}`)
+    }
+    if (!isRecord(message)) return this.#refuse('The line is not a JSON-RPC message')
+    // A subscription stays open for as long as the client is connected.
+    if (isRequest(message) && message.method !== 'subscriptions/listen') this.#unanswered.add(message.id)
+    this.onmessage?.(message as unknown as JSONRPCMessage)
+    // A cancelled request gets no answer.
+    if (message.method === 'notifications/cancelled' && isRecord(message.params))
+      this.#settled(message.params.requestId)
+  }
+
+  #refuse(problem: string): void {
+    this.onerror?.(new Error(problem))
+    const error = { code: PARSE_ERROR, message: `Parse error: ${problem}` }
+    this.#stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error })}\n`)
+  }
+
+  #settled(id: unknown): void {
+    this.#unanswered.delete(id)
+    this.#onAnswered()
+  }
+}

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ADDRESS, dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from './limits.ts'
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+}
+const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+const callOf = (name: string, id: number | string, args: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+})
+const cancelOf = (requestId: number) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+})
+
+/** A client of the 2025 protocols, by hand. */
+function clientOf(gateway: TestGateway) {
+  const request = async (method: string, session?: string, body?: object) => {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session && { 'mcp-session-id': session }),
+    }
+    return gateway.fetch(
+      new Request(`${ADDRESS}/mcp`, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
+    )
+  }
+  const send = (body: object, session?: string) => request('POST', session, body)
+  return {
+    send,
+    begin: async () => (await send(initialize)).headers.get('mcp-session-id') ?? '',
+    beginMany: (count: number) => Promise.all(Array.from({ length: count }, () => send(initialize))),
+    listen: (session: string) => request('GET', session),
+    end: (session: string) => request('DELETE', session),
+  }
+}
+
+const sessionCount = async (gateway: TestGateway) =>
+  Number(/^toolpost_mcp_sessions (\d+)$/m.exec(await (await gateway.get('/metrics')).text())?.[1])
+
+afterEach(() => void vi.useRealTimers())
+
+describe('sessions of clients of the 2025 protocols', () => {
+  it('end when the client says so', async () => {
+    await using gateway = testGateway()
+    const { send, begin, end } = clientOf(gateway)
+    const id = await begin()
+    await end(id)
+    expect(await sessionCount(gateway)).toBe(0)
+    const refused = await send(ping, id)
+    expect(refused.status).toBe(404)
+    expect(await dataOf(refused)).toMatchObject({ jsonrpc: '2.0', error: { code: -32_001 } })
+  })
+
+  it('[F54] with a call under way or a listening client stay; the idle one used least recently goes', async () => {
+    const { tool, begun, finish } = patientTool()
+    await using gateway = testGateway([tool])
+    const { send, begin, beginMany, listen } = clientOf(gateway)
+    const [working, listening, idle, used] = [await begin(), await begin(), await begin(), await begin()]
+    const answer = send(callOf('patient', 7), working)
+    await begun
+    await listen(listening)
+    await beginMany(MAX_MCP_SESSIONS - 4)
+    await send(ping, used)
+    expect((await send(initialize)).status).toBe(200)
+    expect(await sessionCount(gateway)).toBe(MAX_MCP_SESSIONS)
+    expect((await send(ping, idle)).status).toBe(404)
+    for (const session of [working, listening, used]) expect((await send(ping, session)).status).toBe(200)
+    finish('in peace')
+    expect(await dataOf(await answer)).toMatchObject({ id: 7, result: { content: [{ text: 'in peace' }] } })
+  })
+
+  it('[F54] that are all in use leave no room: a new one gets 503, and its turn when one is free', async () => {
+    await using gateway = testGateway()
+    const { send, begin, listen } = clientOf(gateway)
+    const streams: Response[] = []
+    for (let n = 0; n < MAX_MCP_SESSIONS; n++) streams.push(await listen(await begin()))
+    const refused = await send({ ...initialize, id: 'mine' })
+    expect(refused.status).toBe(503)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await dataOf(refused)).toMatchObject({ jsonrpc: '2.0', id: 'mine', error: { code: -32_000 } })
+    // Streams are bounded too.
+    expect((await gateway.get('/api/events')).status).toBe(503)
+    await streams[0]?.body?.cancel()
+    expect((await send(initialize)).status).toBe(200)
+    expect((await gateway.get('/api/events')).status).toBe(200)
+  })
+
+  it('[F54] whose client listens stay, however long it says nothing; others are over after an hour', async () => {
+    await using gateway = testGateway()
+    const { send, begin, listen } = clientOf(gateway)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const listening = await begin()
+    const stream = await listen(listening)
+    const silent = await begin()
+    vi.setSystemTime(Date.now() + MCP_SESSION_IDLE_MS + 1)
+    await begin()
+    expect((await send(ping, silent)).status).toBe(404)
+    await stream.body?.cancel()
+    await begin()
+    // It listened until now, so that it can listen again.
+    expect((await send(ping, listening)).status).toBe(200)
+  })
+})
+
+describe('requests with one id in one session', () => {
+  it('[F38] get one answer each: the later ones an error at once, and none gets that of another', async () => {
+    const { tool, begun, finish } = patientTool()
+    await using gateway = testGateway([tool, echoTool])
+    const { send, begin } = clientOf(gateway)
+    const session = await begin()
+    const first = send(callOf('patient', 7), session)
+    await begun
+    for (const messages of [callOf('echo', 7), [callOf('echo', 8), callOf('echo', 8)]]) {
+      const refused = await send(messages, session)
+      expect(refused.status).toBe(400)
+      expect(await dataOf(refused)).toMatchObject({ error: { code: -32_600 } })
+    }
+    expect(await dataOf(await send(callOf('echo', '7'), session))).toMatchObject({ id: '7', result: {} })
+    finish('mine')
+    expect(await dataOf(await first)).toMatchObject({ id: 7, result: { content: [{ text: 'mine' }] } })
+    // Answered, so that the id is free again.
+    expect(await dataOf(await send(callOf('echo', 7), session))).toMatchObject({ id: 7, result: {} })
+  })
+})
+
+describe('a batch', () => {
+  it('with a cancelled and a failing request answers the others, and leaves no session busy', async () => {
+    const { tool, begun, aborted } = patientTool()
+    await using gateway = testGateway([tool, echoTool])
+    const { send, begin, beginMany } = clientOf(gateway)
+    const session = await begin()
+    const answer = send(
+      [callOf('patient', 7), callOf('echo', 8), { ...ping, id: 9, method: 'nothing' }],
+      session,
+    )
+    await begun
+    await send(cancelOf(7), session)
+    await aborted
+    expect(await dataOf(await answer)).toMatchObject([
+      { id: 9, error: { code: -32_601 } },
+      { id: 8, result: {} },
+    ])
+    // An idle session makes room for others.
+    await beginMany(MAX_MCP_SESSIONS)
+    expect((await send(ping, session)).status).toBe(404)
+  })
+})
