@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { writeFiles } from '../../test/config-folder.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
 import { packageRoot } from '../runtime/package-root.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
 const { toolpost, folder } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

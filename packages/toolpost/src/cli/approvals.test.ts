@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import type { ConsoleLine } from '../../test/console-line.ts'
 import { dataOf } from '../../test/gateway.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { startUp } from '../../test/up.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
 const { folder: parent, toolpost } = commandLine()
 const PATIENCE = { interval: 20, timeout: 15_000 }

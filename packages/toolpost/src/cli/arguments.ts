@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { jsonProblem, positionIn } from '../config/json-problem.ts'
+import { jsonProblem, positionIn } from '../project/source.ts'
 import { type JsonSchema, requiredOf } from '../schema/json-schema.ts'
 import { UsageError } from './exit-codes.ts'
 

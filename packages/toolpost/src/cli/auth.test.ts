@@ -3,8 +3,8 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { fakeOAuth } from '../../test/fake-oauth/fake-oauth.ts'
 import { packageRoot } from '../runtime/package-root.ts'
-import { fakeOAuth } from '../testing/fake-oauth/fake-oauth.ts'
 
 const { toolpost, configFile, folder } = commandLine()
 const env = { TOOLPOST_KEYRING: 'off', BROWSER: browser() }

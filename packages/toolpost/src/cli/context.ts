@@ -1,6 +1,6 @@
-import type { ToolpostConfig } from '../project/config.ts'
 import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
+import type { ToolpostConfig } from '../project/config.ts'
 import { isTraced } from '../project/control.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'

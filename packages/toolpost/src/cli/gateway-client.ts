@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
-import type { ToolpostConfig } from '../config/config.ts'
+import type { ToolpostConfig } from '../project/config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import { UsageError } from './exit-codes.ts'

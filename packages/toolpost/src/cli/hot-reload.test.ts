@@ -16,9 +16,9 @@ import { configFolder, writeFiles } from '../../test/config-folder.ts'
 import { consoleLine } from '../../test/console-line.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { dataOf } from '../../test/gateway.ts'
+import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
 import { packageRoot } from '../runtime/package-root.ts'
-import { isRunning } from '../testing/hostile-server/harness.ts'
 
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const PATIENCE = { interval: 20, timeout: 30_000 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { isRunning } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
 import { packageRoot } from '../runtime/package-root.ts'
-import { isRunning } from '../testing/hostile-server/harness.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

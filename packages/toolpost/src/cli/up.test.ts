@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
 import { dataOf } from '../../test/gateway.ts'
+import { isRunning } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import type { StoredCall } from '../history/index.ts'
 import { packageRoot } from '../runtime/package-root.ts'
-import { isRunning } from '../testing/hostile-server/harness.ts'
-import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

@@ -1,4 +1,3 @@
-import type { OAuthConfig } from '../project/config.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
@@ -9,6 +8,7 @@ import type { Logins } from '../mcp/oauth/logins.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ReloadChanges } from '../project/changes.ts'
+import type { OAuthConfig } from '../project/config.ts'
 import type { DurableRuns } from '../project/durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from '../project/durable.ts'
 import type { VoiceInput } from '../project/voice.ts'
@@ -27,7 +27,7 @@ import type { RecentCalls } from './recent-calls.ts'
 /** A message exchanged with an MCP server. */
 export interface ServerMessage {
   seq: number
-  time: number
+  time: string
   direction: 'sent' | 'received'
   kind: string
   method?: string

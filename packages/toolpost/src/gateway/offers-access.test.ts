@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import { type AnyClient, CLIENTS, CLIENTS_2025, NEWEST } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
-import { type Harness, startServers } from '../testing/hostile-server/harness.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
 const PATIENCE = { interval: 10, timeout: 10_000 }

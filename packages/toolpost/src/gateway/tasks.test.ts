@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { startServers } from '../../test/hostile-server/harness.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
-import { startServers } from '../testing/hostile-server/harness.ts'
 import { defineTool } from '../tools/tool.ts'
 import { serveGateway } from './serve-gateway.ts'
 

@@ -141,7 +141,7 @@ function* durableProblems(
   yield* globProblems(tools, ['tools'])
   yield* limitProblems(servers, ['servers'])
   if (limits !== undefined) {
-    const problem = "is set by MCP server now, not by tool: use 'durable.servers' (\"local\" for other tools)"
+    const problem = 'is set by MCP server now, not by tool: use \'durable.servers\' ("local" for other tools)'
     yield { path: ['limits'], problem }
   }
 }

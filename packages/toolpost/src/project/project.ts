@@ -3,7 +3,7 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog } from '../mcp/catalog.ts'
-import type { Logins, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { LoggedMessage, Logins, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import type { Listeners } from '../runtime/listeners.ts'
@@ -142,6 +142,11 @@ export class Project {
   /** Returns a function that removes the listener. */
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) =>
     this.#services.listeners.on(event, listener)
+
+  /** The last messages exchanged with a server. */
+  messages(server: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
+    return this.#services.servers.messages(server, options)
+  }
 
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {

@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Interceptor } from '../executor/chain.ts'
 import { refusal } from '../interceptors/refuse.ts'
 import type { Logger } from '../logging/logger.ts'
-import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type {
+  Catalog,
+  LoggedMessage,
+  Logins,
+  McpIntegration,
+  ServerEntry,
+  ServerStatus,
+} from '../mcp/index.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
@@ -70,6 +77,10 @@ export class Servers implements Part {
   /** The logins to the servers, once those have been started. */
   get logins(): Logins | undefined {
     return this.#mcp?.logins
+  }
+
+  messages(server: string, options: { after?: number | undefined }): LoggedMessage[] {
+    return this.#mcp?.messages(server, options) ?? []
   }
 
   async restart(server: string): Promise<void> {

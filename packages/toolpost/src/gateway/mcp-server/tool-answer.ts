@@ -3,7 +3,7 @@ import type { ToolFailure, ToolResult, ToolSuccess } from '../../call/tool-resul
 import { textOf } from '../../executor/model-text.ts'
 import { isObjectLike, isRecord } from '../../runtime/guards.ts'
 import type { KeptParts } from '../../tools/results/big-results.ts'
-import { blocksOf } from '../../tools/results/binary-blocks.ts'
+import { blocksOf } from '../../tools/results/big-results.ts'
 import type { KeptResult } from '../../tools/results/result-store.ts'
 import { jsonText } from '../http.ts'
 import { MAX_INLINE_BINARY, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
