@@ -33,6 +33,13 @@ export interface DryRun {
   asks?: { because?: string | undefined; timeoutMs?: number | undefined }
 }
 
+/** What would happen to a call. */
+export interface DryRunResult extends DryRun {
+  tool: Tool | undefined
+  failure: Failure | undefined
+  result: ToolResult
+}
+
 const NO_OPTIONS: RunOptions = {}
 /** Replaces arguments that throw when they are read; no schema accepts it. */
 const UNREADABLE = Symbol('unreadable')

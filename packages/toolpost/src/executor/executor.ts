@@ -4,10 +4,9 @@ import { silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { quietly } from '../runtime/quietly.ts'
-import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
-import { CallContext, type DryRun, type Services } from './context.ts'
+import { CallContext, type DryRun, type DryRunResult, type Services } from './context.ts'
 import { deadlinesOf } from './deadlines.ts'
 import { Failure } from './failure.ts'
 import { findTool } from './find.ts'
@@ -21,13 +20,6 @@ import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './o
 import { Plans, redefined } from './plan.ts'
 import { complete, failureResult, resultOf, unexpected } from './result.ts'
 import { limitOf, timeBox, timeLimit } from './time-box.ts'
-
-/** What would happen to a call. */
-export interface DryRunResult extends DryRun {
-  tool: Tool | undefined
-  failure: Failure | undefined
-  result: ToolResult
-}
 
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */
 export class ToolExecutor {

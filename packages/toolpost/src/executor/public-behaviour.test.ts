@@ -1,13 +1,10 @@
-import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type CallEvent, defineTool, type Tool, ToolExecutor, ToolManager } from '../index.ts'
-import { recordingLogger } from '../testing/index.ts'
 
 const OBJECT = { type: 'object' } as const
 
 function executorWith(...tools: Tool[]) {
-  const logger = recordingLogger()
-  return { executor: new ToolExecutor(new ToolManager({ tools, logger }), { logger }), logger }
+  return { executor: new ToolExecutor(new ToolManager({ tools })) }
 }
 
 function toolReturning(value: unknown): Tool {
@@ -15,46 +12,6 @@ function toolReturning(value: unknown): Tool {
 }
 
 describe('a call through the public names', () => {
-  it('reports progress to its caller even if an observer throws', async () => {
-    const tool = defineTool({
-      name: 'subject',
-      description: 'x',
-      schema: OBJECT,
-      handler: (_, options) => options.reportProgress?.({ progress: 1 }),
-    })
-    const { executor } = executorWith(tool)
-    const onProgress = () => {
-      throw new Error('observer')
-    }
-    executor.observe(() => {}, { onProgress })
-    const seen: number[] = []
-    await executor.run({ name: 'subject' }, { onProgress: ({ progress }) => seen.push(progress) })
-    expect(seen).toEqual([1])
-  })
-
-  it('says that a tool missed its deadline by blocking the event loop', async () => {
-    const tool = defineTool({
-      name: 'subject',
-      description: 'x',
-      schema: OBJECT,
-      timeoutMs: 5,
-      handler: () => {
-        for (const end = Date.now() + 20; Date.now() < end; );
-        return 'done'
-      },
-    })
-    const { executor, logger } = executorWith(tool)
-    const result = await executor.run({ name: 'subject' })
-    expect(result).toMatchObject({ success: true, result: 'done' })
-    expect(result.diagnosis?.deadline).toMatch(/^missed by \d+ ms: the tool blocked the event loop$/)
-    expect(logger.text()).toContain('Deadline missed by')
-  })
-
-  it('prints a failure with its suggestions', async () => {
-    const { executor } = executorWith(toolReturning(1))
-    expect(inspect(await executor.run({ name: 'subjct' }))).toContain("suggestions: [ 'subject' ]")
-  })
-
   it('tells which argument of a tool object has the wrong type', async () => {
     const properties = { n: { type: 'number' } } as const
     const tool = defineTool({
