@@ -227,7 +227,7 @@ export class History {
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
   #use<T>(action: (database: Database) => T): T {
-    const id = fileId(this.#file)
+    const id = explaining(this.#file, () => fileId(this.#file))
     try {
       return explaining(this.#file, () => action(this.#database(id)))
     } catch (error) {

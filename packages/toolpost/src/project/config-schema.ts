@@ -61,7 +61,8 @@ export function problemIn(config: unknown): SchemaProblem | undefined {
 function* check(schema: Schema, value: unknown, path: string[]): Generator<SchemaProblem> {
   if (schema.$ref !== undefined) return yield* check(referredTo(schema.$ref), value, path)
   const problem = ownProblem(schema, value)
-  if (problem !== undefined) yield { path, problem }
+  if (problem !== undefined)
+    yield { path, problem: path.length === 0 ? `the configuration ${problem}` : problem }
   const branches = schema.anyOf ?? schema.oneOf
   if (branches) yield* checkBranches(branches, value, path)
   if (isRecord(value)) yield* checkProperties(schema, value, path)
@@ -89,36 +90,28 @@ function ownProblem(schema: Schema, value: unknown): string | undefined {
   return boundProblem(schema, value)
 }
 
-type Bound = [
-  keyword: string,
-  size: number | undefined,
-  isMet: (size: number, limit: number) => boolean,
+/** Lower and upper bounds: what they count, and in which words they are reported. */
+const BOUNDS: readonly (readonly [
+  low: string,
+  high: string,
+  count: (value: unknown) => unknown,
   words: string,
+])[] = [
+  ['minimum', 'maximum', value => value, ''],
+  ['minLength', 'maxLength', value => typeof value === 'string' && value.length, ' characters'],
+  ['minItems', 'maxItems', value => Array.isArray(value) && value.length, ' entries'],
+  ['minProperties', 'maxProperties', value => isRecord(value) && Object.keys(value).length, ' keys'],
 ]
 
 function boundProblem(schema: Schema, value: unknown): string | undefined {
-  const number = typeof value === 'number' ? value : undefined
-  const characters = typeof value === 'string' ? value.length : undefined
-  const items = Array.isArray(value) ? value.length : undefined
-  const keys = isRecord(value) ? Object.keys(value).length : undefined
-  const isAtLeast = (size: number, limit: number) => size >= limit
-  const isAtMost = (size: number, limit: number) => size <= limit
-  const bounds: Bound[] = [
-    ['minimum', number, isAtLeast, 'must be >= #'],
-    ['maximum', number, isAtMost, 'must be <= #'],
-    ['exclusiveMinimum', number, (size, limit) => size > limit, 'must be > #'],
-    ['minLength', characters, isAtLeast, 'must have at least # characters'],
-    ['maxLength', characters, isAtMost, 'must have at most # characters'],
-    ['minItems', items, isAtLeast, 'must have at least # entries'],
-    ['maxItems', items, isAtMost, 'must have at most # entries'],
-    ['minProperties', keys, isAtLeast, 'must have at least # keys'],
-  ]
-  for (const [keyword, size, isMet, words] of bounds) {
-    const limit = schema[keyword]
-    if (typeof limit !== 'number' || size === undefined || isMet(size, limit)) continue
-    return size === 0 && limit === 1 && number === undefined
-      ? 'must not be empty'
-      : words.replace('#', String(limit))
+  for (const [low, high, count, words] of BOUNDS) {
+    const size = count(value)
+    if (typeof size !== 'number') continue
+    const { [low]: min, [high]: max, exclusiveMinimum: over } = schema
+    if (words !== '' && size === 0 && min === 1) return 'must not be empty'
+    if (typeof min === 'number' && size < min) return `must ${words === '' ? 'be' : 'have'} >= ${min}${words}`
+    if (typeof max === 'number' && size > max) return `must ${words === '' ? 'be' : 'have'} <= ${max}${words}`
+    if (words === '' && typeof over === 'number' && size <= over) return `must be > ${over}`
   }
   return undefined
 }
