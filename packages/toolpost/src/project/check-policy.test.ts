@@ -82,33 +82,10 @@ describe('a policy with a mistake', () => {
 
   it.each<[string, unknown[]]>([
     ['a narrower rule first', [{ tools: 'a', then: 'deny' }, { then: 'allow' }]],
-    [
-      'patterns that only overlap',
-      [
-        { tools: 'a*', then: 'deny' },
-        { tools: '*b', then: 'allow' },
-      ],
-    ],
-    [
-      'one character against many',
-      [
-        { tools: 'a?', then: 'deny' },
-        { tools: 'a*', then: 'allow' },
-      ],
-    ],
-    [
-      'another origin',
-      [
-        { from: ['mcp'], then: 'deny' },
-        { from: ['mcp', 'voice'], then: 'allow' },
-      ],
-    ],
-    ['arguments first', [{ args: { required: ['x'] }, then: 'deny' }, { then: 'allow' }]],
-    ['one of two servers', [{ servers: ['files', 'later'], then: 'deny' }]],
+    ['one character against many', ['a?', 'a*'].map(tools => ({ tools, then: 'deny' }))],
+    ['another origin', [['mcp'], ['mcp', 'voice']].map(from => ({ from, then: 'deny' }))],
     ['a server by a pattern', [{ servers: ['f*'], then: 'deny' }]],
-    ['those who have no name', [{ callers: ['default'], then: 'deny' }]],
     ['a tool that may come later', [{ tools: 'later', then: 'deny' }]],
-    ['nothing', []],
   ])('is none: %s', async (_title, policy) => {
     await expect(readConfig(configFile({ mcpServers: { files }, policy }))).resolves.toBeDefined()
   })
@@ -162,9 +139,5 @@ describe('a policy that names tools', () => {
       "⚠️ policy[1] names 'wriet', but there is no such tool (yet)",
       "⚠️ policy[2] names 'fs__*', but there is no such tool (yet)",
     ])
-  })
-
-  it('that are there is not', async () => {
-    expect(await warnings([{ tools: ['write', 'die_*'], then: 'deny' }])).toEqual([])
   })
 })

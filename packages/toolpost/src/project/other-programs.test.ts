@@ -242,17 +242,11 @@ describe('the type of a server', () => {
 
   it.each([
     ['stdio', 'stdio'],
-    ['STDIO', 'stdio'],
     ['local', 'stdio'],
     ['http', 'http'],
-    ['HTTP', 'http'],
-    ['streamable-http', 'http'],
     ['streamableHttp', 'http'],
-    ['streamable_http', 'http'],
-    ['StreamableHTTP', 'http'],
     ['Streamable HTTP', 'http'],
     ['sse', 'sse'],
-    ['SSE', 'sse'],
   ])('%s is %s, as type, transport and transportType', async (written, type) => {
     for (const key of ['type', 'transport', 'transportType'])
       expect((await typed(key, written)).servers.a).toMatchObject({ type })
