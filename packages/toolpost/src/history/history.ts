@@ -22,13 +22,12 @@ import { type StoredCall, snapshot, storedCall } from './stored-call.ts'
 
 /** How long calls are collected before they are written, and how much is written before other work has its turn. */
 const WRITE_MS = 50
-const WRITTEN_CALLS = 200
-const WRITTEN_BYTES = 500_000
+const WRITTEN_TOGETHER = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
-/** How much may wait to be written; calls beyond that are dropped and counted. */
-const MAX_WAITING_CALLS = 100_000
-const MAX_WAITING_BYTES = 32 * 1024 * 1024
+/** How many calls may wait for their turn, and for a file that cannot be written; those beyond are dropped and counted. */
+const MAX_ENDED = 100_000
+const MAX_ROWS = 2_000
 /** How often old calls are looked for. */
 const REMOVE_MS = 10_000
 /** How often, and how far apart, closing tries a locked file. */
@@ -154,7 +153,7 @@ export class History {
   /** On the path of every call: the rest is done when calls are written. */
   #record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
-    if (this.#ended.length >= MAX_WAITING_CALLS) return this.#drop(1)
+    if (this.#ended.length >= MAX_ENDED) return this.#drop(1)
     const kept = snapshot(event, event.result)
     this.#ended.push({ event: kept ?? event, tools })
     if (!kept) this.#prepare(this.#ended.length)
@@ -170,12 +169,9 @@ export class History {
   #write(): boolean {
     clearTimeout(this.#timers.write)
     this.#timers.write = undefined
-    if (this.#rows.length === 0) this.#prepare(WRITTEN_CALLS)
-    if (this.#rows.length === 0) return false
-    let [count, bytes] = [0, 0]
-    while (count < Math.min(this.#rows.length, WRITTEN_CALLS) && bytes < WRITTEN_BYTES)
-      bytes += this.#rows[count++]?.json.length ?? 0
-    const rows = this.#rows.slice(0, count)
+    if (this.#rows.length === 0) this.#prepare(WRITTEN_TOGETHER)
+    const rows = this.#rows.slice(0, WRITTEN_TOGETHER)
+    if (rows.length === 0) return false
     try {
       this.#use(database => insertCalls(database, rows))
     } catch (error) {
@@ -195,17 +191,11 @@ export class History {
 
   /** Turns ended calls into rows, without secrets. */
   #prepare(count: number): void {
-    let bytes = this.#rows.reduce((sum, { json }) => sum + json.length, 0)
     for (const { event, tools } of this.#ended.splice(0, count)) {
-      if (bytes >= MAX_WAITING_BYTES) {
-        this.#drop(1)
-        continue
-      }
       const tool = tools.findTool(event.call.name)
       const call = storedCall(event, tool && tools.originOf(tool)?.server)
-      const json = JSON.stringify(call)
-      bytes += json.length
-      this.#rows.push({ call, json })
+      if (this.#rows.length < MAX_ROWS) this.#rows.push({ call, json: JSON.stringify(call) })
+      else this.#drop(1)
     }
   }
 
