@@ -17,7 +17,6 @@ export interface ToolpostConfig {
   models?: {
     maxTools?: number
     pin?: string[]
-    salvage?: boolean
     ollama?: { think?: boolean | Record<string, boolean>; keepAlive?: string | number; maxContext?: number }
   }
   fastPath?: boolean
