@@ -294,7 +294,9 @@ export class Connection {
       const since = this.#deserted.get(`${pool}/${tool}`) ?? now
       this.#deserted.set(`${pool}/${tool}`, since)
       const text = nobodyRuns([pool], this.workers.find(pool, tool)?.goneSince)
-      if (now - since > this.#options.desertedMs) await this.end(row, unavailable(tool, text), false)
+      // Without a key nobody can come back for it.
+      const limitMs = row.key === null ? 0 : this.#options.desertedMs
+      if (now - since >= limitMs) await this.end(row, unavailable(tool, text), false)
     }
     for (const key of this.#deserted.keys())
       if (!missing.some(({ pool, tool }) => `${pool}/${tool}` === key)) this.#deserted.delete(key)

@@ -8,7 +8,7 @@ import type { InvokeOptions, Tool } from '../../tools/tool.ts'
 import { ToolFailureError } from '../../tools/tool-failure-error.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { ToolOutput } from '../../tools/tool-output.ts'
-import type { AcceptedRun, Durable, OfferedTool, PublishedTool } from '../durable.ts'
+import type { Durable, OfferedTool, PublishedTool } from '../durable.ts'
 
 export interface RemoteToolsOptions {
   tools: ToolManager
@@ -38,9 +38,6 @@ export class RemoteTools {
   #remotes = new Map<string, Remote>()
   /** The runs of pending calls, by the calls' `meta`. */
   readonly #runs = new WeakMap<object, { id?: string | undefined; approved: boolean }>()
-
-  /** One check per pending call: whether anybody is left to start it. */
-  readonly #pending = new Set<() => void>()
 
   constructor(options: RemoteToolsOptions) {
     this.#options = options
@@ -85,7 +82,6 @@ export class RemoteTools {
       if (!isKept(key) || !before.has(key))
         tools.addMcpTools([this.#toolOf(remote)], { server: remote.source, order: ORDER })
     for (const source of new Set(back.map(({ source }) => source))) onBack(source)
-    for (const look of this.#pending) look()
   }
 
   /** Removes them all. */
@@ -140,47 +136,26 @@ export class RemoteTools {
   }
 
   #toolOf(remote: Remote): Tool {
-    const { fingerprint: _, ...definition } = remote.definition
+    const { fingerprint: _, server: __, ...definition } = remote.definition
     const invoke = (args: object, options?: InvokeOptions) => this.#run(remote, args, options)
     return { ...definition, invoke }
   }
 
   /** The policy of this process has decided; that of the worker applies as well. */
   async #run(remote: Remote, args: object, options?: InvokeOptions): Promise<unknown> {
+    const { durable } = this.#options
     const { name } = remote.definition
-    const offer = liveOffer(remote)
-    if (!offer) throw gone(remote)
+    if (!isLive(remote)) throw gone(remote)
     const { caller, meta, callId: id } = options ?? {}
     const noted = meta && this.#runs.get(meta)
     const onProgress = options?.wantsProgress ? options.reportProgress?.bind(options) : undefined
-    const given = { pool: offer.pool, origin: 'worker', caller, meta, onProgress, approved: noted?.approved }
-    const accepted = await this.#options.durable.accept({ id, name, args }, given)
+    const pool = remote.offers.map(offer => offer.pool)
+    const given = { pool, origin: 'worker', caller, meta, onProgress, approved: noted?.approved }
+    const accepted = await durable.accept({ id, name, args }, given)
     if ('refused' in accepted) return outputOf(accepted.refused)
     if (noted) noted.id = accepted.id
-    return outputOf(await this.#resultOf(remote, accepted, options))
-  }
-
-  /** The result, unless the caller gives up or nobody is left to start it. */
-  #resultOf(remote: Remote, { id, result }: AcceptedRun, options?: InvokeOptions): Promise<ToolResult> {
-    const { durable } = this.#options
-    return new Promise((resolve, reject) => {
-      options?.onAbort?.(() => void durable.cancel(id).catch(() => {}))
-      const giveUp = async () => {
-        if (isLive(remote) || (await durable.get(id))?.state !== 'waiting') return
-        await durable.cancel(id)
-        const { started_at: startedAt } = (await durable.get(id)) ?? {}
-        if (startedAt === undefined) reject(gone(remote))
-      }
-      let looked: Promise<void> = Promise.resolve()
-      const look = () => {
-        looked = looked.then(giveUp).catch(() => {})
-      }
-      this.#pending.add(look)
-      // A run given up here was cancelled: `giveUp` rejects first, with the real reason.
-      void result.then(ended => looked.then(() => resolve(ended))).finally(() => this.#pending.delete(look))
-      // The last worker may have gone just now.
-      look()
-    })
+    options?.onAbort?.(() => void durable.cancel(accepted.id).catch(() => {}))
+    return outputOf(await accepted.result)
   }
 }
 
@@ -197,27 +172,17 @@ function keyIn({ source, definition }: Remote): string {
   return keyOf(source, definition.name)
 }
 
+/** Whether an offer has live workers. */
 function isLive(remote: Remote | undefined): boolean {
-  return remote !== undefined && liveOffer(remote) !== undefined
-}
-
-/** An offer with live workers. */
-export function liveOffer({ offers }: Remote): OfferedTool | undefined {
-  return offers.find(({ workers }) => workers > 0)
-}
-
-function gone({ definition, offers }: Remote): ToolFailureError {
-  return new ToolFailureError('unavailable', unavailable(definition.name, goneText(offers)).error)
+  return remote?.offers.some(({ workers }) => workers > 0) === true
 }
 
 /** Why nobody can run a tool, and since when. */
-function goneText(offers: readonly OfferedTool[]): string {
+function gone({ definition, offers }: Remote): ToolFailureError {
   const pools = [...new Set(offers.map(({ pool }) => `'${pool}'`))].join(', ')
-  const since = offers
-    .map(({ gone_since: gone }) => gone ?? '')
-    .sort()
-    .at(-1)
-  return `no worker of pool ${pools} runs it${since ? `, since ${since}` : ''}`
+  const [since] = offers.map(offer => offer.gone_since ?? '').sort((a, b) => (a < b ? 1 : -1))
+  const text = `no worker of pool ${pools} runs it${since ? `, since ${since}` : ''}`
+  return new ToolFailureError('unavailable', unavailable(definition.name, text).error)
 }
 
 /** Unpacks the worker's result, which the executor here turns into the same result again. */
