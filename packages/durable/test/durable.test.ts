@@ -9,7 +9,7 @@ import { asks, durableUnderTest, WAIT } from './durable-under-test.ts'
 const { start, startWorker, noted, accepted, postgres } = durableUnderTest()
 
 it('runs a call like the executor, and keeps what became of it, without secrets', async () => {
-  const { durable, executed } = await start()
+  const { durable, executed, executor } = await start()
   const result = await durable.run(
     { id: 'call-1', name: 'note', args: { id: 'a', password: 'hunter2' } },
     { origin: 'http', caller: 'anna' },
@@ -31,7 +31,10 @@ it('runs a call like the executor, and keeps what became of it, without secrets'
   expect((await durable.list({ caller: 'anna', state: 'done' })).map(({ id }) => id)).toEqual([run.id])
   expect(await durable.list({ caller: 'anna', state: 'failed' })).toEqual([])
   expect(executed).toEqual(['a'])
+  // A refused call is only tried out: its tool may appear meanwhile.
+  const spy = vi.spyOn(executor, 'run')
   expect(await durable.run({ name: 'missing' })).toMatchObject({ code: 'unknown_tool' })
+  expect(spy).not.toHaveBeenCalled()
 })
 
 it('treats the same key and call from one caller as the same run, and refuses another call', async () => {

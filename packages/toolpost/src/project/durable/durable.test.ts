@@ -96,12 +96,17 @@ describe('tools of elsewhere', () => {
     worker.project.tools.addCustomTool(
       defineTool({ name: 'broken', description: 'Fails', schema: { type: 'object' }, handler: fails }),
     )
-    const { project, run } = await process(database, { durable: true })
-    await expect.poll(() => project.tools.findTool('broken'), PATIENCE).toBeDefined()
-    expect(await run({ name: 'broken' })).toMatchObject({
-      code: 'unavailable',
-      error: 'The broken service is unavailable: connect ECONNREFUSED',
+    // With a server there is a breaker.
+    const { project, run } = await process(database, {
+      durable: true,
+      mcpServers: { x: { command: 'none' } },
     })
+    await expect.poll(() => project.tools.findTool('broken'), PATIENCE).toBeDefined()
+    for (let time = 0; time < 12; time++)
+      expect(await run({ name: 'broken' })).toMatchObject({
+        code: 'unavailable',
+        error: 'The broken service is unavailable: connect ECONNREFUSED',
+      })
     const published = [...database.processes].map(({ tools }) => tools.some(({ name }) => name === 'broken'))
     expect(published).toEqual([true, false])
   })
@@ -158,6 +163,19 @@ describe('a run that a person must approve', () => {
     expect(await accepted.result).toMatchObject({ success: true, result: 'paid', run_id: accepted.id })
     await expect.poll(() => worker.project.approvals.list(), PATIENCE).toEqual([])
     expect(other.project.approvals.decide(asked?.id ?? '', 'deny')).toBeUndefined()
+  })
+
+  it('[F66] is not queued before a person has decided, also at a gateway that has the tool but runs nothing', async () => {
+    const database = new MemoryDatabase()
+    const tools = [mock('pay', 'paid')]
+    await process(database, { durable: true, tools })
+    const gateway = await process(database, { durable: true, policy, tools }, { role: 'gateway' })
+    const accepted = await gateway.project.durable()?.accept({ name: 'pay' }, { origin: 'http', key: 'k' })
+    if (!accepted || 'refused' in accepted) throw new Error('not accepted')
+    await expect.poll(() => gateway.project.approvals.list(), PATIENCE).toHaveLength(1)
+    expect(runsOf(database)).toMatchObject([{ state: 'approval' }])
+    gateway.project.approvals.decide(gateway.project.approvals.list()[0]?.id ?? '', 'approve')
+    expect(await accepted.result).toMatchObject({ result: 'paid' })
   })
 
   it('is asked about once if its tool is always durable, and not at all if that was remembered', async () => {
