@@ -65,6 +65,7 @@ export class DurableCalls implements Durable {
   #status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
   #embedded: Embedded | undefined
   #connection: Connection | undefined
+  #started: Promise<void> | undefined
   #isHopeless = false
   #published: readonly PublishedTool[] = []
   #closing: Promise<void> | undefined
@@ -74,7 +75,9 @@ export class DurableCalls implements Durable {
     this.#options = options
     this.#desertedMs = desertedMs
     this.#logger = options.logger ?? silentLogger
-    this.#tried = new Promise(resolve => void this.#start(resolve))
+    this.#tried = new Promise(resolve => {
+      this.#started = this.#start(resolve)
+    })
   }
 
   ready(): Promise<void> {
@@ -109,7 +112,16 @@ export class DurableCalls implements Durable {
     const connection = await this.#whenOpen(options.timeoutMs)
     if (!connection) return { refused: unavailable(name, this.#why()) }
     const { key, caller } = options
-    const id = key === undefined ? newId() : `run_${hashOf(['key', caller ?? null, key]).slice(0, 32)}`
+    let stored: string
+    try {
+      stored = storedCall(call, options)
+    } catch (error) {
+      return { refused: failed(name, 'invalid_arguments', `Invalid parameters: ${messageOf(error)}`) }
+    }
+    const id =
+      key === undefined
+        ? `run_${randomUUID().replaceAll('-', '')}`
+        : `run_${hashOf(['key', caller ?? null, key]).slice(0, 32)}`
     try {
       const route = this.#route(connection, name, options)
       if (!route) {
@@ -118,9 +130,8 @@ export class DurableCalls implements Durable {
       }
       const { pool, queue, repeatable, isHere } = route
       const run: NewRun = {
-        ...{ id, tool: name, pool, queue, is_limited: route.isLimited },
+        ...{ id, tool: name, pool, queue, repeatable, is_limited: route.isLimited, call: stored },
         ...{ name: options.calledAs ?? name, options: withLimit(options) },
-        call: storedCall(call, options, repeatable),
         call_hash: hashOf(call.args ?? {}),
         worker: isHere && !options.approval ? connection.workers.process : undefined,
       }
@@ -137,12 +148,6 @@ export class DurableCalls implements Durable {
       }
       return { id, result: this.#inTime(connection, id, call, options, result) }
     } catch (error) {
-      if (
-        error instanceof TypeError ||
-        error instanceof RangeError ||
-        /exceed the limit/.test(messageOf(error))
-      )
-        return { refused: failed(name, 'invalid_arguments', `Invalid parameters: ${messageOf(error)}`) }
       // It may have been journalled anyway, with nobody waiting for it.
       if (key === undefined) void this.cancel(id).catch(() => {})
       return { refused: unavailable(name, `the call could not be journalled: ${messageOf(error)}`) }
@@ -160,15 +165,8 @@ export class DurableCalls implements Durable {
     if (!row) return undefined
     const { args, timeout_ms: timeoutMs, repair, meta } = storedOf(row)
     const { tool: name, pool, origin, caller } = row
-    const options = {
-      origin: origin ?? undefined,
-      caller: caller ?? undefined,
-      timeoutMs,
-      repair,
-      meta,
-      pool,
-    }
-    return { call: { name, args }, options }
+    const given = { origin: origin ?? undefined, caller: caller ?? undefined }
+    return { call: { name, args }, options: { ...given, timeoutMs, repair, meta, pool } }
   }
 
   isRun(call: CallContext): boolean {
@@ -251,7 +249,7 @@ export class DurableCalls implements Durable {
 
   async #close(drainMs: number): Promise<void> {
     this.#isClosing.abort()
-    await this.#tried
+    await this.#started
     await this.#connection?.close(drainMs)
     await this.#embedded?.stop()
     this.#become({ state: 'failed', text: 'durable calls have been shut down' })
@@ -278,15 +276,9 @@ export class DurableCalls implements Durable {
   async #connect(): Promise<Connection> {
     const { workerId, pool = 'default', role = 'worker' } = this.#options
     const url = await this.#database()
-    const options = {
-      ...this.#options,
-      id: workerId ?? `${hostname()}-${pool}`,
-      pool,
-      role,
-      logger: this.#logger,
-    }
+    const self = { id: workerId ?? `${hostname()}-${pool}`, pool, role }
     return Connection.open(url, {
-      ...options,
+      ...{ ...this.#options, ...self, logger: this.#logger },
       desertedMs: this.#desertedMs,
       published: () => this.#published,
       beforeReconnect: () => this.#embedded?.restart(),
@@ -326,16 +318,11 @@ export class DurableCalls implements Durable {
   /** Calls that arrive while it starts wait for it, within their deadline. */
   async #whenOpen(timeoutMs = Number.POSITIVE_INFINITY): Promise<Connection | undefined> {
     const until = performance.now() + timeoutMs
-    const isStarting = () =>
-      this.#status.state === 'starting' || performance.now() < this.#startedAt + STARTING_MS
-    while (
-      !this.#connection &&
-      !this.#isHopeless &&
-      !this.#closing &&
-      isStarting() &&
-      performance.now() < until
-    )
-      await sleep(LOOK_MS)
+    const isStarting = () => {
+      const isNew = this.#status.state === 'starting' || performance.now() < this.#startedAt + STARTING_MS
+      return isNew && !this.#connection && !this.#isHopeless && !this.#closing
+    }
+    while (isStarting() && performance.now() < until) await sleep(LOOK_MS)
     return this.#connection?.isOpen && !this.#closing ? this.#connection : undefined
   }
 
@@ -345,31 +332,29 @@ export class DurableCalls implements Durable {
     name: string,
     options: DurableRunOptions,
   ): Route | undefined {
-    const { pool: wanted = workers.pool } = options
-    const pools = typeof wanted === 'string' ? [wanted] : wanted
+    const pools = [options.pool ?? workers.pool].flat()
     const own = workers.role === 'worker' ? this.#options.executor.tools.findTool(name) : undefined
     if (own && pools.includes(workers.pool)) {
       const queue = queueOf(this.#published.find(tool => tool.name === name)?.server)
       const isQueued = isLimited(queue) && workers.isServed(workers.pool, name)
-      return {
-        pool: workers.pool,
-        queue,
-        isLimited: isQueued,
-        repeatable: isRepeatable(own),
-        isHere: !isQueued,
-      }
+      const where = { pool: workers.pool, queue, isLimited: isQueued, isHere: !isQueued }
+      return { ...where, repeatable: isRepeatable(own) }
     }
     const pool = pools.find(each => workers.isServed(each, name))
     const offer = pool === undefined ? undefined : workers.find(pool, name)
     if (!offer) return undefined
-    const { tool } = offer
-    const { queue, isLimited: isQueued } = tool
-    return { pool: offer.pool, queue, isLimited: isQueued, repeatable: isRepeatable(tool), isHere: false }
+    const { queue, isLimited: isQueued } = offer.tool
+    return {
+      pool: offer.pool,
+      queue,
+      isLimited: isQueued,
+      isHere: false,
+      repeatable: isRepeatable(offer.tool),
+    }
   }
 
   async #refuse({ workers }: Connection, call: ToolCall, options: DurableRunOptions): Promise<ToolResult> {
-    const { pool = workers.pool } = options
-    const pools = typeof pool === 'string' ? [pool] : pool
+    const pools = [options.pool ?? workers.pool].flat()
     const since = pools.map(each => workers.find(each, call.name)?.goneSince).find(time => time !== undefined)
     const isUnknown = since === undefined && options.pool === undefined && workers.role === 'worker'
     // A dry run: the tool may appear meanwhile, and must not run after all.
@@ -388,8 +373,10 @@ export class DurableCalls implements Durable {
   ): Promise<AcceptedRun | RefusedRun | undefined> {
     const [row] = await connection.store.read([id])
     if (!row) return undefined
-    const { pool = connection.workers.pool, calledAs = call.name } = options
-    const isSameTool = (row.tool === call.name && [pool].flat().includes(row.pool)) || row.name === calledAs
+    const pools = [options.pool ?? connection.workers.pool].flat()
+    // Without a pool the tool is unknown here by now: only its name can be compared.
+    const isNamed = pools.length === 0 && row.name === options.calledAs
+    const isSameTool = isNamed || (row.tool === call.name && pools.includes(row.pool))
     if (!isSameTool || row.call_hash !== hashOf(call.args ?? {})) {
       const error = `Idempotency key '${options.key}' was used for another call`
       return { refused: failed(call.name, 'invalid_arguments', error), isConflict: true }
@@ -419,12 +406,8 @@ export class DurableCalls implements Durable {
         await sleep(limitMs + GRACE_MS, undefined, { signal: over.signal, ref: false })
         state = (await connection.store.read([id]).catch(() => []))[0]?.state
       } while (state === 'approval')
-      return failed(
-        call.name,
-        'timeout',
-        `Tool '${call.name}' timed out after ${limitMs} ms; run '${id}' continues`,
-        id,
-      )
+      const text = `Tool '${call.name}' timed out after ${limitMs} ms; run '${id}' continues`
+      return failed(call.name, 'timeout', text, id)
     }
     return Promise.race([result, deadline().catch(() => result)])
   }
@@ -460,22 +443,12 @@ export class DurableCalls implements Durable {
   }
 }
 
-function newId(): string {
-  return `run_${randomUUID().replaceAll('-', '')}`
-}
-
 function withLimit(options: DurableRunOptions): DurableRunOptions {
   const { approval } = options
   return approval ? { ...options, approval: { timeoutMs: DEFAULT_APPROVAL_MS, ...approval } } : options
 }
 
-function isRepeatable({
-  readOnly,
-  idempotent,
-}: {
-  readOnly?: boolean | undefined
-  idempotent?: boolean | undefined
-}) {
+function isRepeatable({ readOnly, idempotent }: Pick<PublishedTool, 'readOnly' | 'idempotent'>): boolean {
   return readOnly === true || idempotent === true
 }
 

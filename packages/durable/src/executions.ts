@@ -108,7 +108,7 @@ export class Executions {
     const execution = this.of(call)
     if (!execution || call.failure) return next()
     const { id, attempt } = execution.row
-    if (!storedOf(execution.row).repeatable) {
+    if (!execution.row.repeatable) {
       const nonce = `${this.#options.process}/${randomUUID()}`
       const isOwn = await this.#insist(() => this.#options.store.intend(id, attempt, nonce))
       if (!isOwn || execution.isLost) {

@@ -38,7 +38,8 @@ const TABLES = `
     tools json NOT NULL DEFAULT '[]'
   );
   CREATE TABLE IF NOT EXISTS toolpost.runs (
-    id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text NOT NULL, is_limited boolean NOT NULL, name text NOT NULL,
+    id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text NOT NULL, is_limited boolean NOT NULL,
+    repeatable boolean NOT NULL, name text NOT NULL,
     call text NOT NULL, call_hash text NOT NULL, caller text, origin text, key text,
     state text NOT NULL, attempt integer NOT NULL DEFAULT 1, deaths integer NOT NULL DEFAULT 0, worker text, intent text,
     approval json, asked_at timestamptz, expires_at timestamptz, decision text, decided_by text, reason text,
@@ -94,8 +95,6 @@ export interface StoredCall {
   timeout_ms?: number | undefined
   repair?: boolean | undefined
   meta?: Readonly<Record<string, unknown>> | undefined
-  /** Read-only or idempotent: may be executed again after a crash. */
-  repeatable: boolean
 }
 
 export interface RunRow {
@@ -105,6 +104,8 @@ export interface RunRow {
   queue: string
   /** DBOS keeps the limits of its queue. */
   is_limited: boolean
+  /** Read-only or idempotent: may be executed again after a crash. */
+  repeatable: boolean
   /** As its caller knows the tool. */
   name: string
   call: string
@@ -133,17 +134,20 @@ export interface RunRow {
 
 /** A run about to be accepted. */
 export interface NewRun
-  extends Pick<RunRow, 'id' | 'tool' | 'pool' | 'queue' | 'is_limited' | 'name' | 'call' | 'call_hash'> {
+  extends Pick<
+    RunRow,
+    'id' | 'tool' | 'pool' | 'queue' | 'is_limited' | 'repeatable' | 'name' | 'call' | 'call_hash'
+  > {
   options: DurableRunOptions
   /** The process it starts in, without a queue. */
   worker?: string | undefined
 }
 
 /** The call as it is journalled. Throws if it cannot be serialized or is too large. */
-export function storedCall(call: ToolCall, options: DurableRunOptions, repeatable: boolean): string {
+export function storedCall(call: ToolCall, options: DurableRunOptions): string {
   const { timeoutMs, repair, meta } = options
   const stored: StoredCall = {
-    ...{ args: call.args, call_id: call.id, timeout_ms: timeoutMs, repair, meta, repeatable },
+    ...{ args: call.args, call_id: call.id, timeout_ms: timeoutMs, repair, meta },
   }
   const text = JSON.stringify(stored)
   if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES)
@@ -172,15 +176,15 @@ export class Store {
    * Inserts a run, or starts one over that was refused before its tool ran. `undefined` if the id is taken.
    */
   async insert(client: Pick<Pool, 'query'>, run: NewRun): Promise<RunRow | undefined> {
-    const { id, tool, pool, queue, is_limited, name, call, call_hash, worker, options } = run
+    const { id, tool, pool, queue, is_limited, repeatable, name, call, call_hash, worker, options } = run
     const { caller, origin, key, approval, approved } = options
     const state = approval ? 'approval' : worker === undefined ? 'waiting' : 'running'
     const asked = approval && { ...approvalOf(run), because: approval.because }
     const { rows } = await client.query<RunRow>(
       `INSERT INTO toolpost.runs (id, tool, pool, queue, name, call, call_hash, caller, origin, key, state, worker,
-         started_at, decision, approval, asked_at, expires_at, is_limited)
+         started_at, decision, approval, asked_at, expires_at, is_limited, repeatable)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $11 = 'running' THEN now() END, $13, $14,
-         CASE WHEN $11 = 'approval' THEN now() END, now() + $15::float8 * interval '1 millisecond', $16)
+         CASE WHEN $11 = 'approval' THEN now() END, now() + $15::float8 * interval '1 millisecond', $16, $17)
        ON CONFLICT (id) DO UPDATE SET queue = $4, is_limited = $16, pool = $3, call = $6, state = $11, worker = $12, decision = $13,
          approval = $14, attempt = runs.attempt + 1, result = NULL, reason = NULL, decided_by = NULL,
          asked_at = EXCLUDED.asked_at, expires_at = EXCLUDED.expires_at, started_at = EXCLUDED.started_at, intent = NULL,
@@ -189,7 +193,7 @@ export class Store {
        RETURNING *`,
       [
         ...[id, tool, pool, queue, name, call, call_hash, caller, origin, key, state, worker],
-        ...[approved ? 'approved' : null, asked, approval?.timeoutMs ?? null, is_limited],
+        ...[approved ? 'approved' : null, asked, approval?.timeoutMs ?? null, is_limited, repeatable],
       ],
     )
     return rows[0]
