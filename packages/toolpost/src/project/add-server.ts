@@ -23,7 +23,7 @@ export interface AddServerOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface TriedServer {
+interface TriedServer {
   status: ServerStatus
   /** The names of its tools. */
   tools: string[]

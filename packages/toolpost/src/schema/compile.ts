@@ -111,11 +111,6 @@ async function compile(schema: JsonSchema): Promise<CompiledSchema> {
   return result
 }
 
-/** Compiles a schema of our own: no limits, and patterns for the built-in engine, which needs no loading. */
-export function compileOwnSchema(schema: JsonSchema): ValidateFunction {
-  return validatorOf(newCompiler(Ajv, '', OPTIONS), schema)
-}
-
 /** `definitions`, array-form `items` and `dependencies` mean something else in older drafts. */
 async function compilerClass({ $schema }: JsonSchema): Promise<CompilerClass> {
   if (typeof $schema !== 'string') return Ajv2020
