@@ -396,6 +396,7 @@ export class Connection {
       else await this.#initialize()
     } catch (error) {
       if (!isRefusal(error)) throw error
+      if (namesModern(error)) return this.#discover()
       this.#peer.envelope = undefined
       if (isStreamable || memory.isModern) return this.#initialize()
       if (this.#transport instanceof HttpTransport) throw error
@@ -600,6 +601,15 @@ function isRefusal(error: unknown): boolean {
   if (error instanceof RpcError) return true
   const { status = 0 } = error as Partial<HttpStatusError>
   return status >= 400 && status < 500 && status !== 401 && status !== 403
+}
+
+const UNSUPPORTED_VERSION = -32_022
+
+/** Whether a server refused the version although it names it as supported: it is worth a second try. */
+function namesModern(error: unknown): boolean {
+  if (!(error instanceof RpcError) || error.rpcCode !== UNSUPPORTED_VERSION) return false
+  const { supported } = isRecord(error.data) ? error.data : {}
+  return Array.isArray(supported) && supported.includes(MODERN)
 }
 
 /** How Toolpost introduces itself to servers. */

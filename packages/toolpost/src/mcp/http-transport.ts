@@ -37,6 +37,7 @@ export type HttpKind = 'streamable' | 'sse'
 /** A request with its response, whether that is a body or a stream. */
 interface Exchange {
   readonly id: number | string | undefined
+  readonly isCall?: boolean
   /** Whether the response is a stream, which may end without an answer. */
   isStream?: boolean
   isAnswered?: boolean
@@ -140,7 +141,10 @@ export class HttpTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.failure) throw new ServerLostError(this.failure.cause, { neverSent: true })
-    const exchange: Exchange = { id: 'method' in message && 'id' in message ? message.id : undefined }
+    const isRequest = 'method' in message && 'id' in message
+    const exchange: Exchange = isRequest
+      ? { id: message.id, isCall: message.method === 'tools/call' }
+      : { id: undefined }
     this.#options.onMessage('sent', message)
     try {
       await exchanges.run(exchange, () => this.#inner.send(message, options))
@@ -182,7 +186,8 @@ export class HttpTransport implements Transport {
     if (login?.lacksScope) return login
     if (login) return this.#lost(login.message, { needsLogin: true }, true)
     const { status, retryAfterMs } = (error ?? {}) as Partial<HttpStatusError>
-    if (status === 404 || status === 410) return this.#lost('session expired on the server', {}, true)
+    if (status === 404 || (status === 410 && this.sessionId !== undefined))
+      return this.#lost('session expired on the server', {}, true)
     const isGone =
       status === undefined ? error instanceof TypeError || isAbort(error) : status >= 502 && status <= 504
     if (isGone) return this.#lost(describeError(error), { retryAfterMs }, isRefusedConnection(error))
@@ -236,10 +241,20 @@ function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; header
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
 function limitedFetch(maxBytes: number, kind: HttpKind, login: ServerLogin | undefined) {
   const send = login ? authorizedFetch(login) : fetch
+  /** Where the server redirected the handshake: calls go there directly. */
+  let moved: { from: string; to: string } | undefined
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
-    const response = await send(String(url), { ...init, redirect: 'manual' })
+    const target = moved?.from === String(url) ? moved.to : String(url)
+    const response = await send(target, { ...init, redirect: 'manual' })
     const { status, headers, body } = response
+    const location = redirectOf(response, target)
+    if (location && exchange?.isCall) {
+      const place = `${location.origin}${location.pathname}`
+      throw new HttpStatusError(response, `the server redirects to ${place}; calls are never sent twice`)
+    }
+    if (location?.origin === new URL(target).origin && (status === 307 || status === 308))
+      moved = { from: moved?.to === target ? moved.from : target, to: location.href }
     const isJson = isOfType(headers, 'application/json')
     if (status >= 400) return refused(response, init.method === 'POST' && isJson)
     if (isOfType(headers, 'text/event-stream') && body) {
@@ -259,6 +274,12 @@ function limitedFetch(maxBytes: number, kind: HttpKind, login: ServerLogin | und
   }
 }
 
+function redirectOf({ status, headers }: Response, from: string): URL | undefined {
+  const location = headers.get('location')
+  if (status < 300 || status > 399 || location === null || !URL.canParse(location, from)) return undefined
+  return new URL(location, from)
+}
+
 function isOfType(headers: Headers, type: string): boolean {
   return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === type
 }
@@ -271,7 +292,7 @@ function withoutResult({ status, headers, body }: Response): UnusableAnswerError
 
 /** A JSON-RPC error is passed on as such, whatever its status; some statuses of a stream mean something to the SDK. */
 async function refused(response: Response, isJson: boolean): Promise<Response> {
-  const text = (await textUpTo(response, MAX_MESSAGE_BYTES / 10).catch(() => '')) ?? ''
+  const text = (await textUpTo(response, MAX_REFUSAL_BYTES, true).catch(() => '')) ?? ''
   const { status, statusText, headers } = response
   const exchange = exchanges.getStore()
   const isOwn = isJson && status === 400 && isErrorOf(text, exchange)
@@ -289,23 +310,25 @@ function isErrorOf(text: string, exchange: Exchange | undefined): boolean {
   }
 }
 
-/** The whole body, or `undefined` if it is longer. */
-async function textUpTo({ body }: Response, maxBytes: number): Promise<string | undefined> {
+/** The whole body, or `undefined` if it is longer; with `cut`, its beginning. */
+async function textUpTo({ body }: Response, maxBytes: number, cut = false): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
     for await (const chunk of body ?? []) {
       bytes += chunk.length
-      // Leaving the loop cancels the stream.
-      if (bytes > maxBytes) return undefined
+      if (bytes > maxBytes && !cut) return undefined
       chunks.push(chunk)
+      // Leaving the loop cancels the stream.
+      if (bytes > maxBytes) break
     }
-  } catch (error) {
-    throw new TypeError('the connection was lost', { cause: error })
+  } catch {
+    throw new TypeError('the connection was lost')
   }
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
+const MAX_REFUSAL_BYTES = 64 * 1024
 const [NEWLINE, RETURN] = [10, 13]
 
 /** Passes on a stream of events, and breaks it off at an event that is too large. */

@@ -217,7 +217,7 @@ export class Peer {
   }
 
   #onResponse(message: Params): void {
-    const id = Number(message.id)
+    const id = numberOf(message.id)
     const pending = this.#pending.get(id)
     if (!pending) return this.#options.onStray?.(message, this.#cancelled.delete(id))
     this.#pending.delete(id)
@@ -227,7 +227,7 @@ export class Peer {
   }
 
   #onProgress(params: Params): boolean {
-    const token = Number(params.progressToken)
+    const token = numberOf(params.progressToken)
     const pending = this.#pending.get(token)
     if (pending && typeof params.progress === 'number') pending.onProgress?.(params)
     return pending !== undefined || this.#cancelled.has(token)
@@ -296,6 +296,11 @@ export class Peer {
     for (const controller of this.#incoming.values()) controller.abort(error)
     this.fail(undefined, error)
   }
+}
+
+/** Our ids are numbers; some servers send them back as text. */
+function numberOf(id: unknown): number {
+  return typeof id === 'number' || typeof id === 'string' ? Number(id) : Number.NaN
 }
 
 /** A thrown error as it is sent. The errors of the MCP SDK have their code in `code`. */
