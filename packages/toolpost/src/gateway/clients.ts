@@ -6,7 +6,7 @@ import type { Access } from '../mcp/catalog.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
-import { failure, type GatewayEnv, NO_TOKEN } from './http.ts'
+import { failure, type GatewayEnv, headerOf, NO_TOKEN } from './http.ts'
 import { isSubject, type OAuthClients } from './oauth/oauth-clients.ts'
 
 /**
@@ -249,16 +249,16 @@ export function createGuard({ hosts = [], clients, isOpen }: GuardOptions): Midd
   }
   return async (c, next) => {
     const { req } = c
-    const host = req.header('host') ?? new URL(req.url).host
-    const origin = req.header('origin')
+    const host = headerOf(c, 'host') ?? new URL(req.url).host
+    const origin = headerOf(c, 'origin')
     const open = isOpen(req.method, req.path)
     if (!isKnown(host)) return failure(403, 'Host not allowed')
     if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
       return failure(403, 'Origin not allowed')
-    if (!isOwnSite(req.header('sec-fetch-site'), open && req.header('sec-fetch-mode') === 'navigate'))
+    if (!isOwnSite(headerOf(c, 'sec-fetch-site'), open && headerOf(c, 'sec-fetch-mode') === 'navigate'))
       return failure(403, 'Cross-site requests are not allowed')
     if (open) return next()
-    const found = clients.admit(req.raw, req.header('authorization'))
+    const found = clients.admit(req.raw, headerOf(c, 'authorization'))
     const client = found instanceof Promise ? await found : found
     if (client instanceof Response) return client
     c.set('client', client)

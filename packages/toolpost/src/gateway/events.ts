@@ -173,10 +173,13 @@ export function publishEvents(context: GatewayContext, clock: Clock | undefined)
   )
   const asked = coalesced(() => events.publish('questions', { questions: questions.list() }), clock)
   const tools = coalesced(() => events.publish('tools', {}), clock)
+  const observer = (event: CallEvent) => {
+    recent.note(event)
+    const record = events.clients > 0 ? recent.get(event.serial) : undefined
+    if (record) events.publish('call', record)
+  }
   return [
-    executor.observe((event: CallEvent) => events.publish('call', recent.note(event)), {
-      onProgress: progress.note,
-    }),
+    executor.observe(observer, { onProgress: progress.note }),
     executor.tools.onChange(tools.soon),
     source.on('server', servers.soon),
     source.on('approval', approvals.soon),

@@ -16,10 +16,21 @@ const MAX_DEPTH = 64
 /** A typical minimum per value in JSON, separators included; limits how many values are counted. */
 const BYTES_PER_VALUE = 4
 
+/** What is kept of a call as it runs. The record is made, and secrets are removed, when somebody looks. */
 interface Entry {
-  record: CallRecord
+  event: Pick<CallEvent, 'serial' | 'origin' | 'caller' | 'startedAt'>
+  id: unknown
+  name: string
+  source: string
+  args: unknown
   bytes: number
+  /** While it is running. */
   cancel: (() => void) | undefined
+  progress: Progress | undefined
+  result: ToolResult | undefined
+  stages: CallEvent['stages']
+  notes: Record<string, unknown> | undefined
+  record: CallRecord | undefined
 }
 
 export interface RecentCallsOptions {
@@ -41,11 +52,12 @@ export class RecentCalls {
 
   /** Oldest first. */
   list(): CallRecord[] {
-    return Array.from(this.#entries.values(), entry => entry.record)
+    return [...this.#entries.values()].slice(-RECENT_CALLS).map(entry => this.#record(entry))
   }
 
   get(serial: string): CallRecord | undefined {
-    return this.#entries.get(serial)?.record
+    const entry = this.#entries.get(serial)
+    return entry && this.#record(entry)
   }
 
   /** The newest that fit into `maxBytes`, oldest first. */
@@ -56,7 +68,7 @@ export class RecentCalls {
       left -= bytes
       return left < 0
     })
-    return entries.slice(first + 1).map(({ record }) => record)
+    return entries.slice(first + 1).map(entry => this.#record(entry))
   }
 
   isSlow(durationMs: number): boolean {
@@ -71,98 +83,137 @@ export class RecentCalls {
   }
 
   /** Records the start or end of a call. */
-  note(event: CallEvent): CallRecord {
-    const begun = this.#entries.get(event.serial) ?? this.#begun(event)
-    const entry = event.result ? this.#ended(begun, event, event.result) : begun
-    this.#bytes += entry.bytes - (this.#entries.get(event.serial)?.bytes ?? 0)
-    this.#entries.set(event.serial, entry)
-    for (const [serial, { bytes }] of this.#entries) {
-      if (this.#entries.size <= RECENT_CALLS && this.#bytes <= RECENT_BYTES) break
-      this.#entries.delete(serial)
-      this.#bytes -= bytes
+  note(event: CallEvent): void {
+    const entry = this.#entries.get(event.serial) ?? this.#begin(event)
+    if (event.result) {
+      const { value, bytes } = boundedResult(event.result)
+      entry.result = value as ToolResult
+      entry.bytes += bytes
+      this.#bytes += bytes
+      entry.stages = event.stages
+      if (event.notes) entry.notes = boundedCopy(event.notes, MAX_NOTES_BYTES).value as Entry['notes']
+      entry.cancel = entry.progress = entry.record = undefined
     }
-    return entry.record
+    if (this.#entries.size > 2 * RECENT_CALLS || this.#bytes > RECENT_BYTES) this.#forgetOldest()
   }
 
   /** Records the progress of a call; returns its record, unless it has ended. */
   noteProgress(serial: string, progress: Progress): CallRecord | undefined {
     const entry = this.#entries.get(serial)
-    if (!entry || entry.record.result) return undefined
-    // A copy: the record of the start may not have been sent yet.
-    entry.record = { ...entry.record, progress }
-    return entry.record
+    if (!entry || entry.result) return undefined
+    entry.progress = progress
+    entry.record = undefined
+    return this.#record(entry)
   }
 
-  #begun({ serial, call, origin, caller, startedAt, cancel }: CallEvent): Entry {
+  #begin({ serial, call, origin, caller, startedAt, cancel }: CallEvent): Entry {
     const { tools } = this.#options
     const name = String(call?.name)
     const tool = tools.findTool(name)
-    const args = recordValue(call?.args)
-    const record: CallRecord = {
-      serial,
-      tool: name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name,
+    const { value: args, bytes } = boundedCopy(call?.args)
+    const entry: Entry = {
+      event: { serial, origin, caller, startedAt },
+      id: call?.id,
+      name,
       source: (tool && tools.originOf(tool)?.server) ?? 'local',
-      origin: origin ?? 'code',
-      args: args.value,
-      startedAt,
-      slow: false,
-      ...(call?.id !== undefined && { id: String(call.id) }),
-      ...(caller !== undefined && { caller: safeText(String(caller), MAX_CALLER) }),
+      args,
+      bytes: bytes + 200,
+      cancel,
+      progress: undefined,
+      result: undefined,
+      stages: undefined,
+      notes: undefined,
+      record: undefined,
     }
-    return { record, bytes: args.bytes + 200, cancel }
+    this.#bytes += entry.bytes
+    this.#entries.set(serial, entry)
+    return entry
   }
 
-  #ended({ record, bytes }: Entry, { stages, notes }: CallEvent, result: ToolResult): Entry {
-    const { progress: _, ...begun } = record
-    const recorded = recordResult(result)
-    const { execution_time_ms: durationMs, waited_ms: waitedMs } = result
+  /** Many at a time: finding the first entry of a map is slow after others were removed. */
+  #forgetOldest(): void {
+    for (const [serial, { bytes }] of this.#entries) {
+      if (this.#entries.size <= RECENT_CALLS && this.#bytes <= RECENT_BYTES / 2) return
+      this.#entries.delete(serial)
+      this.#bytes -= bytes
+    }
+  }
+
+  #record(entry: Entry): CallRecord {
+    entry.record ??= this.#show(entry)
+    return entry.record
+  }
+
+  #show({ event, id, name, source, args, progress, result, stages, notes }: Entry): CallRecord {
+    const { serial, origin = 'code', caller, startedAt } = event
+    const { execution_time_ms: durationMs, waited_ms: waitedMs } = result ?? {}
     const traceUrl = notes && this.#options.traceUrl(notes.trace_id)
-    const ended: CallRecord = {
-      ...begun,
-      slow: this.isSlow(durationMs - (waitedMs ?? 0)),
-      durationMs,
-      result: recorded.result,
+    return {
+      serial,
+      tool: name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name,
+      source,
+      origin,
+      args: cleaned(args),
+      startedAt,
+      slow: durationMs !== undefined && this.isSlow(durationMs - (waitedMs ?? 0)),
+      ...(id !== undefined && { id: String(id) }),
+      ...(caller !== undefined && { caller: safeText(String(caller), MAX_CALLER) }),
+      ...(progress && { progress }),
+      ...(durationMs !== undefined && { durationMs }),
+      ...(result && { result: cleaned(result) as ToolResult }),
       ...(waitedMs !== undefined && { waitedMs }),
       ...(stages && { stages }),
-      ...(notes && { notes: recordValue(notes, MAX_NOTES_BYTES).value as Record<string, unknown> }),
+      ...(notes && { notes: cleaned(notes) as Record<string, unknown> }),
       ...(traceUrl !== undefined && { traceUrl }),
     }
-    return { record: ended, bytes: bytes + recorded.bytes, cancel: undefined }
   }
 }
 
-export interface Recorded {
+interface Bounded {
   value: unknown
   /** The approximate size as JSON. */
   bytes: number
 }
 
-/** A copy of a value: plain data, without secrets. One over `maxBytes` is replaced by a note of its size. Never throws. */
-export function recordValue(value: unknown, maxBytes = RECORDED_BYTES): Recorded {
+/** A plain copy of a value. One over `maxBytes` is replaced by a note of its size. Never throws. */
+function boundedCopy(value: unknown, maxBytes = RECORDED_BYTES): Bounded {
   const { isComplete, ...copy } = plainCopy(value, {
     maxDepth: MAX_DEPTH,
     maxEntries: Number.POSITIVE_INFINITY,
     maxBytes,
     maxValues: maxBytes / BYTES_PER_VALUE,
     isWhole: true,
-    cleaner,
   })
   if (copy.bytes <= maxBytes) return copy
   const size = isComplete ? copy.bytes : `more than ${copy.bytes}`
   return { value: { '…': `shortened, ${size} bytes` }, bytes: 100 }
 }
 
+/** A copy without secrets. */
+function cleaned(value: unknown): unknown {
+  const unlimited = Number.POSITIVE_INFINITY
+  const limits = { maxDepth: MAX_DEPTH + 1, maxEntries: unlimited, maxBytes: unlimited, maxValues: unlimited }
+  return plainCopy(value, { ...limits, cleaner }).value
+}
+
+/** A bounded copy without secrets. */
+export function recordValue(value: unknown): unknown {
+  return cleaned(boundedCopy(value).value)
+}
+
+export function recordResult(result: ToolResult): ToolResult {
+  return cleaned(boundedResult(result).value) as ToolResult
+}
+
 /** Leaves out a large value, but keeps the rest of the result. */
-export function recordResult(result: ToolResult): { result: ToolResult; bytes: number } {
-  const whole = recordValue(result)
-  if (isObjectLike(whole.value) && 'success' in whole.value)
-    return { result: whole.value as ToolResult, bytes: whole.bytes }
+function boundedResult(result: ToolResult): Bounded {
+  const whole = boundedCopy(result)
+  if (isObjectLike(whole.value) && 'success' in whole.value) return whole
   const parts = Object.entries(result).map(
-    ([key, value]) => [key, recordValue(value, RECORDED_BYTES / 2)] as const,
+    ([key, value]) => [key, boundedCopy(value, RECORDED_BYTES / 2)] as const,
   )
-  const shortened = Object.fromEntries(parts.map(([key, { value }]) => [key, asText(key, value)]))
   return {
-    result: shortened as unknown as ToolResult,
+    value: Object.fromEntries(parts.map(([key, { value }]) => [key, asText(key, value)])),
     bytes: parts.reduce((sum, [, { bytes }]) => sum + bytes, 0),
   }
 }
@@ -178,5 +229,5 @@ export function shortRun(run: Run): Run {
   const { result } = run
   if (!result?.success) return run
   const { content: _, text: __, meta: ___, ...kept } = result
-  return { ...run, result: { ...kept, result: recordValue(result.result).value } }
+  return { ...run, result: { ...kept, result: recordValue(result.result) } }
 }

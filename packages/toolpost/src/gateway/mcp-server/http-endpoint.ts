@@ -15,6 +15,7 @@ import {
   callerOf,
   Disconnected,
   failure,
+  headerOf,
   type RequestContext,
   readJson,
   type Streams,
@@ -90,7 +91,7 @@ class HttpEndpoint implements McpEndpoint {
     const startedAt = this.#options.executor.clock.now()
     if (this.#isClosed) return shuttingDown()
     if (c.req.method !== 'POST') return this.#handleSession(c)
-    if (!isJsonContentType(c.req.header('content-type') ?? null))
+    if (!isJsonContentType(headerOf(c, 'content-type') ?? null))
       return failure(415, 'The Content-Type must be application/json')
     const body = await readJson(c, parseFailure)
     if (body instanceof Response) return body
@@ -120,7 +121,7 @@ class HttpEndpoint implements McpEndpoint {
     return this.#answer2025(c, messages, {
       isBatch: Array.isArray(value),
       startedAt,
-      header: name => c.req.header(name),
+      header: name => headerOf(c, name),
     })
   }
 
@@ -129,7 +130,7 @@ class HttpEndpoint implements McpEndpoint {
     const { id, method } = message as { id: RequestId; method: string }
     const params = isRecord(message.params) ? message.params : {}
     const meta = isRecord(params._meta) ? params._meta : {}
-    const version = meta[PROTOCOL_VERSION_META_KEY] ?? c.req.header('mcp-protocol-version')
+    const version = meta[PROTOCOL_VERSION_META_KEY] ?? headerOf(c, 'mcp-protocol-version')
     if (version !== NEWEST_VERSION)
       return rpcFailure(
         400,
@@ -141,7 +142,7 @@ class HttpEndpoint implements McpEndpoint {
         { id },
       )
     if (!isRequest(message)) return new Response(null, { status: 202 })
-    const { client } = c.var
+    const client = c.get('client')
     const mismatch =
       headerMismatch(c, method, params) ??
       (method === 'tools/call' ? paramMismatch(c, params, client.findTool(String(params.name))) : undefined)
@@ -172,7 +173,7 @@ class HttpEndpoint implements McpEndpoint {
   #request(c: RequestContext, message: Message, startedAt: number, given?: Exchange) {
     const params = isRecord(message.params) ? message.params : {}
     const { clients } = this.#options
-    const { key } = c.var.client
+    const { key } = c.get('client')
     const controller = new AbortController()
     const onAbort = () => controller.abort(new Disconnected())
     const exchange = given ?? new Exchange({ requests: 1, onGone: onAbort })
@@ -189,7 +190,7 @@ class HttpEndpoint implements McpEndpoint {
         return clients.named(key)
       },
       session: undefined,
-      header: name => c.req.header(name),
+      header: name => headerOf(c, name),
       startedAt,
       notify: (method, params) => exchange.send({ jsonrpc: '2.0', method, params }),
     }
@@ -201,7 +202,7 @@ class HttpEndpoint implements McpEndpoint {
     messages: Message[],
     posted: PostOptions & { startedAt: number },
   ): Promise<Response> | Response {
-    const accepts = c.req.header('accept') ?? ''
+    const accepts = headerOf(c, 'accept') ?? ''
     if (!accepts.includes('application/json') || !accepts.includes('text/event-stream'))
       return rpcFailure(406, {
         message: 'Not Acceptable: Client must accept both application/json and text/event-stream',
@@ -209,7 +210,7 @@ class HttpEndpoint implements McpEndpoint {
     if (!messages.every(isMessage))
       return rpcFailure(400, { code: PARSE_ERROR, message: 'Parse error: Invalid JSON-RPC message' })
     const isInitialize = messages.some(message => isInitializeRequest(message))
-    if (c.req.header('mcp-session-id') !== undefined && !(isInitialize && messages.length === 1)) {
+    if (headerOf(c, 'mcp-session-id') !== undefined && !(isInitialize && messages.length === 1)) {
       const found = this.#session(c)
       return found instanceof Response ? found : found.transport.post(messages, posted)
     }
@@ -254,7 +255,7 @@ class HttpEndpoint implements McpEndpoint {
       )
     const transport = new SessionTransport(randomUUID())
     const { clients, logger } = this.#options
-    const { key } = c.var.client
+    const { key } = c.get('client')
     const session = newSession(transport.sessionId, (method, params) => peer.notify(method, params))
     const peer: Peer = new Peer(transport, {
       methods: this.#methods.table(session, () => clients.named(key)),
@@ -281,10 +282,10 @@ class HttpEndpoint implements McpEndpoint {
   }
 
   #session(c: RequestContext): OpenSession | Response {
-    const id = c.req.header('mcp-session-id') ?? ''
+    const id = headerOf(c, 'mcp-session-id') ?? ''
     const found = this.#sessions.get(id)
     // As the protocol requires: the client starts over.
-    if (found?.clientKey !== c.var.client.key)
+    if (found?.clientKey !== c.get('client').key)
       return rpcFailure(404, { message: 'Session not found: initialize again' })
     const unsupported = unsupportedVersion(c)
     if (unsupported) return unsupported
@@ -296,7 +297,7 @@ class HttpEndpoint implements McpEndpoint {
   /** GET listens, DELETE ends the session. */
   async #handleSession(c: RequestContext): Promise<Response> {
     const { method } = c.req
-    if (c.req.header('mcp-session-id') === undefined || (method !== 'GET' && method !== 'DELETE'))
+    if (headerOf(c, 'mcp-session-id') === undefined || (method !== 'GET' && method !== 'DELETE'))
       return rpcFailure(
         405,
         { message: 'Method not allowed without a session' },
@@ -308,7 +309,7 @@ class HttpEndpoint implements McpEndpoint {
       await found.peer.close()
       return new Response(null, { status: 200 })
     }
-    if (!c.req.header('accept')?.includes('text/event-stream'))
+    if (!headerOf(c, 'accept')?.includes('text/event-stream'))
       return rpcFailure(406, { message: 'Not Acceptable: Client must accept text/event-stream' })
     const { streams } = this.#options
     if (streams.areFull)
@@ -319,7 +320,7 @@ class HttpEndpoint implements McpEndpoint {
   /** Refuses a message that calls a tool for which the client lacks the scope. */
   #refuseCalls(c: RequestContext, messages: Message[]): Response | undefined {
     const { clients, offer } = this.#options
-    const { client } = c.var
+    const client = c.get('client')
     if (!client.isNamed) return undefined
     const searches = client.toolSearch ?? offer?.().toolSearch ?? false
     for (const message of messages) {
@@ -350,8 +351,8 @@ export function newSession(id: string, notify: Session['notify']): Session {
 }
 
 function headersOf(c: RequestContext) {
-  const version = c.req.header('mcp-protocol-version')
-  const method = c.req.header('mcp-method')
+  const version = headerOf(c, 'mcp-protocol-version')
+  const method = headerOf(c, 'mcp-method')
   return {
     ...(version !== undefined && { protocolVersionHeader: version }),
     ...(method !== undefined && { mcpMethodHeader: method }),
@@ -369,7 +370,7 @@ function isMessage(message: Message): boolean {
 }
 
 function unsupportedVersion(c: RequestContext): Response | undefined {
-  const version = c.req.header('mcp-protocol-version')
+  const version = headerOf(c, 'mcp-protocol-version')
   if (version === undefined || SESSION_VERSIONS.includes(version)) return undefined
   const supported = SESSION_VERSIONS.join(', ')
   const message = `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`

@@ -1,7 +1,7 @@
 import { type HeaderParameter, headerParameters } from '../../mcp/header-parameters.ts'
 import { valueAt } from '../../runtime/guards.ts'
 import type { Tool } from '../../tools/tool.ts'
-import type { RequestContext } from '../http.ts'
+import { headerOf, type RequestContext } from '../http.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 import type { Params } from './protocol.ts'
 
@@ -26,10 +26,10 @@ const NAMES: Readonly<Record<string, string>> = {
  */
 export function headerMismatch(c: RequestContext, method: string, params: Params) {
   for (const header of ['MCP-Protocol-Version', 'Mcp-Method'])
-    if (c.req.header(header) === undefined) return mismatch(header, `${header} is missing`)
+    if (headerOf(c, header.toLowerCase()) === undefined) return mismatch(header, `${header} is missing`)
   const parameter = Object.hasOwn(NAMES, method) ? (NAMES[method] ?? '') : undefined
   if (parameter === undefined || typeof params[parameter] !== 'string') return undefined
-  const problem = problemOf(c.req.header('mcp-name'), params[parameter], 'string')
+  const problem = problemOf(headerOf(c, 'mcp-name'), params[parameter], 'string')
   return problem && mismatch('Mcp-Name', `Mcp-Name ${problem} params.${parameter}`)
 }
 
@@ -42,7 +42,7 @@ export function paramMismatch(c: RequestContext, params: Params, tool: Tool | un
   known.set(tool, parameters)
   for (const { header: name, path, type } of parameters) {
     const header = `Mcp-Param-${name}`
-    const problem = problemOf(c.req.header(header), valueAt(params.arguments, path), type)
+    const problem = problemOf(headerOf(c, header.toLowerCase()), valueAt(params.arguments, path), type)
     if (problem) return mismatch(header, `${header} ${problem} ${path.join('.')}`)
   }
   return undefined

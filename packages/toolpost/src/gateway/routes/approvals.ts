@@ -8,13 +8,13 @@ import { type App, failure, json, readRecord } from '../http.ts'
 /** Calls waiting for approval and the decisions; questions from tools to their callers and the answers. */
 export function addApprovalRoutes(app: App, { source: { approvals }, questions }: GatewayContext): void {
   const approvalsOf = (client: Client) => approvalsFor(client, approvals?.list() ?? [])
-  app.get('/api/approvals', c => json({ approvals: approvalsOf(c.var.client) }))
+  app.get('/api/approvals', c => json({ approvals: approvalsOf(c.get('client')) }))
   app.post('/api/approvals/:id', async c => {
     const body = await readRecord(c)
     if (body instanceof Response) return body
     const wish = decisionIn(body)
     if (typeof wish === 'string') return failure(400, wish)
-    const { client } = c.var
+    const client = c.get('client')
     if (!client.approves) return failure(403, 'This client may not decide about calls')
     const waiting = approvalsOf(client).find(({ id }) => id === c.req.param('id'))
     if (!waiting) return failure(404, 'No pending approval with this id')
@@ -26,13 +26,13 @@ export function addApprovalRoutes(app: App, { source: { approvals }, questions }
     return json({ approval: approvals?.decide(waiting.id, wish.decision, { ...wish, by }) })
   })
   const questionsOf = (client: Client) => questions.list().filter(question => sees(client, question))
-  app.get('/api/questions', c => json({ questions: questionsOf(c.var.client) }))
+  app.get('/api/questions', c => json({ questions: questionsOf(c.get('client')) }))
   app.post('/api/questions/:id', async c => {
     const body = await readRecord(c)
     if (body instanceof Response) return body
     const answer = answerIn(body)
     if (typeof answer === 'string') return failure(400, answer)
-    const question = questionsOf(c.var.client).find(({ id }) => id === c.req.param('id'))
+    const question = questionsOf(c.get('client')).find(({ id }) => id === c.req.param('id'))
     if (!question) return failure(404, 'No open question with this id')
     const problem = await questions.answer(question.id, answer)
     return problem === undefined ? json({ question }) : failure(400, `Invalid answer: ${problem}`)

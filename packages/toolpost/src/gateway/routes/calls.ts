@@ -7,7 +7,7 @@ import type { CallRecord } from '../api-types.ts'
 import { approvalsFor, sees, serversFor, viewOf } from '../client-view.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
-import { type App, busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http.ts'
+import { type App, busy, EVENT_STREAM_HEADERS, failure, headerOf, json, textStream } from '../http.ts'
 import { GREETING_BYTES } from '../limits.ts'
 
 /** Past and running calls, and the events. */
@@ -15,31 +15,34 @@ export function addCallRoutes(app: App, context: GatewayContext): void {
   const { recent, events, clients, streams } = context
   app.get('/api/calls', c => {
     const given = c.req.query()
-    const { client } = c.var
+    const client = c.get('client')
     // Without parameters: the last calls, and the running ones.
     if (Object.keys(given).length === 0)
       return json({ calls: recent.list().filter(call => sees(client, call)) })
     return answered(async () => json(await pageFor(context, queryOf(client, given))))
   })
-  app.get('/api/calls/export', c => answered(() => exported(context, c.var.client, c.req.query())))
-  app.get('/api/calls/:serial{[0-9a-f-]+}', c =>
-    answered(() => oneCall(context, c.var.client, c.req.param('serial'))),
-  )
-  app.delete('/api/calls/:serial{[0-9a-f-]+}', c => {
+  // One route: Hono's fast router takes no `/api/calls/export` beside `/api/calls/:serial`.
+  app.get('/api/calls/:serial', c => {
+    const serial = c.req.param('serial')
+    if (serial === 'export') return answered(() => exported(context, c.get('client'), c.req.query()))
+    return answered(() => oneCall(context, c.get('client'), serial))
+  })
+  app.delete('/api/calls/:serial', c => {
     const serial = c.req.param('serial')
     const call = recent.get(serial)
-    if (call && sees(c.var.client, call) && recent.cancel(serial)) return new Response(null, { status: 204 })
+    if (call && sees(c.get('client'), call) && recent.cancel(serial))
+      return new Response(null, { status: 204 })
     return failure(404, `Call ${serial} is not running`)
   })
   app.get('/api/events', c => {
     // Nobody would read or end the stream of a HEAD request.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
     if (streams.areFull) return busy('Too many event subscribers')
-    const { client } = c.var
+    const client = c.get('client')
     // Node's response, if there is one: the only way to cut off a client that does not read.
     const { outgoing } = c.env ?? {}
     const stream = events.watch({
-      greeting: greeting(context, client, c.req.header('last-event-id') !== undefined),
+      greeting: greeting(context, client, headerOf(c, 'last-event-id') !== undefined),
       view: viewOf(client, () => clients.named(client.key)),
       cut: outgoing && (() => outgoing.destroy()),
       onEnd: streams.add(),

@@ -13,6 +13,7 @@ import {
   EVENT_STREAM_HEADERS,
   eventText,
   failure,
+  headerOf,
   json,
   metaOf,
   onSignal,
@@ -62,7 +63,7 @@ export function addChatRoutes(app: App, context: GatewayContext): void {
   // Only those who may choose a model see the choice.
   app.get('/api/models', async c => {
     const usual = async () => (source.client ? [await source.model()] : [])
-    const models = c.var.client.isNamed ? await usual() : await (source.models?.() ?? usual())
+    const models = c.get('client').isNamed ? await usual() : await (source.models?.() ?? usual())
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
   app.post('/api/chat', c => chat.answer(c))
@@ -73,9 +74,9 @@ export function addChatRoutes(app: App, context: GatewayContext): void {
 function addConversationRoutes(app: App, { archive }: GatewayContext, chat: Chat): void {
   const path = '/api/conversations/:id'
   const unknown = () => failure(404, 'No conversation with this id')
-  app.get('/api/conversations', async c => json({ conversations: await archive.list(c.var.client.name) }))
+  app.get('/api/conversations', async c => json({ conversations: await archive.list(c.get('client').name) }))
   app.get(path, async c => {
-    const found = await archive.get(c.var.client.name, c.req.param('id'))
+    const found = await archive.get(c.get('client').name, c.req.param('id'))
     if (!found) return unknown()
     const { owner: _, ...conversation } = found
     return json(conversation)
@@ -86,13 +87,13 @@ function addConversationRoutes(app: App, { archive }: GatewayContext, chat: Chat
     const { name } = body
     if (typeof name !== 'string' || name.trim() === '')
       return failure(400, "'name' must be a non-empty string")
-    const renamed = await archive.rename(c.var.client.name, c.req.param('id'), name)
+    const renamed = await archive.rename(c.get('client').name, c.req.param('id'), name)
     return renamed ? json(renamed) : unknown()
   })
   app.delete(path, async c => {
     const id = c.req.param('id')
     if (chat.isBusy(id)) return failure(409, STILL_ANSWERING)
-    if (!(await archive.remove(c.var.client.name, id))) return unknown()
+    if (!(await archive.remove(c.get('client').name, id))) return unknown()
     chat.forget(id)
     return new Response(null, { status: 204 })
   })
@@ -153,7 +154,7 @@ class Chat {
   /** The question in a request, or the response to an invalid one. */
   async #read(c: RequestContext): Promise<Question | Response> {
     const { calls, source, archive } = this.#context
-    const { client } = c.var
+    const client = c.get('client')
     const body = await readRecord(c)
     if (body instanceof Response) return body
     const { message, conversation, turn, model } = body
@@ -177,7 +178,7 @@ class Chat {
       conversation: known ? known.id : `${client.isNamed ? `${client.name}/` : ''}${randomUUID()}`,
       turn: turn as number | undefined,
       answerer,
-      meta: metaOf(key => c.req.header(key)),
+      meta: metaOf(key => headerOf(c, key)),
       canBeAsked: wantsQuestions(c),
     }
   }
@@ -273,8 +274,8 @@ async function answererFor(model: string | undefined, source: GatewaySource): Pr
 /** Bounded, without secrets, as in the list of calls. */
 function callData(event: CallNotice): ChatCall {
   const { id = '', name, args } = event.call
-  const data = { id, name, args: recordValue(args).value }
+  const data = { id, name, args: recordValue(args) }
   return event.type === 'start'
     ? { phase: 'start', ...data }
-    : { phase: 'end', ...data, result: recordResult(event.result).result }
+    : { phase: 'end', ...data, result: recordResult(event.result) }
 }

@@ -18,6 +18,7 @@ import {
   aborted,
   busy,
   failure,
+  headerOf,
   json,
   metaOf,
   preferencesOf,
@@ -34,7 +35,7 @@ export function addRunRoutes(app: App, context: GatewayContext): void {
     within(source, async runs => {
       const filter = filterIn(c.req.query())
       if (typeof filter === 'string') return failure(400, filter)
-      const { isNamed, name: caller } = c.var.client
+      const { isNamed, name: caller } = c.get('client')
       const found = await runs.durable.list(isNamed ? { ...filter, caller } : filter)
       return json({ runs: found.map(shortRun) })
     }),
@@ -51,10 +52,10 @@ export function addRunRoutes(app: App, context: GatewayContext): void {
     withRun(c, source, async (runs, run) => {
       if (calls.isDraining) return shuttingDown()
       const name = runs.nameOf(run)
-      const { client } = c.var
+      const client = c.get('client')
       const refusal = clients.refuseCall(c.req.raw, client, name)
       if (refusal) return refusal
-      const meta = metaOf(key => c.req.header(key))
+      const meta = metaOf(key => headerOf(c, key))
       const again = await runs.again(run.id, { ...client.runOptions(name), origin: 'http', meta })
       if (!again) return noRun(run.id)
       return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
@@ -84,7 +85,7 @@ function withRun(
   const id = c.req.param('id') ?? ''
   return within(source, async runs => {
     const run = await runs.durable.get(id)
-    return run && sees(c.var.client, run) ? answer(runs, run) : noRun(id)
+    return run && sees(c.get('client'), run) ? answer(runs, run) : noRun(id)
   })
 }
 
@@ -123,7 +124,7 @@ const OFF = 'durable calls are off: set "durable" in toolpost.json'
 /** What a request asks for, if anything; or the response to an invalid key. */
 export function durableWish(c: RequestContext): DurableWish | undefined | Response {
   // As a structured field, it is quoted.
-  const key = c.req.header('idempotency-key')?.replace(/^"(.*)"$/, '$1')
+  const key = headerOf(c, 'idempotency-key')?.replace(/^"(.*)"$/, '$1')
   const preferences = preferencesOf(c)
   const seconds = Number(preferences.get('wait') || 0)
   const waitMs = Math.min(Math.max(seconds * 1_000 || 0, 0), MAX_ASYNC_WAIT_MS)

@@ -11,7 +11,7 @@ import { serversFor } from '../client-view.ts'
 import { hostOf } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { type App, failure, json, type RequestContext, readRecord, shuttingDown } from '../http.ts'
+import { type App, failure, headerOf, json, type RequestContext, readRecord, shuttingDown } from '../http.ts'
 import { MAX_OFFERED } from '../limits.ts'
 
 const MAX_NAME = 100
@@ -24,11 +24,11 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
     const [near] = similarNames(name, source.status().servers)
     return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
-  app.get('/api/servers', c => json({ servers: serversFor(c.var.client, source.status().servers) }))
+  app.get('/api/servers', c => json({ servers: serversFor(c.get('client'), source.status().servers) }))
   app.get('/api/servers/:name/messages', c => {
     const name = c.req.param('name')
     const server = find(name)
-    if (c.var.client.isNamed) return failure(403, 'Named clients may not read the messages of servers')
+    if (c.get('client').isNamed) return failure(403, 'Named clients may not read the messages of servers')
     if (!server) return unknown(name)
     const { after = '0' } = c.req.query()
     if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
@@ -60,7 +60,7 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
 }
 
 function ownerOnly(c: RequestContext, { calls }: GatewayContext, what: string): Response | undefined {
-  if (c.var.client.isNamed) return failure(403, `Named clients may not ${what}`)
+  if (c.get('client').isNamed) return failure(403, `Named clients may not ${what}`)
   return calls.isDraining ? shuttingDown() : undefined
 }
 
@@ -118,12 +118,12 @@ function newServerIn(body: Record<string, unknown>) {
 function addLoginRoutes(app: App, source: GatewaySource): void {
   app.post('/api/servers/:name/login', async c => {
     const name = c.req.param('name')
-    if (c.var.client.isNamed) return failure(403, 'Named clients may not log in to servers')
+    if (c.get('client').isNamed) return failure(403, 'Named clients may not log in to servers')
     const login = source.logins?.()?.of(name)
     if (!login) return failure(404, `No server '${name}' to log in to`)
     try {
       // As the browser sees it; the guard has checked both headers.
-      const address = c.req.header('origin') ?? `http://${hostOf(c.req.raw)}`
+      const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw)}`
       if (login.isInteractive) return json({ url: await login.begin(address + REDIRECT_PATH) })
       await login.signIn()
       return json({})
@@ -145,7 +145,7 @@ function addLoginRoutes(app: App, source: GatewaySource): void {
 function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
   app.get('/api/servers/:name/offers', async c => {
     const list = async (kind: 'resources' | 'templates' | 'prompts') => {
-      const access = c.var.client.access(kind)
+      const access = c.get('client').access(kind)
       const found = await catalog?.list(
         kind,
         (server, key) => server === c.req.param('name') && (access?.(server, key) ?? true),
@@ -162,7 +162,7 @@ function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
   app.post('/api/resources/read', c =>
     withBody(c, async ({ uri }) => {
       if (typeof uri !== 'string' || uri === '') return failure(400, "'uri' must be a non-empty string")
-      const access = c.var.client.access('resources')
+      const access = c.get('client').access('resources')
       return json(await catalog?.read(uri, { signal: c.req.raw.signal, access }))
     }),
   )
@@ -170,7 +170,7 @@ function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
     withBody(c, async ({ name, arguments: args }) => {
       if (typeof name !== 'string' || name === '') return failure(400, "'name' must be a non-empty string")
       if (args !== undefined && !isRecord(args)) return failure(400, "'arguments' must be an object")
-      const access = c.var.client.access('prompts')
+      const access = c.get('client').access('prompts')
       return json(await catalog?.prompt(name, args, { signal: c.req.raw.signal, access }))
     }),
   )

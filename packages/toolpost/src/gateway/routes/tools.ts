@@ -8,6 +8,7 @@ import {
   bytes,
   callerOf,
   failure,
+  headerOf,
   json,
   metaOf,
   preferencesOf,
@@ -28,7 +29,7 @@ const MAX_CALL_ID = 100
 export function addToolRoutes(app: App, context: GatewayContext): void {
   const { tools } = context.executor
   app.get('/api/tools', async c => {
-    const all = c.var.client.tools()
+    const all = c.get('client').tools()
     const query = c.req.query('q')?.trim()
     if (!query) return json({ tools: all.map(tool => toolInfo(tool, tools)) })
     const found = await searchOf(tools).search(query, { among: all, limit: MAX_FOUND })
@@ -36,7 +37,7 @@ export function addToolRoutes(app: App, context: GatewayContext): void {
     const nearest = await searchOf(tools).nearest(query, { among: all, limit: MAX_NEAREST })
     return json({ tools: [], nearest: nearest.map(({ name }) => name) })
   })
-  app.get('/api/openapi.json', c => json(openApi(c.var.client.tools(), tools)))
+  app.get('/api/openapi.json', c => json(openApi(c.get('client').tools(), tools)))
   app.post('/api/tools/:name/call', c => callTool(c, c.req.param('name'), context))
   app.get('/api/results/:id', c => readResult(c, c.req.param('id'), context))
 }
@@ -44,11 +45,11 @@ export function addToolRoutes(app: App, context: GatewayContext): void {
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
 async function callTool(c: RequestContext, name: string, context: GatewayContext): Promise<Response> {
   const { executor, calls, clients, questions, source } = context
-  const { client } = c.var
+  const client = c.get('client')
   const startedAt = executor.clock.now()
   const refusal = clients.refuseCall(c.req.raw, client, name)
   if (refusal) return refusal
-  const timeoutMs = timeoutOf(c.req.header('x-timeout-ms'))
+  const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
   if (timeoutMs instanceof Response) return timeoutMs
   const wish = durableWish(c)
   if (wish instanceof Response) return wish
@@ -60,21 +61,21 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
     ...client.runOptions(name),
     timeoutMs,
     origin: originOf(c),
-    meta: metaOf(key => c.req.header(key)),
+    meta: metaOf(key => headerOf(c, key)),
     ask: wantsQuestions(c) ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
   }
   return calls.run(callerOf(c), async signal => {
     // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
     if (wish && (wish.key !== undefined || source.status().durable !== undefined))
       return durableCall(source, { name, args }, options, { wish, signal })
-    const id = c.req.header('x-call-id')?.slice(0, MAX_CALL_ID)
+    const id = headerOf(c, 'x-call-id')?.slice(0, MAX_CALL_ID)
     return resultAnswer(await executor.run({ id, name, args }, { ...options, signal, startedAt }))
   })
 }
 
 /** The console identifies itself. There is no gain in faking it: a rule for `http` applies to the console too. */
 function originOf(c: RequestContext): string {
-  return !c.var.client.isNamed && c.req.header('x-toolpost-client') === 'console' ? 'console' : 'http'
+  return !c.get('client').isNamed && headerOf(c, 'x-toolpost-client') === 'console' ? 'console' : 'http'
 }
 
 /** Whether the caller watches for questions. Others are never asked. */
@@ -107,7 +108,7 @@ async function readResult(c: RequestContext, id: string, { source }: GatewayCont
   const results = source.bigResults
   if (!results) return failure(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
-  const found = await results.store.read(handle, readerOf(c.var.client))
+  const found = await results.store.read(handle, readerOf(c.get('client')))
   if (typeof found === 'string')
     return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)
   const { content, mimeType } = found

@@ -1,6 +1,15 @@
 import type { VoiceInput } from '../../project/voice.ts'
 import type { GatewayContext } from '../context.ts'
-import { type App, aborted, failure, json, onSignal, type RequestContext, shuttingDown } from '../http.ts'
+import {
+  type App,
+  aborted,
+  failure,
+  headerOf,
+  json,
+  onSignal,
+  type RequestContext,
+  shuttingDown,
+} from '../http.ts'
 
 const AUDIO_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave', 'application/octet-stream']
 
@@ -13,7 +22,7 @@ async function transcribe(c: RequestContext, { calls, source }: GatewayContext):
   if (calls.isDraining) return shuttingDown()
   const voice = source.voice()
   if (!voice) return failure(404, 'Speech to text is off: start it with toolpost up --voice')
-  const [type = ''] = (c.req.header('content-type') ?? '').split(';', 1)
+  const [type = ''] = (headerOf(c, 'content-type') ?? '').split(';', 1)
   if (!AUDIO_TYPES.includes(type.trim().toLowerCase()))
     return failure(415, 'Send a WAV file, with content-type: audio/wav')
   const wav = new Uint8Array(await c.req.arrayBuffer())
