@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs the bundled command line. Compiling it is half of the start-up time: Node 22 and later cache compiled code
-// themselves; for Node 20 the first short command leaves it next to the bundle.
+// themselves; for Node 20 the first call leaves it next to the bundle.
 const { existsSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs')
 
 const bundle = `${__dirname}/../dist/cli.cjs`
@@ -30,7 +30,8 @@ function runCached() {
     filename: file,
     cachedData,
   })
-  if (!cachedData || script.cachedDataRejected) process.once('exit', () => writeCache(script, cache))
+  // Not what `up` and the like compiled: it would slow down every call.
+  if (!cachedData && process.argv[2] === 'call') process.once('exit', () => writeCache(script, cache))
   const module = { exports: {} }
   const load = name => import(name)
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file), load)
@@ -45,9 +46,7 @@ function readCache(file, cache) {
   }
 }
 
-/** Not after `up` and the like: what they compiled would slow down every short command. */
 function writeCache(script, cache) {
-  if (process.uptime() > 5) return
   try {
     writeFileSync(`${cache}.${process.pid}`, script.createCachedData())
     renameSync(`${cache}.${process.pid}`, cache)

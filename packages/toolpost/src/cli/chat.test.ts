@@ -10,7 +10,6 @@ import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { type ChatFlags, type ChatTerminal, chat as runChat } from './chat.ts'
 import { UsageError } from './exit-codes.ts'
-import { Stopped } from './stop-signals.ts'
 
 const tools = new ToolManager()
 for (const tool of localTools()) tools.addCustomTool(tool)
@@ -100,27 +99,6 @@ describe('toolpost chat "question"', () => {
     expect(written.err).toMatch(/^→ lamp \{"state":"on"\}\n← lamp done \(\d+ ms\)\n$/)
   })
 
-  it.each([
-    [false, 'Loading qwen3:0.6b …\nLoaded qwen3:0.6b in 0 s.\n'],
-    [true, '\rLoading qwen3:0.6b … 0 s\rLoaded qwen3:0.6b in 0 s.\n'],
-  ])('says that the model is being loaded; on a terminal: %s', async (isTTY, expected) => {
-    const { streams, written, seen } = terminal({ isTTY })
-    let finish = () => {}
-    const loading = new Promise<void>(resolve => {
-      finish = resolve
-    })
-    const server = await fakeOllama({ loading, replies: ['Hello.'] })
-    models.push(server)
-    vi.stubEnv('OLLAMA_BASE_URL', server.url)
-    const code = chat(streams, 'hello', { model: 'ollama:qwen3:0.6b' })
-    await seen('err', 'Loading')
-    finish()
-    expect(await code).toBe(0)
-    const seconds = (text: string) =>
-      text.replace(/\rLoading \S+ … [1-9]\d* s/g, '').replace(/in \d+ s/, 'in 0 s')
-    expect(seconds(written.err)).toContain(expected)
-  })
-
   it('--json prints a line of JSON for each answer, with its calls', async () => {
     const { streams, input, written } = terminal()
     input.end('turn the lamp on\nbreak the lamp\n')
@@ -141,13 +119,6 @@ describe('toolpost chat "question"', () => {
     ])
   })
 
-  it('takes the question from a pipe', async () => {
-    const { streams, input, written } = terminal()
-    input.end('what is 12 % of 85\n')
-    expect(await chat(streams, undefined, { model: 'offline' })).toBe(0)
-    expect(written.out).toBe('The result is 10.2.\n')
-  })
-
   it('answers every line of a pipe as it comes, and exits with the worst', async () => {
     const { streams, input, written, seen } = terminal()
     const code = chat(streams, undefined, { model: 'offline' })
@@ -156,41 +127,6 @@ describe('toolpost chat "question"', () => {
     input.end('\n  turn the lamp off')
     expect(await code).toBe(1)
     expect(written.out).toBe('The lamp is on.\nThat did not work: the fuse is out.\nThe lamp is off.\n')
-  })
-
-  it('remembers what the lines before were about', async () => {
-    const server = await withModel('Hello you', 'You said hi')
-    const { streams, input, written } = terminal()
-    input.end('hi\nwhat did I say?\n')
-    expect(await chat(streams, undefined, {})).toBe(0)
-    expect(written.out).toBe('Hello you\nYou said hi\n')
-    expect(server.requests[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
-      'hi',
-      'Hello you',
-      'what did I say?',
-    ])
-  })
-
-  it('has failed if it is stopped between two lines of a pipe', async () => {
-    const stop = new AbortController()
-    const { streams, input, seen } = terminal()
-    const code = chat(streams, undefined, { model: 'offline' }, stop)
-    input.write('turn the lamp on\n')
-    await seen('out', 'The lamp is on.\n')
-    stop.abort()
-    expect(await code).toBe(1)
-  })
-
-  it('uses the model that there is, with its calls', async () => {
-    const server = await withModel(
-      { text: 'One moment.', calls: [{ name: 'lamp', args: { state: 'off' } }] },
-      { text: ['It is ', 'off.'] },
-    )
-    const { streams, written } = terminal()
-    expect(await chat(streams, 'lamp off please', {})).toBe(0)
-    expect(written.out).toBe('It is off.\n')
-    expect(written.err).toContain('← lamp done')
-    expect(server.requests[0]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user'])
   })
 
   it('streams on a terminal, and cannot be made to move the cursor', async () => {
@@ -237,12 +173,6 @@ describe('toolpost chat "question"', () => {
     expect(written.out).toBe('')
   })
 
-  it('is misused with an empty pipe', async () => {
-    const { streams, input } = terminal()
-    input.end('\n')
-    await expect(chat(streams, undefined, {})).rejects.toThrow('The question is empty')
-  })
-
   it('starts the servers only where a question needs their tools', async () => {
     ready.mockClear()
     const options = { model: 'offline' }
@@ -258,25 +188,6 @@ describe('toolpost chat "question"', () => {
     expect(await chat(streams, 'turn on Switch One', options)).toBe(0)
     expect(written.out).toBe('Switch One is on.\n')
     tools.remove('control_zwave_device')
-  })
-
-  it('can be stopped while the servers start', async () => {
-    const stop = new AbortController()
-    ready.mockImplementationOnce(() => {
-      setImmediate(() => stop.abort())
-      return new Promise(() => {})
-    })
-    const { streams, written } = terminal()
-    expect(await chat(streams, 'turn on Switch One', { model: 'offline' }, stop)).toBe(1)
-    expect(written.err).toBe('Stopped.\n')
-  })
-
-  it('can be stopped while it waits for a pipe', async () => {
-    const stop = new AbortController()
-    const { streams } = terminal()
-    const code = chat(streams, undefined, { model: 'offline' }, stop)
-    stop.abort()
-    await expect(code).rejects.toThrow(Stopped)
   })
 
   it('can be stopped while it answers', async () => {
@@ -376,18 +287,5 @@ describe('toolpost chat, a conversation on a terminal', () => {
       stop.abort()
       expect(await code).toBe(1)
     }
-  })
-
-  it('goes on after a failure', async () => {
-    await withModel({ status: 400, error: 'no' }, 'Better')
-    const { streams, input, seen } = terminal({ isTTY: true })
-    const code = chat(streams, undefined, {})
-    await seen('err', 'you> ')
-    input.write('one\n')
-    await seen('err', 'rejected the request: no')
-    input.write('two\n')
-    await seen('out', 'Better')
-    input.end()
-    expect(await code).toBe(0)
   })
 })

@@ -46,10 +46,6 @@ describe('toolpost call', () => {
     expect(JSON.parse(out)).toEqual({ echo: { location: 'Oslo', days: 2, unit: 'c', x: '1' } })
   })
 
-  it('turns a key that is given twice into a list', async () => {
-    expect((await toolpost(['call', 'echo', 'tag=a', 'tag=b'])).out).toBe('{"echo":{"tag":["a","b"]}}\n')
-  })
-
   it('prints the ToolResult with --json, exit 1 when the tool failed', async () => {
     const { code, out } = await toolpost(['call', 'math_eval', 'expression=1+', '--json'])
     expect(code).toBe(1)
@@ -62,16 +58,6 @@ describe('toolpost call', () => {
       out: '',
       err: "Error: Tool 'datetme' not found\n  Did you mean datetime?\n",
     })
-  })
-
-  it.each([
-    ['ehco', 'echo'],
-    ['Math-Eval', 'math_eval'],
-    ['serach', 'search'],
-    ['time', 'datetime'],
-  ])('suggests for %s the nearest name', async (name, near) => {
-    const { err } = await toolpost(['call', name, '--config', configFile({})])
-    expect(err).toBe(`Error: Tool '${name}' not found\n  Did you mean ${near}?\n`)
   })
 
   it('shows the signature after a wrong argument', async () => {
@@ -94,18 +80,6 @@ describe('toolpost call', () => {
     const { code, out, err } = await toolpost(['call', 'echo', '-', '--json'], { input: text })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe(`Error: the arguments are not JSON: ${problem}`)
-  })
-
-  it('shows only the part of long arguments where they break', async () => {
-    const { code, err } = await toolpost([
-      'call',
-      'echo',
-      `{"x": "${'y'.repeat(500)}" oops "${'z'.repeat(500)}"}`,
-    ])
-    expect(code).toBe(2)
-    const [, shown = '', mark = ''] = err.split('\n')
-    expect(shown.length).toBeLessThan(80)
-    expect(shown.slice(mark.length - 1)).toMatch(/^oops/)
   })
 
   it('holds the deadline it is given', async () => {
@@ -175,7 +149,6 @@ describe('toolpost call', () => {
     })
     expect(out).toBe('{"echo":{"x":"1"}}\n')
     const seen = readFileSync(seenFile, 'utf8').split('\n')
-    expect(seen.some(name => /dist\/cli\.cjs$|load-bundle$/.test(name))).toBe(true)
     expect(
       seen.filter(name => /langchain|mathjs|pino|modelcontextprotocol|minisearch|json5/.test(name)),
     ).toEqual([])
@@ -192,7 +165,12 @@ describe('the bundled command line', () => {
 
   it.each([
     ['runs every command', ['calls'], {}, 'cli.cjs'],
-    ['hands over to the modules for durable calls', ['tools'], { durable: { databaseUrl: 'x' } }, 'main.js'],
+    [
+      'hands over to the modules for durable calls',
+      ['tools'],
+      { durable: { databaseUrl: 'postgres://u@127.0.0.1:1/x' } },
+      'main.js',
+    ],
     ['and for the voice gateway, which uses them too', ['up', '--voice', '--port', 'none'], {}, 'main.js'],
   ])('%s', async (_what, words, config, file) => {
     const spy = join(folder, 'stack.cjs')
@@ -246,16 +224,6 @@ describe('a configuration with a mistake', () => {
       /json:1:12, limits: unknown 'limits\.tols'; expected one of tools, servers, callers, breaker/,
     ],
     [
-      'a wrong type',
-      { executor: { timeoutMs: 'long' } },
-      /json:1:26, executor\.timeoutMs: must be integer, got string/,
-    ],
-    [
-      'an unknown implementation',
-      { tools: [{ ...weather, implementation: { type: 'magic' } }] },
-      /tools\[0\]\.implementation\.type: must be one of: mock, builtin, internal/,
-    ],
-    [
       'a schema that is no object',
       { tools: [{ ...weather, parameters: { type: 'string' } }] },
       /json:1:11, tools\[0\]: Tool 'get_weather' cannot be used: its schema must be of type object/,
@@ -266,52 +234,15 @@ describe('a configuration with a mistake', () => {
       /json:1:23, mcpServers\.home: has neither 'command' nor 'url'/,
     ],
     [
-      'a server with both',
-      { mcpServers: { home: { command: 'x', url: 'http://x' } } },
-      /json:1:23, mcpServers\.home: has both/,
-    ],
-    [
-      'a server whose command is misspelt',
-      { mcpServers: { home: { comand: 'x' } } },
-      /mcpServers\.home: has neither 'command' nor 'url'; set exactly one; did you mean 'command' instead of 'comand'\?/,
-    ],
-    [
       'a model that does not exist',
       '{\n  "model": "gpt"\n}',
       /json:2:12, model: expected ollama:<model>, anthropic:<model> or offline$/m,
-    ],
-    [
-      'an address that is none',
-      { search: { searxng: 'localhost' } },
-      /json:1:22, search\.searxng: expected the address of a SearXNG instance: http:\/\/… or https:\/\/…$/m,
-    ],
-    [
-      'a broker that is none',
-      { voice: { mqtt: { url: 'http://broker' } } },
-      /json:1:25, voice\.mqtt\.url: expected the address of an MQTT broker: mqtt:\/\/host/,
-    ],
-    ['an empty text', { documents: '' }, /json:1:14, documents: must not be empty$/m],
-    [
-      'the first of two mistakes that matters',
-      '{ "toolz": 1,\n  "executor": { "timeoutMs": "long" } }',
-      /json:2:30, executor\.timeoutMs: must be integer, got string$/m,
-    ],
-    [
-      'a server with a number as its name',
-      { mcpServers: { 7: { command: 5 } } },
-      /json:1:31, mcpServers\[7\]\.command: must be string, got number$/m,
     ],
     [
       'a key that is missing',
       { tools: [{ name: 'x' }] },
       /json:1:11, tools\[0\]: missing 'tools\[0\]\.\w+'$/m,
     ],
-    [
-      'a voice without its file',
-      { voice: { speaker: 'piper' } },
-      /json:1:10, voice\.piperModel: piper needs a voice file/,
-    ],
-    ['a list', [], /json:1:1: the configuration must be object, got array$/m],
     [
       'brackets without end',
       `{ "tools": ${'['.repeat(200_000)}`,
@@ -328,14 +259,5 @@ describe('a configuration with a mistake', () => {
   it('[F41] says that a file that was named is not there', async () => {
     const { code, err } = await toolpost(['tools', '--config', 'nowhere.json'])
     expect({ code, err }).toEqual({ code: 2, err: 'Error: nowhere.json: file not found\n' })
-  })
-})
-
-describe('the command line of these tests', () => {
-  it.each([
-    ['is killed', 'process.kill(process.pid, "SIGKILL")'],
-    ['writes too much', 'process.stdout.write("x".repeat(2 ** 21))'],
-  ])('has no exit code where a command %s', async (_what, source) => {
-    expect((await toolpost([], { node: ['-e', source] })).code).toBe(-1)
   })
 })

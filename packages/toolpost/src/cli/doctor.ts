@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { HistoryError, hasDatabase, openFile } from '../history/database.ts'
+import { zwavePackage } from '../project/example-home.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { hintFor, type ServerStatus } from '../mcp/index.ts'
 import { tellingLine } from '../mcp/telling-line.ts'
@@ -9,11 +10,13 @@ import { readSentences } from '../models/offline/sentence-book.ts'
 import { readSettings } from '../models/offline/spoken-words.ts'
 import { ollamaAddress } from '../models/ollama/address.ts'
 import { findOllamaModel } from '../models/ollama/find-model.ts'
-import { zwavePackage } from '../project/example-home.ts'
 import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import { missingVoice } from '../project/voice.ts'
+import { defaultBuiltins } from '../tools/builtins/index.ts'
+import type { ToolDeclaration } from '../tools/declared-tools.ts'
 import { listDocuments } from '../tools/local/documents.ts'
+import { localInternals } from '../tools/local-tools.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { unlessStopped } from './stop-signals.ts'
@@ -51,6 +54,7 @@ async function findingsOn(project: Project): Promise<Finding[]> {
   return [
     { ok: true, text: `configuration: ${file ?? 'built-in example'}, ${local} local tools` },
     ...(await documents(project)),
+    ...handlers(project),
     ...sentences(project),
     ...project.unmatchedPatterns().map(text => ({ ok: true, isOff: true, text })),
     ...(isHomeMissing
@@ -86,6 +90,17 @@ async function documents({ config: { documents: folder } }: Project): Promise<Fi
   } catch (error) {
     return [{ ok: false, text: `documents: ${(error as Error).message}` }]
   }
+}
+
+/** Declared tools without an implementation. */
+function handlers({ config: { tools = [], documents: folder } }: Project): Finding[] {
+  const known = { builtin: defaultBuiltins, internal: localInternals({ documents: folder }) }
+  return tools.flatMap(({ name, implementation }: ToolDeclaration) => {
+    if (implementation.type === 'mock') return []
+    const { type, handler = '' } = implementation
+    const isKnown = Object.hasOwn(known[type], handler)
+    return isKnown ? [] : { ok: false, text: `tool ${name}: ${type} handler '${handler}' not found` }
+  })
 }
 
 /** Sentences that can never be understood. */
@@ -133,8 +148,12 @@ async function reachable(project: Project): Promise<Finding[]> {
     server => ('env' in server && server.env?.MQTT_BROKER_URL) || [],
   )
   const brokers = new Set([...(home ? [home.brokerUrl] : []), ...urls])
+  const virtual = home?.isVirtual ? home.brokerUrl : undefined
   const database = isUrl(durable) ? [reach('database', durable.databaseUrl, 'durable.databaseUrl')] : []
-  return Promise.all([...[...brokers].map(url => reach('broker', url, 'MQTT_BROKER_URL')), ...database])
+  return Promise.all([
+    ...[...brokers].map(url => reach('broker', url, 'MQTT_BROKER_URL', url === virtual)),
+    ...database,
+  ])
 }
 
 function isUrl(durable: unknown): durable is { databaseUrl: string } {
@@ -149,7 +168,7 @@ const PORTS: Record<string, number> = {
   'postgresql:': 5_432,
 }
 
-async function reach(what: string, url: string, setting: string): Promise<Finding> {
+async function reach(what: string, url: string, setting: string, isVirtual = false): Promise<Finding> {
   const shown = url.replace(/^([a-z]+:\/\/)?.*@/i, '$1').replace(/[?#].*$/s, '')
   const startedAt = performance.now()
   try {
@@ -161,7 +180,8 @@ async function reach(what: string, url: string, setting: string): Promise<Findin
       socket.once('timeout', () => socket.destroy(new Error(`no answer within ${REACH_MS} ms`)))
       socket.once('error', reject)
     })
-    return { ok: true, text: `${what} ${shown}: answers in ${Math.round(performance.now() - startedAt)} ms` }
+    const took = `answers in ${Math.round(performance.now() - startedAt)} ms`
+    return { ok: true, text: `${what} ${shown}: ${isVirtual ? 'embedded, with a virtual home' : took}` }
   } catch (error) {
     const advice = [`Start it, or correct ${setting}`]
     return { ok: false, text: `${what} ${shown}: ${(error as Error).message}`, advice }

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import {
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -110,29 +109,6 @@ describe('toolpost up follows its configuration', () => {
     expect((await toolpost.servers())[0]?.pid).toBe(pid)
     toolpost.rewrite({ mcpServers: { a } })
     await toolpost.ready('a')
-  })
-
-  it('[F59] follows included files: one that comes later, in a folder that comes later, changes and goes', async () => {
-    await using toolpost = await up({ include: ['.cursor/mcp.json'] })
-    await toolpost.says(/the included file \.cursor\/mcp\.json does not exist yet/)
-    mkdirSync(join(toolpost.folder, '.cursor'))
-    toolpost.write({ '.cursor/mcp.json': { mcpServers: { a: gatedServer('a') } } })
-    await toolpost.ready('a')
-    toolpost.write({ '.cursor/mcp.json': { mcpServers: { b: gatedServer('b') } } })
-    await toolpost.ready('b')
-    rmSync(join(toolpost.folder, '.cursor'), { recursive: true })
-    await toolpost.ready()
-    toolpost.write({ '.cursor/mcp.json': { mcpServers: { c: gatedServer('c') } } })
-    await toolpost.ready('c')
-  })
-
-  it('takes the place of the built-in example when a toolpost.json appears', async () => {
-    await using toolpost = await up(undefined)
-    await toolpost.ready('zwave')
-    const [{ pid } = {}] = await toolpost.servers()
-    toolpost.rewrite({ mcpServers: { a: gatedServer('a') } })
-    await toolpost.ready('a')
-    await expect.poll(() => isRunning(pid ?? 0), PATIENCE).toBe(false)
   })
 
   it('reads it again on SIGHUP, and goes on', async () => {

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -85,31 +84,12 @@ describe('servers on the command line', () => {
     expect(listed.err).toContain("Server 'hangs' is still starting; to wait for it: toolpost tools hangs\n")
   })
 
-  it('none is started for a local tool', async () => {
-    const config = configFile({ mcp, mcpServers: { files: broken } })
-    expect(await toolpost(['call', 'echo', 'x=1', '--config', config])).toEqual({
-      code: 0,
-      out: '{"echo":{"x":"1"}}\n',
-      err: '',
-    })
-  })
-
   it('a variable that is not set fails the one server that wants it, and says where', async () => {
     const config = configFile({ mcpServers: { files: { command: 'x', env: { KEY: '${SURELY_NOT_SET}' } } } })
     const { code, out, err } = await toolpost(['tools', '--config', config])
     expect({ code, hasLocalTools: out.includes('echo(') }).toEqual({ code: 0, hasLocalTools: true })
     expect(err).toMatch(
       /^❌ Server 'files' cannot be started: .*\.json:1:52, mcpServers\.files\.env\.KEY: .* SURELY_NOT_SET is not set\n$/,
-    )
-  })
-
-  it('an empty variable for a url fails that server in words, without a stack', async () => {
-    const config = configFile({ mcpServers: { files: { url: '${NO_ADDRESS:-}' } } })
-    const { code, err } = await toolpost(['tools', '--config', config])
-    expect(code).toBe(0)
-    expect(err).toBe(
-      `❌ Server 'files' cannot be started: ${config}:1:24, mcpServers.files: ` +
-        "'url' is not a valid URL: ''; expected http://… or https://…\n",
     )
   })
 
@@ -137,15 +117,6 @@ describe('servers on the command line', () => {
 })
 
 describe('toolpost doctor', () => {
-  it('says when the model that is configured is not there', async () => {
-    const config = configFile({ model: 'ollama:qwen3:0.6b' })
-    const { code, out } = await toolpost(['doctor', '--config', config], {
-      env: { OLLAMA_HOST: '127.0.0.1:9' },
-    })
-    expect(code).toBe(1)
-    expect(out).toMatch(/^✘ model ollama:qwen3:0\.6b: Ollama is not running at http:\/\/127\.0\.0\.1:9$/m)
-  })
-
   it('prints one verdict per line, exit 0 if everything works', async () => {
     const { code, out } = await toolpost(['doctor'])
     expect(code).toBe(0)
@@ -186,12 +157,8 @@ describe('toolpost doctor', () => {
         declared('typed', { sentences: ['go to {place', 'see {place}'] }),
         declared('lost', { implementation: { type: 'builtin', handler: 'math_evil' } }),
         declared('host', { implementation: { type: 'internal', handler: 'ledger' } }),
-        declared('none', { implementation: { type: 'builtin' } }),
-        declared('twice', {}),
-        declared('twice', {}),
-        declared('echo', {}),
       ],
-      mcpServers: { files: { ...hostileServer(), sentences: { ecko: ['say it'], echo: ['say (it'] } } },
+      mcpServers: { files: { ...hostileServer(), sentences: { echo: ['say (it'] } } },
     })
     const { code, out, err } = await toolpost(['doctor', '--config', config])
     expect({ code, err }).toEqual({ code: 1, err: '' })
@@ -200,22 +167,8 @@ describe('toolpost doctor', () => {
       `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or set "documents" in the configuration to another folder`,
       "✘ tool lost: builtin handler 'math_evil' not found",
       "✘ tool host: internal handler 'ledger' not found",
-      "✘ tool none: 'handler' is missing",
-      '✘ tool twice: declared 2 times; only the last one is used',
       "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument, at character 7",
       "✘ tool files__echo: the sentence 'say (it' has a bracket without a matching ')', at character 5",
-      "✘ server files: 'sentences' names a tool 'ecko' that it does not have",
     ])
-    expect(out).toMatch(/^ {4}Expected one of math_eval, echo$/m)
-    expect(out).toMatch(/^✔ tool echo: replaces the local one$/m)
-  })
-
-  it('approves the documents that are there', async () => {
-    mkdirSync(join(folder, 'notes'))
-    writeFileSync(join(folder, 'notes', 'one.md'), '# One')
-    const config = configFile({ model: 'offline', documents: './notes' })
-    const { code, out } = await toolpost(['doctor', '--config', config])
-    expect(code).toBe(0)
-    expect(out).toContain(`✔ documents: 1 file in ${join(folder, 'notes')}\n`)
   })
 })

@@ -65,20 +65,6 @@ describe('the token of toolpost up', () => {
     await expect.poll(() => statusOf(running, 'readyz'), PATIENCE).toBe(200)
   })
 
-  it.each([
-    ['others may read it', CHOSEN, 0o644],
-    ['it is too short', 'short', 0o600],
-    ['it is empty', '', 0o600],
-  ])('is replaced if %s', async (_why, text, mode) => {
-    const { cwd, kept, keep, token } = project()
-    keep('token', text, mode)
-    await using running = await startUp(cwd)
-    expect(running.token).toMatch(/^[\w-]{32}$/)
-    expect(token()).toBe(running.token)
-    if (hasModes) expect(statSync(kept('token')).mode & 0o777).toBe(0o600)
-    expect(readFileSync(kept('.gitignore'), 'utf8')).toBe('*\n')
-  })
-
   it('is the one of the configuration, of the environment and of the flag, each before the other', async () => {
     const { cwd, kept } = project({ gateway: { token: '${OF_CONFIGURATION}' } })
     const env = { OF_CONFIGURATION: CHOSEN }
@@ -95,15 +81,6 @@ describe('the token of toolpost up', () => {
       'one-on-the-command-line',
     )
     expect(existsSync(kept('token'))).toBe(false)
-  })
-
-  it('lasts until it stops if it cannot be saved, and that is said', async () => {
-    const { cwd } = project()
-    writeFileSync(join(cwd, '.toolpost'), 'not a folder')
-    await using running = await startUp(cwd)
-    expect(running.err()).toContain(`Cannot save a token in ${join(cwd, '.toolpost')}`)
-    expect(running.err()).toContain('This one is valid until Toolpost stops; set TOOLPOST_TOKEN')
-    expect(await statusOf(running, 'api/tools', running.headers)).toBe(200)
   })
 
   it('is not asked for if it is false, on loopback', async () => {
@@ -187,25 +164,6 @@ describe('toolpost token', () => {
     await expect.poll(running.err, PATIENCE).toContain(`Console  ${running.url}#token=${out.trim()}`)
     expect(await run(['approvals'])).toMatchObject({ code: 0 })
   })
-
-  it('prints one that was chosen, and does not replace it', async () => {
-    const { run, kept } = project({ gateway: { token: CHOSEN } })
-    expect(await run(['token'])).toEqual({ code: 0, out: `${CHOSEN}\n`, err: '' })
-    expect(await run(['token', '--new'])).toMatchObject({
-      code: 2,
-      out: '',
-      err: 'Error: The token is set by TOOLPOST_TOKEN or the configuration: change it there\n',
-    })
-    expect(existsSync(kept('token'))).toBe(false)
-  })
-
-  it('says so if it cannot be saved', async () => {
-    const { cwd, run } = project()
-    writeFileSync(join(cwd, '.toolpost'), 'not a folder')
-    const { code, out, err } = await run(['token'])
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain(`Error: Cannot save a token in ${join(cwd, '.toolpost')}: `)
-  })
 })
 
 describe('toolpost approvals', () => {
@@ -224,16 +182,6 @@ describe('toolpost approvals', () => {
         out: '',
         err: 'Error: The gateway in this folder has another token: give it with --token\n',
       })
-  })
-
-  it('finds a gateway that listens beyond loopback, too', async () => {
-    const { cwd, run } = project({ gateway: { host: '0.0.0.0' } })
-    const env = { TOOLPOST_TOKEN: CHOSEN }
-    await using _ = await startUp(cwd, { env })
-    expect(await run(['approvals'], env)).toMatchObject({
-      code: 0,
-      err: 'Nothing is waiting for approval.\n',
-    })
   })
 
   it('says so if none runs there', async () => {

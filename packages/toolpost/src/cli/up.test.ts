@@ -99,15 +99,6 @@ describe('toolpost up', () => {
     })
   })
 
-  it('says so when a server comes later', async () => {
-    const journal = join(folder, 'late-journal')
-    const late = hostileServer({ journal, crashes: 1 })
-    await using running = await up({ mcpServers: { late }, mcp: { retry: { baseDelayMs: 2_000 } } })
-    // On a busy machine its first attempt has not even failed when the first word is said.
-    expect(running.out).toMatch(/^… late +(unreachable; retrying: .*next attempt at|still starting)/m)
-    await expect.poll(() => running.err(), PATIENCE).toMatch(/^✔ late +ready/m)
-  })
-
   it('[F33] shows what a server says without obeying it', async () => {
     const tools = [{ name: 'evil\u202e[2J', inputSchema: { type: 'object' } }]
     await using running = await up({ mcpServers: { evil: hostileServer({ label: 'e', tools }) } })
@@ -207,13 +198,5 @@ describe('the history of toolpost up', () => {
       'beside it',
     ])
     expect(new Set(calls.map(({ serial }: StoredCall) => serial)).size).toBe(4)
-  }, 60_000)
-
-  it('is not kept where that is impossible: said in one line, and everything else works', async () => {
-    await using running = await up({ history: { file: '/dev/null/calls.db' } })
-    await expect
-      .poll(() => running.out + running.err())
-      .toMatch(/[Cc]alls are not kept: \/dev\/null\/calls.db/)
-    expect(await call(running, 'echo')).toMatchObject({ success: true })
   }, 60_000)
 })
