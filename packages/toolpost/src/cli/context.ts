@@ -37,7 +37,7 @@ export type ProjectWishes = Pick<
  * Thrown before anything runs: voice and durable calls import `toolpost` as modules, and beside the bundle every class and
  * every known secret would exist twice.
  */
-export class NeedsModules extends Error {
+class NeedsModules extends Error {
   override name = 'NeedsModules'
 }
 

@@ -44,7 +44,7 @@ export function overview(now: Overview): string {
   ].join('\n')
 }
 
-export function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
+function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
   if (state === 'ready') return line('✔', name, `ready, ${countOf(tools)}: ${namesOf(tools)}`)
   const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
   if (state === 'needs_login') return line('✘', name, `needs a login: ${error}`)
@@ -72,11 +72,11 @@ function historyLine({ history }: Overview): string[] {
   return [line(history.state === 'open' ? '✔' : '…', 'history', history.file)]
 }
 
-export function durableLine({ state, text }: DurableStatus): string {
+function durableLine({ state, text }: DurableStatus): string {
   return line({ ready: '✔', starting: '…', lost: '…', failed: '✘' }[state], 'durable', text)
 }
 
-export function voiceLine({ name, state, text }: VoicePart): string {
+function voiceLine({ name, state, text }: VoicePart): string {
   return line({ ready: '✔', starting: '…', missing: '✘' }[state], name, text)
 }
 
