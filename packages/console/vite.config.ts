@@ -1,31 +1,32 @@
 import { fileURLToPath } from 'node:url'
+import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 /** The gateway that `npm run dev` talks to. */
 const gateway = process.env.TOOLPOST_GATEWAY ?? 'http://127.0.0.1:4040'
 
-const noLayout = fileURLToPath(new URL('./src/schema/no-layout.ts', import.meta.url))
+/** Parts of the form package that no form here uses. */
+const leftOut = fileURLToPath(new URL('./src/form/left-out.ts', import.meta.url))
+const LEFT_OUT = [
+  '@radix-ui/react-dialog',
+  'fast-uri',
+  'markdown-to-jsx/react',
+  './LayoutGridField.js',
+  './LayoutHeaderField.js',
+  './LayoutMultiSchemaField.js',
+  './FileWidget.js',
+  './RatingWidget.js',
+  './AltDateWidget.js',
+  './AltDateTimeWidget.js',
+]
 
 // biome-ignore lint/style/noDefaultExport: Vite reads it
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
-  plugins: [react()],
-  resolve: {
-    alias: {
-      // Form descriptions come from tools and are shown as text, so its Markdown library stays out of the page.
-      'markdown-to-jsx/react': fileURLToPath(new URL('./src/schema/no-markdown.ts', import.meta.url)),
-      'fast-uri': fileURLToPath(new URL('./src/schema/no-uri.ts', import.meta.url)),
-      './LayoutGridField.js': noLayout,
-      './LayoutHeaderField.js': noLayout,
-      './LayoutMultiSchemaField.js': noLayout,
-      './FileWidget.js': noLayout,
-      './RatingWidget.js': noLayout,
-      './AltDateWidget.js': noLayout,
-      './AltDateTimeWidget.js': noLayout,
-    },
-  },
+  plugins: [react(), tailwind()],
+  resolve: { alias: Object.fromEntries(LEFT_OUT.map(name => [name, leftOut])) },
   build: {
     target: ['chrome123', 'firefox128', 'safari17.5'],
     modulePreload: { polyfill: false },

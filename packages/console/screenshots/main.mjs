@@ -14,7 +14,7 @@ const { values } = parseArgs({
 })
 const folder = values.out ?? fileURLToPath(new URL('../../../docs/images', import.meta.url))
 
-/** What the README shows: every view on a laptop, and two in the dark theme. */
+/** What the documentation shows: every view on a laptop, and two in the dark theme. */
 const DOCUMENTED = SCENES.map(scene => ({
   scene,
   width: 1440,
@@ -96,6 +96,7 @@ async function take(browser, product, { scene, width, height, theme, name }) {
   await page.goto(`${product.url}#${scene.at}`)
   await scene.prepare(page, product)
   await page.evaluate(() => document.fonts.ready)
+  await page.waitForTimeout(500)
   await page.evaluate(hideFolder, ROOT)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   await scene.tidy?.(product)

@@ -1,22 +1,12 @@
 /** The views, each with what must happen before its screenshot. */
 export const SCENES = [
-  {
-    name: 'home',
-    at: '/',
-    async prepare(page) {
-      await page.evaluate(() =>
-        localStorage.setItem('toolpost.favourites', '["control_zwave_device","math_eval","datetime"]'),
-      )
-      await page.reload()
-      await page.getByText('Three things to try').waitFor()
-    },
-  },
+  { name: 'home', at: '/', prepare: page => page.getByText('Latest calls').waitFor() },
   {
     name: 'tools',
     at: '/tools/control_zwave_device',
     async prepare(page) {
       await page.getByLabel('deviceName').fill('Living Room Light')
-      await page.getByLabel('action').selectOption('dim')
+      await choose(page, 'action', 'dim')
       await page.getByLabel('level').fill('40')
       await run(page)
     },
@@ -24,10 +14,7 @@ export const SCENES = [
   {
     name: 'table',
     at: '/tools/list_zwave_devices',
-    async prepare(page) {
-      await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
-      await run(page)
-    },
+    prepare: run,
   },
   {
     name: 'failure',
@@ -41,28 +28,29 @@ export const SCENES = [
     name: 'palette',
     at: '/tools',
     async prepare(page) {
-      await page.locator('.list-item').first().waitFor()
+      await page.getByRole('link', { name: /math_eval/ }).waitFor()
       await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: 'Search or jump to' }).fill('light')
+      await page.getByRole('combobox').fill('device')
       await page.getByRole('option').first().waitFor()
-      await page.waitForTimeout(400)
     },
   },
-  {
-    name: 'calls',
-    at: '/calls',
-    async prepare(page) {
-      await page.locator('.call-table tbody tr').first().waitFor()
-      await page.waitForTimeout(500)
-    },
-  },
+  { name: 'calls', at: '/calls', prepare: page => callsIn(page).first().waitFor() },
   {
     name: 'call',
     at: '/calls',
     async prepare(page) {
-      await page.locator('.call-tool a', { hasText: 'list_zwave_devices' }).first().click()
-      await page.locator('.call-detail').waitFor()
-      await page.waitForTimeout(500)
+      await callsIn(page).filter({ hasText: 'control_zwave_device' }).first().click()
+      await page.getByRole('tab', { name: 'Trace' }).click()
+      await page.getByText('Total').waitFor()
+    },
+  },
+  {
+    name: 'compare',
+    at: '/calls',
+    async prepare(page) {
+      await callsIn(page).filter({ hasText: 'control_zwave_device' }).first().click()
+      await page.getByRole('tab', { name: 'Compare' }).click()
+      await page.getByText('Other call').first().waitFor()
     },
   },
   {
@@ -74,7 +62,20 @@ export const SCENES = [
       const unlock = { name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } }
       assistant.callTool(unlock, { signal: this.waiting.signal }).catch(() => {})
       await page.getByRole('button', { name: 'Allow once' }).first().waitFor()
-      await page.waitForTimeout(600)
+      await page.getByText(/Last time|No earlier/).waitFor()
+    },
+    tidy() {
+      this.waiting.abort()
+    },
+  },
+  {
+    name: 'attention',
+    at: '/calls',
+    async prepare(page, { assistant }) {
+      this.waiting = new AbortController()
+      const unlock = { name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } }
+      assistant.callTool(unlock, { signal: this.waiting.signal }).catch(() => {})
+      await page.getByRole('button', { name: 'Allow once' }).waitFor()
     },
     tidy() {
       this.waiting.abort()
@@ -82,37 +83,53 @@ export const SCENES = [
   },
   {
     name: 'servers',
-    at: '/servers',
-    async prepare(page) {
-      await page.getByText('zwave').first().waitFor()
-      await page.waitForTimeout(300)
-    },
+    at: '/servers/zwave',
+    prepare: page => page.getByText('ready', { exact: true }).first().waitFor(),
   },
   {
-    name: 'runs',
-    at: '/runs',
+    name: 'messages',
+    at: '/servers/zwave',
     async prepare(page) {
-      await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
-      await page.waitForTimeout(300)
+      await page.getByRole('tab', { name: 'Messages' }).click()
+      await page
+        .getByText(/tools\/call|does not keep/)
+        .first()
+        .waitFor()
     },
   },
+  { name: 'add-server', at: '/servers?add=1', prepare: page => page.getByRole('dialog').waitFor() },
   {
     name: 'chat',
     at: '/chat',
     async prepare(page) {
-      await page.getByLabel('Message').fill('turn on the living room light')
-      await page.keyboard.press('Enter')
-      await page.locator('.answer-note').nth(0).waitFor()
-      await page.getByLabel('Message').fill('What is 12 * 7.5?')
-      await page.keyboard.press('Enter')
-      await page.locator('.answer-note').nth(1).waitFor()
-      await page.waitForTimeout(300)
+      await ask(page, 'turn on the living room light', 1)
+      await ask(page, 'What is 12 * 7.5?', 2)
+      await page.getByText('Trace', { exact: true }).first().click()
     },
   },
 ]
 
+const callsIn = page => page.getByRole('region', { name: 'Calls, newest first' }).getByRole('link')
+
+export async function choose(page, label, option) {
+  await page.getByRole('combobox', { name: label }).click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+async function ask(page, question, count) {
+  await page.getByLabel('Message').fill(question)
+  await page.keyboard.press('Enter')
+  await page
+    .getByText('Trace', { exact: true })
+    .nth(count - 1)
+    .waitFor()
+}
+
 async function run(page) {
   await page.getByRole('button', { name: 'Run', exact: true }).click()
-  await page.locator('.run-result .result').waitFor()
-  await page.waitForTimeout(200)
+  await page
+    .getByRole('region', { name: 'Result' })
+    .getByText(/ms|Raw/)
+    .first()
+    .waitFor()
 }

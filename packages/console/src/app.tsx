@@ -1,98 +1,216 @@
-import { useEffect, useRef } from 'react'
-import { ConnectionBanner } from './components/connection-banner.tsx'
-import { ErrorBoundary } from './components/error-boundary.tsx'
-import { Favicon } from './components/favicon.tsx'
-import { Header } from './components/header.tsx'
-import { CommandPalette } from './components/palette/command-palette.tsx'
-import { TokenPrompt } from './components/token-prompt.tsx'
-import { type Route, TITLES } from './routing/route.ts'
-import { useDetailScroll } from './routing/use-detail-scroll.ts'
-import { useRoute } from './routing/use-route.ts'
-import { useOpenQuestions } from './state/answers.ts'
-import { useWaiting } from './state/decisions.ts'
-import { gateway } from './state/gateway.ts'
-import { useStore } from './state/store.ts'
-import { oneLine } from './text/visible-text.ts'
-import { ApprovalNotice } from './views/approvals/approval-notice.tsx'
-import { ApprovalsView } from './views/approvals/approvals-view.tsx'
-import { CallsView } from './views/calls/calls-view.tsx'
-import { ChatView } from './views/chat/chat-view.tsx'
-import { HomeView } from './views/home/home-view.tsx'
-import { QuestionNotice } from './views/questions/question-notice.tsx'
-import { RunsView } from './views/runs/runs-view.tsx'
-import { ServersView } from './views/servers/servers-view.tsx'
-import { ToolsView } from './views/tools/tools-view.tsx'
+import {
+  Activity,
+  House,
+  type LucideIcon,
+  MessageSquare,
+  Moon,
+  Repeat,
+  Search,
+  Server,
+  ShieldCheck,
+  Sun,
+  SunMoon,
+  Wrench,
+} from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { Route, Switch } from 'wouter'
+import { useLive } from './api/events.ts'
+import { useApprovals, useHasRuns, useQuestions, useServers } from './api/queries.ts'
+import { Connection, TokenPrompt } from './connection.tsx'
+import { Palette, usePaletteKeys } from './palette.tsx'
+import { useParts } from './router.ts'
+import { type Theme, useTheme } from './theme.ts'
+import { IconButton, Kbd, Spinner } from './ui/controls.tsx'
+import { ErrorBoundary } from './ui/error-boundary.tsx'
+import { AttentionBar } from './views/approvals/attention-bar.tsx'
+import { HomeView } from './views/home.tsx'
+
+const ToolsView = lazy(async () => ({ default: (await import('./views/tools/tools-view.tsx')).ToolsView }))
+const ApprovalsView = lazy(async () => ({
+  default: (await import('./views/approvals/approvals-view.tsx')).ApprovalsView,
+}))
+const HistoryView = lazy(async () => ({
+  default: (await import('./views/calls/history-view.tsx')).HistoryView,
+}))
+const ServersView = lazy(async () => ({
+  default: (await import('./views/servers/servers-view.tsx')).ServersView,
+}))
+const ChatView = lazy(async () => ({ default: (await import('./views/chat/chat-view.tsx')).ChatView }))
+const RunsView = lazy(async () => ({ default: (await import('./views/runs.tsx')).RunsView }))
+
+interface Place {
+  path: string
+  label: string
+  icon: LucideIcon
+}
+
+const PLACES: Place[] = [
+  { path: '', label: 'Home', icon: House },
+  { path: 'chat', label: 'Chat', icon: MessageSquare },
+  { path: 'tools', label: 'Tools', icon: Wrench },
+  { path: 'calls', label: 'History', icon: Activity },
+  { path: 'approvals', label: 'Approvals', icon: ShieldCheck },
+  { path: 'servers', label: 'Servers', icon: Server },
+]
+const RUNS: Place = { path: 'runs', label: 'Runs', icon: Repeat }
+
+/** What can be gone to; runs only if durable calls are on. */
+export function usePlaces(): Place[] {
+  return useHasRuns() ? [...PLACES, RUNS] : PLACES
+}
 
 export function App() {
-  const route = useRoute()
-  const connection = useStore(gateway, state => state.connection)
-  const main = useRef<HTMLElement>(null)
-  useTitle(route)
-  useFocusOnNewView(route.view, main)
-  useDetailScroll(route)
+  const needsToken = useLive(live => live.connection.state === 'token')
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  usePaletteKeys(() => setPaletteOpen(true))
+  if (needsToken) return <TokenPrompt />
   return (
-    <div className="app">
-      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
+    <div className="flex h-full flex-col md:flex-row">
+      <button
+        type="button"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-panel focus:p-2"
+        onClick={() => document.getElementById('main')?.focus()}
+      >
         Skip to content
       </button>
-      <Favicon />
-      <Header view={route.view} />
-      <CommandPalette />
-      {connection.state !== 'token' && (
-        <div className="notices">
-          <QuestionNotice />
-          <ApprovalNotice view={route.view} />
-        </div>
-      )}
-      <main ref={main} tabIndex={-1} className={`main main-${route.view}`}>
-        <ConnectionBanner />
-        {connection.state === 'token' ? (
-          <TokenPrompt refused={connection.refused} />
-        ) : (
-          <ErrorBoundary key={route.view}>
-            <View route={route} />
-          </ErrorBoundary>
-        )}
-      </main>
+      <SideBar onSearch={() => setPaletteOpen(true)} />
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <Connection />
+        <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+          <Views />
+        </main>
+        <AttentionBar />
+      </div>
+      <BottomBar />
+      <Palette open={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
     </div>
   )
 }
 
-function View({ route }: { route: Route }) {
-  switch (route.view) {
-    case 'home':
-      return <HomeView />
-    case 'tools':
-      return <ToolsView tool={route.tool} from={route.from} />
-    case 'calls':
-      return <CallsView serial={route.serial} filter={route.filter ?? {}} />
-    case 'approvals':
-      return <ApprovalsView />
-    case 'servers':
-      return <ServersView name={route.name} adding={route.adding} />
-    case 'chat':
-      return <ChatView conversation={route.conversation} />
-    case 'runs':
-      return <RunsView id={route.id} filter={route.filter} />
-  }
+function Views() {
+  const [view = ''] = useParts()
+  return (
+    <ErrorBoundary key={view}>
+      <Suspense fallback={<Loading />}>
+        <Switch>
+          <Route path="/tools/*?" component={ToolsView} />
+          <Route path="/calls/*?" component={HistoryView} />
+          <Route path="/approvals" component={ApprovalsView} />
+          <Route path="/servers/*?" component={ServersView} />
+          <Route path="/chat/*?" component={ChatView} />
+          <Route path="/runs/*?" component={RunsView} />
+          <Route component={HomeView} />
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  )
 }
 
-function useTitle(route: Route): void {
-  const part = route.view === 'tools' ? route.tool : undefined
-  const waiting = (useWaiting()?.length ?? 0) + useOpenQuestions().length
-  useEffect(() => {
-    const title = part === undefined ? TITLES[route.view] : oneLine(part, 80)
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Toolpost`
-  }, [route.view, part, waiting])
+function Loading() {
+  return (
+    <div className="m-auto p-8">
+      <Spinner label="Loading" />
+    </div>
+  )
 }
 
-/** Makes a screen reader start at the beginning of a new view; leaves the first view alone. */
-function useFocusOnNewView(view: string, main: React.RefObject<HTMLElement | null>): void {
-  const shown = useRef(view)
-  useEffect(() => {
-    if (shown.current === view) return
-    shown.current = view
-    main.current?.focus({ preventScroll: true })
-    scrollTo(0, 0)
-  }, [view, main])
+/** How many things wait for a person, and how many servers are in trouble, by place. */
+function useCounts(): Record<string, number> {
+  const approvals = useApprovals().data?.length ?? 0
+  const questions = useQuestions().data?.length ?? 0
+  const servers = useServers().data ?? []
+  const broken = servers.filter(
+    ({ state }) => state === 'failed' || state === 'needs_login' || state === 'lost',
+  )
+  return { approvals: approvals + questions, servers: broken.length }
+}
+
+function SideBar({ onSearch }: { onSearch: () => void }) {
+  return (
+    <aside
+      className="hidden w-48 shrink-0 flex-col gap-3 border-r border-line p-3 md:flex"
+      aria-label="Toolpost"
+    >
+      <div className="row px-2 pt-1 font-semibold">
+        <img src="./icon.svg" alt="" width={18} height={18} />
+        Toolpost
+      </div>
+      <button
+        type="button"
+        onClick={onSearch}
+        className="control flex items-center justify-between text-muted"
+      >
+        <span className="row">
+          <Search size={14} aria-hidden="true" /> Search
+        </span>
+        <Kbd>Ctrl K</Kbd>
+      </button>
+      <nav aria-label="Views" className="flex flex-col gap-0.5">
+        <NavLinks className="row h-8 px-2 text-sm" />
+      </nav>
+      <div className="row mt-auto justify-between px-2">
+        <ConnectionWord />
+        <ThemeSwitch />
+      </div>
+    </aside>
+  )
+}
+
+function BottomBar() {
+  return (
+    <nav aria-label="Views" className="flex border-t border-line bg-panel md:hidden">
+      <NavLinks className="flex h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs" />
+    </nav>
+  )
+}
+
+function NavLinks({ className }: { className: string }) {
+  const [current = ''] = useParts()
+  const counts = useCounts()
+  return usePlaces().map(({ path, label, icon: Icon }) => {
+    const isCurrent = path === current
+    const count = counts[path] ?? 0
+    return (
+      <a
+        key={path}
+        href={`#/${path}`}
+        aria-current={isCurrent ? 'page' : undefined}
+        className={`relative rounded-md font-medium hover:bg-raised ${className} ${isCurrent ? 'bg-raised text-text' : 'text-muted'}`}
+      >
+        <Icon size={16} aria-hidden="true" />
+        <span className="max-w-full truncate">{label}</span>
+        {count > 0 && (
+          <span className="absolute top-1 right-1 rounded-full bg-warn-soft px-1.5 text-xs text-warn">
+            {count}
+            <span className="sr-only"> need attention</span>
+          </span>
+        )}
+      </a>
+    )
+  })
+}
+
+function ConnectionWord() {
+  const state = useLive(live => live.connection.state)
+  const isOpen = state === 'open'
+  return (
+    <span className="row gap-1.5 text-xs text-muted" role="status">
+      <span className={`size-1.5 rounded-full ${isOpen ? 'bg-good' : 'bg-warn'}`} aria-hidden="true" />
+      {isOpen ? 'Connected' : state === 'connecting' ? 'Connecting' : 'Offline'}
+    </span>
+  )
+}
+
+const THEMES: Record<Theme, { icon: LucideIcon; next: Theme }> = {
+  system: { icon: SunMoon, next: 'light' },
+  light: { icon: Sun, next: 'dark' },
+  dark: { icon: Moon, next: 'system' },
+}
+
+function ThemeSwitch() {
+  const { theme } = useTheme()
+  const { icon, next } = THEMES[theme]
+  return (
+    <IconButton icon={icon} label={`Theme: ${theme}`} onClick={() => useTheme.setState({ theme: next })} />
+  )
 }

@@ -1,33 +1,33 @@
-import { StrictMode } from 'react'
+import './index.css'
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
-import { tokenFromAddress } from './api/token.ts'
+import { Router } from 'wouter'
+import { followGateway } from './api/events.ts'
+import { queryClient } from './api/queries.ts'
+import { takeTokenFromAddress } from './api/token.ts'
 import { App } from './app.tsx'
-import { gateway } from './state/gateway.ts'
-import { speaking } from './state/speaking.ts'
-import { applyTheme } from './state/theme.ts'
-import './styles/index.css'
+import { useHashPath, useHashSearch } from './router.ts'
+import { followTheme } from './theme.ts'
+import { ErrorBoundary } from './ui/error-boundary.tsx'
+import { Toasts } from './ui/toast.tsx'
 
-applyTheme()
-takeOfferedToken()
-void gateway.follow()
-speaking.follow()
-// After waking up or coming back online, do not wait for the next attempt.
-addEventListener('online', () => gateway.retryNow())
-addEventListener('hashchange', takeOfferedToken)
-document.addEventListener(
-  'visibilitychange',
-  () => document.visibilityState === 'visible' && gateway.retryNow(),
-)
-
-function takeOfferedToken(): void {
-  const token = tokenFromAddress()
-  if (token !== undefined) gateway.offerToken(token)
-}
+followTheme()
+takeTokenFromAddress()
+void followGateway()
 
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(
-    <StrictMode>
-      <App />
-    </StrictMode>,
+    <ErrorBoundary>
+      <CSPProvider disableStyleElements>
+        <QueryClientProvider client={queryClient}>
+          <Router hook={useHashPath} searchHook={useHashSearch}>
+            <Toasts>
+              <App />
+            </Toasts>
+          </Router>
+        </QueryClientProvider>
+      </CSPProvider>
+    </ErrorBoundary>,
   )

@@ -8,9 +8,6 @@ const SILENCE = Buffer.from(
   'RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x08\0\0\0\0\0\0\0\0\0\0\0',
   'latin1',
 ).toString('base64')
-/** Too long to be handed to a model: the gateway keeps it. What follows the end of a picture, nobody looks at. */
-const SCAN = Buffer.concat([Buffer.from(PICTURE, 'base64'), Buffer.alloc(120_000)]).toString('base64')
-const RECORDING = Buffer.concat([Buffer.from(SILENCE, 'base64'), Buffer.alloc(120_000)]).toString('base64')
 const REPORT = `# Report
 
 Some **bold** words, <img src=x onerror="document.title='owned'"> and [a link](https://example.org/x).
@@ -25,13 +22,6 @@ const PEOPLE = ['Ada', 'Grace', 'Edsger'].map((name, at) => ({
   born: 1815 + at * 90,
   langs: ['a', 'b'],
 }))
-const ROWS = Array.from({ length: 60_000 }, (_, id) => ({
-  id,
-  name: `row number ${id}`,
-  tags: ['x', 'y'],
-  note: 'a note of some length, again and again',
-}))
-
 const form = {
   type: 'object',
   properties: {
@@ -74,32 +64,51 @@ const RESULTS = {
       { type: 'resource_link', uri: 'https://example.org/manual', name: 'The manual' },
     ],
   }),
-  recording: () => ({ content: [{ type: 'audio', data: RECORDING, mimeType: 'audio/wav' }] }),
-  scan: () => ({ content: [{ type: 'image', data: SCAN, mimeType: 'image/png' }] }),
-  long_text: () => ({
-    content: [
-      {
-        type: 'text',
-        text: Array.from({ length: 120_000 }, (_, at) => `line ${at} ${'-'.repeat(70)}`).join('\n'),
-      },
-    ],
-  }),
-  long_data: () => ({
-    content: [{ type: 'text', text: JSON.stringify({ rows: ROWS, deep: { needle: 'found me' } }) }],
-  }),
   nothing: () => ({ content: [{ type: 'text', text: 'done' }] }),
   form: args => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
 }
 
-const tools = [...Object.keys(RESULTS), 'steps'].map(name => ({
-  name,
-  description: name === 'report' ? 'Writes a **report**.' : `The tool ${name}.`,
-  inputSchema: name === 'form' ? form : { type: 'object', properties: {} },
-  annotations: { readOnlyHint: name !== 'form', destructiveHint: name === 'form' },
-}))
+/** Names, descriptions and schemas that nobody wants to meet. */
+const HOSTILE = [
+  {
+    name: '\u202egnp.exe',
+    description: `\u001b[31m<script>document.title='owned'</script>${'long '.repeat(20_000)}`,
+  },
+  { name: 'endless', inputSchema: { type: 'object', properties: { next: { $ref: '#' } } } },
+  {
+    name: 'wide',
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`p${at}`, { type: 'string' }])),
+    },
+  },
+]
 
-async function call({ name, arguments: args }, { signal, notify, _meta }) {
-  if (name !== 'steps') return RESULTS[name](args)
+const tools = [
+  ...[...Object.keys(RESULTS), 'ask', 'steps'].map(name => ({
+    name,
+    description: name === 'report' ? 'Writes a **report**.' : `The tool ${name}.`,
+    inputSchema: name === 'form' ? form : { type: 'object', properties: {} },
+    annotations: { readOnlyHint: name !== 'form', destructiveHint: name === 'form' },
+  })),
+  ...HOSTILE.map(tool => ({ description: '', inputSchema: { type: 'object' }, ...tool })),
+]
+
+const QUESTION = {
+  message: 'Which colour?',
+  requestedSchema: {
+    type: 'object',
+    properties: { colour: { type: 'string', title: 'Your colour', enum: ['red', 'blue'] } },
+    required: ['colour'],
+  },
+}
+
+async function call({ name, arguments: args }, { signal, notify, elicitInput, _meta }) {
+  if (name === 'ask') {
+    const { content } = await elicitInput(QUESTION)
+    return { content: [{ type: 'text', text: `It is ${content?.colour}.` }] }
+  }
+  if (name !== 'steps') return RESULTS[name]?.(args) ?? { content: [{ type: 'text', text: 'done' }] }
   const params = { progressToken: _meta?.progressToken, progress: 3, total: 4, message: 'Counting sheep' }
   await notify({ method: 'notifications/progress', params })
   await new Promise(resolve => signal.addEventListener('abort', resolve))

@@ -1,5 +1,3 @@
-import { textOf } from './checked.ts'
-import { isRecord } from './guards.ts'
 import { tokenHeaders } from './token.ts'
 
 /** The gateway answered with an error status. */
@@ -9,28 +7,43 @@ export class ApiError extends Error {
   readonly body: unknown
 
   constructor(status: number, body: unknown) {
-    super((isRecord(body) && textOf(body.error)) || `The gateway answered with status ${status}`)
+    const said = isRecord(body) && typeof body.error === 'string' ? body.error : ''
+    super(said || `The gateway answered with status ${status}`)
     this.status = status
     this.body = body
   }
 }
 
-/** The gateway did not answer. */
-class GatewayGoneError extends Error {
-  override name = 'GatewayGoneError'
-}
-
 export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Sent unchanged: JSON text, unless `headers` say otherwise. */
-  body?: string | Uint8Array<ArrayBuffer>
+  /** Sent as JSON, unless it is binary. */
+  body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
 }
 
-/** A successful response. Throws `ApiError`, `GatewayGoneError`, or an `AbortError`. */
+/** A successful response. Throws `ApiError`, an `AbortError`, or an `Error` if the gateway does not respond. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
-  const response = await send(path, options)
+  const { method = 'GET', body, headers, signal } = options
+  const isBinary = body instanceof Uint8Array
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      headers: {
+        ...tokenHeaders(),
+        'x-toolpost-client': 'console',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      cache: 'no-store',
+      ...(body !== undefined && { body: isBinary ? (body as BufferSource) : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (isAbort(error)) throw error
+    throw new Error('The gateway is not responding', { cause: error })
+  }
   if (response.ok) return response
   throw new ApiError(response.status, await response.json().catch(() => undefined))
 }
@@ -41,13 +54,13 @@ export async function requestJson<T>(path: string, options?: RequestOptions): Pr
     return (await response.json()) as T
   } catch (error) {
     if (isAbort(error)) throw error
-    throw new GatewayGoneError('The answer from the gateway was cut off', { cause: error })
+    throw new Error('The answer of the gateway was cut off', { cause: error })
   }
 }
 
 /** The defined fields as a query string. */
 export function queryOf(asked: object): URLSearchParams {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined && value !== '')
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
 }
 
@@ -55,25 +68,11 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }
 
-async function send(
-  path: string,
-  { method = 'GET', body, headers, signal }: RequestOptions,
-): Promise<Response> {
-  try {
-    return await fetch(path, {
-      method,
-      headers: {
-        ...tokenHeaders(),
-        'x-toolpost-client': 'console',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      cache: 'no-store',
-      ...(body !== undefined && { body }),
-      ...(signal && { signal }),
-    })
-  } catch (error) {
-    if (isAbort(error)) throw error
-    throw new GatewayGoneError('The gateway is not responding', { cause: error })
-  }
+/** An object that is not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,23 +1,36 @@
 const KEY = 'toolpost.token'
 
+/** From the last link; used only if the stored token is refused, because a link can come from anybody. */
+let offered: string | undefined
+
 /** Removes `#token=…` from the address, so that it is neither bookmarked nor shared. */
-export function tokenFromAddress(): string | undefined {
+export function takeTokenFromAddress(): void {
   const token = tokenIn(location.hash)
-  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`)
-  return token
+  if (token === undefined) return
+  history.replaceState(null, '', `${location.pathname}${location.search}#/`)
+  if (currentToken() === undefined) keepToken(token)
+  else offered = token
 }
 
 export function tokenIn(hash: string): string | undefined {
-  const match = /^#\/?token=(.+)$/.exec(hash)
-  if (!match?.[1]) return undefined
+  const [, token] = /^#\/?token=(.+)$/.exec(hash) ?? []
+  if (token === undefined) return undefined
   try {
-    return decodeURIComponent(match[1])
+    return decodeURIComponent(token)
   } catch {
-    return match[1]
+    return token
   }
 }
 
-/** In this browser, for this address: for its other tabs, and for the next time. */
+/** Whether there was one to use instead. */
+export function adoptOfferedToken(): boolean {
+  if (offered === undefined) return false
+  keepToken(offered)
+  offered = undefined
+  return true
+}
+
+/** For this address: for the browser's other tabs, and for the next time. */
 export function keepToken(token: string): void {
   localStorage.setItem(KEY, token)
 }

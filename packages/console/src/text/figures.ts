@@ -1,42 +1,32 @@
 /** `0.4 ms`, `12 ms`, `1.3 s`, `2 min 5 s`. */
 export function durationText(ms: number): string {
-  if (ms < 1) return `${ms.toFixed(ms < 0.1 ? 2 : 1)} ms`
-  if (ms < 1_000) return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+  if (ms < 0.995) return `${ms.toFixed(ms < 0.095 ? 2 : 1)} ms`
+  if (ms < 999.5) return `${ms < 9.95 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 1_440
+    ? `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+    : `${counted(Math.floor(minutes / 1_440), 'day')} ${Math.floor((minutes % 1_440) / 60)} h`
 }
 
-/** `12 s`, `5 min`, `3 h 20 min`, `4 days 2 h`: as precise as a long time needs to be. */
-export function longDurationText(ms: number): string {
-  const seconds = Math.floor(ms / 1_000)
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 24) return `${hours} h ${minutes % 60} min`
-  return `${counted(Math.floor(hours / 24), 'day')} ${hours % 24} h`
+/** `1.2 kB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-const clock = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const moment = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
   hourCycle: 'h23',
 })
 
 export function clockText(timeMs: number): string {
   return clock.format(timeMs)
-}
-
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
-const dayAndYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
-
-/** The time if it was today, else the day, with the year if it was not this year. */
-export function dayText(timeMs: number, now = Date.now()): string {
-  const then = new Date(timeMs)
-  const today = new Date(now)
-  if (then.toDateString() === today.toDateString()) return clock.format(timeMs).slice(0, 5)
-  return (then.getFullYear() === today.getFullYear() ? day : dayAndYear).format(timeMs)
 }
 
 /** The time if it was today, else the day and the time. */
@@ -47,7 +37,7 @@ export function whenText(timeMs: number, now = Date.now()): string {
 
 /** Day and time, to the second. */
 export function momentText(timeMs: number): string {
-  return `${dayAndYear.format(timeMs)}, ${clock.format(timeMs)}`
+  return moment.format(timeMs)
 }
 
 export function counted(count: number, singular: string): string {

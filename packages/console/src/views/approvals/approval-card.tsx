@@ -1,106 +1,223 @@
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Fragment, useEffect, useState } from 'react'
 import type { Approval } from 'toolpost/gateway'
-import type { ApprovalDecision } from '../../api/gateway-api.ts'
-import { Button, IconButton } from '../../components/button.tsx'
-import { JsonBlock } from '../../components/code-block.tsx'
-import { Facts } from '../../components/facts.tsx'
-import { useSecondsTo } from '../../components/use-now.ts'
-import { decisions } from '../../state/decisions.ts'
-import { gateway } from '../../state/gateway.ts'
-import { useStore } from '../../state/store.ts'
-import { clipped, oneLine } from '../../text/visible-text.ts'
-import { useFocusBack, useSettled } from './steady.ts'
+import { useIsOpen } from '../../api/events.ts'
+import { type ApprovalDecision, decideApproval, searchCalls } from '../../api/gateway.ts'
+import { hrefTo } from '../../router.ts'
+import { callWords } from '../../text/call-words.ts'
+import { leavesOf } from '../../text/differences.ts'
+import { whenText } from '../../text/figures.ts'
+import { oneLine, visibleText } from '../../text/visible-text.ts'
+import { Badge, Button, Facts, ScrollBox, Section, TimeLeft } from '../../ui/controls.tsx'
+import { Select } from '../../ui/select.tsx'
+import { attempt } from '../../ui/toast.tsx'
 
-/** How long a decision applies, with the labels of the buttons. */
-const HOLDS = {
-  once: { choice: 'This call only', approve: 'Allow once', deny: 'Deny' },
-  session: { choice: 'For this session', approve: 'Allow for this session', deny: 'Deny for this session' },
-  always: { choice: 'Always', approve: 'Always allow', deny: 'Always deny' },
-}
+/** A gateway that can remember a decision for a whole server says so with `scopes`. */
+type ScopedApproval = Approval & { scopes?: unknown }
 
-type Hold = keyof typeof HOLDS
+/** What a decision covers. */
+const SCOPES = {
+  once: { choice: 'This call only', allow: 'Allow once', deny: 'Deny', decision: {} },
+  session: {
+    choice: 'This tool, until Toolpost stops',
+    allow: 'Allow this tool',
+    deny: 'Deny this tool',
+    decision: { remember: 'session' },
+  },
+  always: {
+    choice: 'This tool, always',
+    allow: 'Allow this tool',
+    deny: 'Deny this tool',
+    decision: { remember: 'always' },
+  },
+  server: {
+    choice: 'Every tool of this server, always',
+    allow: 'Allow this server',
+    deny: 'Deny this server',
+    decision: { remember: 'always', scope: 'server' },
+  },
+} as const
 
-interface Props {
-  approval: Approval
-  /** Changes when something else takes this card's place. */
-  place: string
-  onDismiss?: () => void
-}
+type Scope = keyof typeof SCOPES
 
-/** A waiting call, and the decision about it. */
-export function ApprovalCard({ approval, place, onDismiss }: Props) {
+/** A waiting call: what will happen, who asks and why, what it does it with, and the decision. */
+export function ApprovalCard({ approval }: { approval: Approval }) {
   const { tool, server, args, because, expiresAt } = approval
-  const box = useFocusBack<HTMLElement>()
+  const words = callWords(tool, args)
   return (
-    <article ref={box} className="approval card" aria-label={`Approval of ${oneLine(tool, 80)}`}>
-      <div className="approval-head">
-        <h2>
-          Run <code>{oneLine(tool, 120)}</code>?
-        </h2>
-        {onDismiss && <IconButton icon="close" label="Decide later" onClick={onDismiss} />}
+    <article className="card flex flex-col gap-3 p-4" aria-label={`Approval of ${oneLine(tool, 80)}`}>
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <h2 className="text-lg break-words">{words}</h2>
+        <span className="text-muted">
+          expires in <TimeLeft until={expiresAt} />
+        </span>
       </div>
       <Facts
         facts={{
-          'Requested by': oneLine(askedBy(approval), 120),
+          Tool: <code className="break-all">{visibleText(tool)}</code>,
           Server: server && oneLine(server, 80),
-          Reason: because && clipped(because, 500),
-          'Expires in': <TimeLeft until={expiresAt} />,
+          'Asked by': askedBy(approval),
+          Reason: because && oneLine(because, 500),
         }}
       />
-      <JsonBlock className="approval-args" value={args} label="Arguments" />
-      <Decide approval={approval} place={place} />
+      <Arguments approval={approval} />
+      <Decide approval={approval} />
     </article>
   )
 }
 
-function askedBy({ caller, origin }: Approval): string {
-  if (!caller) return origin || 'unknown'
-  return origin ? `${caller} (${origin})` : caller
+export function askedBy({ caller, origin }: Approval): string {
+  return oneLine([caller, origin].filter(Boolean).join(', ') || 'unknown', 120)
 }
 
-export function TimeLeft({ until }: { until: number }) {
-  const left = useSecondsTo(until)
-  if (left <= 0) return 'a moment'
-  return left < 60 ? `${left} s` : `${Math.floor(left / 60)} min ${left % 60} s`
-}
-
-function Decide({ approval, place }: { approval: Approval; place: string }) {
-  const [hold, setHold] = useState<Hold>('once')
-  const isOpen = useStore(gateway, state => state.connection.state === 'open')
-  const isSending = useStore(decisions, state => state.marks.get(approval.id) === 'sending')
-  const isReady = useSettled(place) && isOpen && !isSending
-  const decide = (decision: ApprovalDecision['decision']) => {
-    if (isReady) void decisions.decide(approval, { decision, remember: hold === 'once' ? undefined : hold })
-  }
-  // Not `disabled`, which would lose the focus.
-  const common = { 'aria-disabled': !isReady }
+/** Every argument, whole, beside what it was when the same caller last ran the tool. */
+function Arguments({ approval }: { approval: Approval }) {
+  const { tool, caller, args } = approval
+  const last = useQuery({
+    queryKey: ['calls', 'last', tool, caller],
+    queryFn: async () =>
+      (await searchCalls({ tool, caller: caller || undefined, outcome: 'ok' }, 1)).calls[0] ?? null,
+    staleTime: 0,
+  }).data
+  const leaves = [...leavesOf(args)]
+  const before = last ? leavesOf(last.args) : undefined
+  if (leaves.length === 1 && leaves[0]?.[0] === '') return <p className="text-muted">No arguments.</p>
   return (
-    <>
-      <div className="approval-decide">
-        <select
-          aria-label="How long the decision applies"
-          value={hold}
-          onChange={event => setHold(event.target.value as Hold)}
-        >
-          {Object.entries(HOLDS).map(([value, { choice }]) => (
-            <option key={value} value={value}>
-              {choice}
-            </option>
-          ))}
-        </select>
-        <Button {...common} onClick={() => decide('deny')}>
-          {HOLDS[hold].deny}
-        </Button>
-        <Button {...common} look="primary" onClick={() => decide('approve')}>
-          {HOLDS[hold].approve}
-        </Button>
-      </div>
-      {hold !== 'once' && (
-        <p className="muted" role="status">
-          Applies to every call of this tool by {oneLine(askedBy(approval), 80)}, whatever its arguments
-          {hold === 'session' ? ', until Toolpost stops' : ', even after a restart'}.
+    <Section title="Arguments">
+      <ScrollBox label="Arguments" className="max-h-80">
+        <table className="w-full text-left">
+          <thead className="text-xs text-muted">
+            <tr>
+              <th className="py-1 pr-4 font-medium">Name</th>
+              <th className="py-1 pr-4 font-medium">Value</th>
+              {before && (
+                <th className="py-1 font-medium">
+                  Last time (
+                  <a className="link" href={hrefTo(['calls', last?.serial ?? ''])}>
+                    {whenText(last?.startedAt ?? 0)}
+                  </a>
+                  )
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {leaves.map(([path, value]) => (
+              <tr key={path} className="border-t border-line align-top">
+                <th scope="row" className="py-1 pr-4 font-mono text-xs font-normal break-all text-muted">
+                  {visibleText(path)}
+                </th>
+                <td className="py-1 pr-4 break-words">
+                  <Exact value={value} />
+                </td>
+                {before && (
+                  <td className="py-1 break-words text-muted">
+                    {JSON.stringify(before.get(path)) === JSON.stringify(value) ? (
+                      'same'
+                    ) : (
+                      <span className="row flex-wrap">
+                        <Badge tone="warn">changed</Badge>
+                        <Exact value={before.get(path)} />
+                      </span>
+                    )}
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+      {last === null && (
+        <p className="text-xs text-muted">
+          No earlier successful call of this tool by this caller is on record.
         </p>
       )}
-    </>
+    </Section>
+  )
+}
+
+/** A value exactly as it is: text without quotes, with every line break and hidden character visible. */
+function Exact({ value }: { value: unknown }) {
+  if (value === undefined) return <span className="text-muted">not given</span>
+  if (typeof value !== 'string') return <code>{JSON.stringify(value)}</code>
+  if (value === '') return <span className="text-muted">empty text</span>
+  const lines = visibleText(value).split('\n')
+  return (
+    <span className="whitespace-pre-wrap">
+      {lines.map((line, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines keep their order
+        <Fragment key={at}>
+          {line}
+          {at < lines.length - 1 && (
+            <>
+              <span className="text-accent" title="line break">
+                ⏎
+              </span>
+              {'\n'}
+            </>
+          )}
+        </Fragment>
+      ))}
+    </span>
+  )
+}
+
+/** False for a moment after `place` changes, so that a click meant for something else decides nothing. */
+export function useSettled(place: string): boolean {
+  const [settled, setSettled] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(place), 400)
+    return () => clearTimeout(timer)
+  }, [place])
+  return settled === place
+}
+
+/** Denies or allows; the answer comes back as an event. */
+export function useDecide(approval: Approval): {
+  isReady: boolean
+  decide: (decision: ApprovalDecision) => void
+} {
+  const [sent, setSent] = useState('')
+  const isSettled = useSettled(approval.id)
+  const isReady = useIsOpen() && isSettled && sent !== approval.id
+  const decide = (decision: ApprovalDecision) => {
+    if (!isReady) return
+    setSent(approval.id)
+    void attempt(() => decideApproval(approval.id, decision)).then(done => !done && setSent(''))
+  }
+  return { isReady, decide }
+}
+
+function Decide({ approval }: { approval: ScopedApproval }) {
+  const [scope, setScope] = useState<Scope>('once')
+  const { isReady, decide } = useDecide(approval)
+  const { allow, deny, decision } = SCOPES[scope]
+  const canServer = Array.isArray(approval.scopes) && approval.scopes.includes('server')
+  const scopes = (Object.keys(SCOPES) as Scope[]).filter(one => one !== 'server' || canServer)
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Button aria-disabled={!isReady} onClick={() => decide({ decision: 'deny', ...decision })}>
+        {deny}
+      </Button>
+      <Button
+        look="primary"
+        aria-disabled={!isReady}
+        onClick={() => decide({ decision: 'approve', ...decision })}
+      >
+        {allow}
+      </Button>
+      <Select
+        label="What the decision covers"
+        className="w-60"
+        value={scope}
+        options={scopes.map(value => ({ value, label: SCOPES[value].choice }))}
+        onChange={value => setScope(value as Scope)}
+      />
+      {scope !== 'once' && (
+        <p className="basis-full text-xs text-muted" role="status">
+          Covers every call by {askedBy(approval)}, whatever its arguments.
+        </p>
+      )}
+    </div>
   )
 }

@@ -1,50 +1,74 @@
-import { EmptyState, Loading } from '../../components/empty-state.tsx'
-import { ErrorBoundary } from '../../components/error-boundary.tsx'
-import { PageHead } from '../../components/page-head.tsx'
-import { useShowMore } from '../../components/show-more.tsx'
-import { useWaiting } from '../../state/decisions.ts'
-import { counted } from '../../text/figures.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useLive } from '../../api/events.ts'
+import { searchCalls } from '../../api/gateway.ts'
+import { isRecord } from '../../api/http.ts'
+import { useApprovals, useQuestions } from '../../api/queries.ts'
+import { hrefTo } from '../../router.ts'
+import { callWords } from '../../text/call-words.ts'
+import { whenText } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
+import { Badge, Empty, Section, ViewHead } from '../../ui/controls.tsx'
 import { ApprovalCard } from './approval-card.tsx'
-import { DecisionProblem } from './approval-notice.tsx'
-import { DecidedList } from './decided-list.tsx'
+import { QuestionCard } from './question-card.tsx'
 
-const SHOWN_APPROVALS = 20
-
-/** Calls waiting for a decision, oldest first, so that new ones move nothing. */
+/** Calls that wait for a decision, questions that wait for an answer, and what was decided. */
 export function ApprovalsView() {
-  const waiting = useWaiting()
-  const [limit, more] = useShowMore(waiting?.length ?? 0, SHOWN_APPROVALS)
-  if (waiting === undefined) return <Loading label="Loading approvals" rows={3} />
+  const { data: approvals = [] } = useApprovals()
+  const { data: questions = [] } = useQuestions()
   return (
-    <div className="approvals page">
-      <PageHead title="Approvals" sub={waiting.length > 0 && `${counted(waiting.length, 'call')} waiting`} />
-      <DecisionProblem />
-      {waiting.length === 0 && (
-        <EmptyState title="Nothing is waiting for approval" icon="approvals">
-          <p>
-            Calls that need approval under the policy appear here, and on top of any other view. To approve
-            every destructive call first, add to <code>toolpost.json</code>:
-          </p>
-          <pre className="snippet">{`"policy": [\n  { "if": { "destructive": true }, "then": "ask" }\n]`}</pre>
-        </EmptyState>
-      )}
-      <div className="approvals-list">
-        {waiting.slice(0, limit).map((approval, at) => (
-          <ErrorBoundary key={approval.id}>
-            <ApprovalCard approval={approval} place={placeOf(waiting, at)} />
-          </ErrorBoundary>
+    <>
+      <ViewHead title="Approvals" />
+      <div className="flex max-w-4xl flex-col gap-5 p-4">
+        {questions.map(question => (
+          <article key={question.id} className="card" aria-label="Question">
+            <QuestionCard question={question} />
+          </article>
         ))}
+        {approvals.map(approval => (
+          <ApprovalCard key={approval.id} approval={approval} />
+        ))}
+        {approvals.length + questions.length === 0 && (
+          <Empty title="Nothing is waiting">
+            Calls that a policy asks about appear here until they are allowed or denied.
+          </Empty>
+        )}
+        <Decided />
       </div>
-      {more}
-      <DecidedList />
-    </div>
+    </>
   )
 }
 
-/** Changes when one before it is removed. */
-function placeOf(waiting: readonly { id: string }[], at: number): string {
-  return waiting
-    .slice(0, at + 1)
-    .map(({ id }) => id)
-    .join()
+function Decided() {
+  const ended = useLive(live => live.ended)
+  const { data: calls = [] } = useQuery({
+    queryKey: ['calls', 'decided', ended],
+    queryFn: async () => (await searchCalls({}, 200)).calls,
+    placeholderData: before => before,
+  })
+  const decided = calls.filter(call => isRecord(call.notes?.approval)).slice(0, 20)
+  if (decided.length === 0) return null
+  return (
+    <Section title="Recently decided">
+      <ul className="card divide-y divide-line">
+        {decided.map(call => {
+          const approval = isRecord(call.notes?.approval) ? call.notes.approval : {}
+          const isAllowed = approval.decision === 'approved'
+          return (
+            <li key={call.serial}>
+              <a href={hrefTo(['calls', call.serial])} className="row px-3 py-1.5 hover:bg-raised">
+                <span className="w-24 shrink-0 text-xs text-muted tabular-nums">
+                  {whenText(call.startedAt)}
+                </span>
+                <span className="min-w-0 flex-1 truncate">{callWords(call.tool, call.args)}</span>
+                <span className="truncate text-xs text-muted">{oneLine(String(approval.by ?? ''), 40)}</span>
+                <Badge tone={isAllowed ? 'good' : 'warn'}>
+                  {isAllowed ? 'allowed' : oneLine(String(approval.decision ?? 'denied'), 20)}
+                </Badge>
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+    </Section>
+  )
 }

@@ -1,165 +1,175 @@
-import { useEffect, useRef } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Pencil, Play, Square } from 'lucide-react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
-import { textOf } from '../../api/checked.ts'
-import { cancelCall } from '../../api/gateway-api.ts'
-import { isRecord } from '../../api/guards.ts'
-import { Button } from '../../components/button.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
-import { EmptyState, Loading } from '../../components/empty-state.tsx'
-import { Facts } from '../../components/facts.tsx'
-import { Icon } from '../../components/icon.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { ProgressBar } from '../../components/progress-bar.tsx'
-import { ArgumentsAndResult } from '../../components/result-view.tsx'
-import { useAttempt } from '../../components/use-attempt.ts'
-import { useNow } from '../../components/use-now.ts'
-import { WebLink } from '../../components/web-link.tsx'
-import { hrefOf } from '../../routing/route.ts'
-import { go } from '../../routing/use-route.ts'
-import { type CallFilter, obstacleToRepeat, shortSerial, traceOf } from '../../state/call-list.ts'
-import { gateway } from '../../state/gateway.ts'
-import { useStore } from '../../state/store.ts'
-import { toolRuns } from '../../state/tool-runs.ts'
+import { useIsOpen, useLive } from '../../api/events.ts'
+import { cancelCall, getCall } from '../../api/gateway.ts'
+import { isRecord } from '../../api/http.ts'
+import { useTools } from '../../api/queries.ts'
+import { go, hrefTo } from '../../router.ts'
 import { durationText, momentText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
-import { CopyRow } from '../tools/copy-row.tsx'
-import { fromText, OutcomeBadge } from './call-table.tsx'
-import { useKeptCall } from './use-older-calls.ts'
+import { CopyButton } from '../../ui/code.tsx'
+import { Button, Empty, Facts, IconButton, LinkButton, Section, Spinner, useNow } from '../../ui/controls.tsx'
+import { Progress } from '../../ui/progress.tsx'
+import { Outcome, ResultView, toolMs } from '../../ui/result-view.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { attempt } from '../../ui/toast.tsx'
+import { ValueView } from '../../ui/value-view.tsx'
+import { WebLink } from '../../ui/web-link.tsx'
+import { runTool } from '../tools/drafts.ts'
+import { RequestSnippets } from '../tools/request-snippets.tsx'
+import { Compare } from './compare.tsx'
+import { obstacleToRepeat } from './repeat.ts'
 import { Waterfall } from './waterfall.tsx'
 
-interface Props {
-  serial: string
-  call: CallRecord | undefined
-  filter: CallFilter
-}
-
-export function CallDetail({ serial, call: known, filter }: Props) {
-  const call = useKeptCall(serial, known)
+export function CallDetail({ serial, onClose }: { serial: string; onClose: () => void }) {
+  const running = useLive(live => live.running[serial])
+  const ended = useQuery({
+    queryKey: ['call', serial],
+    queryFn: () => getCall(serial),
+    enabled: running === undefined,
+  })
+  const call = running ?? ended.data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
-  const closed = { view: 'calls', filter } as const
   return (
-    <aside
-      className="call-detail card"
-      aria-label={`Call ${shortSerial(serial)}`}
-      onKeyDown={event => event.key === 'Escape' && go(closed)}
-    >
-      <div className="view-head">
-        <h2 ref={heading} tabIndex={-1}>
-          Call {shortSerial(serial)}
+    <aside aria-label="Call" className="flex flex-col gap-4 p-4">
+      <div className="row">
+        <h2 ref={heading} tabIndex={-1} className="min-w-0 text-lg break-all">
+          {call ? (
+            <a className="hover:underline" href={hrefTo(['tools', call.tool])}>
+              {oneLine(call.tool, 120)}
+            </a>
+          ) : (
+            'Call'
+          )}
         </h2>
-        <a className="icon-button" href={hrefOf(closed)} aria-label="Close">
-          <Icon name="close" />
-        </a>
+        {call && <Outcome result={call.result} />}
+        <IconButton label="Close" className="ml-auto" onClick={onClose} />
       </div>
-      {call === 'looking' ? (
-        <Loading label="Loading the call" rows={3} />
-      ) : call ? (
-        <CallBody call={call} />
-      ) : (
-        <EmptyState title="This call is no longer available">
+      {call ? (
+        <Body call={call} />
+      ) : ended.isError ? (
+        <Empty title="This call is no longer available">
           Older calls are removed after a while; see <code>history</code> in the configuration.
-        </EmptyState>
+        </Empty>
+      ) : (
+        <Spinner label="Loading the call" />
       )}
     </aside>
   )
 }
 
-function CallBody({ call }: { call: CallRecord }) {
+function Body({ call }: { call: CallRecord }) {
+  const { result } = call
+  const content = (
+    <div className="flex flex-col gap-4">
+      <Section title="Arguments">
+        <ValueView value={call.args ?? {}} label="Arguments" />
+      </Section>
+      {result && (
+        <Section title="Result">
+          <ResultView result={result} />
+        </Section>
+      )}
+    </div>
+  )
   return (
     <>
-      <p className="call-title">
-        <a href={hrefOf({ view: 'tools', tool: call.tool })}>{oneLine(call.tool)}</a>{' '}
-        <OutcomeBadge result={call.result} />
-      </p>
-      {call.result === undefined && <Running call={call} />}
-      <Actions call={call} />
+      {result ? <Actions call={call} /> : <Running call={call} />}
       <Facts facts={factsOf(call)} />
-      <Waterfall call={call} />
-      <ArgumentsAndResult {...call} />
-      <CopyRow tool={call.tool} args={call.args ?? {}} result={call.result} />
+      <Tabs
+        label="About this call"
+        tabs={[
+          { value: 'result', label: result ? 'Result' : 'Arguments', content },
+          ...(result
+            ? [
+                { value: 'trace', label: 'Trace', content: <Waterfall call={call} /> },
+                { value: 'compare', label: 'Compare', content: <Compare call={call} /> },
+              ]
+            : []),
+          {
+            value: 'request',
+            label: 'Request',
+            content: <RequestSnippets tool={call.tool} args={call.args ?? {}} result={result} />,
+          },
+        ]}
+      />
     </>
   )
 }
 
-/** Its progress, and a button to cancel it. */
 function Running({ call }: { call: CallRecord }) {
-  const { problem, attempt } = useAttempt()
+  const now = useNow(200)
   return (
-    <div className="call-running">
-      <ProgressBar progress={call.progress} label={`Progress of call ${shortSerial(call.serial)}`} />
-      <Button icon="stop" onClick={() => void attempt(() => cancelCall(call.serial))}>
-        Cancel
-      </Button>
-      <Problem text={problem} />
+    <div className="flex flex-col gap-2">
+      <div className="row">
+        <Spinner label="Running" />
+        <span className="text-muted tabular-nums">{durationText(Math.max(0, now - call.startedAt))}</span>
+        <Button icon={Square} onClick={() => void attempt(() => cancelCall(call.serial))}>
+          Cancel
+        </Button>
+      </div>
+      <Progress progress={call.progress} label="Progress of the call" />
     </div>
   )
 }
 
 function Actions({ call }: { call: CallRecord }) {
-  const known = useStore(gateway, state => state.tools?.some(tool => tool.name === call.tool) ?? false)
-  const open = useStore(gateway, state => state.connection.state === 'open')
-  const obstacle = known ? obstacleToRepeat(call.args) : 'This tool is not available right now.'
+  const { data: tools = [] } = useTools()
+  const isOpen = useIsOpen()
+  const isThere = tools.some(tool => tool.name === call.tool)
+  const obstacle = isThere ? obstacleToRepeat(call.args) : 'This tool is not available now.'
+  const edit = hrefTo(['tools', call.tool], { from: call.serial })
   const again = () => {
-    void toolRuns.start(call.tool, call.args ?? {})
-    go({ view: 'tools', tool: call.tool, from: call.serial })
+    void runTool(call.tool, call.args ?? {})
+    go(edit)
   }
   return (
-    <div className="call-actions">
-      <Button icon="play" look="primary" disabled={!open || obstacle !== undefined} onClick={again}>
+    <div className="row flex-wrap">
+      <Button icon={Play} look="primary" disabled={!isOpen || obstacle !== undefined} onClick={again}>
         Run again
       </Button>
-      {known && (
-        <a className="button" href={hrefOf({ view: 'tools', tool: call.tool, from: call.serial })}>
+      {isThere && (
+        <LinkButton icon={Pencil} href={edit}>
           Edit and run
-        </a>
+        </LinkButton>
       )}
-      {obstacle && <p className="muted">{obstacle}</p>}
+      {obstacle && <span className="text-muted">{obstacle}</span>}
     </div>
   )
 }
 
-function factsOf(call: CallRecord): Record<string, React.ReactNode> {
-  const { startedAt, durationMs, waitedMs = 0, source, id, notes = {} } = call
-  const trace = traceOf(call)
+function factsOf(call: CallRecord): Record<string, ReactNode> {
+  const { startedAt, result, source, id, caller, origin, notes = {} } = call
+  const waited = result?.waited_ms ?? call.waitedMs ?? 0
+  const trace = typeof notes.trace_id === 'string' ? notes.trace_id : call.traceId
+  const { decision, by } = isRecord(notes.approval) ? notes.approval : {}
   return {
     Started: momentText(startedAt),
-    Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
-    Waited: waitedMs >= 1 ? durationText(waitedMs) : undefined,
-    Source: oneLine(source),
-    'Requested by': oneLine(fromText(call)),
-    Rule: noteText(notes.rule),
-    Approval: approvalText(notes.approval),
-    Limit: noteText(notes.limit),
-    'Trace ID': trace && <TraceLink trace={trace} address={call.traceUrl} />,
-    ID: id && <code>{oneLine(id)}</code>,
+    Took: result && durationText(toolMs(result)),
+    Waited: waited >= 1 && durationText(waited),
+    Server: oneLine(source, 80),
+    'Requested by': oneLine([caller, origin].filter(Boolean).join(', '), 120),
+    Rule: textOf(notes.rule),
+    Approval: [decision === 'approved' ? 'allowed' : textOf(decision), textOf(by)]
+      .filter(Boolean)
+      .join(' by '),
+    Limit: textOf(notes.limit),
+    Trace: trace && (
+      <span className="row flex-wrap">
+        <a className="link" href={hrefTo(['calls'], { trace })}>
+          <code>{oneLine(trace, 64)}</code>
+        </a>
+        {typeof call.traceUrl === 'string' && <WebLink address={call.traceUrl}>Open trace</WebLink>}
+        <CopyButton text={() => trace} label="Copy the trace id" />
+      </span>
+    ),
+    'Call id': id && <code>{oneLine(id, 100)}</code>,
   }
 }
 
-/** Links to all calls of the same trace, and to the trace itself if the gateway knows its URL. */
-function TraceLink({ trace, address }: { trace: string; address: string | undefined }) {
-  return (
-    <span className="trace-link">
-      <a href={hrefOf({ view: 'calls', filter: { trace } })}>
-        <code>{oneLine(trace, 64)}</code>
-      </a>
-      {typeof address === 'string' && <WebLink address={address}>Open trace</WebLink>}
-      <CopyButton label="Copy" text={() => trace} />
-    </span>
-  )
-}
-
-function noteText(note: unknown): string {
-  return oneLine(textOf(note))
-}
-
-/** `approved by console`. */
-function approvalText(approval: unknown): string {
-  const { decision, by } = isRecord(approval) ? approval : {}
-  return [noteText(decision), noteText(by)].filter(Boolean).join(' by ')
-}
-
-function Elapsed({ since }: { since: number }) {
-  const now = useNow(200)
-  return `${durationText(Math.max(0, now - since))} so far`
+function textOf(note: unknown): string {
+  return typeof note === 'string' ? oneLine(note, 200) : ''
 }

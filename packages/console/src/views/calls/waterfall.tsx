@@ -1,64 +1,78 @@
 import type { CallRecord } from 'toolpost/gateway'
+import { isRecord } from '../../api/http.ts'
 import { durationText } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
 
 interface Stage {
   name: string
-  fromMs: number
-  ms: number
+  startMs: number
+  durationMs: number
 }
 
-/** Where a call spent its time. */
+/** Where a call spent its time: stages, interceptors, waits and the tool itself, one bar each. */
 export function Waterfall({ call }: { call: CallRecord }) {
   const stages = stagesOf(call)
-  const { durationMs = 0 } = call
-  if (stages.length === 0 || durationMs <= 0) return null
+  const total = Math.max(
+    call.durationMs ?? 0,
+    ...stages.map(stage => stage.startMs + stage.durationMs),
+    0.001,
+  )
+  if (stages.length === 0) return <p className="text-muted">No stages were recorded for this call.</p>
   return (
-    <section>
-      <h3>Stages</h3>
-      <ol className="waterfall">
-        {stages.map(({ name, fromMs, ms }) => (
-          <li key={name}>
-            <span className="waterfall-name">{name}</span>
-            <span className="waterfall-track" aria-hidden="true">
-              <span
-                className={`waterfall-bar waterfall-${name.toLowerCase()}`}
-                style={{
-                  left: `${share(fromMs, durationMs)}%`,
-                  width: `${Math.max(0.6, share(ms, durationMs))}%`,
-                }}
-              />
-            </span>
-            <span className="figure waterfall-time">{durationText(ms)}</span>
-          </li>
-        ))}
-      </ol>
-    </section>
+    <ol className="flex flex-col gap-1.5" aria-label="Stages">
+      {stages.map(({ name, startMs, durationMs }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a stage may occur twice
+        <li key={at} className="grid grid-cols-[7rem_minmax(0,1fr)_4.5rem] items-center gap-3">
+          <span className="truncate" title={oneLine(name, 200)}>
+            {oneLine(name, 60)}
+          </span>
+          <span className="relative h-3 rounded bg-raised" aria-hidden="true">
+            <span
+              className={`absolute inset-y-0 rounded ${isWait(name) ? 'bg-warn' : 'bg-accent'}`}
+              style={{
+                left: `${Math.min(99, (100 * startMs) / total)}%`,
+                width: `${Math.max(0.8, Math.min(100, (100 * durationMs) / total))}%`,
+              }}
+            />
+          </span>
+          <span className="text-right text-xs text-muted tabular-nums">{durationText(durationMs)}</span>
+        </li>
+      ))}
+      <li className="grid grid-cols-[7rem_minmax(0,1fr)_4.5rem] gap-3 border-t border-line pt-1.5 font-medium">
+        <span>Total</span>
+        <span />
+        <span className="text-right text-xs tabular-nums">{durationText(total)}</span>
+      </li>
+    </ol>
   )
 }
 
-/** For calls recorded by an older Toolpost, only the wait is known. */
-function stagesOf({ stages, durationMs, waitedMs = 0, result }: CallRecord): Stage[] {
-  if (durationMs === undefined || result === undefined) return []
-  const endOf = (name: string) => {
-    const { start_ms = 0, duration_ms = 0 } = stages?.find(stage => stage.name === name) ?? {}
-    return start_ms + duration_ms
-  }
-  const foundMs = endOf('find')
-  const fittedMs = Math.max(foundMs, endOf('fit'))
-  const invokedAt = Math.min(durationMs, fittedMs + waitedMs)
-  const all = [
-    ...(stages
-      ? [
-          { name: 'Found', fromMs: 0, ms: foundMs },
-          { name: 'Fitted', fromMs: foundMs, ms: fittedMs - foundMs },
-        ]
-      : []),
-    ...(waitedMs >= 1 ? [{ name: 'Waited', fromMs: fittedMs, ms: waitedMs }] : []),
-    { name: 'Invoked', fromMs: invokedAt, ms: durationMs - invokedAt },
-  ]
-  return all.map(stage => ({ ...stage, ms: Math.max(0, stage.ms) }))
+function isWait(name: string): boolean {
+  return /wait|approval|queue/i.test(name)
 }
 
-function share(ms: number, of: number): number {
-  return Math.min(100, (100 * ms) / of)
+/** As recorded; older records only have the ends of the first stages and the wait. */
+function stagesOf(call: CallRecord): Stage[] {
+  const { stages, durationMs, waitedMs = 0 } = call as Omit<CallRecord, 'stages'> & { stages?: unknown }
+  if (Array.isArray(stages))
+    return stages.filter(isRecord).map(({ name, start_ms, duration_ms }) => ({
+      name: String(name),
+      startMs: Number(start_ms) || 0,
+      durationMs: Number(duration_ms) || 0,
+    }))
+  if (durationMs === undefined || call.result === undefined) return []
+  const { foundMs, fittedMs } = isRecord(stages) ? stages : {}
+  const found = Number(foundMs) || 0
+  const fitted = Math.max(found, Number(fittedMs) || 0)
+  const invoked = Math.min(durationMs, fitted + waitedMs)
+  return [
+    ...(isRecord(stages)
+      ? [
+          { name: 'find', startMs: 0, durationMs: found },
+          { name: 'fit', startMs: found, durationMs: fitted - found },
+        ]
+      : []),
+    ...(waitedMs >= 1 ? [{ name: 'wait', startMs: fitted, durationMs: waitedMs }] : []),
+    { name: 'invoke', startMs: invoked, durationMs: durationMs - invoked },
+  ]
 }

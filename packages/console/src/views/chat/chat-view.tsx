@@ -1,92 +1,236 @@
-import { useEffect, useRef } from 'react'
-import { Button } from '../../components/button.tsx'
-import { EmptyState, Loading } from '../../components/empty-state.tsx'
-import { PageHead } from '../../components/page-head.tsx'
-import { goInPlace } from '../../routing/use-route.ts'
-import { type ChatTurn, chat } from '../../state/chat.ts'
-import { gateway } from '../../state/gateway.ts'
-import { useStore } from '../../state/store.ts'
-import { Composer } from './composer.tsx'
-import { ConversationList } from './conversation-list.tsx'
-import { ModelChoice } from './model-choice.tsx'
-import { SpeechSwitch } from './speech-switch.tsx'
-import { startOver } from './start-over.ts'
-import { Suggestions } from './suggestions.tsx'
-import { Turn } from './turn.tsx'
+import { ArrowUp, Pencil, Plus, Square, Trash2 } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { removeConversation, renameConversation } from '../../api/gateway.ts'
+import { queryClient, useConversations, useModel, useModels, useTools } from '../../api/queries.ts'
+import { go, hrefTo, useParts } from '../../router.ts'
+import { oneLine } from '../../text/visible-text.ts'
+import { Button, IconButton, LinkButton, Problem, Spinner, ViewHead } from '../../ui/controls.tsx'
+import { Select } from '../../ui/select.tsx'
+import { attempt } from '../../ui/toast.tsx'
+import { ask, openConversation, useChat, useChosenModel } from './chat-store.ts'
+import { suggestionsFor } from './suggestions.ts'
+import { TalkButton } from './talk-button.tsx'
+import { TurnView } from './turn.tsx'
 
-export function ChatView({ conversation }: { conversation: string | undefined }) {
-  const { turns, opening, problem } = useStore(chat, state => state)
-  const end = useRef<HTMLDivElement>(null)
-  useAddress(conversation)
-  useFollowing(turns, end)
+/** A conversation with the model that calls the tools; every call is shown in it. */
+export function ChatView() {
+  const [, id] = useParts()
+  const { turns, conversation, isOpening, problem, stop } = useChat()
+  // The address names the conversation, and a new one gets its address once it has been kept.
+  const shown = useRef(conversation)
+  useEffect(() => {
+    if (conversation !== undefined && shown.current === undefined && id === undefined)
+      go(hrefTo(['chat', conversation]), { replace: true })
+    else if (id !== conversation) void openConversation(id)
+    shown.current = useChat.getState().conversation
+  }, [id, conversation])
   return (
-    <div className="chat-page">
-      <ConversationList />
-      <div className="chat">
-        <PageHead title="Chat" sub={<ModelChoice />}>
-          <SpeechSwitch />
-          {turns.length > 0 && (
-            <Button look="quiet" icon="add" className="chat-new" title="New conversation" onClick={startOver}>
-              <span>New conversation</span>
-            </Button>
-          )}
-        </PageHead>
-        <div className="chat-turns" role="log" aria-label="Conversation" aria-busy={isBusy(turns)}>
-          {opening !== undefined && <Loading label="Loading the conversation" rows={3} />}
-          {problem !== undefined && <Gone problem={problem} />}
-          {turns.length === 0 && opening === undefined && problem === undefined && <Suggestions />}
+    <div className="flex min-h-0 flex-1">
+      <Conversations current={id} />
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <ViewHead title="Chat">
+          <ModelChoice />
+          <LinkButton href="#/chat" icon={Plus} onClick={() => void openConversation(undefined)}>
+            New
+          </LinkButton>
+        </ViewHead>
+        <Turns>
+          <Problem text={problem} />
+          {isOpening && <Spinner label="Loading the conversation" />}
+          {turns.length === 0 && !isOpening && <Beginning />}
           {turns.map((turn, at) => (
-            <Turn key={turn.number} turn={turn} isLast={at === turns.length - 1} />
+            // biome-ignore lint/suspicious/noArrayIndexKey: turns keep their order
+            <TurnView key={at} turn={turn} number={at} isBusy={stop !== undefined} />
           ))}
-          <div ref={end} className="chat-end" />
-        </div>
+        </Turns>
         <Composer />
       </div>
     </div>
   )
 }
 
-function Gone({ problem }: { problem: string }) {
+/** Stays at the end while the answer grows, unless the person scrolls up. */
+function Turns({ children }: { children: React.ReactNode }) {
+  const box = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  const turns = useChat(chat => chat.turns)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the turns change
+  useEffect(() => {
+    if (isAtEnd.current) box.current?.scrollTo({ top: box.current.scrollHeight })
+  }, [turns])
   return (
-    <EmptyState
-      title={problem}
-      icon="history"
-      action={<Button onClick={startOver}>Start a new conversation</Button>}
+    <section
+      ref={box}
+      aria-label="Conversation"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-y-auto"
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60
+      }}
     >
-      The gateway keeps only the last hundred conversations; see the list.
-    </EmptyState>
+      <div className="mx-auto flex max-w-3xl flex-col gap-6 p-4">{children}</div>
+    </section>
   )
 }
 
-function isBusy(turns: ChatTurn[]): boolean {
-  return turns.at(-1)?.answer.state === 'streaming'
+function Beginning() {
+  const { data: tools = [] } = useTools()
+  return (
+    <div className="flex flex-col gap-3 pt-10">
+      <h2 className="text-lg">Ask for something</h2>
+      <p className="text-muted">The model calls the tools, and every call is shown in the conversation.</p>
+      <div className="flex flex-wrap gap-2">
+        {suggestionsFor(tools).map(question => (
+          <Button key={question} onClick={() => void ask(question)}>
+            {oneLine(question, 100)}
+          </Button>
+        ))}
+      </div>
+    </div>
+  )
 }
 
-/** The address names the conversation, so that it survives a reload; without one, the current conversation is shown. */
-function useAddress(asked: string | undefined): void {
-  const { conversation, opening, left } = useStore(chat, state => state)
-  const isThere = useStore(gateway, state => state.connection.state === 'open')
-  const answered = useRef(conversation)
-  useEffect(() => {
-    if (asked === undefined && left !== undefined) chat.arrived()
-    const isNew = conversation !== undefined && conversation !== answered.current
-    answered.current = conversation
-    if (isNew || asked === undefined) {
-      // The first answer gave the conversation its id.
-      if (conversation !== undefined && conversation !== asked) goInPlace({ view: 'chat', conversation })
-    } else if (asked !== conversation && asked !== left && opening === undefined && isThere)
-      void chat.open(asked)
-  }, [asked, conversation, opening, left, isThere])
+function ModelChoice() {
+  const { data: model } = useModel()
+  const { data: models = [] } = useModels()
+  const { model: chosen } = useChosenModel()
+  if (models.length < 2)
+    return <span className="min-w-0 truncate text-xs text-muted">{model && oneLine(model.name, 40)}</span>
+  const options = models.map(({ name }) => ({ value: name, label: oneLine(name, 60) }))
+  return (
+    <Select
+      label="Model"
+      className="w-52"
+      value={chosen}
+      options={[{ value: '', label: `Default (${oneLine(model?.name ?? '', 40)})` }, ...options]}
+      onChange={next => useChosenModel.setState({ model: next })}
+    />
+  )
 }
 
-/** Scrolls to a new question, and along with the growing answer unless the person has scrolled up. */
-function useFollowing(turns: ChatTurn[], end: React.RefObject<HTMLElement | null>): void {
-  const count = useRef(turns.length)
-  useEffect(() => {
-    const isNew = turns.length !== count.current || turns.at(-1)?.answer.parts.length === 0
-    count.current = turns.length
-    const page = document.documentElement
-    const below = page.scrollHeight - page.scrollTop - page.clientHeight
-    if (isNew || below < 300) end.current?.scrollIntoView({ block: 'end' })
-  }, [turns, end])
+function Composer() {
+  const [text, setText] = useState('')
+  const stop = useChat(chat => chat.stop)
+  const send = () => {
+    if (text.trim() === '' || stop) return
+    void ask(text.trim())
+    setText('')
+  }
+  return (
+    <form
+      className="mx-auto w-full max-w-3xl p-3"
+      onSubmit={event => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <div className="card flex items-end gap-1 p-1.5 focus-within:border-accent">
+        <textarea
+          className="min-h-8 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none"
+          aria-label="Message"
+          placeholder="Ask for something"
+          rows={Math.min(6, text.split('\n').length)}
+          value={text}
+          // biome-ignore lint/a11y/noAutofocus: a chat is opened to write
+          autoFocus
+          onChange={event => setText(event.target.value)}
+          onKeyDown={event => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            send()
+          }}
+        />
+        <TalkButton isBusy={stop !== undefined} onWords={words => void ask(words)} />
+        {stop ? (
+          <IconButton icon={Square} label="Stop" onClick={stop} />
+        ) : (
+          <IconButton
+            icon={ArrowUp}
+            label="Send"
+            type="submit"
+            disabled={text.trim() === ''}
+            className="bg-accent !text-accent-text hover:bg-accent disabled:bg-raised disabled:!text-muted"
+          />
+        )}
+      </div>
+    </form>
+  )
+}
+
+function Conversations({ current }: { current: string | undefined }) {
+  const { data: all = [] } = useConversations()
+  const [editing, setEditing] = useState<string>()
+  const [deleting, setDeleting] = useState<string>()
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['conversations'] })
+  const rename = async (id: string, name: string) => {
+    setEditing(undefined)
+    if (name.trim()) await attempt(() => renameConversation(id, name.trim()))
+    await refresh()
+  }
+  const remove = async (id: string) => {
+    setDeleting(undefined)
+    await attempt(() => removeConversation(id))
+    if (id === current) {
+      void openConversation(undefined)
+      go('#/chat')
+    }
+    await refresh()
+  }
+  if (all.length === 0) return null
+  return (
+    <aside
+      aria-label="Conversations"
+      className="hidden w-60 shrink-0 flex-col gap-0.5 overflow-y-auto border-r border-line p-2 lg:flex"
+    >
+      {all.map(({ id, name }) =>
+        editing === id ? (
+          <input
+            key={id}
+            className="control"
+            aria-label="Conversation name"
+            defaultValue={name}
+            // biome-ignore lint/a11y/noAutofocus: it was just asked for
+            autoFocus
+            onBlur={event => void rename(id, event.target.value)}
+            onKeyDown={event => {
+              if (event.key === 'Enter') event.currentTarget.blur()
+              if (event.key === 'Escape') setEditing(undefined)
+            }}
+          />
+        ) : (
+          <div
+            key={id}
+            className={`group row gap-0 rounded-md px-2 py-1 hover:bg-raised ${id === current ? 'bg-raised' : ''}`}
+          >
+            <a
+              className="min-w-0 flex-1 truncate"
+              href={hrefTo(['chat', id])}
+              aria-current={id === current ? 'page' : undefined}
+            >
+              {oneLine(name, 80)}
+            </a>
+            {deleting === id ? (
+              <Button look="quiet" className="text-bad" onClick={() => void remove(id)}>
+                Delete
+              </Button>
+            ) : (
+              <span className="row gap-0 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+                <IconButton
+                  icon={Pencil}
+                  label={`Rename ${oneLine(name, 40)}`}
+                  onClick={() => setEditing(id)}
+                />
+                <IconButton
+                  icon={Trash2}
+                  label={`Delete ${oneLine(name, 40)}`}
+                  onClick={() => setDeleting(id)}
+                />
+              </span>
+            )}
+          </div>
+        ),
+      )}
+    </aside>
+  )
 }

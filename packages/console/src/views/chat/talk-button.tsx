@@ -1,102 +1,119 @@
-import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect } from 'react'
-import { Button } from '../../components/button.tsx'
-import { speaking } from '../../state/speaking.ts'
-import { useStore } from '../../state/store.ts'
-import { talk } from '../../state/talk.ts'
+import { Mic } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { transcribe } from '../../api/gateway.ts'
+import { isAbort } from '../../api/http.ts'
+import { useModel } from '../../api/queries.ts'
+import { IconButton, Spinner, useNow } from '../../ui/controls.tsx'
+import { attempt } from '../../ui/toast.tsx'
+import { canRecord, type Recording, record, recordingProblem } from './recorder.ts'
 
-/** A finger may slip this far off the button before the recording is discarded. */
-const SLACK_PX = 28
+const MAX_RECORDING_MS = 60_000
+/** Longer than this, and letting go of the button sends; a click is sent by the next one. */
+const HOLD_MS = 500
 
-/** Records while held, with a pointer or a key. */
-export function TalkButton({ canAsk }: { canAsk: boolean }) {
-  const phase = useStore(talk, state => state.phase)
-  const isHeld = phase === 'opening' || phase === 'recording'
-  useDiscarding(isHeld)
-  const begin = () => {
-    if (!canAsk) return
-    speaking.stop()
-    speaking.unlock()
-    void talk.press()
-  }
+type Phase = 'idle' | 'opening' | 'recording' | 'transcribing'
+
+/** Speak: hold the button, or click it before and after. Escape discards. Only if the gateway understands speech. */
+export function TalkButton({ isBusy, onWords }: { isBusy: boolean; onWords: (words: string) => void }) {
+  const { data: model } = useModel()
+  const talk = useTalk(onWords)
+  if (model?.voice !== true || !canRecord()) return null
+  if (talk.phase === 'transcribing') return <Spinner label="Transcribing" />
+  const isOn = talk.phase !== 'idle'
   return (
-    <Button
-      icon="microphone"
-      className="round-button talk-button"
-      aria-label={isHeld ? 'Recording: release to send' : 'Hold to talk'}
-      aria-pressed={isHeld}
-      // Not `disabled`: the button would lose the focus while a key is held.
-      aria-disabled={!canAsk && !isHeld}
-      title="Hold to talk"
-      {...byPointer(begin, isHeld)}
-      {...byKey(begin)}
-      // A screen reader cannot hold a button: it clicks once to start and once to send.
-      onClick={(event: MouseEvent) => event.detail === 0 && (isHeld ? talk.release() : begin())}
-      onBlur={() => isHeld && talk.cancel()}
-    />
+    <>
+      {isOn && (
+        <span className="self-center text-xs text-bad" role="status">
+          {talk.phase === 'opening' ? 'Opening the microphone' : <RecordingTime />}
+        </span>
+      )}
+      <IconButton
+        icon={Mic}
+        label={isOn ? 'Send the recording' : 'Talk'}
+        aria-pressed={isOn}
+        disabled={isBusy && !isOn}
+        className={isOn ? 'bg-bad-soft !text-bad' : ''}
+        onPointerDown={event => {
+          if (!event.isPrimary || event.button !== 0) return
+          event.currentTarget.setPointerCapture(event.pointerId)
+          talk.press()
+        }}
+        onPointerUp={talk.release}
+        // Keys and screen readers click without a pointer.
+        onClick={event => event.detail === 0 && talk.press()}
+        onContextMenu={event => event.preventDefault()}
+      />
+    </>
   )
 }
 
-function byPointer(begin: () => void, isHeld: boolean) {
-  return {
-    onPointerDown: (event: PointerEvent) => {
-      if (!event.isPrimary || event.button !== 0) return
-      event.currentTarget.setPointerCapture(event.pointerId)
-      begin()
-    },
-    onPointerMove: (event: PointerEvent) => isHeld && isOff(event) && talk.cancel(),
-    onPointerUp: () => talk.release(),
-    onPointerCancel: () => isHeld && talk.cancel(),
-    // A long touch would open the context menu.
-    onContextMenu: (event: MouseEvent) => event.preventDefault(),
+function RecordingTime() {
+  const [startedAt] = useState(Date.now)
+  return `Recording, ${Math.max(0, Math.floor((useNow(250) - startedAt) / 1_000))} s`
+}
+
+function useTalk(onWords: (words: string) => void): { phase: Phase; press: () => void; release: () => void } {
+  const [phase, setPhase] = useState<Phase>('idle')
+  const current = useRef<{ recording?: Recording; startedAt: number; abort: AbortController } | undefined>(
+    undefined,
+  )
+  const discard = () => {
+    current.current?.abort.abort()
+    current.current?.recording?.discard()
+    current.current = undefined
+    setPhase('idle')
   }
-}
-
-function isOff({ currentTarget, clientX, clientY }: PointerEvent): boolean {
-  const { left, right, top, bottom } = currentTarget.getBoundingClientRect()
-  const isBeside = clientX < left - SLACK_PX || clientX > right + SLACK_PX
-  return isBeside || clientY < top - SLACK_PX || clientY > bottom + SLACK_PX
-}
-
-/** Keys must not produce clicks here: browsers repeat or delay them while a key is held. */
-function byKey(begin: () => void) {
-  return {
-    onKeyDown: (event: KeyboardEvent) => {
-      if (!isPressing(event)) return
-      event.preventDefault()
-      if (!event.repeat) begin()
-    },
-    onKeyUp: (event: KeyboardEvent) => {
-      if (!isPressing(event)) return
-      event.preventDefault()
-      talk.release()
-    },
+  const begin = async () => {
+    const own = { startedAt: Date.now(), abort: new AbortController() }
+    current.current = own
+    setPhase('opening')
+    await attempt(async () => {
+      try {
+        const recording = await record(discard)
+        if (own.abort.signal.aborted) return recording.discard()
+        current.current = { ...own, recording, startedAt: Date.now() }
+        setPhase('recording')
+      } catch (error) {
+        discard()
+        throw recordingProblem(error)
+      }
+    })
   }
-}
-
-function isPressing({ key }: KeyboardEvent): boolean {
-  return key === ' ' || key === 'Enter'
-}
-
-/** Escape, and whatever interrupts the hold, discards the recording. */
-function useDiscarding(isHeld: boolean): void {
+  const send = async () => {
+    const { recording, abort } = current.current ?? {}
+    if (!recording || !abort) return discard()
+    setPhase('transcribing')
+    await attempt(async () => {
+      try {
+        const words = await transcribe(await recording.finish(), abort.signal)
+        if (!abort.signal.aborted) onWords(words)
+      } catch (error) {
+        if (!isAbort(error)) throw recordingProblem(error)
+      } finally {
+        discard()
+      }
+    })
+  }
+  const latest = useRef({ discard, send })
+  latest.current = { discard, send }
   useEffect(() => {
-    const onEscape = ({ key }: globalThis.KeyboardEvent) => key === 'Escape' && talk.cancel()
-    addEventListener('keydown', onEscape)
-    return () => removeEventListener('keydown', onEscape)
-  }, [])
-  useEffect(() => {
-    if (!isHeld) return
-    const cancel = () => talk.cancel()
-    addEventListener('blur', cancel)
-    document.addEventListener('visibilitychange', cancel)
+    if (phase === 'idle') return
+    const onKey = (event: KeyboardEvent) => event.key === 'Escape' && latest.current.discard()
+    const timer =
+      phase === 'recording' ? setTimeout(() => void latest.current.send(), MAX_RECORDING_MS) : undefined
+    addEventListener('keydown', onKey)
     return () => {
-      removeEventListener('blur', cancel)
-      document.removeEventListener('visibilitychange', cancel)
+      removeEventListener('keydown', onKey)
+      clearTimeout(timer)
     }
-  }, [isHeld])
-  useEffect(() => () => void (isRecording() && talk.cancel()), [])
-}
-
-function isRecording(): boolean {
-  return ['opening', 'recording'].includes(talk.get().phase)
+  }, [phase])
+  useEffect(() => () => latest.current.discard(), [])
+  return {
+    phase,
+    press: () => void (phase === 'idle' ? begin() : phase === 'recording' ? send() : discard()),
+    release: () => {
+      const { recording, startedAt = 0 } = current.current ?? {}
+      if (phase === 'recording' && recording && Date.now() - startedAt > HOLD_MS) void send()
+    },
+  }
 }

@@ -1,19 +1,15 @@
-import { type SyntheticEvent, useId, useState } from 'react'
-import { type AddOutcome, addServer } from '../../api/servers-api.ts'
-import { Button } from '../../components/button.tsx'
-import { TextBlock } from '../../components/code-block.tsx'
-import { Segmented } from '../../components/segmented.tsx'
-import { go } from '../../routing/use-route.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { addServer, foundServers, type NewServer } from '../../api/gateway.ts'
+import { ApiError, isRecord, messageOf } from '../../api/http.ts'
 import { counted } from '../../text/figures.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
-import { type PastedServer, pairsOf, serversInText, wordsOf } from './pasted-servers.ts'
+import { CodeBlock } from '../../ui/code.tsx'
+import { Button, Notice, Section, Spinner } from '../../ui/controls.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { pairsOf, serversInText, wordsOf } from './pasted-servers.ts'
 
 type Kind = 'command' | 'url' | 'json'
-const KINDS: { value: Kind; label: string }[] = [
-  { value: 'command', label: 'Command' },
-  { value: 'url', label: 'URL' },
-  { value: 'json', label: 'Pasted JSON' },
-]
 
 interface Draft {
   kind: Kind
@@ -22,68 +18,111 @@ interface Draft {
   more: string
 }
 
-const EMPTY: Draft = { kind: 'command', name: '', target: '', more: '' }
+type Outcome =
+  | { state: 'busy' }
+  | { state: 'added'; text: string }
+  /** With its stderr and what to check, if it could not be started. */
+  | { state: 'failed'; error: string; stderr: string; hint: string; canForce: boolean }
 
-/** A server is tested before it is written to the configuration. */
+/** A server is tried before it is written to the configuration. */
 export function AddServer() {
-  const [draft, setDraft] = useState(EMPTY)
-  const [outcome, setOutcome] = useState<AddOutcome | 'busy'>()
+  const [draft, setDraft] = useState<Draft>({ kind: 'command', name: '', target: '', more: '' })
+  const [outcome, setOutcome] = useState<Outcome>()
+  const found = useQuery({ queryKey: ['found-servers'], queryFn: foundServers, staleTime: 0 }).data ?? []
   const set = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
   const wanted = serversOf(draft)
-  const add = async (check: boolean) => {
-    if (typeof wanted === 'string') return
-    setOutcome('busy')
-    const result = await addAll(wanted, check)
-    setOutcome(result)
-    if (result.kind === 'added') setDraft({ ...EMPTY, kind: draft.kind })
+  const add = async (servers: readonly NewServer[], check: boolean) => {
+    setOutcome({ state: 'busy' })
+    setOutcome(await addAll(servers, check))
   }
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault()
-    void add(true)
-  }
-  const isReady = typeof wanted !== 'string' && wanted.length > 0 && outcome !== 'busy'
-  return (
-    <form className="card add-server" aria-label="Add a server" onSubmit={submit}>
-      <div className="server-head">
-        <h2>Add a server</h2>
-        <Segmented
-          label="How to specify it"
-          options={KINDS}
-          value={draft.kind}
-          onChange={kind => set({ kind })}
-        />
-      </div>
-      <Fields draft={draft} onChange={set} />
-      {typeof wanted === 'string' && draft.target.trim() !== '' && <p className="muted">{wanted}</p>}
-      <div className="toolbar">
-        <Button type="submit" look="primary" disabled={!isReady}>
-          {outcome === 'busy' ? 'Testing …' : 'Test and add'}
+  const fields = (kind: Kind): ReactNode => (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={event => {
+        event.preventDefault()
+        if (typeof wanted !== 'string') void add(wanted, true)
+      }}
+    >
+      <Fields kind={kind} draft={draft} onChange={set} />
+      <div className="row">
+        <Button
+          type="submit"
+          look="primary"
+          disabled={typeof wanted === 'string' || outcome?.state === 'busy'}
+        >
+          Test and add
         </Button>
-        <Button look="quiet" onClick={() => go({ view: 'servers' })}>
-          Close
-        </Button>
+        {typeof wanted === 'string' && draft.target.trim() !== '' && (
+          <span className="text-muted">{wanted}</span>
+        )}
       </div>
-      {outcome !== undefined && outcome !== 'busy' && (
-        <AddResult outcome={outcome} onForce={() => void add(false)} />
-      )}
     </form>
+  )
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      {found.length > 0 && (
+        <Section title="Found on this machine">
+          <ul className="card max-h-48 divide-y divide-line overflow-y-auto">
+            {found.map(server => (
+              <li key={`${server.program} ${server.name}`} className="row px-3 py-1.5">
+                <span className="font-medium">{oneLine(server.name, 60)}</span>
+                <span className="min-w-0 flex-1 truncate text-xs text-muted">
+                  {oneLine(server.program, 60)}
+                </span>
+                <Button
+                  aria-label={`Add ${oneLine(server.name, 60)}`}
+                  onClick={() => void add([{ name: server.name, entry: server.entry }], true)}
+                >
+                  Add
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Tabs
+        label="How to specify it"
+        value={draft.kind}
+        onChange={kind => setDraft({ ...draft, kind: kind as Kind, target: '' })}
+        tabs={[
+          { value: 'command', label: 'Command', content: fields('command') },
+          { value: 'url', label: 'URL', content: fields('url') },
+          { value: 'json', label: 'JSON of another program', content: fields('json') },
+        ]}
+      />
+      {outcome && (
+        <Result outcome={outcome} onForce={() => typeof wanted !== 'string' && void add(wanted, false)} />
+      )}
+    </div>
   )
 }
 
 /** One by one; stops at the first that cannot be added. */
-async function addAll(servers: readonly PastedServer[], check: boolean): Promise<AddOutcome> {
-  let last: AddOutcome = { kind: 'refused', error: 'Nothing to add.' }
+async function addAll(servers: readonly NewServer[], check: boolean): Promise<Outcome> {
   const tools: string[] = []
-  for (const server of servers) {
-    last = await addServer({ ...server, check })
-    if (last.kind !== 'added') return last
-    tools.push(...last.tools)
+  let file = ''
+  try {
+    for (const server of servers) {
+      const added = await addServer(server, check)
+      file = added.file
+      tools.push(...(added.tools ?? []))
+    }
+  } catch (error) {
+    const body = error instanceof ApiError && isRecord(error.body) ? error.body : {}
+    const text = (name: string) => (typeof body[name] === 'string' ? body[name] : '')
+    return {
+      state: 'failed',
+      error: messageOf(error),
+      stderr: text('stderr'),
+      hint: text('hint'),
+      canForce: 'stderr' in body,
+    }
   }
-  return last.kind === 'added' ? { ...last, tools } : last
+  return { state: 'added', text: `Added, with ${counted(tools.length, 'tool')}. Written to ${file}.` }
 }
 
 /** The servers that the form describes, or what it still needs. */
-function serversOf({ kind, name, target, more }: Draft): PastedServer[] | string {
+function serversOf({ kind, name, target, more }: Draft): NewServer[] | string {
   const text = target.trim()
   if (text === '') return 'Nothing entered yet.'
   if (kind === 'json') {
@@ -93,18 +132,12 @@ function serversOf({ kind, name, target, more }: Draft): PastedServer[] | string
     return named.every(server => server.name !== '') ? named : 'Give it a name.'
   }
   if (name.trim() === '') return 'Give it a name.'
-  return [{ name: name.trim(), entry: entryOf(kind, text, pairsOf(more)) }]
-}
-
-function entryOf(
-  kind: 'command' | 'url',
-  text: string,
-  pairs: Record<string, string>,
-): Record<string, unknown> {
+  const pairs = pairsOf(more)
   const hasPairs = Object.keys(pairs).length > 0
-  if (kind === 'url') return { url: text, ...(hasPairs && { headers: pairs }) }
+  if (kind === 'url')
+    return [{ name: name.trim(), entry: { url: text, ...(hasPairs && { headers: pairs }) } }]
   const [command, ...args] = wordsOf(text)
-  return { command, ...(args.length > 0 && { args }), ...(hasPairs && { env: pairs }) }
+  return [{ name: name.trim(), entry: { command, args, ...(hasPairs && { env: pairs }) } }]
 }
 
 const TARGETS: Record<Kind, { label: string; placeholder: string }> = {
@@ -113,69 +146,90 @@ const TARGETS: Record<Kind, { label: string; placeholder: string }> = {
   json: { label: 'JSON', placeholder: '{ "mcpServers": { "files": { "command": "npx", "args": [ … ] } } }' },
 }
 
-function Fields({ draft, onChange }: { draft: Draft; onChange: (part: Partial<Draft>) => void }) {
-  const { kind, name, target, more } = draft
-  const id = useId()
+interface FieldsProps {
+  kind: Kind
+  draft: Draft
+  onChange: (part: Partial<Draft>) => void
+}
+
+function Fields({ kind, draft: { name, target, more }, onChange }: FieldsProps) {
   const { label, placeholder } = TARGETS[kind]
-  const shared = { id: `${id}target`, placeholder, value: target, spellCheck: false }
-  const isUrl = kind === 'url'
+  const field = (title: string, input: ReactNode) => (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the field is inside
+    <label className="flex flex-col gap-1">
+      <span className="label">{title}</span>
+      {input}
+    </label>
+  )
   return (
-    <div className="add-fields">
-      <div className="add-field">
-        <label htmlFor={`${id}name`}>Name</label>
+    <>
+      {field(
+        'Name',
         <input
-          id={`${id}name`}
+          className="control"
           value={name}
-          placeholder={kind === 'json' ? 'if the JSON has none' : 'files'}
+          placeholder={kind === 'json' ? 'If the JSON has none' : 'files'}
           onChange={event => onChange({ name: event.target.value })}
-        />
-      </div>
-      <div className="add-field add-target">
-        <label htmlFor={`${id}target`}>{label}</label>
-        {kind === 'json' ? (
-          <textarea rows={6} {...shared} onChange={event => onChange({ target: event.target.value })} />
-        ) : (
-          <input {...shared} onChange={event => onChange({ target: event.target.value })} />
-        )}
-      </div>
-      {kind !== 'json' && (
-        <div className="add-field add-more">
-          <label htmlFor={`${id}more`}>{isUrl ? 'Headers' : 'Environment'}</label>
-          <textarea
-            id={`${id}more`}
-            rows={2}
-            value={more}
-            spellCheck={false}
-            placeholder={isUrl ? 'Authorization: Bearer ${TOKEN}' : 'API_KEY=${API_KEY}'}
-            onChange={event => onChange({ more: event.target.value })}
-          />
-        </div>
+        />,
       )}
-    </div>
+      {field(
+        label,
+        kind === 'json' ? (
+          <textarea
+            className="control font-mono text-xs"
+            rows={6}
+            spellCheck={false}
+            value={target}
+            placeholder={placeholder}
+            onChange={event => onChange({ target: event.target.value })}
+          />
+        ) : (
+          <input
+            className="control font-mono text-xs"
+            spellCheck={false}
+            value={target}
+            placeholder={placeholder}
+            onChange={event => onChange({ target: event.target.value })}
+          />
+        ),
+      )}
+      {kind !== 'json' &&
+        field(
+          kind === 'url' ? 'Headers' : 'Environment',
+          <textarea
+            className="control font-mono text-xs"
+            rows={2}
+            spellCheck={false}
+            value={more}
+            placeholder={kind === 'url' ? 'Authorization: Bearer ${TOKEN}' : 'API_KEY=${API_KEY}'}
+            onChange={event => onChange({ more: event.target.value })}
+          />,
+        )}
+    </>
   )
 }
 
-function AddResult({ outcome, onForce }: { outcome: AddOutcome; onForce: () => void }) {
-  if (outcome.kind === 'added')
+function Result({ outcome, onForce }: { outcome: Outcome; onForce: () => void }) {
+  if (outcome.state === 'busy') return <Spinner label="Testing the server" />
+  if (outcome.state === 'added')
     return (
-      <p className="notice notice-good" role="status">
-        Added, with {counted(outcome.tools.length, 'tool')}
-        {outcome.tools.length > 0 && `: ${oneLine(outcome.tools.slice(0, 8).join(', '), 300)}`}. Written to{' '}
-        <code>{visibleText(outcome.file)}</code>.
-      </p>
-    )
-  if (outcome.kind === 'refused')
-    return (
-      <p className="notice notice-bad" role="alert">
-        {visibleText(outcome.error)}
-      </p>
+      <Notice tone="good" role="status">
+        {visibleText(outcome.text)}
+      </Notice>
     )
   return (
-    <div className="notice notice-bad" role="alert">
-      <p>The test failed, so nothing was written: {visibleText(outcome.error)}</p>
-      {outcome.hint !== '' && <p>Check: {oneLine(outcome.hint, 400)}</p>}
-      {outcome.stderr.trim() !== '' && <TextBlock text={outcome.stderr} label="stderr of the new server" />}
-      <Button onClick={onForce}>Add anyway</Button>
+    <div className="flex flex-col gap-2" role="alert">
+      <Notice tone="bad">
+        {outcome.canForce && 'The test failed, so nothing was written: '}
+        {visibleText(outcome.error)}
+      </Notice>
+      {outcome.hint && <p>Check: {oneLine(outcome.hint, 400)}</p>}
+      {outcome.stderr.trim() && <CodeBlock text={outcome.stderr} label="stderr of the new server" />}
+      {outcome.canForce && (
+        <Button className="self-start" onClick={onForce}>
+          Add anyway
+        </Button>
+      )}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../api/guards.ts'
+import { isRecord } from '../../api/http.ts'
 
 export interface PastedServer {
   /** Empty if the pasted JSON has none. */

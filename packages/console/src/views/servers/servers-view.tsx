@@ -1,82 +1,96 @@
+import { Plus } from 'lucide-react'
 import type { ServerStatus } from 'toolpost/gateway'
-import { Button } from '../../components/button.tsx'
-import { EmptyState, Loading } from '../../components/empty-state.tsx'
-import { ErrorBoundary } from '../../components/error-boundary.tsx'
-import { PageHead } from '../../components/page-head.tsx'
-import { ToolChips } from '../../components/tool-chips.tsx'
-import { go } from '../../routing/use-route.ts'
-import { gateway } from '../../state/gateway.ts'
-import { useStore } from '../../state/store.ts'
+import { useServers } from '../../api/queries.ts'
+import { go, hrefTo, useParts, useQueryParams } from '../../router.ts'
 import { counted } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
+import { Badge, Empty, LinkButton, Problem, Spinner, type Tone, ViewHead } from '../../ui/controls.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { useListKeys } from '../../ui/list-keys.ts'
 import { AddServer } from './add-server.tsx'
-import { ServerCard } from './server-card.tsx'
+import { ServerDetail } from './server-detail.tsx'
 
-interface Props {
-  /** The server to scroll to. */
-  name: string | undefined
-  adding: boolean | undefined
+/** One word per state. */
+const STATES: Record<string, { word: string; tone: Tone }> = {
+  starting: { word: 'starting', tone: 'accent' },
+  ready: { word: 'ready', tone: 'good' },
+  lost: { word: 'lost', tone: 'warn' },
+  failed: { word: 'failed', tone: 'bad' },
+  needs_login: { word: 'needs login', tone: 'warn' },
+  closed: { word: 'stopped', tone: 'plain' },
 }
 
-export function ServersView({ name, adding = false }: Props) {
-  const servers = useStore(gateway, state => state.servers)
-  if (servers === undefined) return <Loading label="Loading servers" rows={4} />
-  const open = () => go({ view: 'servers', adding: true })
+export function ServerState({ server: { state, breaker } }: { server: ServerStatus }) {
+  const { word, tone } = STATES[state] ?? { word: oneLine(state, 30), tone: 'plain' as const }
+  const isPaused = state === 'ready' && breaker !== undefined && breaker.state !== 'closed'
+  return isPaused ? <Badge tone="warn">calls paused</Badge> : <Badge tone={tone}>{word}</Badge>
+}
+
+/** The servers, and the chosen one beside them; with only one, that one. */
+export function ServersView() {
+  const [, given] = useParts()
+  const { add } = useQueryParams()
+  const { data: servers, error } = useServers()
+  const [first] = servers ?? []
+  const name = given ?? (matchMedia('(min-width: 48rem)').matches ? first?.name : undefined)
+  const server = servers?.find(one => one.name === name)
+  const at = servers?.findIndex(one => one.name === name) ?? -1
+  const open = (index: number) => servers?.[index] && go(hrefTo(['servers', servers[index].name]))
+  useListKeys({
+    count: servers?.length ?? 0,
+    current: at,
+    onMove: open,
+    onEscape: () => given && go('#/servers'),
+  })
   return (
-    <div className="servers page">
-      <PageHead title="Servers" sub={summary(servers)}>
-        {!adding && (
-          <Button icon="add" onClick={open}>
-            Add a server
-          </Button>
-        )}
-      </PageHead>
-      {adding && <AddServer />}
-      {servers.length === 0 && !adding && (
-        <EmptyState
-          title="No MCP servers"
-          icon="servers"
-          action={
-            <Button look="primary" icon="add" onClick={open}>
-              Add the first one
-            </Button>
-          }
-        >
-          They are listed under <code>mcpServers</code> in <code>toolpost.json</code>.
-        </EmptyState>
-      )}
-      <div className="server-cards">
-        {servers.map(server => (
-          <ErrorBoundary key={server.name}>
-            <ServerCard server={server} isNamed={server.name === name} />
-          </ErrorBoundary>
-        ))}
-        <LocalTools />
+    <div className="flex min-h-0 flex-1">
+      <div
+        className={`min-h-0 w-full flex-col border-line md:flex md:w-64 md:shrink-0 md:border-r ${given ? 'hidden' : 'flex'}`}
+      >
+        <ViewHead title="Servers">
+          <LinkButton href="#/servers?add=1" icon={Plus}>
+            Add
+          </LinkButton>
+        </ViewHead>
+        <Problem text={error?.message} />
+        {!servers && !error && <Spinner label="Loading servers" />}
+        <nav aria-label="Servers" className="flex flex-col gap-0.5 overflow-y-auto p-1">
+          {servers?.map(one => (
+            <a
+              key={one.name}
+              href={hrefTo(['servers', one.name])}
+              aria-current={one.name === name ? 'true' : undefined}
+              className={`rounded-md px-2 py-1.5 hover:bg-raised ${one.name === name ? 'bg-raised' : ''}`}
+            >
+              <span className="row justify-between">
+                <span className="truncate font-medium">{oneLine(one.name, 60)}</span>
+                <ServerState server={one} />
+              </span>
+              <span className="block truncate text-xs text-muted">
+                {one.error ? oneLine(one.error, 100) : counted(one.tools?.length ?? 0, 'tool')}
+              </span>
+            </a>
+          ))}
+        </nav>
       </div>
+      <div className={`min-h-0 min-w-0 flex-1 overflow-y-auto ${given ? '' : 'hidden md:block'}`}>
+        {server && <ServerDetail key={server.name} server={server} />}
+        {servers && !server && (
+          <Empty title={given ? 'There is no such server' : 'No servers yet'}>
+            <a className="link" href="#/servers?add=1">
+              Add one
+            </a>{' '}
+            from a command, a URL, or the JSON of another program.
+          </Empty>
+        )}
+      </div>
+      <Dialog
+        title="Add a server"
+        open={add !== undefined}
+        onClose={() => go('#/servers', { replace: true })}
+      >
+        <AddServer />
+      </Dialog>
     </div>
   )
-}
-
-function LocalTools() {
-  const tools = useStore(gateway, state => state.tools)
-  const names = (tools ?? []).filter(({ source }) => source === 'local').map(({ name }) => name)
-  if (names.length === 0) return null
-  return (
-    <article className="card server" aria-label="Local tools">
-      <div className="server-head">
-        <h2>Local tools</h2>
-        <span className="muted">{counted(names.length, 'tool')} built in, no server needed</span>
-      </div>
-      <div className="chips">
-        <ToolChips names={names} />
-      </div>
-    </article>
-  )
-}
-
-function summary(servers: ServerStatus[]): string {
-  const ready = servers.filter(server => server.state === 'ready').length
-  if (servers.length === 0) return ''
-  return ready === servers.length
-    ? `${counted(ready, 'server')}, all ready`
-    : `${ready} of ${servers.length} ready`
 }

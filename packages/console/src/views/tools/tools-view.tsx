@@ -1,44 +1,167 @@
-import { EmptyState, Loading } from '../../components/empty-state.tsx'
-import { hrefOf } from '../../routing/route.ts'
-import { gateway } from '../../state/gateway.ts'
-import { useStore } from '../../state/store.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import type { ToolInfo } from 'toolpost/gateway'
+import { getCall, rankTools } from '../../api/gateway.ts'
+import { useTools } from '../../api/queries.ts'
+import { go, hrefTo, useParts, useQueryParams } from '../../router.ts'
+import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
+import { Badge, Empty, Problem, Spinner, ViewHead } from '../../ui/controls.tsx'
+import { useListKeys } from '../../ui/list-keys.ts'
 import { ToolDetail } from './tool-detail.tsx'
-import { ToolList } from './tool-list.tsx'
 
-interface Props {
-  tool: string | undefined
-  /** The serial of a recorded call whose arguments are reused. */
-  from: string | undefined
-}
-
-export function ToolsView({ tool: name, from }: Props) {
-  const tools = useStore(gateway, state => state.tools)
-  const call = useStore(gateway, state => state.calls?.find(({ serial }) => serial === from))
-  if (tools === undefined) return <Loading label="Loading tools" rows={8} />
-  // Addresses cannot contain lone surrogates.
-  const tool = tools.find(one => one.name.toWellFormed() === name)
+/** The list of tools, and the chosen one beside it; on a phone one or the other. */
+export function ToolsView() {
+  const [, name] = useParts()
+  const { from } = useQueryParams()
+  const { data: tools, error } = useTools()
+  const call = useQuery({
+    queryKey: ['call', from],
+    queryFn: () => getCall(from ?? ''),
+    enabled: from !== undefined,
+  })
+  const tool = tools?.find(one => one.name === name)
   return (
-    <div className={`split ${name === undefined ? '' : 'split-detail'}`}>
-      <ToolList tools={tools} selected={tool?.name} />
-      <div className="split-main">
-        {tool && <ToolDetail key={`${tool.name} ${call?.serial}`} tool={tool} call={call} />}
-        {!tool && name !== undefined && <UnknownTool name={name} />}
-        {name === undefined && tools.length > 0 && (
-          <EmptyState title="Pick a tool">
-            Press <kbd>/</kbd> to search, <kbd>↓</kbd> and <kbd>↑</kbd> to move through the list.
-          </EmptyState>
+    <div className="flex min-h-0 flex-1">
+      <div
+        className={`min-h-0 w-full flex-col border-line md:flex md:w-72 md:shrink-0 md:border-r ${name ? 'hidden' : 'flex'}`}
+      >
+        <ViewHead title="Tools">
+          <span className="text-muted">{tools && counted(tools.length, 'tool')}</span>
+        </ViewHead>
+        <Problem text={error?.message} />
+        {tools ? <ToolList tools={tools} current={name} /> : <Spinner label="Loading tools" />}
+      </div>
+      {/* Its own scroll area, so that the list stays in place. */}
+      <div className={`min-h-0 min-w-0 flex-1 overflow-y-auto ${name ? '' : 'hidden md:block'}`}>
+        {tool && !(from && call.isPending) ? (
+          <ToolDetail key={`${tool.name} ${from ?? ''}`} tool={tool} call={call.data} />
+        ) : name && tools && !tool ? (
+          <Empty title="There is no such tool">
+            <code>{oneLine(name, 100)}</code> is not available now.{' '}
+            <a className="link" href="#/tools">
+              All tools
+            </a>
+          </Empty>
+        ) : (
+          !name && (
+            <Empty title="Choose a tool">Its form, its result and the request as code appear here.</Empty>
+          )
         )}
       </div>
     </div>
   )
 }
 
-function UnknownTool({ name }: { name: string }) {
+type Row = { source: string; count: number } | { tool: ToolInfo }
+
+function ToolList({ tools, current }: { tools: readonly ToolInfo[]; current: string | undefined }) {
+  const [words, setWords] = useState('')
+  const asked = useDeferredValue(words.trim())
+  const found = useFound(tools, asked)
+  const rows = useMemo(() => rowsOf(found, asked !== ''), [found, asked])
+  const box = useRef<HTMLDivElement>(null)
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: at => ('tool' in (rows[at] ?? {}) ? 46 : 28),
+    overscan: 12,
+    getItemKey: at => {
+      const row = rows[at]
+      return row && 'tool' in row ? `tool ${row.tool.name}` : `source ${at}`
+    },
+  })
+  const at = found.findIndex(tool => tool.name === current)
+  const open = (index: number) => found[index] && go(hrefTo(['tools', found[index].name]))
+  useListKeys({ count: found.length, current: at, onMove: open, onEscape: () => current && go('#/tools') })
+  useEffect(() => {
+    const row = rows.findIndex(one => 'tool' in one && one.tool.name === current)
+    if (row >= 0) list.scrollToIndex(row, { align: 'auto' })
+  }, [current, rows, list])
   return (
-    <EmptyState title={`No tool named “${oneLine(name)}”`}>
-      Its server may be down: see <a href={hrefOf({ view: 'servers' })}>Servers</a>. Or go back to{' '}
-      <a href={hrefOf({ view: 'tools' })}>all tools</a>.
-    </EmptyState>
+    <>
+      <div className="border-b border-line p-2">
+        <input
+          type="search"
+          className="control"
+          aria-label="Search tools"
+          placeholder="Search tools"
+          value={words}
+          onChange={event => setWords(event.target.value)}
+          onKeyDown={event => event.key === 'Enter' && open(0)}
+        />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable */}
+      <nav ref={box} aria-label="Tools" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto p-1">
+        {rows.length === 0 && <p className="p-3 text-muted">No tool fits.</p>}
+        <div className="relative" style={{ height: list.getTotalSize() }}>
+          {list.getVirtualItems().map(item => {
+            const row = rows[item.index]
+            return (
+              <div
+                key={item.key}
+                className="absolute inset-x-0 top-0"
+                style={{ height: item.size, transform: `translateY(${item.start}px)` }}
+              >
+                {row && 'tool' in row ? (
+                  <ToolLink tool={row.tool} isCurrent={row.tool.name === current} />
+                ) : (
+                  row && (
+                    <h2 className="row h-7 justify-between px-2 text-xs font-medium text-muted">
+                      {oneLine(row.source, 40)} <span>{row.count}</span>
+                    </h2>
+                  )
+                )}
+              </div>
+            )
+          })}
+        </div>
+      </nav>
+    </>
   )
+}
+
+function ToolLink({ tool, isCurrent }: { tool: ToolInfo; isCurrent: boolean }) {
+  return (
+    <a
+      href={hrefTo(['tools', tool.name])}
+      aria-current={isCurrent ? 'true' : undefined}
+      className={`block rounded-md px-2 py-1 hover:bg-raised ${isCurrent ? 'bg-raised' : ''}`}
+    >
+      <span className="row justify-between">
+        <span className="truncate font-medium">{oneLine(tool.name, 100)}</span>
+        {tool.destructive && <Badge tone="warn">destructive</Badge>}
+      </span>
+      <span className="block truncate text-xs text-muted">{oneLine(tool.description, 120) || '\u00a0'}</span>
+    </a>
+  )
+}
+
+/** Tools that have all the words; if none has, those that the gateway finds similar. */
+function useFound(tools: readonly ToolInfo[], words: string): ToolInfo[] {
+  const local = useMemo(() => {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+    return tools.filter(tool => {
+      const text = `${tool.name} ${tool.title ?? ''} ${tool.description} ${tool.source}`.toLowerCase()
+      return wanted.every(word => text.includes(word) || text.replaceAll('_', ' ').includes(word))
+    })
+  }, [tools, words])
+  const ranked = useQuery({
+    queryKey: ['tools', 'ranked', words],
+    queryFn: ({ signal }) => rankTools(words, signal),
+    enabled: words !== '' && local.length === 0,
+  })
+  if (local.length > 0) return local
+  return (ranked.data ?? []).flatMap(name => tools.find(tool => tool.name === name) ?? [])
+}
+
+/** By source, in the order of the sources, unless they were searched for. */
+function rowsOf(tools: readonly ToolInfo[], isSearch: boolean): Row[] {
+  if (isSearch) return tools.map(tool => ({ tool }))
+  const sources = Map.groupBy(tools, tool => tool.source)
+  return [...sources].flatMap(([source, own]) => [
+    { source, count: own.length },
+    ...own.map(tool => ({ tool })),
+  ])
 }

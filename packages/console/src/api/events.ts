@@ -1,0 +1,187 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import type { CallRecord, Progress } from 'toolpost/gateway'
+import { create } from 'zustand'
+import { runningCalls } from './gateway.ts'
+import { ApiError, isRecord, request } from './http.ts'
+import { queryClient } from './queries.ts'
+import { adoptOfferedToken, currentToken, keepToken } from './token.ts'
+
+/** `token`: the gateway wants one, or has refused ours. */
+export type Connection =
+  | { state: 'connecting' | 'open' }
+  | { state: 'gone'; retryAt: number }
+  | { state: 'token'; refused: boolean }
+
+interface Live {
+  connection: Connection
+  /** Calls under way, by serial. */
+  running: Record<string, CallRecord>
+  /** Counts batches of calls that have ended, for views that show them. */
+  ended: number
+}
+
+/** What only the event stream knows. Everything else it knows goes into the cache of requests. */
+export const useLive = create<Live>()(() => ({
+  connection: { state: 'connecting' },
+  running: {},
+  ended: 0,
+}))
+
+export const useIsOpen = () => useLive(live => live.connection.state === 'open')
+
+/** The gateway sends a comment every 15 s: after this long without a byte, the connection is dead. */
+const SILENCE_MS = 40_000
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 5_000
+/** Events are shown in batches: a busy gateway must not freeze the page. */
+const BATCH_MS = 150
+/** Longer events are dropped. */
+const MAX_EVENT_CHARACTERS = 32_000_000
+
+let wake: (() => void) | undefined
+
+/** Tries to connect now instead of later. */
+export function retryNow(): void {
+  wake?.()
+}
+
+export function enterToken(token: string): void {
+  keepToken(token)
+  retryNow()
+}
+
+/** Runs for the lifetime of the page. */
+export async function followGateway(): Promise<never> {
+  let failures = 0
+  let lastEventId: string | undefined
+  const take = (event: EventSourceMessage) => {
+    lastEventId = event.id ?? lastEventId
+    handleEvent(event)
+  }
+  for (;;) {
+    try {
+      const response = await request('/api/events', {
+        ...(lastEventId !== undefined && { headers: { 'last-event-id': lastEventId } }),
+      })
+      failures = 0
+      useLive.setState({ connection: { state: 'open' } })
+      void refreshEverything()
+      await readEvents(response, take, SILENCE_MS)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) {
+        if (adoptOfferedToken()) continue
+        useLive.setState({ connection: { state: 'token', refused: currentToken() !== undefined } })
+        await new Promise<void>(resolve => (wake = resolve))
+        continue
+      }
+    }
+    failures += 1
+    // The gateway may only have closed the stream: the first attempt follows at once.
+    const delayMs = failures === 1 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 2))
+    const gone: Connection = { state: 'gone', retryAt: Date.now() + delayMs }
+    useLive.setState({ connection: delayMs === 0 ? { state: 'connecting' } : gone })
+    await new Promise<void>(resolve => {
+      wake = resolve
+      setTimeout(resolve, delayMs)
+    })
+  }
+}
+
+/** Whatever was missed while there was no connection. */
+async function refreshEverything(): Promise<void> {
+  void queryClient.invalidateQueries()
+  const calls = await runningCalls().catch(() => [])
+  useLive.setState(({ ended }) => ({
+    running: Object.fromEntries(calls.map(call => [call.serial, call])),
+    ended: ended + 1,
+  }))
+}
+
+/** Reads a response as server-sent events until it ends, breaks, is aborted or falls silent. */
+export async function readEvents(
+  response: Response,
+  onEvent: (event: EventSourceMessage) => void,
+  silenceMs?: number,
+): Promise<void> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const parser = createParser({
+    onEvent,
+    onError: ({ type }) => void (type === 'max-buffer-size-exceeded' && parser.reset()),
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+  })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    while (reader) {
+      clearTimeout(timer)
+      if (silenceMs) timer = setTimeout(() => void reader.cancel().catch(() => {}), silenceMs)
+      const { done, value } = await reader.read()
+      if (done) return
+      parser.feed(value)
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The data of an event; empty if it is not a JSON object. */
+export function dataOf(event: EventSourceMessage): Record<string, unknown> {
+  try {
+    const data: unknown = JSON.parse(event.data)
+    return isRecord(data) ? data : {}
+  } catch {
+    return {}
+  }
+}
+
+function handleEvent(event: EventSourceMessage): void {
+  const data = dataOf(event)
+  switch (event.event) {
+    case 'call':
+      if (typeof data.serial === 'string') batchCall(data as unknown as CallRecord)
+      return
+    case 'progress':
+      return showProgress(data as unknown as Progress & { serial: string })
+    case 'servers':
+    case 'approvals':
+    case 'questions': {
+      const list = data[event.event]
+      if (Array.isArray(list)) queryClient.setQueryData([event.event], list.filter(isRecord))
+      return
+    }
+    case 'tools':
+      return void queryClient.invalidateQueries({ queryKey: ['tools'] })
+    case 'voice':
+      return void queryClient.invalidateQueries({ queryKey: ['model'] })
+    case 'run':
+      return void queryClient.invalidateQueries({ queryKey: ['runs'] })
+  }
+}
+
+let pending: CallRecord[] = []
+
+function batchCall(call: CallRecord): void {
+  if (pending.push(call) === 1) setTimeout(showBatch, BATCH_MS)
+}
+
+function showBatch(): void {
+  const calls = pending
+  pending = []
+  useLive.setState(({ running, ended }) => {
+    const next = { ...running }
+    for (const call of calls) {
+      if (call.result === undefined) next[call.serial] = call
+      else delete next[call.serial]
+    }
+    return { running: next, ended: calls.some(call => call.result) ? ended + 1 : ended }
+  })
+}
+
+function showProgress({ serial, progress, total, message }: Progress & { serial: string }): void {
+  showBatch()
+  useLive.setState(({ running }) => {
+    const call = running[serial]
+    if (!call || typeof progress !== 'number') return { running }
+    const shown = { progress, ...(total !== undefined && { total }), ...(message && { message }) }
+    return { running: { ...running, [serial]: { ...call, progress: shown } } }
+  })
+}

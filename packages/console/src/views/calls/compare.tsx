@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { CallRecord } from 'toolpost/gateway'
+import { getCall, searchCalls } from '../../api/gateway.ts'
+import { type Difference, differencesOf } from '../../text/differences.ts'
+import { durationText, whenText } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
+import { Problem, Section, Spinner } from '../../ui/controls.tsx'
+import { outcomeOf, toolMs } from '../../ui/result-view.tsx'
+import { Select } from '../../ui/select.tsx'
+import { cellText } from '../../ui/value-view.tsx'
+
+const MAX_OTHERS = 30
+
+/** This call beside another one of the same tool: only what differs. */
+export function Compare({ call }: { call: CallRecord }) {
+  const others = useQuery({
+    queryKey: ['calls', 'of', call.tool],
+    queryFn: async () => (await searchCalls({ tool: call.tool }, MAX_OTHERS)).calls,
+    staleTime: 0,
+  })
+  const choices = (others.data ?? []).filter(({ serial }) => serial !== call.serial)
+  const before = choices.find(({ startedAt }) => startedAt <= call.startedAt) ?? choices[0]
+  const [chosen, setChosen] = useState<string>()
+  const serial = chosen ?? before?.serial
+  const other = useQuery({
+    queryKey: ['call', serial],
+    queryFn: () => getCall(serial ?? ''),
+    enabled: serial !== undefined,
+  })
+  if (others.isPending) return <Spinner label="Looking for calls to compare" />
+  if (choices.length === 0) return <p className="text-muted">There is no other call of this tool.</p>
+  return (
+    <div className="flex flex-col gap-4">
+      <Select
+        label="Compare with"
+        value={serial ?? ''}
+        options={choices.map(one => ({
+          value: one.serial,
+          label: `${whenText(one.startedAt)}  ${outcomeOf(one.result).word}  ${cellText(one.args, 60)}`,
+        }))}
+        onChange={setChosen}
+      />
+      <Problem text={other.error?.message} />
+      {other.data && <Differences before={other.data} after={call} />}
+    </div>
+  )
+}
+
+function Differences({ before, after }: { before: CallRecord; after: CallRecord }) {
+  const facts = differencesOf(factsOf(before), factsOf(after))
+  return (
+    <>
+      <DifferenceTable title="Arguments" rows={differencesOf(before.args, after.args)} />
+      <DifferenceTable title="Result" rows={differencesOf(resultOf(before), resultOf(after))} />
+      <DifferenceTable title="Call" rows={facts} />
+    </>
+  )
+}
+
+function resultOf({ result }: CallRecord): unknown {
+  return result?.success ? result.result : result?.error
+}
+
+function factsOf({ result, origin, caller }: CallRecord): Record<string, unknown> {
+  return { outcome: outcomeOf(result).word, took: result && durationText(toolMs(result)), origin, caller }
+}
+
+/** Without rows it says that nothing differs. */
+function DifferenceTable({ title, rows }: { title: string; rows: readonly Difference[] }) {
+  return (
+    <Section title={title}>
+      {rows.length === 0 ? (
+        <p className="text-muted">The same.</p>
+      ) : (
+        <table className="w-full table-fixed text-left">
+          <thead className="text-xs text-muted">
+            <tr>
+              <th className="w-1/4 py-1 pr-3 font-medium">Field</th>
+              <th className="py-1 pr-3 font-medium">Other call</th>
+              <th className="py-1 font-medium">This call</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, 100).map(row => (
+              <tr key={row.path} className="border-t border-line align-top">
+                <th scope="row" className="py-1 pr-3 font-mono text-xs font-normal break-words text-muted">
+                  {oneLine(row.path, 100) || 'value'}
+                </th>
+                <td className="py-1 pr-3 break-words text-bad">{cellText(row.before) || '–'}</td>
+                <td className="py-1 break-words text-good">{cellText(row.after) || '–'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Section>
+  )
+}

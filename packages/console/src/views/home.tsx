@@ -1,0 +1,225 @@
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, MessageSquare, Plug, TriangleAlert, Wrench } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { CallRecord, ServerStatus } from 'toolpost/gateway'
+import { useLive } from '../api/events.ts'
+import { searchCalls } from '../api/gateway.ts'
+import { useApprovals, useModel, useQuestions, useServers, useTools } from '../api/queries.ts'
+import { go, hrefTo } from '../router.ts'
+import { callWords } from '../text/call-words.ts'
+import { counted, durationText, whenText } from '../text/figures.ts'
+import { oneLine } from '../text/visible-text.ts'
+import { CopyButton } from '../ui/code.tsx'
+import { Button, LinkButton, Section, Spinner, ViewHead } from '../ui/controls.tsx'
+import { Outcome, toolMs } from '../ui/result-view.tsx'
+import { ask } from './chat/chat-store.ts'
+import { suggestionsFor } from './chat/suggestions.ts'
+import { ServerState } from './servers/servers-view.tsx'
+
+const RECENT = 8
+/** Fewer calls than this, and the person is still finding out what this is. */
+const FIRST_CALLS = 4
+
+/** Is everything all right, and what needs me? */
+export function HomeView() {
+  const { data: servers } = useServers()
+  const calls = useRecentCalls()
+  if (!servers || !calls)
+    return (
+      <div className="m-auto p-8">
+        <Spinner label="Loading" />
+      </div>
+    )
+  return (
+    <>
+      <ViewHead title="Home" />
+      <div className="flex max-w-4xl flex-col gap-6 p-4">
+        <Health servers={servers} />
+        {calls.length < FIRST_CALLS && <ThingsToTry />}
+        {calls.length > 0 && <Recent calls={calls} />}
+      </div>
+    </>
+  )
+}
+
+/** The last finished calls, from the history: after a restart too. */
+function useRecentCalls(): CallRecord[] | undefined {
+  const ended = useLive(live => live.ended)
+  const { data, isError } = useQuery({
+    queryKey: ['calls', 'recent', ended],
+    queryFn: async () => (await searchCalls({}, RECENT)).calls,
+    placeholderData: before => before,
+  })
+  return isError ? [] : data
+}
+
+function Health({ servers }: { servers: readonly ServerStatus[] }) {
+  const { data: approvals = [] } = useApprovals()
+  const { data: questions = [] } = useQuestions()
+  const { data: tools } = useTools()
+  const { data: model } = useModel()
+  const broken = servers.filter(
+    ({ state, breaker }) =>
+      (state !== 'ready' && state !== 'starting' && state !== 'closed') ||
+      (breaker !== undefined && breaker.state !== 'closed'),
+  )
+  const waiting = approvals.length + questions.length
+  const isWell = broken.length + waiting === 0
+  const Icon = isWell ? CircleCheck : TriangleAlert
+  const ready = servers.filter(({ state }) => state === 'ready').length
+  const facts = [
+    tools && counted(tools.length, 'tool'),
+    servers.length > 0 && `${ready} of ${counted(servers.length, 'server')} ready`,
+    model && `chat by ${oneLine(model.name, 40)}`,
+  ].filter(Boolean)
+  return (
+    <section className="flex flex-col gap-3" aria-label="State">
+      <div className="row items-start gap-3">
+        <Icon size={20} className={`mt-0.5 ${isWell ? 'text-good' : 'text-warn'}`} aria-hidden="true" />
+        <div>
+          <h2 className="text-lg">{isWell ? 'Everything is working' : needsText(waiting, broken.length)}</h2>
+          <p className="text-muted">{facts.join(', ')}</p>
+        </div>
+      </div>
+      {!isWell && (
+        <ul className="card divide-y divide-line">
+          {approvals.map(approval => (
+            <Need key={approval.id} href="#/approvals" text={callWords(approval.tool, approval.args)}>
+              waits for approval
+            </Need>
+          ))}
+          {questions.map(question => (
+            <Need key={question.id} href="#/approvals" text={oneLine(question.message, 120)}>
+              waits for an answer
+            </Need>
+          ))}
+          {broken.map(server => (
+            <Need
+              key={server.name}
+              href={hrefTo(['servers', server.name])}
+              text={`${oneLine(server.name, 60)}: ${oneLine(server.error ?? '', 160)}`}
+            >
+              <ServerState server={server} />
+            </Need>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function needsText(waiting: number, broken: number): string {
+  const parts = [
+    waiting > 0 && `${counted(waiting, 'decision')} to make`,
+    broken > 0 && `${counted(broken, 'server')} in trouble`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function Need({ href, text, children }: { href: string; text: string; children: ReactNode }) {
+  return (
+    <li>
+      <a href={href} className="row px-3 py-2 hover:bg-raised">
+        <span className="min-w-0 flex-1 truncate font-medium">{text}</span>
+        <span className="shrink-0 text-muted">{children}</span>
+      </a>
+    </li>
+  )
+}
+
+function ThingsToTry() {
+  const { data: tools = [] } = useTools()
+  const [question] = suggestionsFor(tools)
+  const tool =
+    tools.find(({ name }) => name === 'list_zwave_devices') ?? tools.find(({ readOnly }) => readOnly)
+  const address = `${location.origin}/mcp`
+  return (
+    <Section title="Three things to try">
+      <ul className="card divide-y divide-line">
+        {question && (
+          <Try
+            icon={<MessageSquare size={16} aria-hidden="true" />}
+            title="Ask for something"
+            text={`“${question}”`}
+          >
+            <Button
+              onClick={() => {
+                go('#/chat')
+                void ask(question)
+              }}
+            >
+              Ask
+            </Button>
+          </Try>
+        )}
+        {tool && (
+          <Try
+            icon={<Wrench size={16} aria-hidden="true" />}
+            title="Run a tool"
+            text={oneLine(`${tool.name}: ${tool.description}`, 110)}
+          >
+            <LinkButton href={hrefTo(['tools', tool.name])}>Open</LinkButton>
+          </Try>
+        )}
+        <Try
+          icon={<Plug size={16} aria-hidden="true" />}
+          title="Connect an assistant"
+          text={`Claude, Cursor or any MCP client, at ${address}`}
+        >
+          <CopyButton text={() => address} label="Copy address" wide />
+        </Try>
+      </ul>
+    </Section>
+  )
+}
+
+function Try({
+  icon,
+  title,
+  text,
+  children,
+}: {
+  icon: ReactNode
+  title: string
+  text: string
+  children: ReactNode
+}) {
+  return (
+    <li className="row gap-3 px-3 py-2.5">
+      <span className="text-accent">{icon}</span>
+      <span className="min-w-0 flex-1">
+        <span className="block font-medium">{title}</span>
+        <span className="block truncate text-muted">{text}</span>
+      </span>
+      {children}
+    </li>
+  )
+}
+
+function Recent({ calls }: { calls: readonly CallRecord[] }) {
+  const all = (
+    <a className="link" href="#/calls">
+      History
+    </a>
+  )
+  return (
+    <Section title="Latest calls" action={all}>
+      <ul className="card divide-y divide-line">
+        {calls.map(call => (
+          <li key={call.serial}>
+            <a href={hrefTo(['calls', call.serial])} className="row px-3 py-1.5 hover:bg-raised">
+              <span className="w-20 shrink-0 text-xs text-muted tabular-nums">
+                {whenText(call.startedAt)}
+              </span>
+              <span className="min-w-0 flex-1 truncate">{callWords(call.tool, call.args)}</span>
+              <span className="text-xs text-muted tabular-nums">
+                {call.result && durationText(toolMs(call.result))}
+              </span>
+              <Outcome result={call.result} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
