@@ -15,7 +15,6 @@ import { configFolder, writeFiles } from '../../test/config-folder.ts'
 import { consoleLine } from '../../test/console-line.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { dataOf } from '../../test/gateway.ts'
-import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 
