@@ -44,7 +44,7 @@ interface EngineOptions {
 
 let current: EngineOptions | undefined
 /** Outside any workflow: what a tool starts is no part of the run that invoked it. */
-export const outside = AsyncLocalStorage.snapshot()
+const outside = AsyncLocalStorage.snapshot()
 
 const workflow = DBOS.registerWorkflow(
   (id: string, attempt: number) =>

@@ -28,7 +28,7 @@ export interface ClientOptions {
 export type ClientList = Readonly<Record<string, ClientOptions>>
 
 /** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
-export const DEFAULT_CLIENT = 'default'
+const DEFAULT_CLIENT = 'default'
 
 interface ClientParts {
   name?: string

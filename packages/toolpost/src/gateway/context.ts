@@ -25,7 +25,7 @@ import type { Questions } from './questions.ts'
 import type { RecentCalls } from './recent-calls.ts'
 
 /** A message exchanged with an MCP server. */
-export interface ServerMessage {
+interface ServerMessage {
   seq: number
   time: string
   direction: 'sent' | 'received'

@@ -24,7 +24,7 @@ interface Event {
 }
 
 /** What a client may see of an event; `undefined` if it may not see it. */
-export type View = (type: string, data: unknown) => unknown
+type View = (type: string, data: unknown) => unknown
 
 interface Subscriber {
   controller: ReadableStreamDefaultController<Uint8Array>

@@ -1,8 +1,8 @@
 import { FAILURE_CODES } from '../call/failure-codes.ts'
 import type { StoredCall } from './stored-call.ts'
 
-export const DEFAULT_LIMIT = 100
-export const MAX_LIMIT = 1_000
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1_000
 const MAX_WORDS = 20
 
 /** Which calls to return; all given conditions must match. */
@@ -64,8 +64,8 @@ const CONDITIONS: Record<keyof CallFilter, Condition> = {
   until: { sql: 'time < ?', fits: ({ startedAt }, value) => startedAt < Number(value) },
 }
 
-export const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
-export const QUERY_NAMES = [...(Object.keys(CONDITIONS) as (keyof CallFilter)[]), 'limit', 'cursor'] as const
+const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
+const QUERY_NAMES = [...(Object.keys(CONDITIONS) as (keyof CallFilter)[]), 'limit', 'cursor'] as const
 
 /** Reads a query as written on a command line or in a URL. Throws a FilterError. */
 export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {

@@ -141,7 +141,9 @@ export class Approvals {
 
   /** Whether an earlier decision covers the call, so that nobody has to be asked. */
   isDecided(call: CallContext): boolean {
-    return this.#remembered.some(decision => isAbout(decision, call)) || this.#options.isApproved?.(call) === true
+    return (
+      this.#remembered.some(decision => isAbout(decision, call)) || this.#options.isApproved?.(call) === true
+    )
   }
 
   /** Asks on every available channel whether a call may run. Never rejects. */

@@ -42,7 +42,7 @@ export interface ServerAbout {
 type Params = Readonly<Record<string, unknown>>
 
 /** What a connection reports. */
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** An open connection is gone. Called once, before the pending calls fail. */
   lost(failure: ServerFailure): void
   /** `from` is the caller it concerns, if that can be determined. */

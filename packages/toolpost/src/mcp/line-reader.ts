@@ -6,7 +6,7 @@ export interface LineEnds {
   tail: string
 }
 
-export interface LongLine extends LineEnds {
+interface LongLine extends LineEnds {
   bytes: number
   /** `false` as soon as it is over the limit, `true` once more when it has ended. */
   ended: boolean

@@ -38,7 +38,7 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
 }
 
 /** The value to write for an object: a list, a record, text or a number; a plain record is returned as is. May throw. */
-export function plainForm(value: object): unknown {
+function plainForm(value: object): unknown {
   const { toJSON } = value as { toJSON?: unknown }
   if (Array.isArray(value) || (Object.getPrototypeOf(value) === Object.prototype && toJSON === undefined))
     return value
@@ -55,7 +55,7 @@ const MAX_HEX_DIGITS = 10_000
 const DIGITS_PER_HEX_DIGIT = Math.log10(16)
 
 /** An integer of any length as text; for a very long one only its length. */
-export function digitsOf(value: bigint): string {
+function digitsOf(value: bigint): string {
   const { length } = value.toString(16)
   if (length <= MAX_HEX_DIGITS) return String(value)
   return `[an integer of about ${Math.round(length * DIGITS_PER_HEX_DIGIT)} digits]`
@@ -208,7 +208,7 @@ class Copier {
 }
 
 /** What is shown for a value that throws when it is read. Reading the error may throw too. */
-export function unreadable(error: unknown): string {
+function unreadable(error: unknown): string {
   try {
     const { message } = error as { message?: unknown }
     return typeof message === 'string' ? `[unreadable: ${message}]` : '[unreadable]'

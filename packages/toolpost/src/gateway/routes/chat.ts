@@ -100,7 +100,7 @@ function addConversationRoutes(app: App, { archive }: GatewayContext, chat: Chat
 }
 
 type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
-type Outcome = Pick<ChatEnd, 'text' | 'stopReason' | 'error' | 'usage'>
+type Outcome = Pick<ChatEnd, 'text' | 'stopReason' | 'iterations' | 'error' | 'usage'>
 
 /** Answers questions, one at a time in each conversation. */
 class Chat {
@@ -243,8 +243,8 @@ class Chat {
         },
       )
       this.#exact.keep(conversation, given.messages)
-      const { text, stopReason, usage } = given
-      return { text, stopReason, ...(usage && { usage }) }
+      const { text, stopReason, iterations, usage } = given
+      return { text, stopReason, iterations, ...(usage && { usage }) }
     } catch (error) {
       const why = safeText(error instanceof Error ? error.message : String(error))
       if (!stop.aborted) logger.warn({ error: why }, 'Chat failed')

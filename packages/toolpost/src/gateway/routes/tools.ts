@@ -61,6 +61,7 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
     ...client.runOptions(name),
     timeoutMs,
     origin: originOf(c),
+    repair: preferencesOf(c).has('repair'),
     meta: metaOf(key => headerOf(c, key)),
     ask: wantsQuestions(c) ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
   }
@@ -73,9 +74,10 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
   })
 }
 
-/** The console identifies itself. There is no gain in faking it: a rule for `http` applies to the console too. */
+/** The console and the command line identify themselves, with the owner's token. */
 function originOf(c: RequestContext): string {
-  return !c.get('client').isNamed && headerOf(c, 'x-toolpost-client') === 'console' ? 'console' : 'http'
+  const given = headerOf(c, 'x-toolpost-client') ?? ''
+  return !c.get('client').isNamed && ['console', 'cli'].includes(given) ? given : 'http'
 }
 
 /** Whether the caller watches for questions. Others are never asked. */

@@ -93,7 +93,7 @@ async function readVolume({ get, level, full, muted }: MixerData, run: RunMixer)
  * Runs an operation with the first installed mixer for which it succeeds.
  * Throws with each mixer's error if none does, and immediately when the signal aborts.
  */
-export async function useFirstWorkingMixer<T>(
+async function useFirstWorkingMixer<T>(
   search: MixerSearch,
   operation: (mixer: Mixer, run: RunMixer) => Promise<T>,
 ): Promise<T> {
