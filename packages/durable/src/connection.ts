@@ -181,7 +181,7 @@ export class Connection {
     if (wasOpen) await this.#takeOver([this.workers.process]).catch(() => {})
     await this.#link.close()
     this.#removeInterceptor?.()
-    this.waiters.close(id => unavailable('tool', 'this process is shutting down; the run continues', id))
+    this.waiters.close()
     await this.database.end().catch(() => {})
   }
 
@@ -243,7 +243,8 @@ export class Connection {
     if (dead.length > 0) await this.#takeOver(dead)
     const own = this.executions.ids
     for (const row of await this.waiters.look([...new Set([...this.waiters.ids, ...own])]))
-      if (own.includes(row.id) && row.worker !== this.workers.process) this.executions.lose(row.id)
+      if (own.includes(row.id) && (row.ended_at || row.worker !== this.workers.process))
+        this.executions.lose(row.id)
     const look = this.#looks++
     if (look % RARELY === 0) await this.#endWaiting()
     if (look % CLEAN_EVERY === 0) await this.#clean()

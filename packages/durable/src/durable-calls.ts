@@ -141,7 +141,7 @@ export class DurableCalls implements Durable {
             connection.enqueue(client, await connection.store.insert(client, run)),
           ))
       if (!row) return (await this.#attach(connection, id, call, options)) ?? gone(name, id)
-      const result = connection.waiters.wait(id, run.worker === undefined ? options.onProgress : undefined)
+      const result = connection.waiters.wait(row, run.worker === undefined ? options.onProgress : undefined)
       if (run.worker !== undefined) {
         connection.executions.expect(row, options)
         connection.start(row)
@@ -382,7 +382,7 @@ export class DurableCalls implements Durable {
       return { refused: failed(call.name, 'invalid_arguments', error), isConflict: true }
     }
     const ended = row.ended_at ? resultOf(row) : undefined
-    const result = ended ? Promise.resolve(ended) : connection.waiters.wait(id, options.onProgress)
+    const result = ended ? Promise.resolve(ended) : connection.waiters.wait(row, options.onProgress)
     return { id, result: this.#inTime(connection, id, call, options, result) }
   }
 

@@ -1,6 +1,6 @@
 import type { Progress, ToolResult } from 'toolpost'
 import type { Run } from 'toolpost/project'
-import { type RunRow, resultOf, runOf, type Store } from './store.ts'
+import { type RunRow, resultOf, runOf, type Store, unavailable } from './store.ts'
 
 const TOGETHER_MS = 50
 const MAX_TOGETHER = 200
@@ -10,7 +10,7 @@ const MAX_PROGRESS = 1_000
 export class Waiters {
   readonly #store: Store
   readonly #tell: (run: Run) => void
-  readonly #waiting = new Map<string, Set<(result: ToolResult) => void>>()
+  readonly #waiting = new Map<string, { tool: string; resolves: Set<(result: ToolResult) => void> }>()
   readonly #followers = new Map<string, (progress: Progress) => void>()
   readonly #progress = new Map<string, Progress>()
   readonly #changed = new Set<string>()
@@ -26,20 +26,20 @@ export class Waiters {
   }
 
   /** Resolves when the run has ended. */
-  wait(id: string, onProgress?: (progress: Progress) => void): Promise<ToolResult> {
-    const waiting = this.#waiting.get(id) ?? new Set()
+  wait({ id, tool }: RunRow, onProgress?: (progress: Progress) => void): Promise<ToolResult> {
+    const waiting = this.#waiting.get(id) ?? { tool, resolves: new Set() }
     this.#waiting.set(id, waiting)
     if (onProgress) this.#followers.set(id, onProgress)
-    return new Promise(resolve => waiting.add(resolve))
+    return new Promise(resolve => waiting.resolves.add(resolve))
   }
 
   /** Answers everybody who waits for a run. */
   settle(id: string, result: ToolResult): void {
-    const waiting = this.#waiting.get(id) ?? []
+    const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     this.#followers.delete(id)
     this.#progress.delete(id)
-    for (const resolve of waiting) resolve(result)
+    for (const resolve of waiting?.resolves ?? []) resolve(result)
   }
 
   /** Answers those whose runs have ended. */
@@ -71,9 +71,11 @@ export class Waiters {
     return { ...runOf(row), ...(progress && { progress }) }
   }
 
-  close(goesOn: (id: string) => ToolResult): void {
+  /** Answers everybody that their runs go on. */
+  close(): void {
     clearTimeout(this.#timer)
-    for (const id of this.ids) this.settle(id, goesOn(id))
+    const text = 'this process is shutting down; the run continues'
+    for (const [id, { tool }] of this.#waiting) this.settle(id, unavailable(tool, text, id))
   }
 
   async #tellAll(): Promise<void> {
