@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type HostileHarness, harnessFor, startHostile } from '../../test/hostile-server/harness.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { dataOf, testGateway } from '../../test/gateway.ts'
 import { CLIENTS, connectV1, NEWEST } from '../../test/mcp-clients.ts'
 import { ToolExecutor } from '../executor/executor.ts'
+import { RpcError } from '../mcp/peer.ts'
+import { type HostileHarness, harnessFor, startHostile } from '../../test/hostile-server/harness.ts'
+import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
@@ -186,6 +188,43 @@ describe('many clients at once', () => {
   })
 })
 
+describe('an upstream error "missing required client capability"', () => {
+  const data = { requiredCapabilities: { elicitation: {} } }
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+
+  it('reaches clients of the newest protocol as it is, and others as a result', async () => {
+    const needy = defineTool({
+      name: 'needy',
+      description: 'Needs more',
+      schema: { type: 'object' },
+      handler: () => {
+        throw new RpcError('Needs elicitation', { code: -32_021, data })
+      },
+    })
+    await using gateway = testGateway([needy])
+    const accept = 'application/json, text/event-stream'
+    const call = (headers: Record<string, string>, _meta?: object) =>
+      gateway.post(
+        '/mcp',
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'needy', ...(_meta && { _meta }) } },
+        { headers: { 'content-type': 'application/json', accept, ...headers } },
+      )
+    const newest = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'needy' }
+    const passedOn = await call(newest, meta)
+    expect(passedOn.status).toBe(400)
+    expect(await dataOf(passedOn)).toMatchObject({
+      error: { code: -32_021, message: 'Needs elicitation', data },
+    })
+    expect(await dataOf(call({}))).toMatchObject({
+      result: { isError: true, content: [{ text: 'Needs elicitation' }] },
+    })
+  })
+})
+
 describe('a request by hand', () => {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const post = (url: string, body: unknown, more: Record<string, string> = {}) =>
@@ -207,7 +246,7 @@ describe('a request by hand', () => {
     expect(
       (await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'gone' })).status,
     ).toBe(404)
-    expect((await post(url, `"${'x'.repeat(5_000_000)}"`)).status).toBe(413)
+    expect((await post(url, `"${'x'.repeat(11_000_000)}"`)).status).toBe(413)
     expect((await fetch(`${url}mcp`)).status).toBe(405)
     expect((await fetch(`${url}mcp`, { method: 'POST', body: '{}' })).status).toBe(415)
     await using client = await connectV1({ url })
