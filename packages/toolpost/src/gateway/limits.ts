@@ -8,7 +8,8 @@ export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 120_000,
   connectionsCheckingInterval: 2_000,
-  keepAliveTimeout: 5_000,
+  // A busy client may reuse a connection late, and a write that was sent on a closing one has an unknown outcome.
+  keepAliveTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
 }
 /** Further connections are closed immediately. */
