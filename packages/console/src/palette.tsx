@@ -6,6 +6,7 @@ import { go, hrefTo } from './router.ts'
 import { oneLine } from './text/visible-text.ts'
 import { useTheme } from './theme.ts'
 import { Dialog } from './ui/dialog.tsx'
+import { openConversation } from './views/chat/chat-store.ts'
 
 interface Item {
   group: string
@@ -109,7 +110,14 @@ function useItems(): Item[] {
         hint: state,
         run: () => go(hrefTo(['servers', name])),
       })),
-      { group: 'Actions', label: 'New conversation', run: () => go('#/chat') },
+      {
+        group: 'Actions',
+        label: 'New conversation',
+        run: () => {
+          void openConversation(undefined)
+          go('#/chat')
+        },
+      },
       { group: 'Actions', label: 'Add a server', run: () => go('#/servers?add=1') },
       { group: 'Actions', label: 'Failed calls', run: () => go('#/calls?outcome=failed') },
       ...(['system', 'light', 'dark'] as const).map(theme => ({

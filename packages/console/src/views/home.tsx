@@ -12,7 +12,7 @@ import { oneLine } from '../text/visible-text.ts'
 import { CopyButton } from '../ui/code.tsx'
 import { Button, LinkButton, Section, Spinner, ViewHead } from '../ui/controls.tsx'
 import { Outcome, toolMs } from '../ui/result-view.tsx'
-import { ask } from './chat/chat-store.ts'
+import { ask, openConversation } from './chat/chat-store.ts'
 import { suggestionsFor } from './chat/suggestions.ts'
 import { ServerState } from './servers/servers-view.tsx'
 
@@ -144,8 +144,9 @@ function ThingsToTry() {
           >
             <Button
               onClick={() => {
-                go('#/chat')
+                void openConversation(undefined)
                 void ask(question)
+                go('#/chat')
               }}
             >
               Ask

@@ -37,7 +37,8 @@ export function CallList({ history, calls, current, filter }: Props) {
   }, [hasMore, last, calls.length, loadMore])
   const at = calls.findIndex(call => call.serial === current)
   useEffect(() => {
-    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' })
+    // A hidden list cannot scroll.
+    if (at >= 0 && box.current?.clientHeight) rows.scrollToIndex(at, { align: 'auto' })
   }, [at, rows])
   if (history.error) return <Problem text={history.error.message} />
   if (history.isPending)

@@ -16,14 +16,16 @@ import { TurnView } from './turn.tsx'
 export function ChatView() {
   const [, id] = useParts()
   const { turns, conversation, isOpening, problem, stop } = useChat()
-  // The address names the conversation, and a new one gets its address once it has been kept.
-  const shown = useRef(conversation)
+  // The address names the conversation; without a name it is the one that is open, or a new one.
   useEffect(() => {
-    if (conversation !== undefined && shown.current === undefined && id === undefined)
-      go(hrefTo(['chat', conversation]), { replace: true })
-    else if (id !== conversation) void openConversation(id)
-    shown.current = useChat.getState().conversation
-  }, [id, conversation])
+    const { conversation: current } = useChat.getState()
+    if (id !== undefined) void openConversation(id)
+    else if (current !== undefined) go(hrefTo(['chat', current]), { replace: true })
+  }, [id])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new conversation gets its address once it is kept
+  useEffect(() => {
+    if (conversation !== undefined && id === undefined) go(hrefTo(['chat', conversation]), { replace: true })
+  }, [conversation])
   return (
     <div className="flex min-h-0 flex-1">
       <Conversations current={id} />

@@ -252,12 +252,13 @@ function RunBar({ tool, draft, onChange }: Omit<ArgumentsProps, 'onRun'>) {
   const isRunning = run !== undefined && run.outcome === undefined
   return (
     <div className="row flex-wrap">
+      {/* Two buttons, by their keys: a click on one must not become a click on the other. */}
       {isRunning ? (
-        <Button icon={Square} onClick={run.cancel}>
+        <Button key="cancel" icon={Square} onClick={run.cancel}>
           Cancel
         </Button>
       ) : (
-        <Button icon={Play} type="submit" form={FORM_ID} look="primary" disabled={!isOpen}>
+        <Button key="run" icon={Play} type="submit" form={FORM_ID} look="primary" disabled={!isOpen}>
           Run
         </Button>
       )}

@@ -77,7 +77,8 @@ function ToolList({ tools, current }: { tools: readonly ToolInfo[]; current: str
   useListKeys({ count: found.length, current: at, onMove: open, onEscape: () => current && go('#/tools') })
   useEffect(() => {
     const row = rows.findIndex(one => 'tool' in one && one.tool.name === current)
-    if (row >= 0) list.scrollToIndex(row, { align: 'auto' })
+    // A hidden list cannot scroll.
+    if (row >= 0 && box.current?.clientHeight) list.scrollToIndex(row, { align: 'auto' })
   }, [current, rows, list])
   return (
     <>
