@@ -111,7 +111,7 @@ export const SCENES = [
 
 const callsIn = page => page.getByRole('region', { name: 'Calls, newest first' }).getByRole('link')
 
-export async function choose(page, label, option) {
+async function choose(page, label, option) {
   await page.getByRole('combobox', { name: label }).click()
   await page.getByRole('option', { name: option, exact: true }).click()
 }

@@ -1,5 +1,5 @@
 import { Command } from 'cmdk'
-import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useServers, useTools } from './api/queries.ts'
 import { usePlaces } from './app.tsx'
 import { go, hrefTo } from './router.ts'
@@ -48,8 +48,7 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
 function Search({ onClose }: { onClose: () => void }) {
   const [words, setWords] = useState('')
   const items = useItems()
-  const asked = useDeferredValue(words)
-  const found = useMemo(() => matching(items, asked), [items, asked])
+  const found = useMemo(() => matching(items, words), [items, words])
   const groups = [...new Set(found.map(({ group }) => group))]
   return (
     <Command label="Search or jump to" shouldFilter={false} loop>

@@ -7,7 +7,7 @@ import { queryClient } from './queries.ts'
 import { adoptOfferedToken, currentToken, keepToken } from './token.ts'
 
 /** `token`: the gateway wants one, or has refused ours. */
-export type Connection =
+type Connection =
   | { state: 'connecting' | 'open' }
   | { state: 'gone'; retryAt: number }
   | { state: 'token'; refused: boolean }

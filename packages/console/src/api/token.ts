@@ -12,7 +12,7 @@ export function takeTokenFromAddress(): void {
   else offered = token
 }
 
-export function tokenIn(hash: string): string | undefined {
+function tokenIn(hash: string): string | undefined {
   const [, token] = /^#\/?token=(.+)$/.exec(hash) ?? []
   if (token === undefined) return undefined
   try {

@@ -16,7 +16,7 @@ export function callWords(tool: string, args: unknown): string {
   const rest = others.filter(entry => entry !== subject).flatMap(([key, value]) => detail(key, value))
   const what = verb ? verbWords(String(verb[1])) : spoken(tool)
   const words = [what, subject ? oneLine(String(subject[1]), 80) : ''].filter(Boolean).join(' ')
-  return rest.length > 0 ? `${words}, ${rest.slice(0, 3).join(', ')}` : words
+  return [words, ...rest.slice(0, 3)].filter(Boolean).join(', ')
 }
 
 function isShort(value: unknown): boolean {
@@ -36,7 +36,7 @@ function detail(key: string, value: unknown): string[] {
 }
 
 /** `control_zwave_device` and `controlZwaveDevice` become `Control zwave device`. */
-export function spoken(name: string): string {
+function spoken(name: string): string {
   const words = name
     .slice(0, 80)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -3,14 +3,10 @@ import { visibleText } from './visible-text.ts'
 /** Deeper values are shown as `…`. */
 const MAX_DEPTH = 60
 
-export interface Printed {
+interface Printed {
   text: string
   /** Whether nothing was cut off at the end. */
   whole: boolean
-}
-
-export function textStart(text: string, limit: number): Printed {
-  return { text: visibleText(text.slice(0, limit)), whole: text.length <= limit }
 }
 
 /** A value of any size and depth as JSON, cut after `limit` characters; `undefined` becomes `nothing`. */
@@ -19,12 +15,6 @@ export function jsonText(value: unknown, limit: number, indent = 2): Printed {
   const room = { left: limit }
   const json = JSON.stringify(start(value, room, 0), null, indent) ?? ''
   return { text: visibleText(json.slice(0, limit)), whole: room.left >= 0 && json.length <= limit }
-}
-
-/** The beginning of the JSON, on one line. */
-export function shortJson(value: unknown, limit: number): string {
-  const { text, whole } = jsonText(value, limit, 0)
-  return whole ? text : `${text}…`
 }
 
 /** Enough of a value for `room` characters: JSON.stringify fails on a deep value and is slow on a large one. */

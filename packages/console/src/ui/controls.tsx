@@ -9,7 +9,7 @@ const LOOKS = {
   quiet: 'border-transparent text-muted hover:bg-raised hover:text-text',
 }
 
-export type Look = keyof typeof LOOKS
+type Look = keyof typeof LOOKS
 
 const BUTTON =
   'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap aria-disabled:opacity-60 disabled:cursor-not-allowed disabled:opacity-60'

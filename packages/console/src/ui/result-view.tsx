@@ -27,7 +27,7 @@ export function toolMs(result: ToolResult): number {
   return Math.max(0, result.execution_time_ms - (result.waited_ms ?? 0))
 }
 
-export function TimeOf({ result }: { result: ToolResult }) {
+function TimeOf({ result }: { result: ToolResult }) {
   const { waited_ms: waited = 0 } = result
   return (
     <span className="tabular-nums text-muted">

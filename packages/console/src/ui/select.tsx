@@ -1,7 +1,7 @@
 import { Select as Base } from '@base-ui/react/select'
 import { Check, ChevronsUpDown } from 'lucide-react'
 
-export interface Option {
+interface Option {
   value: string
   label: string
 }

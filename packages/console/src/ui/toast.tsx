@@ -5,11 +5,6 @@ import { messageOf } from '../api/http.ts'
 
 const manager = Toast.createToastManager()
 
-/** Says something in the corner for a while. */
-export function toast(title: string): void {
-  manager.add({ title })
-}
-
 /** Runs an action; if it fails, a toast says why. Resolves to whether it succeeded. */
 export async function attempt(action: () => Promise<unknown>): Promise<boolean> {
   try {

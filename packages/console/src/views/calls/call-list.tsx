@@ -63,7 +63,7 @@ export function CallList({ history, calls, current, filter }: Props) {
       aria-label="Calls, newest first"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
       tabIndex={0}
-      className="min-h-0 flex-1 overflow-y-auto"
+      className="@container min-h-0 flex-1 overflow-y-auto"
     >
       <ol className="relative" style={{ height: rows.getTotalSize() }}>
         {items.map(item => {
@@ -96,15 +96,15 @@ function Row({ call, isCurrent, filter }: { call: CallRecord; isCurrent: boolean
       className={`row h-full border-b border-line px-4 hover:bg-raised ${isCurrent ? 'bg-raised' : ''}`}
     >
       <span className="w-24 shrink-0 text-xs text-muted tabular-nums">{whenText(call.startedAt)}</span>
-      <span className="max-w-[45%] shrink-0 truncate font-medium">{oneLine(call.tool, 80)}</span>
+      <span className="max-w-[45%] min-w-16 truncate font-medium">{oneLine(call.tool, 80)}</span>
       <span className="min-w-0 flex-1 truncate text-muted">{callWords('', call.args)}</span>
-      <span className="hidden w-20 shrink-0 truncate text-xs text-muted lg:block">
+      <span className="hidden w-20 shrink-0 truncate text-xs text-muted @3xl:block">
         {oneLine(call.caller || call.origin, 40)}
       </span>
-      <span className="hidden w-16 shrink-0 text-right text-xs text-muted tabular-nums sm:block">
+      <span className="hidden w-16 shrink-0 text-right text-xs text-muted tabular-nums @xl:block">
         {result && durationText(toolMs(result))}
       </span>
-      <span className="flex shrink-0 justify-end sm:w-24">
+      <span className="flex shrink-0 justify-end @xl:w-24">
         <Outcome result={result} />
       </span>
     </a>

@@ -50,7 +50,7 @@ async function toWav(recorded: Blob): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** A mono WAV file with 16-bit samples; what is too loud is cut. */
-export function wavOf(samples: Float32Array): Uint8Array<ArrayBuffer> {
+function wavOf(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const dataBytes = samples.length * 2
   const view = new DataView(new ArrayBuffer(HEADER_BYTES + dataBytes))
   const text = (at: number, letters: string) => {
