@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { dataOf, echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
@@ -51,6 +51,31 @@ describe('GET /api/events', () => {
         expect((await again.next())?.type).toBe(type)
       expect(await again.next()).toMatchObject({ type: 'call', data: { args: { n: 2 }, result: {} } })
       await again.cancel()
+    }
+  })
+
+  it('cannot be made to forge an event: line breaks in arguments and results stay inside the data', async () => {
+    await using gateway = testGateway()
+    const events = await watch(gateway)
+    const forged = 'x\n\nevent: call\ndata: {"tool":"forged"}\n\n'
+    await gateway.post('/api/tools/echo/call', { n: 1, forged })
+    await events.until(({ data }) => data.result)
+    await callEcho(gateway, 2)
+    const next = await events.next()
+    expect(next).toMatchObject({ type: 'call', data: { tool: 'echo', args: { n: 2 } } })
+  })
+
+  it('secrets are in neither the list of calls nor the events', async () => {
+    await using gateway = testGateway()
+    const events = await watch(gateway)
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    await gateway.post('/api/tools/echo/call', { n: 1, password: 'hunter22', note: `use ${token}` })
+    const ended = await events.until(({ data }) => data.result)
+    const { calls } = await dataOf(gateway.get('/api/calls'))
+    for (const shown of [ended.data, calls].map(value => JSON.stringify(value))) {
+      expect(shown).toContain('echo')
+      expect(shown).not.toContain('hunter22')
+      expect(shown).not.toContain(token)
     }
   })
 
@@ -118,7 +143,7 @@ describe('the hub', () => {
     expect(new TextDecoder().decode(value).match(/^event: call$/gm)).toHaveLength(100)
   })
 
-  it('[F71] begins with a newcomer after what was published before it came', async () => {
+  it('begins with a newcomer after what was published before it came', async () => {
     const clock = fakeClock()
     const hub = new EventHub({ clock })
     const readers = [hub.watch().getReader()]

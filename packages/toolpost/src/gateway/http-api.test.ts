@@ -243,29 +243,18 @@ describe('servers', () => {
 describe('the messages of a server', () => {
   it('come from a sequence number on, with its stderr, for the owner only', async () => {
     await using hostile = await startHostile()
-    const sent = [1, 2].map(seq => ({
-      seq,
-      time: 0,
-      direction: 'sent' as const,
-      kind: 'request',
-      bytes: 9,
-      message: {},
-    }))
-    const mcp = {
-      status: () => hostile.mcp.status(),
-      restart: async () => {},
-      on: () => () => {},
-      messages: (_: string, { after = 0 }: { after?: number | undefined }) =>
-        sent.filter(({ seq }) => seq > after),
-    }
     const clients = { ann: { token: 'ann-token-0123456789' } }
-    await using gateway = testGateway([], { executor: hostile.executor, mcp, clients })
+    await using gateway = testGateway([], { executor: hostile.executor, mcp: hostile.mcp, clients })
+    await hostile.executor.execute('echo', { text: 'hello' })
     const path = '/api/servers/hostile/messages'
-    expect((await dataOf(gateway.get(path))).messages).toHaveLength(2)
-    expect(await dataOf(gateway.get(`${path}?after=1`))).toMatchObject({
-      messages: [{ seq: 2 }],
-      stderr: expect.any(String),
-    })
+    const { messages, stderr } = await dataOf(gateway.get(path))
+    expect(stderr).toEqual(expect.any(String))
+    expect(messages.slice(-2)).toMatchObject([
+      { direction: 'sent', kind: 'request', method: 'tools/call', message: { params: { name: 'echo' } } },
+      { direction: 'received', kind: 'response', duration_ms: expect.any(Number) },
+    ])
+    const { messages: later } = await dataOf(gateway.get(`${path}?after=${messages.at(-2).seq}`))
+    expect(later).toEqual(messages.slice(-1))
     expect((await gateway.get(`${path}?after=x`)).status).toBe(400)
     expect((await gateway.get('/api/servers/nobody/messages')).status).toBe(404)
     expect((await gateway.get(path, { authorization: 'Bearer ann-token-0123456789' })).status).toBe(403)
@@ -422,6 +411,7 @@ describe('the chat', () => {
           text: 'It is on.',
           conversation,
           stopReason: 'answer',
+          iterations: 2,
           model: 'scripted',
           durationMs: expect.any(Number),
         },

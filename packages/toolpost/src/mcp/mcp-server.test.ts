@@ -64,7 +64,7 @@ it('an upstream JSON-RPC error keeps its code and data', async () => {
   expect(await server.executor.run({ name: 'answer', args: { raw } })).toMatchObject({
     code: 'tool_error',
     error: 'Sampling is required',
-    diagnosis: { details: { rpcCode: -32_021, rpcData: error.data } },
+    diagnosis: { details: { rpc: { code: -32_021, data: error.data } } },
   })
 })
 

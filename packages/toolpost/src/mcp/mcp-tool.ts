@@ -155,7 +155,7 @@ async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown
   const asked = await server.requests.afterVisits(error, options)
   // What is left of addresses to visit is not fit to be visited.
   if (!(asked instanceof RpcError) || asked.data === undefined || asked.rpcCode === URL_REQUIRED) return asked
-  const details = { rpcCode: asked.rpcCode, rpcData: asked.data }
+  const details = { rpc: { code: asked.rpcCode, data: asked.data } }
   return new ToolFailureError('tool_error', asked.message, { diagnosis: { details }, cause: asked })
 }
 

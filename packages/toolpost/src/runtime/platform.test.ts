@@ -6,7 +6,7 @@ import { hasProcessGroups, INHERITED_VARIABLES, pageOpener, parentIsGone } from 
 const packages = join(import.meta.dirname, '../../..')
 
 describe('platforms', () => {
-  it.each(['common', 'durable', 'toolpost', 'voice-gateway', 'zwave-mcp-server'])(
+  it.each(['durable', 'toolpost', 'voice-gateway', 'zwave-mcp-server'])(
     'differ in one module of %s: nothing else asks which one it is',
     name => {
       const sources = join(packages, name, 'src')

@@ -132,7 +132,7 @@ describe('a request to a gateway with an issuer', () => {
     expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
   })
 
-  it('[F63] with a forged token is refused: no signature, the public key as a secret, a key of its own', async () => {
+  it('with a forged token is refused: no signature, the public key as a secret, a key of its own', async () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer)
     const [known] = issuer.keys
@@ -206,7 +206,7 @@ describe('keys of an issuer', () => {
     expect([late.status, (await dataOf(late)).error]).toEqual([401, expect.stringContaining('unknown key')])
   })
 
-  it('[F63] are not fetched for every token that names an unknown one', async () => {
+  it('are not fetched for every token that names an unknown one', async () => {
     await using issuer = await TestIssuer.start()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     await using gateway = gatewayFor(issuer)
@@ -230,7 +230,7 @@ describe('keys of an issuer', () => {
     expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
   })
 
-  it('[F63] that are unavailable open no door: 503 while the issuer is down, until it is back', async () => {
+  it('that are unavailable open no door: 503 while the issuer is down, until it is back', async () => {
     await using issuer = await TestIssuer.start()
     const logger = recordingLogger()
     await using gateway = gatewayFor(issuer, {}, { logger, token: OWN })
@@ -268,7 +268,7 @@ describe('keys of an issuer', () => {
     ['answers no JSON', '/keys', () => ({ body: '<html>' })],
     ['answers without end', '/keys', () => ({ body: `{"keys":[],"x":"${'x'.repeat(1_000_000)}"}` })],
     ['fails', description(), () => ({ status: 500 })],
-  ])('[F63] of an issuer that %s are not used', async (_, path, answer) => {
+  ])('of an issuer that %s are not used', async (_, path, answer) => {
     await using issuer = await TestIssuer.start()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     issuer.answers.set(path, answer)
@@ -352,7 +352,7 @@ describe('scopes', () => {
 const MCP_ACCEPT = 'application/json, text/event-stream'
 
 describe('somebody with a token of an issuer', () => {
-  it('[F63] has none of the powers of the owner', async () => {
+  it('has none of the powers of the owner', async () => {
     await using issuer = await TestIssuer.start()
     const approvals = new Approvals()
     await using gateway = gatewayFor(issuer, {}, { approvals, token: OWN })
@@ -401,7 +401,7 @@ describe('somebody with a token of an issuer', () => {
     expect(metrics).toContain('toolpost_caller_calls_total{caller="(oauth)"} 4')
   })
 
-  it('[F63] cannot use the MCP session of another, nor their own with another scope', async () => {
+  it('cannot use the MCP session of another, nor their own with another scope', async () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer, { scopes: SCOPES })
     const send = (token: string, message: object, session?: string) =>
