@@ -39,6 +39,7 @@ const BATCH_MS = 150
 const MAX_EVENT_CHARACTERS = 32_000_000
 
 let wake: (() => void) | undefined
+let stream = new AbortController()
 
 /** Tries to connect now instead of later. */
 export function retryNow(): void {
@@ -58,9 +59,17 @@ export async function followGateway(): Promise<never> {
     lastEventId = event.id ?? lastEventId
     handleEvent(event)
   }
+  // A token that was replaced ends the stream, whose next request then asks for the new one.
+  queryClient.getQueryCache().subscribe(event => {
+    if (event.type !== 'updated' || event.action.type !== 'error') return
+    const { error } = event.action
+    if (error instanceof ApiError && error.status === 401) stream.abort()
+  })
   for (;;) {
+    stream = new AbortController()
     try {
       const response = await request('/api/events', {
+        signal: stream.signal,
         ...(lastEventId !== undefined && { headers: { 'last-event-id': lastEventId } }),
       })
       failures = 0

@@ -52,7 +52,7 @@ export function Messages({ server }: { server: ServerStatus }) {
   if (log.messages === null)
     return <p className="text-muted">This gateway does not keep the messages of its servers.</p>
   return (
-    <div className="flex flex-col gap-2">
+    <div className="flex min-w-0 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
         <input
           type="search"
@@ -151,7 +151,7 @@ function List({
       aria-label="Messages"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
       tabIndex={0}
-      className="card h-[60vh] overflow-y-auto"
+      className="card h-[50vh] overflow-y-auto"
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40
       }}

@@ -33,14 +33,20 @@ export function ServerDetail({ server }: { server: ServerStatus }) {
         label="About this server"
         tabs={[
           { value: 'overview', label: 'Overview', content: <Overview server={server} /> },
-          { value: 'messages', label: 'Messages', content: <Messages server={server} /> },
           {
-            value: 'stderr',
-            label: 'stderr',
-            content: server.stderr ? (
-              <CodeBlock text={server.stderr} label="stderr" className="max-h-[70vh]" />
-            ) : (
-              <p className="text-muted">It has written nothing to stderr.</p>
+            value: 'messages',
+            label: 'Messages and stderr',
+            content: (
+              <div className="grid gap-5 2xl:grid-cols-[2fr_1fr]">
+                <Messages server={server} />
+                <Section title="stderr">
+                  {server.stderr ? (
+                    <CodeBlock text={server.stderr} label="stderr" className="max-h-[60vh]" />
+                  ) : (
+                    <p className="text-muted">It has written nothing to stderr.</p>
+                  )}
+                </Section>
+              </div>
             ),
           },
           ...(hasOffers && state === 'ready'
