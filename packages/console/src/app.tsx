@@ -12,7 +12,7 @@ import {
   SunMoon,
   Wrench,
 } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { useLive } from './api/events.ts'
 import { useApprovals, useHasRuns, useQuestions, useServers } from './api/queries.ts'
@@ -22,6 +22,7 @@ import { useParts } from './router.ts'
 import { type Theme, useTheme } from './theme.ts'
 import { IconButton, Kbd, Spinner } from './ui/controls.tsx'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
+import { openPalette } from './ui/palette-state.ts'
 import { AttentionBar } from './views/approvals/attention-bar.tsx'
 import { HomeView } from './views/home.tsx'
 
@@ -61,8 +62,7 @@ export function usePlaces(): Place[] {
 
 export function App() {
   const needsToken = useLive(live => live.connection.state === 'token')
-  const [isPaletteOpen, setPaletteOpen] = useState(false)
-  usePaletteKeys(() => setPaletteOpen(true))
+  usePaletteKeys()
   if (needsToken) return <TokenPrompt />
   return (
     <div className="flex h-full flex-col md:flex-row">
@@ -73,7 +73,7 @@ export function App() {
       >
         Skip to content
       </button>
-      <SideBar onSearch={() => setPaletteOpen(true)} />
+      <SideBar />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Connection />
         <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto">
@@ -82,7 +82,7 @@ export function App() {
         <AttentionBar />
       </div>
       <BottomBar />
-      <Palette open={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
+      <Palette />
     </div>
   )
 }
@@ -125,7 +125,7 @@ function useCounts(): Record<string, number> {
   return { approvals: approvals + questions, servers: broken.length }
 }
 
-function SideBar({ onSearch }: { onSearch: () => void }) {
+function SideBar() {
   return (
     <aside
       className="hidden w-48 shrink-0 flex-col gap-3 border-r border-line p-3 md:flex"
@@ -137,7 +137,7 @@ function SideBar({ onSearch }: { onSearch: () => void }) {
       </div>
       <button
         type="button"
-        onClick={onSearch}
+        onClick={openPalette}
         className="control flex items-center justify-between text-muted"
       >
         <span className="row">

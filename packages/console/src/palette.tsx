@@ -6,6 +6,7 @@ import { go, hrefTo } from './router.ts'
 import { oneLine } from './text/visible-text.ts'
 import { useTheme } from './theme.ts'
 import { Dialog } from './ui/dialog.tsx'
+import { openPalette, usePalette } from './ui/palette-state.ts'
 import { openConversation } from './views/chat/chat-store.ts'
 
 interface Item {
@@ -18,17 +19,17 @@ interface Item {
 const MAX_SHOWN = 60
 
 /** Ctrl-K, Cmd-K, or `/` outside of a field. */
-export function usePaletteKeys(onOpen: () => void): void {
+export function usePaletteKeys(): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
       if (!isK && (event.key !== '/' || isTyping(event))) return
       event.preventDefault()
-      onOpen()
+      openPalette()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
-  }, [onOpen])
+  }, [])
 }
 
 /** Whether a key belongs to a field, a menu or a dialog. */
@@ -37,10 +38,12 @@ export function isTyping({ target }: Event): boolean {
   return target.closest('input, textarea, select, [contenteditable], [role=dialog], [role=listbox]') !== null
 }
 
-export function Palette({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function Palette() {
+  const { isOpen } = usePalette()
+  const close = () => usePalette.setState({ isOpen: false })
   return (
-    <Dialog title="Search or jump to" open={open} onClose={onClose} bare>
-      <Search onClose={onClose} />
+    <Dialog title="Search or jump to" open={isOpen} onClose={close} bare>
+      <Search onClose={close} />
     </Dialog>
   )
 }

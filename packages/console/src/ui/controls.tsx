@@ -1,5 +1,6 @@
-import { type LucideIcon, X } from 'lucide-react'
+import { type LucideIcon, Search, X } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
+import { openPalette } from './palette-state.ts'
 
 /* The small parts that every view is made of. */
 
@@ -162,6 +163,7 @@ export function ViewHead({ title, children }: { title: string; children?: ReactN
     <header className="flex min-h-12 flex-wrap items-center gap-2 border-b border-line px-4 py-2">
       <h1 className="mr-auto text-base">{title}</h1>
       {children}
+      <IconButton icon={Search} label="Search or jump to" className="md:hidden" onClick={openPalette} />
     </header>
   )
 }

@@ -32,6 +32,7 @@ export function ChatView() {
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ViewHead title="Chat">
           <ModelChoice />
+          <ConversationChoice current={id} />
           <LinkButton href="#/chat" icon={Plus} onClick={() => void openConversation(undefined)}>
             New
           </LinkButton>
@@ -157,6 +158,22 @@ function Composer() {
         )}
       </div>
     </form>
+  )
+}
+
+/** On a narrow screen, instead of the list. */
+function ConversationChoice({ current }: { current: string | undefined }) {
+  const { data: all = [] } = useConversations()
+  if (all.length === 0) return null
+  return (
+    <Select
+      label="Conversation"
+      className="w-36 lg:hidden"
+      placeholder="Earlier …"
+      value={current ?? ''}
+      options={all.map(({ id, name }) => ({ value: id, label: oneLine(name, 40) }))}
+      onChange={id => go(hrefTo(['chat', id]))}
+    />
   )
 }
 
