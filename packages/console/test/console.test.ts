@@ -114,14 +114,22 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     expect(await seriousFindings(page)).toEqual([])
     await card.getByRole('button', { name: 'Deny' }).click()
     expect(await denied).toMatchObject({ isError: true })
+    // Whatever is asked about is shown as text.
+    const args = { deviceName: '<b id="owned">a\u202e</b>', action: 'unlock' }
+    const odd = client.callTool({ name: 'control_lock', arguments: args })
+    await card.getByRole('cell', { name: '<b id="owned">a\\u202e</b>' }).waitFor()
+    expect(await page.locator('#owned').count()).toBe(0)
+    await card.getByRole('button', { name: 'Deny' }).click()
+    expect(await odd).toMatchObject({ isError: true })
     const decided = page.getByRole('region', { name: 'Recently decided' }).getByRole('link')
-    await decided.nth(1).waitFor()
+    await decided.nth(2).waitFor()
     expect(await decided.allInnerTexts()).toEqual([
+      expect.stringMatching(/Unlock <b[\s\S]*denied/),
       expect.stringMatching(/Unlock Back Door Lock[\s\S]*denied/),
       expect.stringMatching(/Unlock Back Door Lock[\s\S]*allowed/),
     ])
     // Waiting for a person is not the tool's time.
-    await decided.nth(1).click()
+    await decided.nth(2).click()
     await page.getByText('Waited', { exact: true }).waitFor()
     await page.getByRole('tab', { name: 'Trace' }).click()
     expect(await page.getByRole('list', { name: 'Stages' }).textContent()).toMatch(/wait.*invoke.*Total/)

@@ -98,7 +98,10 @@ const QUESTION = {
   message: 'Which colour?',
   requestedSchema: {
     type: 'object',
-    properties: { colour: { type: 'string', title: 'Your colour', enum: ['red', 'blue'] } },
+    properties: {
+      colour: { type: 'string', title: 'Your colour', enum: ['red', 'blue'] },
+      password: { type: 'string', title: 'Password' },
+    },
     required: ['colour'],
   },
 }

@@ -80,11 +80,13 @@ describe.runIf(hasBrowser)('forms and results', { timeout: 60_000 }, () => {
     await close()
   })
 
-  it('passes on the question of a tool, and its answer', async () => {
+  it('passes on the question of a tool and its answer, and never has a field for a secret', async () => {
     const { page, close } = await open('/tools/ask')
     await run(page)
     const question = page.getByRole('dialog')
     await question.getByText('Which colour?').waitFor()
+    await question.getByText(/asks for password, which looks like a secret/).waitFor()
+    expect(await question.getByLabel('Password').count()).toBe(0)
     await question.getByRole('combobox', { name: 'Your colour' }).click()
     await page.getByRole('option', { name: 'blue' }).click()
     const send = question.getByRole('button', { name: 'Send' })
