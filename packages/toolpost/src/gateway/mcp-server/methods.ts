@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   isSpecType,
   SUBSCRIPTION_ID_META_KEY,
@@ -12,7 +13,7 @@ import { isText, whyMissing } from '../../tools/results/read-result.ts'
 import { HANDLE_PREFIX, onlyFor } from '../../tools/results/result-store.ts'
 import type { Client } from '../clients.ts'
 import { aborted } from '../http.ts'
-import { MAX_FOLLOWED, MAX_LISTED, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
+import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
 import { type CallToolOptions, callTool, withHelp } from './call-tool.ts'
 import { SuspendedCalls } from './client-call.ts'
 import { ClientTools, KnownClients, type OfferSettings } from './client-tools.ts'
@@ -293,14 +294,16 @@ export class McpMethods {
       ...(uris.length > 0 && { resourceSubscriptions: uris }),
     }
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id }
+    const following = Promise.all(uris.map(uri => this.#catalog.follow(uri).catch(() => () => {})))
+    const subscription = { request, lists, uris }
+    if (Object.keys(honored).length > 0) this.#subscriptions.add(subscription)
+    // What is acknowledged is in force, unless a server takes long to say so.
+    await Promise.race([following, pause(FOLLOWING_MS, undefined, { ref: false })])
     request.notify('notifications/subscriptions/acknowledged', { notifications: honored, _meta })
     if (Object.keys(honored).length === 0) return { _meta }
-    const following = uris.map(uri => this.#catalog.follow(uri).catch(() => () => {}))
-    const subscription = { request, lists, uris }
-    this.#subscriptions.add(subscription)
     await Promise.race([aborted(request.signal), aborted(this.#closing.signal)])
     this.#subscriptions.delete(subscription)
-    for (const stop of await Promise.all(following)) stop()
+    for (const stop of await following) stop()
     return { _meta }
   }
 
