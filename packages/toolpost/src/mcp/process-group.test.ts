@@ -63,7 +63,7 @@ it.runIf(process.platform === 'linux')(
   async () => {
     const program = `${imports}
       import { closeSync, openSync } from 'node:fs'
-      const mcp = new McpIntegration({ servers: { one: hostileServer() }, retry: { attempts: 1 } })
+      const mcp = new McpIntegration({ servers: { one: ${JSON.stringify(hostileServer())} }, retry: { attempts: 1 } })
       mcp.start(new ToolManager())
       await mcp.ready()
       await mcp.stop('one')
