@@ -16,8 +16,6 @@ export interface ToolFigures {
   calls: number
   failures: Failures
   repairs: number
-  /** Calls that a model wrote as text. */
-  salvaged: number
   /** Calls per bucket of the histogram, each counted once, then those over the last bound. */
   durations: number[]
   durationSumMs: number
@@ -45,7 +43,7 @@ export class Metrics {
     const known = this.#tools.get(name)
     if (known) return known
     const durations = new Array<number>(BOUNDS_MS.length + 1).fill(0)
-    const figures = { calls: 0, failures: {}, repairs: 0, salvaged: 0, durations, durationSumMs: 0 }
+    const figures = { calls: 0, failures: {}, repairs: 0, durations, durationSumMs: 0 }
     this.#tools.set(name, figures)
     return figures
   }
@@ -94,9 +92,6 @@ export class Metrics {
       Object.entries(failures).map(([code, count]) => ['', `,code="${code}"`, count]),
     )
     family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', '', repairs]])
-    family('toolpost_salvaged_total', 'counter', "Calls salvaged from a model's text", ({ salvaged }) =>
-      salvaged > 0 ? [['', '', salvaged]] : [],
-    )
     family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram)
     lines.push(
       '# HELP toolpost_calls_in_flight Tool calls in progress',
