@@ -88,6 +88,8 @@ export const MAX_QUESTIONS_OF_ONE = 10
 export const MAX_QUESTION_CHARACTERS = 4_000
 /** How many resources one client may subscribe to. */
 export const MAX_FOLLOWED = 1_000
+/** Log messages of one call that an MCP client gets in a second. */
+export const MAX_LOGS_PER_SECOND = 100
 /** How long a subscription waits for the servers before it is acknowledged. */
 export const FOLLOWING_MS = 500
 

@@ -15,7 +15,7 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import type { Client } from '../clients.ts'
 import { Disconnected, metaOf, onSignal } from '../http.ts'
-import { ELICITATION_MS, PROGRESS_GAP_MS } from '../limits.ts'
+import { ELICITATION_MS, MAX_LOGS_PER_SECOND, PROGRESS_GAP_MS } from '../limits.ts'
 import { type DurableSource, keyProblem, offText } from '../routes/runs.ts'
 import type { SuspendedCalls } from './client-call.ts'
 import type { ClientTools } from './client-tools.ts'
@@ -304,11 +304,17 @@ export function answerOf(response: unknown): QuestionAnswer {
   return { action, ...(isRecord(content) && { content }) }
 }
 
-/** Logs to the client, at the level it asked for and above. */
+/** Logs to the client, at the level it asked for and above. A flood is cut: reading it would keep the client from its other calls. */
 export function logTo(request: McpRequest): Caller['onLog'] {
+  let [since, sent] = [0, 0]
   return message => {
     const lowest = logLevelOf(request)
-    if (lowest !== undefined && levelRank(message.level) >= levelRank(lowest))
-      request.notify('notifications/message', { ...message })
+    if (lowest === undefined || levelRank(message.level) < levelRank(lowest)) return
+    const now = performance.now()
+    if (now - since >= 1_000) [since, sent] = [now, 0]
+    if (++sent <= MAX_LOGS_PER_SECOND) return request.notify('notifications/message', { ...message })
+    if (sent > MAX_LOGS_PER_SECOND + 1) return
+    const data = `More than ${MAX_LOGS_PER_SECOND} log messages in a second: the rest are left out`
+    request.notify('notifications/message', { level: 'warning', logger: 'toolpost', data })
   }
 }
