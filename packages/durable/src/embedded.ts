@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -68,6 +68,7 @@ async function serve(
   const password = await passwordOf(data)
   const child = fork(fileURLToPath(new URL('../dist/embedded-server.js', import.meta.url)), {
     ...{ cwd: '/', detached: true, stdio: 'ignore', execArgv: [] },
+    ...(await asNobody(data)),
   })
   const problem = await new Promise<string | undefined>(resolve => {
     child.once('message', ({ error }: { error?: string }) => resolve(error))
@@ -87,6 +88,23 @@ async function serve(
   return child
 }
 
+/** A user namespace in which root's files belong to `nobody`: PostgreSQL refuses to run as root. */
+const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
+
+/**
+ * How the child process starts if this one is root: in a user namespace, or where those are not allowed as it is, and then
+ * PostgreSQL runs as the user `postgres`, who has to be able to enter the folder.
+ */
+async function asNobody(data: string): Promise<{ execPath?: string; execArgv?: string[] }> {
+  if (process.getuid?.() !== 0) return {}
+  const owner = await stat(data).catch(() => undefined)
+  const { status } = spawnSync('unshare', [...NAMESPACE, 'true'])
+  if (status === 0 && (owner?.uid ?? 0) === 0)
+    return { execPath: 'unshare', execArgv: [...NAMESPACE, process.execPath] }
+  await chmod(dirname(data), (await stat(dirname(data))).mode | 0o011)
+  return {}
+}
+
 /** Kept next to the data folder, which belongs to another user if this process runs as root. */
 async function passwordOf(data: string): Promise<string> {
   const file = `${data}.password`
@@ -94,8 +112,6 @@ async function passwordOf(data: string): Promise<string> {
   if (existsSync(join(data, 'PG_VERSION')))
     throw new DatabaseProblem(`The password of the embedded PostgreSQL is missing: ${file}`)
   await mkdir(dirname(data), { recursive: true })
-  // As root, PostgreSQL runs as another user, who has to get there; what is in the folder stays closed to others.
-  if (process.getuid?.() === 0) await chmod(dirname(data), (await stat(dirname(data))).mode | 0o011)
   await writeFile(file, randomBytes(18).toString('base64url'), { mode: 0o600, flag: 'wx' }).catch(() => {})
   return readFile(file, 'utf8')
 }

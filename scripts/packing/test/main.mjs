@@ -48,11 +48,7 @@ async function small(file) {
   await step('strict types, without the optional packages', () => checkTypes(folder, ['toolpost']))
   await step('missing packages', () => missingParts(folder))
   await step('toolpost-proof', async () => {
-    await makeProject(join(work, 'proof'), [
-      file('toolpost'),
-      file('toolpost-common'),
-      file('toolpost-proof'),
-    ])
+    await makeProject(join(work, 'proof'), [file('toolpost'), file('toolpost-proof')])
     return proof(join(work, 'proof'))
   })
 }

@@ -8,7 +8,7 @@ import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool
 import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import { abortSafely, unwatch, watch } from './abort.ts'
 import type { Deadlines } from './deadlines.ts'
-import { cancelled, type Failure } from './failure.ts'
+import { cancelled, type Failure, toolError } from './failure.ts'
 import { frozenCopy, plainCopy } from './frozen.ts'
 import { logWarning } from './log.ts'
 import type { CallEvent, CallStage, Observers } from './observers.ts'
@@ -112,12 +112,18 @@ export class CallContext implements InvokeOptions {
     this.given = args
     this.options = options ?? NO_OPTIONS
     this.services = services
-    const now = services.clock.now()
-    this.startedAt = this.options.startedAt ?? now
-    this.beforeMs = now - this.startedAt
     this.tool = tool
     this.#args = args
-    if (this.options.signal) watch(this.options.signal, this)
+    const now = services.clock.now()
+    let startedAt = now
+    try {
+      startedAt = this.options.startedAt ?? now
+      if (this.options.signal) watch(this.options.signal, this)
+    } catch (error) {
+      this.failure = toolError(`The options of the call cannot be used: ${describeThrown(error)}`)
+    }
+    this.startedAt = startedAt
+    this.beforeMs = now - startedAt
   }
 
   /** The arguments, fitted and validated, frozen; as given if the call cannot run. */
@@ -138,7 +144,7 @@ export class CallContext implements InvokeOptions {
 
   /** The call cannot run. */
   fail(failure: Failure | undefined): undefined {
-    this.failure = failure
+    this.failure ??= failure
   }
 
   /** The MCP server that the tool comes from. */
