@@ -13,7 +13,7 @@ export interface Case {
   /** What has to be true, and why a user cares. */
   title: string
   why: string
-  /** Where somebody met it, and the rows of our own list of faults. */
+  /** Where somebody met it. */
   issue?: string
   covers?: string[]
   needs?: Feature[]
@@ -26,7 +26,6 @@ export interface Case {
   ending?: 'exit' | 'kill'
   /** Whether `start` is part of the case, and may fail. */
   startMayFail?: boolean
-  /** Whether a failure here fails the whole run. */
   isFatal?: boolean
   /** One call, and what must come of it; cases that need more have a check of their own. */
   call?: { tool: string; args: Args; timeoutMs?: number; repair?: boolean; abort?: 'before' | 'during' }
