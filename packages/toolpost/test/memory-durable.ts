@@ -139,7 +139,7 @@ export class MemoryDatabase {
       },
       requestApproval: (call, asked) => this.#request(call, asked),
       approvalOf: async id => this.approvals.get(id)?.asked,
-      decide: async (id, decision, { by, reason = 'a person said no' } = {}) => {
+      decide: async (id, decision, { by, reason = 'denied by the user' } = {}) => {
         const waiting = this.approvals.get(id)
         this.approvals.delete(id)
         waiting?.settle({ approved: decision === 'approve', reason, by })

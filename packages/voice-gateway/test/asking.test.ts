@@ -31,7 +31,7 @@ async function piped(args: string[], input: string) {
 describe.skipIf(!hasPseudoTerminal)('voice-gateway say at a terminal', LIMIT, () => {
   it.each([
     ['y', 'y\r', 'Good evening to you.'],
-    ['Enter', '\r', 'was denied: a person said no (voice)'],
+    ['Enter', '\r', 'was denied: denied by the user (voice)'],
   ])('asks there, and takes %s', async (_key, keys, answer) => {
     await using person = onTerminal(words('say', 'good evening'), { cwd: temporaryFolder() })
     await person.sees('[y/N] ')
@@ -52,7 +52,7 @@ describe('voice-gateway without a terminal', LIMIT, () => {
 
   it.each([
     ['yes', 'Good evening to you.\n'],
-    ['no', 'was denied: a person said no (voice)'],
+    ['no', 'was denied: denied by the user (voice)'],
   ])('takes the next line of a pipe for the answer: %s', async (line, answer) => {
     const { out, err } = await piped(words('listen', '--no-microphone'), `good evening\n${line}\n`)
     expect(err).toContain('Greet? Say yes or no.')

@@ -82,7 +82,7 @@ describe('a call that needs approval, made by voice', () => {
     await asked(1)
     await say("No, don't!")
     expect(await answer).toMatchObject({
-      calls: [{ success: false, error: expect.stringContaining('denied: a person said no (voice)') }],
+      calls: [{ success: false, error: expect.stringContaining('denied: denied by the user (voice)') }],
     })
     expect(deleted).toEqual([])
     expect(speaker.said.at(-1)).toMatch(/denied/)

@@ -117,7 +117,7 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     const { isError, content } = await answer
     expect(isError).toBe(true)
     expect(content).toMatchObject([
-      { text: expect.stringMatching(/^Tool 'wipe' was denied: a person said no/) },
+      { text: expect.stringMatching(/^Tool 'wipe' was denied: denied by the user/) },
     ])
     expect(place.wipes()).toBe(0)
   })

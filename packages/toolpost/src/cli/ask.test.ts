@@ -28,9 +28,9 @@ describe.skipIf(!hasPseudoTerminal)('toolpost call at a terminal', () => {
   })
 
   it.each([
-    ['Enter', '\r', 'a person said no (cli)'],
-    ['n', 'n\r', 'a person said no (cli)'],
-    ['anything else', 'yikes\r', 'a person said no (cli)'],
+    ['Enter', '\r', 'denied by the user (cli)'],
+    ['n', 'n\r', 'denied by the user (cli)'],
+    ['anything else', 'yikes\r', 'denied by the user (cli)'],
     ['Ctrl-D', '\u0004', 'the question was not answered'],
     ['Ctrl-C', '\u0003', 'the question was not answered'],
   ])('denies it after %s', async (_key, keys, reason) => {
@@ -90,7 +90,7 @@ describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
     await person.sees('you> ', 3)
     person.types('exit\r')
     expect(await person.exit).toBe(0)
-    expect(person.shown()).toContain("Tool 'datetime' was denied: a person said no (chat)")
+    expect(person.shown()).toContain("Tool 'datetime' was denied: denied by the user (chat)")
     expect(person.shown()).not.toContain('did not understand')
   })
 

@@ -81,7 +81,7 @@ async function logInAt(login: ServerLogin, terminal: Terminal, { browser }: Auth
       terminal,
       `${isOpened ? 'Log in in your browser. If it does not open, go to' : 'To log in, go to'}\n\n  ${url}\n`,
     )
-    say(terminal, 'If the browser is on another machine, paste the address it ends up at here.')
+    say(terminal, 'If the browser is on another machine, paste the final redirect URL here.')
     readAnswers(
       answer => void answers.take(answer).catch(error => say(terminal, describeError(error))),
       over.signal,

@@ -233,7 +233,7 @@ describe('a tool that asks whoever made the call', () => {
     expect(await result).toMatchObject({ success: true, waited_ms: 3 * MINUTE })
   })
 
-  it('is told that there is nobody to ask by having no way to', async () => {
+  it('is told that this caller cannot answer prompts by having no way to', async () => {
     const { executor } = asking(({ ask }) => String(ask))
     expect(await executor.execute('tool')).toBe('undefined')
   })

@@ -142,12 +142,12 @@ describe.each(CLIENTS)('a client of the %s that can ask its person', (_name, con
     expect(asked).toHaveLength(2)
   })
 
-  it('reads that a person said no if they decline', async () => {
+  it('reads that denied by the user if they decline', async () => {
     await using gateway = await serveDelete()
     await using client = await connect(gateway, answering('decline'))
     expect(await client.call('delete', { path: 'a' })).toMatchObject({
       isError: true,
-      content: [{ text: "Tool 'delete' was denied: a person said no (mcp)" }],
+      content: [{ text: "Tool 'delete' was denied: denied by the user (mcp)" }],
     })
     expect(gateway.runs).toEqual([])
   })
@@ -352,7 +352,7 @@ describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, 
 
   it.each([
     ['accept', { content: [{ text: '{"echo":{"x":1}}' }] }],
-    ['decline', { isError: true, content: [{ text: "Tool 'echo' was denied: a person said no (mcp)" }] }],
+    ['decline', { isError: true, content: [{ text: "Tool 'echo' was denied: denied by the user (mcp)" }] }],
     [
       'cancel',
       { isError: true, content: [{ text: expect.stringContaining('nobody answered within 0.3 s') }] },

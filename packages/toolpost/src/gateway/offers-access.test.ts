@@ -147,7 +147,7 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
     await owner.call('release')
     await holding
     expect(JSON.stringify([ada.logs, bob.logs, owner.logs])).not.toContain('hers')
-    expect(harness.log.text()).toContain('there is nobody to ask: Whose question?')
+    expect(harness.log.text()).toContain('this caller cannot answer prompts: Whose question?')
   })
 })
 

@@ -241,7 +241,7 @@ describe('questions of server-everything', () => {
       const first = call('trigger-url-elicitation', { url: 'https://example.com/x', errorPath: true })
       await answer((await open()).id, { action: 'accept' })
       expect((await dataOf(first)).error).toMatch(
-        /^The server wants this done in a browser first: .* The page was opened; call again once you are done there$/,
+        /^Open this page first, then call again: .* The page was opened; call again once you are done there$/,
       )
       const script = gateway.post('/api/tools/trigger-url-elicitation/call', {
         url: 'https://example.com/y',

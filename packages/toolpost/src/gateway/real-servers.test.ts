@@ -177,7 +177,7 @@ describe('server-everything behind the gateway', () => {
     async (_, connect) => {
       await using client = await connect(http())
       expect(textIn(await client.call('trigger-elicitation-request'))).toMatch(/declined/i)
-      expect(harness.log.text()).toContain('there is nobody to ask')
+      expect(harness.log.text()).toContain('this caller cannot answer prompts')
       const sampled = await client.call('trigger-sampling-request', { prompt: 'x' })
       expect(sampled).toMatchObject({ isError: true })
       expect(textIn(sampled)).toContain('No model is available for sampling')

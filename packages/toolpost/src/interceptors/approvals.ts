@@ -122,7 +122,7 @@ export class Approvals {
 
   /** Decides; `undefined` if nothing waits under that id: already decided, expired or never asked. */
   decide(id: string, decision: 'approve' | 'deny', about: Decision = {}): Approval | undefined {
-    const { by, reason = by === undefined ? 'a person said no' : `a person said no (${by})` } = about
+    const { by, reason = by === undefined ? 'denied by the user' : `denied by the user (${by})` } = about
     const entry = this.#entries.get(id)
     const approval = entry?.approval ?? this.#shared.find(each => each.id === id)
     if (approval?.state !== 'waiting') return undefined

@@ -60,12 +60,12 @@ describe('what a server asks', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('is declined if there is nobody to ask, and said', async () => {
+  it('is declined if this caller cannot answer prompts, and said', async () => {
     const { requests, refused } = requestsOf()
     expect(await requests.answer('elicitation/create', { message: 'Name?' }, {})).toEqual({
       action: 'decline',
     })
-    expect(refused).toEqual(['The server asked a question, but there is nobody to ask: Name?'])
+    expect(refused).toEqual(['The server asked a question, but this caller cannot answer prompts: Name?'])
   })
 
   it.each([
@@ -146,7 +146,7 @@ describe('two callers with calls under way on one server', () => {
     )
     expect(json(asking)).toEqual({ answered: { action: 'decline' } })
     expect([ada.asked, bob.asked, logs]).toEqual([[], [], []])
-    expect(log.text()).toContain('there is nobody to ask: Whose?')
+    expect(log.text()).toContain('this caller cannot answer prompts: Whose?')
     await executor.run({ name: 'release' })
     await holding
     expect(json(await executor.run({ name: 'ask' }, { ask: bob.ask, peer: 'bob' }))).toMatchObject({

@@ -101,7 +101,7 @@ export class ServerRequests {
     const questions = this.#addressesIn(error.data)
     if (questions.length === 0) return error
     const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
-    const first = `The server wants this done in a browser first: ${wanted}`
+    const first = `Open this page first, then call again: ${wanted}`
     if (from.onAddresses) from.onAddresses(questions)
     else if (from.ask) {
       const answer = await askEach(questions, from.ask)
@@ -142,7 +142,7 @@ export class ServerRequests {
     const { message, requestedSchema, url, mode } = params
     const text = typeof message === 'string' ? message : ''
     if (!from?.ask) {
-      onRefused(`The server asked a question, but there is nobody to ask: ${safeText(text, 200)}`)
+      onRefused(`The server asked a question, but this caller cannot answer prompts: ${safeText(text, 200)}`)
       return { action: 'decline' }
     }
     const problem = problemOf(text, mode === 'url' ? url : requestedSchema, mode === 'url')

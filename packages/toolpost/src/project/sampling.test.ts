@@ -81,7 +81,7 @@ describe('a server that asks for a message of a model', () => {
       const result = await project.executor.run(TRIGGER, { origin: 'cli', ask: async () => ({ action }) })
       return { text: JSON.stringify(result), said }
     }
-    expect((await run({ model: 'ollama:qwen3:0.6b' }, 'decline')).text).toContain('a person said no (cli)')
+    expect((await run({ model: 'ollama:qwen3:0.6b' }, 'decline')).text).toContain('denied by the user (cli)')
     const rule = { tools: 'everything__sampling', then: 'deny', because: 'tokens are dear' }
     const denied = await run({ model: 'ollama:qwen3:0.6b', policy: [rule] })
     expect(denied.text).toContain("Tool 'everything__sampling' was denied: tokens are dear")

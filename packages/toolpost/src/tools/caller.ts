@@ -84,7 +84,7 @@ export interface AskedBy {
 export interface Caller {
   /** The caller's identity, compared by reference, so that questions reach nobody else. `ask` or the name if left out. */
   readonly peer?: unknown
-  /** Asks the person behind the call; left out if there is nobody to ask. */
+  /** Asks the person behind the call; left out if this caller cannot answer prompts. */
   readonly ask?: Ask | undefined
   readonly sample?: Sample | undefined
   /** The folders that the client works in: the result of MCP's `roots/list`. */
