@@ -1,4 +1,9 @@
 #!/usr/bin/env node
-import { main } from '../dist/cli.js'
+import { existsSync } from 'node:fs'
 
-await main(process.argv.slice(2))
+const program = new URL('../dist/cli.js', import.meta.url)
+if (existsSync(program)) await (await import(program.href)).main(process.argv.slice(2))
+else {
+  process.stderr.write('toolpost-proof is not built yet. Run: npm run build\n')
+  process.exitCode = 2
+}

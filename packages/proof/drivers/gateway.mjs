@@ -11,11 +11,9 @@ const MAX_CALLS = 256
 let running = 0
 const waiting = []
 
-/** What both of its interfaces support. */
 export const supports = [...basics, 'connectTimeout', 'progress', 'validate', 'reconnect', 'listChanged']
 
 let child
-/** Its URL, and the headers of every request. */
 export const gateway = { url: '', headers: {} }
 
 export const pid = () => child.pid

@@ -41,7 +41,6 @@ export async function call(tool, args, options) {
   return { ok: true, text: blocks.map(block => block.text ?? JSON.stringify(block)).join('\n'), images }
 }
 
-/** A model that calls the tool, and then is done. */
 function callingModel(name, args) {
   const called = {
     type: 'function_call',

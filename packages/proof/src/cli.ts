@@ -63,7 +63,6 @@ async function run(args: string[]): Promise<void> {
   process.exitCode = bad.length > 0 ? 1 : 0
 }
 
-/** A few at a time; the reports are in the order of the drivers. */
 async function runDrivers(
   sources: readonly DriverSource[],
   only: readonly string[],

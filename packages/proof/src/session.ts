@@ -40,7 +40,6 @@ const HOPELESS_MS = 1_500
 const BOOT_MS = 60
 
 const job: Job = JSON.parse(process.argv[2] ?? '{}')
-/** How many times slower than idle the machine is. */
 const slowness = Math.max(1, (Date.now() - job.startedAt) / BOOT_MS)
 const ledger = new Ledger(job.ledger)
 const cases = job.ids.map(id => CASES.find(each => each.id === id) as Case)
