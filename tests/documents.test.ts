@@ -7,7 +7,7 @@ import { anchors, documents } from './markdown.ts'
 import { root, sourceFiles } from './project.ts'
 
 /** Faults of features that are not there yet. */
-const PLANNED = ['F63', 'F64', 'F68', 'F69', 'F70', 'F71', 'F72']
+const PLANNED = ['F63', 'F70', 'F71']
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 describe('the documents', () => {
