@@ -4,12 +4,9 @@ import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { executorTarget } from './executor.mjs'
 import { gatewayTarget } from './gateway.mjs'
-import { httpServerTarget } from './http-server.mjs'
-import { mqttTarget } from './mqtt.mjs'
-import { stdioServerTarget } from './stdio-server.mjs'
-import { wavTarget } from './wav.mjs'
+import { httpTarget, stdioTarget } from './server.mjs'
 
-const TARGETS = [executorTarget, stdioServerTarget, httpServerTarget, gatewayTarget, wavTarget, mqttTarget]
+const TARGETS = [executorTarget, stdioTarget, httpTarget, gatewayTarget]
 /** Generous, because the machine may be busy with other work. */
 const HANG_MS = 30_000
 const MAX_GROWTH_MB = 50

@@ -59,12 +59,12 @@ export async function stop() {
 
 /** Runs it when fewer than `MAX_CALLS` others are under way. */
 export async function inTurn(call) {
-  if (running >= MAX_CALLS) await new Promise(resolve => waiting.push(resolve))
-  else running++
+  while (running >= MAX_CALLS) await new Promise(resolve => waiting.push(resolve))
+  running++
   try {
     return await call()
   } finally {
-    if (waiting.length > 0) waiting.shift()()
-    else running--
+    running--
+    waiting.shift()?.()
   }
 }

@@ -7,6 +7,7 @@ export interface Entry {
   at: number
   pid: number
   what: 'start' | 'list' | 'call' | 'effect' | 'fault' | 'answer' | 'cancelled' | 'child' | 'fetch'
+  tool?: string
   key?: string
   args?: Record<string, unknown>
   /** Which fault; the size of the arguments; the port of a server; the process id of a child. */

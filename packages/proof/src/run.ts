@@ -1,6 +1,5 @@
-// Runs cases on a driver. Cases with the same servers share a session, a process, until one ends it or fails.
-// Everything the driver can do wrong ends there: it may throw, hang, crash, print to stdout or leave
-// processes behind.
+// Runs cases on a driver. Cases with the same servers share a session, a process, until one ends it or fails: all that a
+// driver can do wrong ends there.
 import { fork } from 'node:child_process'
 import { on } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -13,7 +13,7 @@ import type { Driver, ServerSpec } from './driver.ts'
 import { Ledger, note } from './ledger.ts'
 import { waitUntil } from './processes.ts'
 import type { Verdict } from './run.ts'
-import { SETTINGS_VARIABLE, type ServerSettings } from './server/tools.ts'
+import type { ServerSettings } from './server/tools.ts'
 import { CaseFailure, messageOf, NO_ANSWER, Trial, within } from './trial.ts'
 
 export interface Job {
@@ -86,8 +86,8 @@ async function start({ over, faults = {}, hasSecond, startMayFail }: Case): Prom
   await new Promise<void>(resolve => trap.listen(0, '127.0.0.1', resolve))
   const spec = (more: Partial<ServerSettings>): ServerSpec => ({
     command: process.execPath,
-    args: [SERVER],
-    env: serverEnv(more),
+    args: serverArgs(more),
+    env: {},
   })
   const server = over === 'http' ? { url: await startHttpServer() } : spec({ faults })
   const servers = { server, ...(hasSecond && { second: spec({ prefix: 'second_' }) }) }
@@ -100,19 +100,16 @@ async function start({ over, faults = {}, hasSecond, startMayFail }: Case): Prom
   }
 }
 
-function serverEnv(more: Partial<ServerSettings>): Record<string, string> {
+function serverArgs(more: Partial<ServerSettings>): string[] {
   const trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}`
   const settings: ServerSettings = { ledger: ledger.file, faults: {}, prefix: '', trapUrl, ...more }
-  return { [SETTINGS_VARIABLE]: JSON.stringify(settings) }
+  return [SERVER, JSON.stringify(settings)]
 }
 
 /** Starts the server over HTTP; if it was started before, afresh on the same port. Returns its URL. */
 async function startHttpServer(): Promise<string> {
   httpServer?.kill('SIGKILL')
-  const child = spawn(process.execPath, [SERVER], {
-    env: { ...process.env, ...serverEnv({ port }) },
-    stdio: 'ignore',
-  })
+  const child = spawn(process.execPath, serverArgs({ port }), { stdio: 'ignore' })
   httpServer = child
   const entry = () => ledger.entries('start').find(({ pid }) => pid === child.pid)
   if (!(await waitUntil(() => entry() !== undefined, START_MS))) throw new Error('The server did not start')

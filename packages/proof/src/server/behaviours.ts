@@ -1,5 +1,4 @@
-// What the tools of the misbehaving server do. Every effect, fault and late answer is in the ledger before it
-// happens.
+// What the tools of the misbehaving server do. Every effect, fault and late answer is in the ledger before it happens.
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Entry } from '../ledger.ts'
@@ -50,6 +49,7 @@ const misbehaviours: Record<string, Behaviour> = {
     const [before = '', after = ''] = line({ id: call.id, result: textResult(`${call.key} @`) }).split('@')
     call.raw(Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xfe, 0xc3]), Buffer.from(after)]))
   },
+  raw: call => call.raw(String(call.args.raw).replaceAll('"$id"', JSON.stringify(call.id))),
   huge: call => call.raw(line({ id: call.id, result: textResult('x'.repeat(HUGE_BYTES)) })),
   stderr: call => {
     process.stderr.write(`${'e'.repeat(999)}\n`.repeat(STDERR_BYTES / 1_000))

@@ -1,12 +1,19 @@
-// An MCP server over stdio or Streamable HTTP that misbehaves on request. JSON-RPC by hand, so that it can be
-// wrong.
+// An MCP server over stdio or Streamable HTTP that misbehaves on request. JSON-RPC by hand, so that it can be wrong.
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { note } from '../ledger.ts'
 import { behaviours, type Call, otherwise, type Reply } from './behaviours.ts'
-import { type ListedTool, listedTools, SETTINGS_VARIABLE, type ServerSettings } from './tools.ts'
+import { type ListedTool, listedTools, type ServerSettings } from './tools.ts'
+
+/** What a module adds for tests of its own: tools in place of ours, what they do, and other answers to messages. */
+interface Extension {
+  tools?: ListedTool[]
+  behaviours?: Record<string, (call: Call) => void | Promise<void>>
+  /** Whether it answered. */
+  handle?(message: Message, reply: Reply): boolean
+}
 
 interface Message {
   id?: number | string
@@ -17,9 +24,10 @@ interface Message {
   }
 }
 
-const settings: ServerSettings = JSON.parse(process.env[SETTINGS_VARIABLE] ?? '{}')
+const settings: ServerSettings = JSON.parse(process.argv[2] ?? '{}')
 const { ledger, faults, port, prefix } = settings
-let tools = listedTools(settings)
+const extension: Extension = settings.extension ? await import(settings.extension) : {}
+let tools = extension.tools ?? listedTools(settings)
 const calls = new Map<unknown, Call>()
 
 const changed = (name: string, by: Partial<ListedTool>) =>
@@ -42,7 +50,9 @@ function change(call: Call): void {
   call.send({ id: call.id, result: { content: [{ type: 'text', text: 'changed' }] } })
 }
 
-function handle({ id, method, params = {} }: Message, reply: Reply): void {
+function handle(message: Message, reply: Reply): void {
+  const { id, method, params = {} } = message
+  if (extension.handle?.(message, reply)) return
   if (method === 'initialize') {
     if (faults.hangs) return note(ledger, { what: 'fault', detail: 'hang' })
     const capabilities = { tools: { listChanged: true }, logging: {} }
@@ -73,12 +83,12 @@ function startCall(id: number | string, params: NonNullable<Message['params']>, 
   calls.set(id, call)
   // Large arguments are not kept: their size is enough.
   const size = JSON.stringify(args).length
-  note(ledger, { what: 'call', key, detail: size, ...(size < 10_000 && { args }) })
+  note(ledger, { what: 'call', tool, key, detail: size, ...(size < 10_000 && { args }) })
   const own = tool.slice(prefix.length)
   if (!tools.some(({ name }) => name === tool))
     reply.send({ id, error: { code: -32_602, message: `Unknown tool: ${tool}` } })
   else if (own === 'change') change(call)
-  else void (behaviours[own] ?? otherwise)(call)
+  else void (extension.behaviours?.[tool] ?? behaviours[own] ?? otherwise)(call)
 }
 
 const wire = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
@@ -135,8 +145,8 @@ function serveHttp(listenOn: number): void {
 
   /** Answers as an event stream, which begins at once, or with a page in place of it. */
   function replyTo({ id, params }: Message, response: ServerResponse): Pick<Reply, 'send' | 'raw'> {
-    const isPage = params?.arguments?.kind === 'html'
-    response.writeHead(200, { 'content-type': isPage ? 'text/html' : 'text/event-stream' }).flushHeaders()
+    const { status = 200, type = 'text/event-stream' } = params?.arguments ?? {}
+    response.writeHead(Number(status), { 'content-type': String(type) }).flushHeaders()
     response.on('close', () => {
       if (!response.writableEnded) calls.get(id)?.note('cancelled', 'disconnected')
     })

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The environment of the server: `ServerSettings` as JSON. */
-export const SETTINGS_VARIABLE = 'TOOLPOST_PROOF_SERVER'
-
+/** The server's only argument, as JSON. */
 export interface ServerSettings {
   ledger: string
   faults: StartFaults
@@ -10,6 +8,8 @@ export interface ServerSettings {
   port?: number
   /** In front of every tool's name, for a second server. */
   prefix: string
+  /** A module that adds to this server. */
+  extension?: string
   /** Where a schema with a remote `$ref` points. */
   trapUrl: string
 }
@@ -50,22 +50,10 @@ export function listedTools({ faults, trapUrl, prefix }: ServerSettings): Listed
   const listed = JSON.stringify([...data.ordinary, ...hostile]).replace('$trap', trapUrl)
   const tools: ListedTool[] = JSON.parse(listed)
   for (const tool of tools) {
-    Object.assign(tool.inputSchema.properties ?? {}, LARGE_SCHEMAS[tool.name]?.())
+    if (tool.name === 'deep') Object.assign(tool.inputSchema.properties ?? {}, { nested: deepSchema() })
     tool.name = `${prefix}${tool.name}`
   }
   return tools
 }
 
-/** Properties that are too large to be written down. */
-const LARGE_SCHEMAS: Record<string, () => Schema> = {
-  deep: () => ({ nested: JSON.parse(`${'{"properties":{"inner":'.repeat(1_000)}{}${'}}'.repeat(1_000)}`) }),
-  /** Every level tries eight variants of the next, and none of them fits. */
-  exponential: () => {
-    const $defs: Schema = { level0: { type: 'object', required: ['never'] } }
-    for (let level = 1; level <= 9; level++) {
-      const next = { properties: { inner: { $ref: `#/properties/nested/$defs/level${level - 1}` } } }
-      $defs[`level${level}`] = { anyOf: Array.from({ length: 8 }, () => next) }
-    }
-    return { nested: { $ref: '#/properties/nested/$defs/level9', $defs } }
-  },
-}
+const deepSchema = () => JSON.parse(`${'{"properties":{"inner":'.repeat(1_000)}{}${'}}'.repeat(1_000)}`)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import type { ConsoleLine } from '../../test/console-line.ts'
 import { dataOf } from '../../test/gateway.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { eventsIn, hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { startUp } from '../../test/up.ts'
 
 const { folder: parent, toolpost } = commandLine()
@@ -22,7 +22,7 @@ function home(settings: object = {}) {
   const config = join(folder, 'toolpost.json')
   const disk = hostileServer({ label: 'done', journal, tools })
   writeFileSync(config, JSON.stringify({ model: 'offline', mcpServers: { disk }, ...settings }))
-  const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])
+  const lines = () => eventsIn(journal)
   return {
     folder,
     config,

@@ -1,11 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 
@@ -15,11 +14,11 @@ const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 /** A configuration with a hostile server behind, and what happened there. */
 function withHostileServer() {
   const journal = join(folder, `journal-${crypto.randomUUID()}`)
-  const lines = () => readFileSync(journal, 'utf8').split('\n')
+  const lines = () => eventsIn(journal)
   return {
     config: configFile({ mcpServers: { hostile: hostileServer({ journal }) } }),
     count: (event: string) => lines().filter(line => line === event).length,
-    pids: () => lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : [])),
+    pids: () => pidsIn(journal),
   }
 }
 
@@ -115,7 +114,7 @@ const callOf = (id: number, name: string, args: object = {}) => ({
 
 describe('stdout of toolpost serve --stdio', () => {
   it('answers before a server behind is there, which is never', async () => {
-    const config = configFile({ mcpServers: { dumb: hostileServer({ neverShakesHands: true }) } })
+    const config = configFile({ mcpServers: { dumb: hostileServer({ hangs: true }) } })
     const server = raw(['--config', config])
     server.send(initialize)
     server.send(callOf(2, 'echo', { n: 1 }))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { outputOf } from '../../../../tests/output-of.ts'
 import { commandLine } from '../../test/command.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 
 const { folder, configFile } = commandLine()
@@ -35,14 +35,11 @@ function silentServer() {
 /** A server whose tools may hang, and what happened there. */
 function withHostileServer() {
   const journal = join(folder, `journal-${crypto.randomUUID()}`)
-  const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])
+  const lines = () => eventsIn(journal)
   return {
     config: configFile({ mcpServers: { hostile: hostileServer({ journal }) } }),
     lines,
-    running: () =>
-      lines()
-        .flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : []))
-        .filter(isRunning),
+    running: () => pidsIn(journal).filter(isRunning),
   }
 }
 

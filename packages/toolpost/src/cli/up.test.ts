@@ -7,7 +7,7 @@ import { commandLine } from '../../test/command.ts'
 import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
 import { dataOf } from '../../test/gateway.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import type { StoredCall } from '../history/index.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 
@@ -76,7 +76,7 @@ describe('toolpost up', () => {
   it('says within two seconds what is there, what is not and why, and goes on connecting', async () => {
     const mcpServers = {
       good: hostileServer({ label: 'good', tools: [{ name: 'lamp', inputSchema: { type: 'object' } }] }),
-      dumb: hostileServer({ neverShakesHands: true }),
+      dumb: hostileServer({ hangs: true }),
       broken: { command: 'no-such-command-anywhere' },
     }
     await using running = await up({ mcpServers, mcp: { retry: { attempts: 1 } } })
@@ -110,7 +110,7 @@ describe('toolpost up', () => {
     const journal = join(folder, 'drain-journal')
     await using running = await up({ mcpServers: { hostile: hostileServer({ journal }) } })
     await ready(running)
-    const lines = () => readFileSync(journal, 'utf8').split('\n')
+    const lines = () => eventsIn(journal)
     const answer = call(running, 'stuck')
     await expect.poll(() => lines().includes('call stuck'), PATIENCE).toBe(true)
     running.child.kill('SIGTERM')
@@ -119,7 +119,7 @@ describe('toolpost up', () => {
     running.child.kill('SIGINT')
     expect(await answer).toMatchObject({ success: false, code: 'cancelled' })
     expect(await running.exit).toBe(0)
-    const pids = lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : []))
+    const pids = pidsIn(journal)
     expect(pids.filter(isRunning)).toEqual([])
   })
 

@@ -266,7 +266,7 @@ describe('processes that do not want to go', () => {
   })
 
   it('[F16] a server that ignores SIGTERM and the end of its stdin is ended within 5 s', async () => {
-    const server = await startHostile({ ignoresSigterm: true })
+    const server = await startHostile({ isStubborn: true })
     const { pid = 0 } = server.status()
     await server.mcp.close()
     expect(isRunning(pid)).toBe(false)
@@ -318,7 +318,7 @@ describe('crowds and starts', () => {
 
   it('[F19] a handshake that never ends is a failed attempt, and its process is not left behind', async () => {
     await using server = await startHostile(
-      { neverShakesHands: true },
+      { hangs: true },
       {},
       { retry: { attempts: 2, baseDelayMs: 1 }, connectTimeoutMs: 300 },
     )

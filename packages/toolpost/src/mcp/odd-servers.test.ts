@@ -32,9 +32,10 @@ describe('odd servers and listeners', () => {
   })
 
   it('a server whose first line begins with a byte order mark is understood', async () => {
-    const { command, args, env } = hostileServer()
-    const script = `process.stdout.write('\\ufeff'); import(${JSON.stringify(`file://${args[0]}`)})`
-    const mcp = new McpIntegration({ servers: { odd: { command, args: ['-e', script], env } } })
+    const { command, args } = hostileServer()
+    const [file, settings] = args.map(arg => JSON.stringify(arg))
+    const script = `process.argv[2] = ${settings}; process.stdout.write('\\ufeff'); import(${file})`
+    const mcp = new McpIntegration({ servers: { odd: { command, args: ['-e', script] } } })
     mcp.start(new ToolManager())
     await mcp.ready()
     expect(mcp.status()).toMatchObject([{ state: 'ready', junkLines: 0 }])

@@ -14,7 +14,7 @@ const imports = `
 /** A program with a server that ignores whatever it can, and a child of that server. */
 async function programWithServer(ending: string) {
   const program = `${imports}
-    const mcp = new McpIntegration({ servers: { stubborn: ${JSON.stringify(hostileServer({ ignoresSigterm: true }))} } })
+    const mcp = new McpIntegration({ servers: { stubborn: ${JSON.stringify(hostileServer({ isStubborn: true }))} } })
     const tools = new ToolManager()
     mcp.start(tools)
     await mcp.ready()

@@ -183,7 +183,7 @@ describe('secrets', () => {
   it('[F34] of the configuration are in no log, no status and no result', async () => {
     const secret = 'sk-very-secret-value'
     const entry = hostileServer({ stderr: `starting with ${secret}`, healthyStarts: 1_000 })
-    const servers = { mine: { ...entry, env: { ...entry.env, MY_API_KEY: secret } } }
+    const servers = { mine: { ...entry, env: { MY_API_KEY: secret } } }
     await using server = await startServers(servers)
     expect(server.status().stderr).toBe('starting with [removed]')
     const result = await server.executor.run({ name: 'die', args: { stderr: `dying with ${secret}` } })

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { gatedServer } from '../../test/gated-server.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { examine } from '../cli/doctor.ts'
 import { stopSignals } from '../cli/stop-signals.ts'
 import { say } from '../cli/terminal.ts'
@@ -61,8 +61,7 @@ function open(config: ToolpostConfig, { isExample = false, brokenServers = {}, .
 
 function withJournal() {
   const journal = join(folder, `journal-${crypto.randomUUID()}`)
-  const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])
-  const pids = () => lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : []))
+  const pids = () => pidsIn(journal)
   return { config: { mcpServers: { hostile: hostileServer({ journal }) } }, pids }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ToolExecutor } from '../../src/executor/executor.ts'
@@ -7,7 +7,7 @@ import type { ServerEntry } from '../../src/mcp/server-entry.ts'
 import type { ServerStatus } from '../../src/mcp/server-status.ts'
 import { type RecordingLogger, recordingLogger } from '../../src/testing/recording-logger.ts'
 import { ToolManager } from '../../src/tools/tool-manager.ts'
-import { type HostileFaults, hostileServer } from './hostile-server.ts'
+import { eventsIn, type HostileFaults, hostileServer } from './hostile-server.ts'
 
 /** Servers with everything a test needs around them. */
 export interface Harness {
@@ -74,12 +74,7 @@ export function hostileHarness(
   return {
     ...harness,
     journal,
-    count: event =>
-      existsSync(journal)
-        ? readFileSync(journal, 'utf8')
-            .split('\n')
-            .filter(line => line === event).length
-        : 0,
+    count: event => eventsIn(journal).filter(each => each === event).length,
     async [Symbol.asyncDispose]() {
       await harness.mcp.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,8 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 /** What a hostile server does wrong on its own. Misbehaviour in a call is requested by the call. */
 export interface HostileFaults {
-  /** A file that gets a line for every start, call and cancellation; it survives the server's crashes. */
+  /** The server's ledger of starts, lists, calls and cancellations: `eventsIn` reads it. It survives crashes. */
   journal?: string
   /** How many of its first starts crash; needs the journal to count them. */
   crashes?: number
@@ -13,10 +15,6 @@ export interface HostileFaults {
   stderr?: string
   /** Lines written to stdout at every start. */
   junk?: string[]
-  /** Never answers `initialize`. */
-  neverShakesHands?: boolean
-  /** Keeps running when its stdin ends and on SIGTERM. */
-  ignoresSigterm?: boolean
   /** How much it writes to stderr when its stdin ends, before it exits. */
   stderrBytesAtClose?: number
   /** How many children it starts; they hold its pipes open. */
@@ -30,20 +28,48 @@ export interface HostileFaults {
   toolCount?: number
   /** Announces that its tools changed after every list of them. */
   listStorm?: boolean
+  /** Never answers `initialize`. */
+  hangs?: boolean
+  /** Keeps running when its stdin ends and on SIGTERM. */
+  isStubborn?: boolean
 }
 
+const SERVER = new URL('../../../proof/dist/server/main.js', import.meta.url)
+const EXTENSION = new URL('./extension.mjs', import.meta.url)
+
 /**
- * An `mcpServers` entry for a server that misbehaves on request: through these faults, and through tools named after
- * what they do (`never`, `die`, `half_line`, `wrong_id`, `flood_stderr`, …).
+ * An `mcpServers` entry for the misbehaving server of `packages/proof`, with more tools named after what they do (`never`,
+ * `die`, `half_line`, `wrong_id`, `flood_stderr`, …).
  */
-export function hostileServer(faults: HostileFaults = {}): {
+export function hostileServer({ journal = devNull, hangs, isStubborn, ...hostile }: HostileFaults = {}): {
   command: string
   args: string[]
-  env: Record<string, string>
 } {
-  return {
-    command: process.execPath,
-    args: [fileURLToPath(new URL('./server.mjs', import.meta.url))],
-    env: { TOOLPOST_HOSTILE_FAULTS: JSON.stringify(faults) },
-  }
+  const faults = { hangs, isStubborn }
+  const settings = { ledger: journal, faults, prefix: '', trapUrl: '', extension: EXTENSION.href, hostile }
+  return { command: process.execPath, args: [fileURLToPath(SERVER), JSON.stringify(settings)] }
+}
+
+interface Entry {
+  what: string
+  pid: number
+  tool?: string
+}
+
+function entriesIn(journal: string): Entry[] {
+  const text = existsSync(journal) ? readFileSync(journal, 'utf8') : ''
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line))
+}
+
+/** What happened at a server: `start`, `list`, `call <tool>`, `cancelled`. */
+export function eventsIn(journal: string): string[] {
+  return entriesIn(journal).map(({ what, tool }) => (tool === undefined ? what : `${what} ${tool}`))
+}
+
+/** The processes of a server, one for each start. */
+export function pidsIn(journal: string): number[] {
+  return entriesIn(journal).flatMap(({ what, pid }) => (what === 'start' ? [pid] : []))
 }

@@ -1,0 +1,158 @@
+// What our own tests need of the misbehaving server of `packages/proof` beyond its tools: faults at the start, and tools
+// that do wrong what a test asks for.
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, readFileSync } from 'node:fs'
+import { changedTools, HOSTILE_TOOLS, numberedTools } from './tool-list.mjs'
+
+const { ledger, hostile: faults } = JSON.parse(process.argv[2])
+const text = value => ({ content: [{ type: 'text', text: value }] })
+const number = (value, otherwise) => (typeof value === 'number' ? value : otherwise)
+const answer = (call, value) => call.send({ id: call.id, result: text(value) })
+const late = new Map()
+const stuck = new Set()
+
+export const tools = [...(faults.tools ?? HOSTILE_TOOLS), ...numberedTools(faults.toolCount ?? 0)]
+
+const own = {
+  echo: call => answer(call, String(call.args.text)),
+  write: call => answer(call, 'written'),
+  answer: ({ id, args, raw, send }) => {
+    if (typeof args.raw === 'string') raw(`${args.raw.replaceAll('$id', String(id))}\n`)
+    else send({ id, result: args.result })
+  },
+  refuse: ({ id, args, send }) => send({ id, error: args.error }),
+  die,
+  die_reading: dieOften,
+  die_idempotent: dieOften,
+  half_line: ({ id, raw }) => {
+    raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"ty`)
+    process.exit(number(faults.crashCode, 0))
+  },
+  never: () => {},
+  late: call => void late.set(call.id, call),
+  wrong_id: ({ id, send }) => send({ id: Number(id) + 500_000, result: text('not yours') }),
+  twice: call => {
+    answer(call, 'first')
+    answer(call, 'second')
+  },
+  junk: call => {
+    for (const line of call.args.lines ?? ['Server is listening']) call.raw(`${line}\n`)
+    answer(call, 'after the junk')
+  },
+  flood_stderr: call => {
+    floodStderr(number(call.args.bytes, 1_000_000))
+    answer(call, 'after the flood')
+  },
+  endless_line: ({ args, raw }) => {
+    const chunk = 'x'.repeat(1_000_000)
+    for (let written = 0; written < number(args.bytes, 10_000_000); written += chunk.length) raw(chunk)
+  },
+  big_result: ({ id, args, raw }) => {
+    const result = JSON.stringify(text('x'.repeat(number(args.bytes, 1_000_000))))
+    if (args.id === 'first') raw(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`)
+    else if (args.id === 'hidden') raw(`{"jsonrpc":"2.0","result":${result},"x":1,"id":${id},"y":{}}\n`)
+    else raw(`{"result":${result},"jsonrpc":"2.0","id":${id}}\n`)
+  },
+  children: call => answer(call, JSON.stringify(startChildren(number(call.args.count, 1), call.args))),
+  /** The last notification comes together with the result. */
+  progress: ({ id, args, progressToken, raw }) => {
+    const total = progressToken === undefined ? 0 : number(args.steps, 3)
+    const steps = Array.from({ length: total }, (_, at) => ({ progressToken, progress: at + 1, total }))
+    const notices = steps.map(params => ({ method: 'notifications/progress', params }))
+    const messages = [...notices, { id, result: text('done') }]
+    raw(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
+  },
+  stuck: call => void stuck.add(call),
+  poke: call => {
+    for (const { progressToken, send } of stuck)
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
+    answer(call, 'poked')
+  },
+  change_tools: call => {
+    tools.splice(0, Number.POSITIVE_INFINITY, ...changedTools(tools))
+    call.notify({ method: 'notifications/tools/list_changed' })
+    answer(call, 'changed')
+  },
+  environment: call => answer(call, Object.keys(process.env).sort().join(',')),
+  close_stdout: () => closeSync(1),
+  stop_reading: call => {
+    process.stdin.pause()
+    setInterval(() => {}, 1_000)
+    answer(call, 'deaf')
+  },
+  flood: call => {
+    const { line, times } = call.args
+    for (let at = 0; at < number(times, 1); at += 1_000) {
+      const lines = Array.from({ length: Math.min(1_000, number(times, 1) - at) }, (_, more) => at + more)
+      call.raw(lines.map(n => `${String(line).replaceAll('$n', String(n))}\n`).join(''))
+    }
+    answer(call, 'after the flood')
+  },
+  fill: ({ id, args, raw }) => {
+    if (typeof args.keys === 'number') {
+      const keys = Array.from({ length: args.keys }, (_, at) => `"k${at}":1`).join()
+      return raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{${keys}}}}\n`)
+    }
+    const unit = String(args.unit)
+    const items = unit.repeat(Math.floor(number(args.bytes, 1_000_000) / unit.length)).slice(0, -1)
+    raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"items":[${items}]}}}\n`)
+  },
+}
+
+const answerWithName = call => answer(call, `${faults.label ?? 'hostile'} ${call.tool}`)
+export const behaviours = { added: answerWithName, ...own }
+for (const { name } of tools) if (faults.label !== undefined || !own[name]) behaviours[name] = answerWithName
+
+export function handle({ id, method, params }, { send }) {
+  if (method === 'initialize' && faults.protocolVersion !== undefined) {
+    const capabilities = { tools: { listChanged: true } }
+    const serverInfo = { name: 'hostile', version: '1' }
+    send({ id, result: { protocolVersion: faults.protocolVersion, capabilities, serverInfo } })
+    return true
+  }
+  if (method === 'tools/list' && faults.listStorm)
+    setImmediate(() => send({ method: 'notifications/tools/list_changed' }))
+  const call = method === 'notifications/cancelled' && late.get(params?.requestId)
+  if (call) answer(call, 'too late')
+  return false
+}
+
+function entries(what) {
+  const lines = existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n') : []
+  return lines
+    .filter(Boolean)
+    .map(line => JSON.parse(line))
+    .filter(entry => entry.what === what)
+}
+function die({ args }) {
+  if (typeof args.stderr === 'string') process.stderr.write(`${args.stderr}\n`)
+  if (args.how === 'exit') process.exit(number(args.code, 3))
+  process.kill(process.pid, 'SIGKILL')
+}
+function dieOften(call) {
+  const times = entries('call').filter(({ tool }) => tool === call.tool).length
+  if (times <= number(call.args.times, 1)) die(call)
+  else answer(call, 'alive')
+}
+function floodStderr(bytes) {
+  const line = `${'e'.repeat(9_999)}\n`
+  for (let written = 0; written < bytes; written += line.length) process.stderr.write(line)
+}
+function startChildren(count, { detached, clean } = {}) {
+  const idle = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'
+  const options = { detached: detached === true, env: clean ? {} : process.env }
+  const start = () => spawn(process.execPath, ['-e', idle], { stdio: 'inherit', ...options })
+  return Array.from({ length: count }, () => start().pid ?? 0)
+}
+
+const { crashes = 0, healthyStarts = Number.POSITIVE_INFINITY } = faults
+const earlier = entries('start').length
+if (faults.stderr) process.stderr.write(`${faults.stderr}\n`)
+if (earlier >= healthyStarts || earlier < crashes) {
+  const { note } = await import('../../../proof/dist/ledger.js')
+  note(ledger, { what: 'start' })
+  process.exit(faults.crashCode ?? 1)
+}
+for (const line of faults.junk ?? []) process.stdout.write(`${line}\n`)
+if (faults.children) startChildren(faults.children)
+if (faults.stderrBytesAtClose) process.stdin.on('end', () => floodStderr(faults.stderrBytesAtClose))
