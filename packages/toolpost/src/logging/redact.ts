@@ -43,7 +43,7 @@ export function forgetSecrets(values: Iterable<string>): void {
 export function redact(text: string): string {
   let clean = withoutKnownSecrets(text)
   if (clean.length >= MIN_TOKEN_CHARACTERS)
-    for (const format of rules().formats) clean = clean.replace(format, REMOVED)
+    for (const format of rules.formats) clean = clean.replace(format, REMOVED)
   if (!/["'=]/.test(clean)) return clean
   return clean.replace(KEY_AND_VALUE, (all, key: string, separator: string, quote = '') =>
     isSecretKey(key) ? key + separator + quote + REMOVED : all,
@@ -92,7 +92,7 @@ export function isSecretKey(key: string): boolean {
 }
 
 function hasSecretName(key: string): boolean {
-  const { keys, words } = rules()
+  const { keys, words } = rules
   const plain = plainKey(key)
   // Of `userPin`, `USER_PIN` and `user-pin2`: `pin`.
   const lastWord = key
@@ -115,16 +115,12 @@ interface Rules {
   formats: RegExp[]
 }
 
-let cachedRules: Rules | undefined
+/** Read at the start: later a process may be out of file handles, and has to log that. */
+const rules = readRules()
 
-function rules(): Rules {
-  if (cachedRules) return cachedRules
+function readRules(): Rules {
   const file = join(packageRoot(), 'data', 'redaction.json')
   const { keys, words, formats } = JSON.parse(readFileSync(file, 'utf8'))
-  cachedRules = {
-    keys,
-    words,
-    formats: formats.map(({ pattern }: { pattern: string }) => new RegExp(pattern, 'g')),
-  }
-  return cachedRules
+  const patterns = formats.map(({ pattern }: { pattern: string }) => new RegExp(pattern, 'g'))
+  return { keys, words, formats: patterns }
 }

@@ -8,6 +8,8 @@ const { ledger, hostile: faults } = JSON.parse(process.argv[2])
 const text = value => ({ content: [{ type: 'text', text: value }] })
 const number = (value, otherwise) => (typeof value === 'number' ? value : otherwise)
 const answer = (call, value) => call.send({ id: call.id, result: text(value) })
+// What was written has left this process before the next step, which may kill it.
+process.stdout._handle?.setBlocking?.(true)
 const late = new Map()
 const stuck = new Set()
 
