@@ -1,13 +1,14 @@
-// docs/reference/api.md: every public name with its declaration and comment, from the compiler's declaration files.
+// docs/reference/api.md: every public name with its kind and the first sentence of its comment, from the compiler's
+// declaration files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { root } from './markdown.mjs'
+import { cell, root } from './markdown.mjs'
 
 export function apiReference() {
   const parts = publicEntries().map(({ name, file }) => entry(name, file))
   const intro =
-    'Every public name, as the compiler declares it. Names that are not listed here may change at any time.'
+    'Every public name. Editors show the full types with their comments; names that are not listed here may change at any time.'
   return ['# The API, name by name', intro, ...parts].join('\n\n')
 }
 
@@ -31,7 +32,8 @@ function publicEntries() {
 
 function entry(name, file) {
   const names = exportsOf(file).sort((one, other) => one.name.localeCompare(other.name, 'en'))
-  return [`## ${name}`, ...names.map(each => section(each, file))].join('\n\n')
+  if (names.length === 0) return `## ${name}\n\nNo names for programs.`
+  return `## ${name}\n\n| name | | |\n|---|---|---|\n${names.map(each => row(each, file)).join('\n')}`
 }
 
 /** `export { A, type B } from './file.ts'` in an index. */
@@ -60,44 +62,27 @@ function declarationFile(from, file) {
   return resolved.replace(/\.js$/, '.d.ts')
 }
 
-function section({ name, original, from }, index) {
+function row({ name, original, from }, index) {
   const found = declaration(original, from ?? index)
   if (!found) throw new Error(`${name} of ${index} was not found in ${from}`)
-  const comment = found.comment ? `${found.comment}\n\n` : ''
-  return `### ${name}\n\n${comment}\`\`\`ts\n${found.text}\n\`\`\``
+  const [sentence] = found.comment.match(/^.*?[.:;](?= |$)/) ?? [found.comment]
+  return `| \`${name}\` | ${found.kind} | ${cell(sentence)} |`
 }
 
-/** The declaration of a name in a file, or in the file it is re-exported from. */
+/** The kind of a name and the comment on it, from a file or the file it is re-exported from. */
 function declaration(name, file) {
   const lines = readFileSync(file, 'utf8').split('\n')
   const starts = new RegExp(
-    `^export (?:declare )?(?:abstract )?(?:class|interface|function|const|type|enum|let) ${name}\\b`,
+    `^export (?:declare )?(?:abstract )?(class|interface|function|const|type|enum|let) ${name}\\b`,
   )
   const at = lines.findIndex(line => starts.test(line))
   if (at < 0) return passedOn(name, file)
-  const last = lines.findLastIndex(line => starts.test(line))
-  const overloads = at === last ? [] : lines.slice(at, last)
-  const text = [...overloads, ...wholeFrom(lines, last)]
-    .filter(line => !/^\s*#private;$/.test(line))
-    .join('\n')
-  return { comment: commentAbove(lines, at), text: text.replace(/^export (declare )?/gm, '') }
+  return { kind: lines[at].match(starts)[1], comment: commentAbove(lines, at) }
 }
 
 function passedOn(name, file) {
   const again = namesFrom(file, /(?:import|export)/).find(one => one.name === name && one.from)
   return again && declaration(again.original, again.from)
-}
-
-/** The lines until brackets are closed and the statement ends. */
-function wholeFrom(lines, at) {
-  let depth = 0
-  for (let end = at; end < lines.length; end++) {
-    const line = lines[end].replace(/\/\*.*?\*\/|\/\/.*$|=>/g, '')
-    for (const sign of line) depth += '{(['.includes(sign) ? 1 : '})]'.includes(sign) ? -1 : 0
-    const isOver = depth === 0 && /[;}]$/.test(line.trim()) && !/^\s*[|&]/.test(lines[end + 1] ?? '')
-    if (isOver) return lines.slice(at, end + 1)
-  }
-  return lines.slice(at, at + 1)
 }
 
 function commentAbove(lines, at) {
@@ -109,5 +94,4 @@ function commentAbove(lines, at) {
     .map(line => line.trim().replace(/^\/\*\*\s?|\s?\*\/$|^\* ?/g, ''))
     .join(' ')
     .trim()
-    .replaceAll('<', '&lt;')
 }

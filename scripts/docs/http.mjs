@@ -26,16 +26,19 @@ function page({ paths, components }) {
   )
   const intro =
     'From `/api/openapi.json`, which in a running gateway also has an operation for every tool. Limits, events and security are described in\n' +
-    '[the HTTP API](../http-api.md).'
+    '[the HTTP API](../http-api.md). Every route may also answer 401 (the token is missing or wrong) and 403 (Host or Origin not allowed).'
   return ['# HTTP, route by route', intro, ...operations, '## Schemas', ...schemas].join('\n\n')
 }
+
+const COMMON = ['401', '403']
 
 function section(title, { summary, parameters = [], requestBody, responses }, components) {
   const given = parameters.map(
     ({ name, in: where, required, schema, description = '' }) =>
       `| \`${name}\` | ${where}${required ? ', required' : ''} | ${cell(typeOf(schema))} | ${cell(description)} |`,
   )
-  const answers = Object.entries(responses).map(([status, { $ref, description, content }]) => {
+  const own = Object.entries(responses).filter(([status]) => !COMMON.includes(status))
+  const answers = own.map(([status, { $ref, description, content }]) => {
     const text = $ref ? components.responses[status].description : description
     return `| ${status} | ${cell(text)}${
       content
