@@ -65,7 +65,7 @@ function declarationFile(from, file) {
 function row({ name, original, from }, index) {
   const found = declaration(original, from ?? index)
   if (!found) throw new Error(`${name} of ${index} was not found in ${from}`)
-  const [sentence] = found.comment.match(/^.*?[.:;](?= |$)/) ?? [found.comment]
+  const [sentence] = found.comment.match(/^.*?\.(?= |$)/) ?? [found.comment]
   return `| \`${name}\` | ${found.kind} | ${cell(sentence)} |`
 }
 
