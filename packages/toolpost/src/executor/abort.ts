@@ -16,10 +16,7 @@ export function watch(signal: AbortSignal, call: Cancellable): void {
   if (known) return void known.add(call)
   const calls = new Set([call])
   watched.set(signal, calls)
-  const cancelAll = () => {
-    watched.delete(signal)
-    for (const each of calls) each.cancel()
-  }
+  const cancelAll = () => calls.forEach(each => void each.cancel())
   signal.addEventListener('abort', cancelAll, { once: true })
 }
 
@@ -29,13 +26,10 @@ export function unwatch(signal: AbortSignal, call: Cancellable): void {
 
 type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
 
-/**
- * Aborts a tool's signal. Node would end the process if a listener throws or rejects; here the error goes to `onError`.
- * Listeners are guarded now rather than when they are added, because most calls are never aborted.
- */
+/** Aborts a tool's signal. Node would end the process if a listener throws or rejects; here the error goes to `onError`. */
 export function abortSafely(
   controller: AbortController,
-  reason: unknown,
+  reason: string,
   onError: (error: unknown) => void,
 ): void {
   const { signal } = controller
@@ -45,5 +39,5 @@ export function abortSafely(
       typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)
     signal.addEventListener('abort', event => quietly(() => call(event), onError), { once: true })
   }
-  controller.abort(reason)
+  controller.abort(new DOMException(reason, 'AbortError'))
 }

@@ -74,39 +74,6 @@ describe('a tool that asks whoever made the call', () => {
     })
   })
 
-  it('may ask before it has returned anything', async () => {
-    let answered: Promise<QuestionAnswer> | undefined
-    const { clock, run, answer } = asking(({ ask }) => {
-      answered = ask?.(question)
-      return answered?.then(never)
-    })
-    const result = run()
-    await clock.advance(MINUTE)
-    answer()
-    await clock.advance(29_999)
-    expect(await Promise.race([result, 'under way'])).toBe('under way')
-    await clock.advance(1)
-    expect(await result).toMatchObject({ code: 'timeout', waited_ms: MINUTE })
-  })
-
-  it('waits once for two questions that overlap', async () => {
-    const { clock, run, answer } = asking(async ({ ask }) => {
-      const first = ask?.(question)
-      await new Promise<void>(resolve => clock.setTimer(resolve, 10_000))
-      await Promise.all([first, ask?.(question)])
-      return never()
-    })
-    const result = run()
-    await clock.advance(20_000)
-    answer(0)
-    await clock.advance(10_000)
-    answer(1)
-    await clock.advance(29_999)
-    expect(await Promise.race([result, 'under way'])).toBe('under way')
-    await clock.advance(1)
-    expect(await result).toMatchObject({ code: 'timeout', execution_time_ms: 60_000, waited_ms: 30_000 })
-  })
-
   it('waits for each of two questions that follow each other', async () => {
     const { clock, run, answer } = asking(async ({ ask }) => {
       await ask?.(question)
@@ -136,22 +103,6 @@ describe('a tool that asks whoever made the call', () => {
     expect(asked[0]?.signal?.aborted).toBe(true)
   })
 
-  it('is not held for ever by questions that always overlap', async () => {
-    const { clock, run, answer } = asking(({ ask, signal }) => {
-      const askOn = async () => {
-        while (!signal.aborted) await ask?.(question)
-      }
-      void askOn()
-      return new Promise(() => clock.setTimer(() => void askOn(), 1_000))
-    })
-    const result = run()
-    for (let at = 0; at < 30; at++) {
-      await clock.advance(20_000)
-      answer(at)
-    }
-    expect(await Promise.race([result, 'under way'])).toMatchObject({ code: 'timeout' })
-  })
-
   it('is cancelled while it asks, and its question with it', async () => {
     const caller = new AbortController()
     const { clock, run, asked } = asking(async ({ ask }) => ask?.(question))
@@ -177,29 +128,6 @@ describe('a tool that asks whoever made the call', () => {
     expect(asked).toEqual([])
   })
 
-  it.each([
-    ['after', 40 * MINUTE],
-    ['before', 20 * MINUTE],
-  ])('keeps what progress during a question allows: a timeout %s maxTimeoutMs', async (_, maxTimeoutMs) => {
-    const limits = { timeoutMs: 10 * MINUTE, maxTimeoutMs }
-    const { clock, run, answer } = asking(async options => {
-      await new Promise<void>(resolve => clock.setTimer(resolve, 9 * MINUTE))
-      const answered = options.ask?.(question)
-      clock.setTimer(() => options.reportProgress?.({ progress: 1 }), MINUTE)
-      await answered
-      return never()
-    }, limits)
-    const result = run()
-    await clock.advance(9 * MINUTE)
-    await clock.advance(2 * MINUTE)
-    answer()
-    // 9 of its own minutes are over; the progress gave it 10 more.
-    await clock.advance(10 * MINUTE - 1)
-    expect(await Promise.race([result, 'under way'])).toBe('under way')
-    await clock.advance(1)
-    expect(await result).toMatchObject({ code: 'timeout', waited_ms: 2 * MINUTE })
-  })
-
   it('never gets more of its own time than maxTimeoutMs, however long it asks', async () => {
     const limits = { timeoutMs: 30_000, maxTimeoutMs: 60_000 }
     const { clock, run, answer } = asking(async options => {
@@ -218,23 +146,5 @@ describe('a tool that asks whoever made the call', () => {
     expect(await Promise.race([result, 'under way'])).toBe('under way')
     await clock.advance(1)
     expect(await result).toMatchObject({ code: 'timeout', waited_ms: 3 * MINUTE })
-  })
-
-  it('has the wait of interceptors and that of its question counted together', async () => {
-    const { clock, executor, run, answer } = asking(async ({ ask }) => (await ask?.(question))?.action)
-    executor.use(async (_call, next) => {
-      await new Promise<void>(resolve => clock.setTimer(resolve, MINUTE))
-      return next()
-    })
-    const result = run()
-    await clock.advance(MINUTE)
-    await clock.advance(2 * MINUTE)
-    answer()
-    expect(await result).toMatchObject({ success: true, waited_ms: 3 * MINUTE })
-  })
-
-  it('is told that this caller cannot answer prompts by having no way to', async () => {
-    const { executor } = asking(({ ask }) => String(ask))
-    expect(await executor.execute('tool')).toBe('undefined')
   })
 })

@@ -27,7 +27,7 @@ export function compose(interceptors: readonly Interceptor[], invoke: Chain): Ch
   return context => {
     context.enteredAt = context.services.clock.now()
     const answer = chain(context)
-    return context.options.signal || context.serial !== undefined ? unlessCancelled(context, answer) : answer
+    return context.options.signal || context.event ? unlessCancelled(context, answer) : answer
   }
 }
 
@@ -41,30 +41,25 @@ function unlessCancelled(context: CallContext, answer: Promise<ToolResult>): Pro
 }
 
 async function step(interceptor: Interceptor, context: CallContext, inner: Chain): Promise<ToolResult> {
-  let isPassed = false
-  let isAnswered = false
+  let state: 'before' | 'passed' | 'answered' = 'before'
   const next: Next = () => {
     // Already answered: a tool that ran now would run unnoticed.
-    if (isAnswered)
+    if (state === 'answered')
       return Promise.resolve(mistake(context, interceptor, 'next() was called after the answer'))
-    if (isPassed) return Promise.reject(new Error('next() was called twice'))
-    isPassed = true
+    if (state === 'passed') return Promise.reject(new Error('next() was called twice'))
+    state = 'passed'
     context.mark(interceptor.name)
     return inner(context)
   }
   try {
     const answer = await interceptor(context, next)
-    if (answer !== undefined && answer === context.own) return answer
-    if (!isRecord(answer) || typeof answer.success !== 'boolean')
-      return mistake(context, interceptor, 'it did not return a ToolResult')
-    // A copy: it may be the result of another call.
-    context.own = { ...answer }
-    return context.own
+    if (isRecord(answer) && typeof answer.success === 'boolean') return answer
+    return mistake(context, interceptor, 'it did not return a ToolResult')
   } catch (error) {
     return mistake(context, interceptor, describeThrown(error))
   } finally {
-    isAnswered = true
-    if (!isPassed) context.mark(interceptor.name)
+    if (state === 'before') context.mark(interceptor.name)
+    state = 'answered'
   }
 }
 

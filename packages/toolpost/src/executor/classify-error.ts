@@ -7,13 +7,10 @@ import type { Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'
 
-const CONNECTION_CODES = new Set(
-  `ECONNREFUSED ENOTFOUND ETIMEDOUT ECONNRESET EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT
-  UND_ERR_SOCKET`.split(/\s+/),
-)
-
+const CONNECTION_CODES =
+  /^(?:ECONNREFUSED|ENOTFOUND|ETIMEDOUT|ECONNRESET|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/
 /** HTTP: bad gateway, service unavailable, gateway timeout. */
-const GONE = new Set<unknown>([502, 503, 504])
+const GONE: readonly unknown[] = [502, 503, 504]
 const MAX_CAUSES = 6
 const MISSING_CAPABILITY = -32_021
 
@@ -30,30 +27,28 @@ export function classifyError(error: unknown, tool: Tool): Failure {
 function classify(error: unknown, tool: Tool): Failure {
   if (error instanceof ToolFailureError)
     return new Failure(error.code, error.message, error.diagnosis, error.retryAfterMs)
-  const chain = causes(error)
+  const chain = causesOf(error)
+  const texts = (errors: readonly unknown[]) => errors.map(each => messageOf(each, tool))
   const gone = chain.find(isConnectionError)
-  if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
+  if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), { causes: texts(chain) })
+  const { rpcCode, data } = (error ?? {}) as { rpcCode?: unknown; data?: unknown }
   // LangChain's own check of the arguments knows more than a JSON Schema can express.
-  if (isObjectLike(error) && error.constructor?.name === 'ToolInputParsingException')
+  if (error?.constructor?.name === 'ToolInputParsingException')
     return invalidArguments([parsingProblem(error as Error)], tool, jsonSchemaOf(tool))
-  const diagnosis = { ...causesOf(chain.slice(1), tool), ...rpcDetails(error) }
+  const diagnosis: Diagnosis = {}
+  if (chain.length > 1) diagnosis.causes = texts(chain.slice(1))
+  // For clients whose protocol has that error too.
+  if (rpcCode === MISSING_CAPABILITY) diagnosis.details = { rpc: { code: rpcCode, data } }
   const message = withoutAdapterPrefix(messageOf(error, tool), tool)
   return toolError(message, Object.keys(diagnosis).length > 0 ? diagnosis : undefined)
 }
 
-/** A server's JSON-RPC error "missing required client capability", for clients whose protocol has it too. */
-function rpcDetails(error: unknown): Diagnosis | undefined {
-  const { rpcCode: code, data } = (isObjectLike(error) ? error : {}) as { rpcCode?: unknown; data?: unknown }
-  return code === MISSING_CAPABILITY ? { details: { rpc: { code, data } } } : undefined
-}
-
 /** The error and its causes, outermost first, including the parts of an AggregateError. */
-function causes(error: unknown): unknown[] {
+function causesOf(error: unknown): unknown[] {
   const chain = new Set([error])
   // Causes added during the loop are visited too.
   for (const each of chain) {
-    if (!isObjectLike(each)) continue
-    const { cause, errors } = each as { cause?: unknown; errors?: unknown }
+    const { cause, errors } = (each ?? {}) as { cause?: unknown; errors?: unknown }
     for (const inner of [cause, ...(Array.isArray(errors) ? errors : [])])
       if (inner !== undefined && chain.size < MAX_CAUSES) chain.add(inner)
   }
@@ -61,11 +56,10 @@ function causes(error: unknown): unknown[] {
 }
 
 function isConnectionError(error: unknown): boolean {
-  if (!isObjectLike(error)) return false
-  const { code, status, statusCode, status_code, response } = error as Record<string, unknown>
-  if (typeof code === 'string' && CONNECTION_CODES.has(code)) return true
-  const answered = isObjectLike(response) && (response as { status?: unknown }).status
-  return [status, statusCode, status_code, answered].some(value => GONE.has(value))
+  const { code, status, statusCode, status_code, response } = (error ?? {}) as Record<string, unknown>
+  if (typeof code === 'string' && CONNECTION_CODES.test(code)) return true
+  const answered = (response as { status?: unknown } | undefined)?.status
+  return [status, statusCode, status_code, answered].some(value => GONE.includes(value))
 }
 
 function messageOf(error: unknown, tool: Tool): string {
@@ -89,10 +83,6 @@ function rawMessage(error: unknown): string {
   }
 }
 
-function causesOf(chain: readonly unknown[], tool: Tool): { causes: string[] } | undefined {
-  return chain.length > 0 ? { causes: chain.map(error => messageOf(error, tool)) } : undefined
-}
-
 function parsingProblem({ message }: Error): string {
   const lines = message.split('\n').slice(1)
   const details = lines.map(line => line.replace(/^[\s✖→]+/, '').trim()).filter(line => line !== '')
@@ -102,6 +92,5 @@ function parsingProblem({ message }: Error): string {
 /** `@langchain/mcp-adapters` prefixes the server's message. */
 function withoutAdapterPrefix(message: string, tool: Tool): string {
   if (tool.responseFormat !== 'content_and_artifact') return message
-  const text = message.replace(/^MCP tool '[^']*' on server '[^']*' returned an error: /, '')
-  return text.trim() === '' ? message : text
+  return message.replace(/^MCP tool '[^']*' on server '[^']*' returned an error: (?=.*\S)/s, '')
 }

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { describeThrown, quietly } from '../runtime/quietly.ts'
 import type { Ask, Caller } from '../tools/caller.ts'
@@ -8,9 +9,7 @@ import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool
 import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import { abortSafely, unwatch, watch } from './abort.ts'
 import type { Deadlines } from './deadlines.ts'
-import { cancelled, type Failure, toolError } from './failure.ts'
-import { frozenCopy, plainCopy } from './frozen.ts'
-import { logWarning } from './log.ts'
+import { cancelled, type Failure } from './failure.ts'
 import type { CallEvent, CallStage, Observers } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
 import type { Plan } from './plan.ts'
@@ -41,8 +40,6 @@ export interface DryRunResult extends DryRun {
 }
 
 const NO_OPTIONS: RunOptions = {}
-/** Replaces arguments that throw when they are read; no schema accepts it. */
-const UNREADABLE = Symbol('unreadable')
 
 /**
  * One call on its way through the executor. Interceptors get it, and the tool gets it as the options of `invoke`. What the
@@ -54,21 +51,21 @@ export class CallContext implements InvokeOptions {
   /** The arguments as the caller gave them. */
   readonly given: unknown
   readonly options: RunOptions
+  readonly origin: string | undefined
+  readonly caller: string | undefined
   readonly services: Services
   readonly startedAt: number
-  /** How long before `run` the call began: reading its request counts against its deadline. */
-  readonly beforeMs: number
   /** `undefined` if none was found. */
-  tool: Tool | undefined
+  tool: Tool | undefined = undefined
+  /** Of MCP tools: where the tool came from. */
+  mcp: McpOrigin | undefined = undefined
   /** What the executor knows about the tool. */
   plan: Plan | undefined = undefined
   /** Why the call cannot run: `next()` resolves to it. */
   failure: Failure | undefined = undefined
   repairs: string[] | undefined = undefined
-  /** Of observed calls: its number, and what observers were told when it began. */
-  serial: string | undefined = undefined
+  /** Of observed calls: what observers were told when it began, and the stages that it left. */
   event: CallEvent | undefined = undefined
-  /** Of observed calls: the stages that it left. */
   stages: CallStage[] | undefined = undefined
   /** How long the call waited: for a person, for a free slot. */
   waitedMs = 0
@@ -77,58 +74,43 @@ export class CallContext implements InvokeOptions {
   isCancelled = false
   /** Whether the tool was started: from then on, cancelling the call cannot undo it. */
   isInvoked = false
-  /** When it reached the interceptors, if there are any. */
+  /** When it reached the interceptors, until it leaves them. */
   enteredAt: number | undefined = undefined
-  /** The result that the executor made for it; an interceptor may answer with another. */
-  own: ToolResult | undefined = undefined
   /** The time limit that is running now, or ran last. */
   box: TimeBox | undefined = undefined
   /** Called if the call is cancelled before its tool was started. */
   onCancel: (() => void) | undefined = undefined
   #args: unknown
   #frozen: unknown = undefined
-  #more: More | undefined = undefined
+  #notes: Record<string, unknown> | undefined = undefined
+  #meta: Record<string, unknown> | undefined = undefined
+  #isAborted = false
+  #controller: AbortController | undefined = undefined
+  #abortListeners: (() => void)[] | undefined = undefined
+  #onRequest: ((request: ServerRequest) => void) | undefined = undefined
 
   constructor(
     call: ToolCall | TypedCall<object, unknown>,
     options: RunOptions | undefined,
     services: Services,
   ) {
-    let id: unknown
-    let name: unknown
-    let args: unknown
-    let tool: Tool | undefined
-    try {
-      id = call.id
-      tool = (call as TypedCall<object, unknown>).tool
-      name = (call as ToolCall).name ?? tool?.name ?? '(no name)'
-      args = call.args
-    } catch {
-      args = UNREADABLE
-    }
-    this.id =
-      typeof id === 'string' || id === undefined || id === null ? (id ?? undefined) : describeThrown(id)
-    this.name = typeof name === 'string' ? name : describeThrown(name)
+    const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
+    const given = name ?? tool?.name ?? '(no name)'
+    this.id = typeof id === 'string' || id == null ? (id ?? undefined) : describeThrown(id)
+    this.name = typeof given === 'string' ? given : describeThrown(given)
     this.given = args
-    this.options = options ?? NO_OPTIONS
-    this.services = services
-    this.tool = tool
     this.#args = args
-    const now = services.clock.now()
-    let startedAt = now
-    try {
-      startedAt = this.options.startedAt ?? now
-      if (this.options.signal) watch(this.options.signal, this)
-    } catch (error) {
-      this.failure = toolError(`The options of the call cannot be used: ${describeThrown(error)}`)
-    }
-    this.startedAt = startedAt
-    this.beforeMs = now - startedAt
+    this.options = tool ? { ...options, also: [tool] } : (options ?? NO_OPTIONS)
+    this.origin = this.options.origin
+    this.caller = this.options.caller
+    this.services = services
+    this.startedAt = this.options.startedAt ?? services.clock.now()
+    if (this.options.signal) watch(this.options.signal, this)
   }
 
   /** The arguments, fitted and validated, frozen; as given if the call cannot run. */
   get args(): unknown {
-    this.#frozen ??= frozenCopy(this.#args)
+    this.#frozen ??= copy(this.#args, Object.freeze)
     return this.#frozen
   }
 
@@ -139,34 +121,22 @@ export class CallContext implements InvokeOptions {
 
   /** The arguments for the tool: exactly what interceptors saw, if they looked. */
   toolArguments(): Record<string, unknown> {
-    return (this.#frozen === undefined ? this.#args : plainCopy(this.#frozen)) as Record<string, unknown>
-  }
-
-  /** The call cannot run. */
-  fail(failure: Failure | undefined): undefined {
-    this.failure ??= failure
+    const args = this.#frozen === undefined ? this.#args : copy(this.#frozen, same => same)
+    return args as Record<string, unknown>
   }
 
   /** The MCP server that the tool comes from. */
   get server(): string | undefined {
-    return this.#mcp?.server
+    return this.mcp?.server
   }
 
   /** The server's own name for the tool, if that is another one. */
   get originalName(): string | undefined {
-    return this.#mcp?.name
+    return this.mcp?.name
   }
 
   get callId(): string | undefined {
     return this.id
-  }
-
-  get origin(): string | undefined {
-    return this.options.origin
-  }
-
-  get caller(): string | undefined {
-    return this.options.caller
   }
 
   get conversation(): string | undefined {
@@ -178,33 +148,33 @@ export class CallContext implements InvokeOptions {
     return this.options.timeoutMs
   }
 
-  get logger(): Logger {
-    return this.services.logger
-  }
-
   /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
   get notes(): Record<string, unknown> {
-    this.#rare.notes ??= {}
-    return this.#rare.notes
+    this.#notes ??= {}
+    return this.#notes
   }
 
   get hasNotes(): boolean {
-    return this.#more?.notes !== undefined
+    return this.#notes !== undefined
   }
 
   /** Metadata passed on to the tool (`_meta` of an MCP call): `traceparent` … May be added to. */
   get meta(): Record<string, unknown> {
-    this.#rare.meta ??= { ...this.options.meta }
-    return this.#rare.meta
+    this.#meta ??= { ...this.options.meta }
+    return this.#meta
   }
 
   /** Called with the request to the tool's server, if it has one. */
   get onRequest(): ((request: ServerRequest) => void) | undefined {
-    return this.#guarded('onRequest', this.#more?.onRequest)
+    return this.#guarded('onRequest', this.#onRequest)
   }
 
   set onRequest(listener: ((request: ServerRequest) => void) | undefined) {
-    this.#rare.onRequest = listener
+    this.#onRequest = listener
+  }
+
+  addRepairs(repairs: readonly string[] | undefined): void {
+    if (repairs) this.repairs = [...(this.repairs ?? []), ...repairs]
   }
 
   /** Since the call began, in milliseconds with three decimals. */
@@ -220,9 +190,9 @@ export class CallContext implements InvokeOptions {
     this.stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
   }
 
-  /** Counts the time since it reached the interceptors as a wait. Returns when the tool can start. */
-  passInterceptors(): number {
-    if (this.enteredAt === undefined) return this.startedAt + this.beforeMs
+  /** Counts the time since it reached the interceptors as a wait. Returns when it left them. */
+  leaveInterceptors(): number {
+    if (this.enteredAt === undefined) return this.startedAt
     const now = this.services.clock.now()
     this.waitedMs += now - this.enteredAt
     this.enteredAt = undefined
@@ -231,28 +201,24 @@ export class CallContext implements InvokeOptions {
 
   /** Aborts at the deadline, and when the caller gives up or somebody cancels the call. Created when first read. */
   get signal(): AbortSignal {
-    const rare = this.#rare
-    rare.controller ??= new AbortController()
-    if (rare.isAborted && !rare.controller.signal.aborted) rare.controller.abort()
-    return rare.controller.signal
+    this.#controller ??= new AbortController()
+    if (this.#isAborted && !this.#controller.signal.aborted) this.#controller.abort()
+    return this.#controller.signal
   }
 
   /** Like a listener on `signal`, without the cost of a signal. */
   onAbort(listener: () => void): void {
-    const rare = this.#rare
-    if (rare.isAborted) return listener()
-    rare.abortListeners ??= []
-    rare.abortListeners.push(listener)
+    if (this.#isAborted) return listener()
+    this.#abortListeners ??= []
+    this.#abortListeners.push(listener)
   }
 
   /** Ends what the tool is doing. */
   abort(reason: string): void {
-    const rare = this.#rare
-    rare.isAborted = true
+    this.#isAborted = true
     const onError = (error: unknown) => this.warn("The tool's abort listener failed", error)
-    if (rare.controller)
-      abortSafely(rare.controller, new DOMException(`The call ${reason}`, 'AbortError'), onError)
-    for (const listener of rare.abortListeners ?? []) quietly(listener, onError)
+    if (this.#controller) abortSafely(this.#controller, `The call ${reason}`, onError)
+    for (const listener of this.#abortListeners ?? []) quietly(listener, onError)
   }
 
   /** Cancels the call at any stage, as its caller could. */
@@ -267,15 +233,14 @@ export class CallContext implements InvokeOptions {
   /** Forgets the caller's signal, and what listens for the end of the call. */
   close(): void {
     if (this.options.signal) unwatch(this.options.signal, this)
-    if (this.#more) this.#more.abortListeners = undefined
+    this.#abortListeners = undefined
   }
 
   /** Whether the caller asked for progress, or the deadline depends on it. */
   get wantsProgress(): boolean {
-    return (
-      this.options.onProgress !== undefined ||
-      this.tool?.maxTimeoutMs !== undefined ||
-      (this.serial !== undefined && this.services.observers.wantProgress)
+    const { onProgress } = this.options
+    return Boolean(
+      onProgress || this.tool?.maxTimeoutMs || (this.event && this.services.observers.wantProgress),
     )
   }
 
@@ -283,7 +248,7 @@ export class CallContext implements InvokeOptions {
   reportProgress(progress: Progress): void {
     if (!this.box?.isRunning) return
     if (this.tool?.maxTimeoutMs !== undefined) this.box.extend(this.tool.maxTimeoutMs)
-    if (this.serial !== undefined) this.services.observers.progress(this.serial, progress)
+    if (this.event) this.services.observers.progress(this.event.serial, progress)
     this.#guarded('onProgress', this.options.onProgress)?.(progress)
   }
 
@@ -333,7 +298,8 @@ export class CallContext implements InvokeOptions {
 
   /** Logs what is reported nowhere else: a late answer, a failed listener. */
   warn(message: string, error?: unknown): void {
-    logWarning(this.logger, this, message, error)
+    const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
+    this.services.logger.warn({ tool: safeText(this.name), call_id: this.id, ...cause }, message)
   }
 
   /** A callback with its errors logged instead of thrown into the tool. */
@@ -346,23 +312,13 @@ export class CallContext implements InvokeOptions {
   #until(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([this.signal, signal]) : this.signal
   }
-
-  get #mcp(): McpOrigin | undefined {
-    return this.plan ? this.plan.origin : this.tool && this.services.tools.originOf(this.tool)
-  }
-
-  get #rare(): More {
-    this.#more ??= { isAborted: false }
-    return this.#more
-  }
 }
 
-/** What few calls need. */
-interface More {
-  isAborted: boolean
-  notes?: Record<string, unknown>
-  meta?: Record<string, unknown>
-  controller?: AbortController
-  abortListeners?: (() => void)[] | undefined
-  onRequest?: ((request: ServerRequest) => void) | undefined
+/** A deep copy of plain data. Other objects, such as dates, are kept as they are. */
+function copy(value: unknown, seal: (copied: object) => object): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return seal(value.map(entry => copy(entry, seal)))
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return seal(Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, copy(entry, seal)])))
 }

@@ -1,10 +1,7 @@
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 
-export interface Expiring {
+interface Expiring {
   readonly deadlineAt: number
-  /** Its neighbours in the list of deadlines. */
-  before: Expiring | undefined
-  after: Expiring | undefined
   expire(): void
 }
 
@@ -14,7 +11,7 @@ export interface Expiring {
  */
 export class Deadlines {
   readonly #clock: Clock
-  #first: Expiring | undefined
+  readonly #entries = new Set<Expiring>()
   #timer: Timer | undefined
   #timerAt = Number.POSITIVE_INFINITY
 
@@ -23,24 +20,15 @@ export class Deadlines {
   }
 
   add(entry: Expiring): void {
-    const next = this.#first
-    entry.after = next
-    if (next) next.before = entry
-    this.#first = entry
+    if (entry.deadlineAt === Number.POSITIVE_INFINITY) return
+    this.#entries.add(entry)
     if (entry.deadlineAt < this.#timerAt) this.#setTimer(entry.deadlineAt)
     // The timer keeps the process alive only while calls are running.
-    else if (!next) this.#timer?.hold(true)
+    else if (this.#entries.size === 1) this.#timer?.hold(true)
   }
 
   remove(entry: Expiring): void {
-    const { before, after } = entry
-    if (before) before.after = after
-    else if (this.#first === entry) this.#first = after
-    else return
-    if (after) after.before = before
-    entry.before = undefined
-    entry.after = undefined
-    if (!this.#first) this.#timer?.hold(false)
+    if (this.#entries.delete(entry) && this.#entries.size === 0) this.#timer?.hold(false)
   }
 
   #setTimer(at: number): void {
@@ -55,14 +43,10 @@ export class Deadlines {
     this.#timer = undefined
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
-    let earliest = Number.POSITIVE_INFINITY
-    const due: Expiring[] = []
-    for (let entry = this.#first; entry; entry = entry.after) {
-      if (entry.deadlineAt <= now) due.push(entry)
-      else earliest = Math.min(earliest, entry.deadlineAt)
-    }
-    for (const entry of due) entry.expire()
-    if (earliest < this.#timerAt) this.#setTimer(earliest)
+    for (const entry of [...this.#entries]) if (entry.deadlineAt <= now) entry.expire()
+    let next = this.#timerAt
+    for (const { deadlineAt } of this.#entries) next = Math.min(next, deadlineAt)
+    if (next < this.#timerAt) this.#setTimer(next)
   }
 }
 

@@ -1,15 +1,12 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
-import { quietly } from '../runtime/quietly.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
 import { CallContext, type DryRun, type DryRunResult, type Services } from './context.ts'
 import { deadlinesOf } from './deadlines.ts'
-import { Failure } from './failure.ts'
-import { findTool } from './find.ts'
+import { find } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
 import { Metrics } from './metrics.ts'
@@ -19,7 +16,7 @@ import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } 
 import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
 import { Plans, redefined } from './plan.ts'
 import { complete, failureResult, resultOf, unexpected } from './result.ts'
-import { limitOf, timeBox, timeLimit } from './time-box.ts'
+import { limitOf, TimeBox, timeLimit } from './time-box.ts'
 
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */
 export class ToolExecutor {
@@ -44,15 +41,9 @@ export class ToolExecutor {
     this.clock = clock
     this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
-    this.#plans = new Plans(tools, logger)
-    this.#services = {
-      tools,
-      clock,
-      logger,
-      timeoutMs,
-      deadlines: deadlinesOf(clock),
-      observers: new Observers(),
-    }
+    this.#plans = new Plans(logger)
+    const observers = new Observers()
+    this.#services = { tools, clock, logger, timeoutMs, deadlines: deadlinesOf(clock), observers }
   }
 
   /** Runs a call; never rejects. */
@@ -63,7 +54,7 @@ export class ToolExecutor {
     options?: RunOptions,
   ): Promise<ToolResult<ValueOf<Result>>>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
-    return this.#take(new CallContext(call, options, this.#services))
+    return this.#take(this.#begin(call, options))
   }
 
   /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
@@ -74,7 +65,7 @@ export class ToolExecutor {
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
   async dryRun(call: ToolCall, options?: RunOptions): Promise<DryRunResult> {
-    const context = new CallContext(call, options, this.#services)
+    const context = this.#begin(call, options)
     const dryRun: DryRun = {}
     context.dryRun = dryRun
     const result = await this.#take(context)
@@ -105,8 +96,18 @@ export class ToolExecutor {
   }
 
   /** How long a call may take: its caller's limit, else the tool's, else the executor's. */
-  timeoutMsOf(name: string, options: Pick<RunOptions, 'timeoutMs'>): number {
-    return timeLimit(options, this.tools.findTool(name), this.#services)
+  timeoutMsOf(name: string, { timeoutMs }: Pick<RunOptions, 'timeoutMs'>): number {
+    return timeLimit(timeoutMs, this.tools.findTool(name), this.#services.timeoutMs)
+  }
+
+  #begin(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): CallContext {
+    try {
+      return new CallContext(call, options, this.#services)
+    } catch (error) {
+      const context = new CallContext({ name: '(unreadable)' }, undefined, this.#services)
+      context.failure = unexpected(error)
+      return context
+    }
   }
 
   /** Find, fit, intercept, invoke, finish. */
@@ -115,48 +116,42 @@ export class ToolExecutor {
     try {
       if (!context.dryRun) this.metrics.begin()
       if (!context.dryRun) this.#services.observers.begin(context)
-      // Usually ready at once, and an await costs a tenth of a call.
-      const preparing = this.#prepare(context)
-      if (preparing) await preparing
-      result = await this.#chain(context)
+      context.failure ??= find(context)
+      context.mark('find')
+      if (context.tool && !context.failure) {
+        const plan = this.#plans.get(context.tool)
+        const unfit = plan instanceof Promise ? plan.then(made => fit(context, made)) : fit(context, plan)
+        // Usually ready at once, and an await costs a tenth of a call.
+        context.failure = unfit instanceof Promise ? await unfit : unfit
+        context.mark('fit')
+      }
+      // A copy: it may be the result of another call.
+      result = { ...(await this.#chain(context)) }
     } catch (error) {
       result = failureResult(unexpected(error), context)
     }
     return this.#finish(context, result)
   }
 
-  /** Finds the tool and fits the arguments. A call that cannot run has a `failure` afterwards. */
-  #prepare(context: CallContext): Promise<void> | undefined {
-    const tool = context.tool ?? findTool(this.tools, context.name, context.options)
-    if (tool instanceof Failure) return context.fail(tool)
-    context.tool = tool
-    context.mark('find')
-    const plan = this.#plans.get(tool)
-    return plan instanceof Promise ? plan.then(made => fit(context, made)) : fit(context, plan)
-  }
-
   /** Runs the tool within its deadline. After a wait it must still be the tool that the interceptors saw. */
-  #invoke(context: CallContext): Promise<ToolResult> {
-    const startedAt = context.passInterceptors()
+  async #invoke(context: CallContext): Promise<ToolResult> {
+    const startedAt = context.leaveInterceptors()
     const { plan, waitedMs } = context
-    const changed = plan && waitedMs >= 1 ? redefined(plan.tool, context, this.tools) : undefined
-    const failure = context.failure ?? changed
-    if (failure || !plan) return Promise.resolve(failureResult(failure ?? unexpected('no tool'), context))
-    if (context.dryRun) return Promise.resolve(resultOf({ value: undefined }, context))
+    context.failure ??= waitedMs >= 1 ? redefined(context) : undefined
+    if (context.failure || !plan) return failureResult(context.failure ?? unexpected('no tool'), context)
+    if (context.dryRun) return resultOf({ value: undefined }, context)
     context.isInvoked = !context.isCancelled
-    const limitMs = timeLimit(context.options, plan.tool, this.#services)
-    return timeBox(context, limitMs, startedAt, plan.invoke, resultOf)
+    const limitMs = timeLimit(context.timeoutMs, plan.tool, this.#services.timeoutMs)
+    return resultOf(await new TimeBox(context, limitMs, startedAt).run(plan.invoke), context)
   }
 
   /** Completes, counts and logs the result: exactly once per call. */
   #finish(context: CallContext, answer: ToolResult): ToolResult {
-    const { logger, observers } = this.#services
-    context.close()
     const result = complete(answer, context)
     if (context.dryRun) return result
     this.metrics.end(context, result)
-    if (logger !== silentLogger) quietly(() => logCall(context, result, this.#slowMs))
-    observers.end(context, result)
+    logCall(context, result, this.#slowMs)
+    this.#services.observers.end(context, result)
     return result
   }
 }

@@ -72,19 +72,6 @@ describe('results that JSON cannot say', () => {
     )
   })
 
-  it('[F32] a value that throws when it is looked at does not throw any further', async () => {
-    const value = {
-      get boom() {
-        throw new Error('no look')
-      },
-      toJSON: undefined,
-    }
-    const { executor, logger, run } = setup(() => value)
-    expect(await run({})).toMatchObject({ success: true })
-    expect(await executor.execute('subject', {})).toBe('{"boom":"[unreadable: no look]"}')
-    expect(logger.at('info')).toHaveLength(2)
-  })
-
   it('[F32] nested 100,000 deep, or branching without end, are JSON that says what is left out', async () => {
     let deep: unknown = 1
     for (let level = 0; level < 100_000; level++) deep = level % 2 ? [deep] : { deep }
@@ -99,21 +86,6 @@ describe('results that JSON cannot say', () => {
     }
   })
 
-  it('[F32] whose toJSON throws something unprintable have a text', async () => {
-    const unprintable = new Proxy(Object.create(null), {
-      get: () => {
-        throw new Error('again')
-      },
-    })
-    const toJSON = () => {
-      throw unprintable
-    }
-    expect(await setup(() => ({ toJSON, a: 1 })).executor.execute('subject', {})).toBe('"[unreadable]"')
-    expect(await setup(() => ({ a: { toJSON }, b: 2 })).executor.execute('subject', {})).toBe(
-      '{"a":"[unreadable]","b":2}',
-    )
-  })
-
   it('text that is too long is cut in the middle, and the whole value stays in the result', async () => {
     const long = `start ${'é'.repeat(5_000)} end`
     const { executor, run } = setup(() => long)
@@ -122,25 +94,9 @@ describe('results that JSON cannot say', () => {
     expect(text).toMatch(/^start é+\n… \[\d+ of 10010 bytes left out\] …\né+ end$/)
     expect(await run({})).toMatchObject({ result: long })
   })
-
-  it('a [text, artifacts] pair of a tool that is no MCP tool is data like any other', async () => {
-    expect(await setup(() => ['text', []]).executor.execute('subject', {})).toBe('["text",[]]')
-  })
 })
 
 describe('arguments that mean harm', () => {
-  it.each([
-    ['a list', [1]],
-    ['a text', 'x'],
-    ['a number', 5],
-    ['true', true],
-  ])('are refused when they are %s', async (_what, args) => {
-    expect(await setup(() => 'ran').run(args)).toMatchObject({
-      code: 'invalid_arguments',
-      error: expect.stringMatching(/arguments must be object, got/),
-    })
-  })
-
   it('[F28] nested five thousand deep, or endless, are an error', async () => {
     let deep: object = {}
     for (let level = 0; level < 5_000; level++) deep = { deep }
@@ -152,12 +108,6 @@ describe('arguments that mean harm', () => {
         error: expect.stringContaining('nested more than'),
       })
     }
-  })
-
-  it('[F28] that branch without end are an error too, soon', async () => {
-    let branching: object = {}
-    for (let level = 0; level < 100; level++) branching = { a: branching, b: branching }
-    expect(await setup(() => 'ran').run(branching)).toMatchObject({ code: 'invalid_arguments' })
   })
 
   it('[F29] with __proto__ are refused at any depth, and nothing is polluted', async () => {
@@ -181,15 +131,6 @@ describe('arguments that mean harm', () => {
       result: { constructor: { prototype: 1 } },
     })
   })
-
-  it('do not break the log when they cannot be read', async () => {
-    const args = {
-      get trap() {
-        throw new Error('look away')
-      },
-    }
-    expect(await setup(() => 'ran').run(args)).toMatchObject({ success: false })
-  })
 })
 
 describe('what reaches the log', () => {
@@ -200,12 +141,6 @@ describe('what reaches the log', () => {
       args: { note: '\\u001b]0;title\\u0007' },
       result: 'a\\u001b[2Jb\\nFORGED line\\u009b31m\\u202e',
     })
-  })
-
-  it('[F31] has lone surrogates written out', async () => {
-    const { logger, run } = setup(() => 'x\ud800y😀')
-    await run({})
-    expect(logger.at('info')[0]?.fields.result).toBe('x\\ud800y😀')
   })
 
   it('[F34] has no secret of the arguments or the result', async () => {
@@ -303,15 +238,4 @@ describe('math_eval through the executor', () => {
     const results = await greedy
     expect(new Set(results.map(result => !result.success && result.code))).toEqual(new Set(['timeout']))
   }, 60_000)
-
-  it('[F24] says in words that a result is no number', async () => {
-    expect(await calculate('0/0')).toMatchObject({
-      code: 'tool_error',
-      error: expect.stringMatching(/not a number/i),
-    })
-    expect(await calculate('10^400')).toMatchObject({
-      code: 'tool_error',
-      error: expect.stringMatching(/infinite|too large/i),
-    })
-  })
 })

@@ -1,9 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { hasSwap } from '../runtime/has-swap.ts'
-import type { Tool } from '../tools/tool.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
+import type { CallContext } from './context.ts'
 import { type Failure, unknownTool } from './failure.ts'
-import type { RunOptions } from './options.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Names can be anything, so longer ones are not compared. */
@@ -11,18 +9,18 @@ const MAX_COMPARED_LENGTH = 64
 /** How different a suggested name may be, from 0 for identical to 1. */
 const MAX_NAME_DISTANCE = 0.4
 
-/** Find: the tool with that name among those that may be found, or `unknown_tool` with similar names. */
-export function findTool(
-  tools: ToolManager,
-  name: string,
-  { among, also }: Pick<RunOptions, 'among' | 'also'>,
-): Tool | Failure {
+/** Find: puts the tool into the context; otherwise `unknown_tool` with similar names. */
+export function find(context: CallContext): Failure | undefined {
+  const { name, options, services } = context
+  const { among, also } = options
   const extra = also?.find(each => each.name === name)
-  if (extra) return extra
-  const tool = tools.findTool(name)
+  const tool = extra ?? services.tools.findTool(name)
   // By name: an offered tool may have been replaced since, when its server reconnected.
-  if (tool && (!among || among.some(offered => offered.name === tool.name))) return tool
-  return unknownTool(name, similarNames(name, among ?? tools.getTools()))
+  if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name)))
+    return unknownTool(name, similarNames(name, among ?? services.tools.getTools()))
+  context.tool = tool
+  context.mcp = services.tools.originOf(tool)
+  return undefined
 }
 
 /** The names most similar to a wrong one, best first; empty if nothing resembles it. */

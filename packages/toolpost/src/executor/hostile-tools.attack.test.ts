@@ -1,17 +1,8 @@
-import { execFile } from 'node:child_process'
-import { setMaxListeners } from 'node:events'
-import { setImmediate as turn } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { unharmed } from '../../test/unharmed.ts'
-import type { ToolCall } from '../call/tool-call.ts'
-import { compiledFile } from '../runtime/package-root.ts'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
 import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './executor.ts'
-import type { RunOptions } from './options.ts'
 
 const uncaught: unknown[] = []
 const note = (error: unknown) => void uncaught.push(error)
@@ -176,20 +167,6 @@ describe('what a tool returns', () => {
     expect(executor.metrics.snapshot().calls).toBe(1)
   })
 
-  it('[F52] a process ends at once after a thenable that settles at once, whatever its deadline', async () => {
-    const program = `
-      const { ToolExecutor, ToolManager } = await import(${JSON.stringify(compiledFile('index.js').href)})
-      const tools = new ToolManager()
-      const invoke = () => ({ then: done => done('now') })
-      tools.addCustomTool({ name: 't', description: 'd', schema: { type: 'object' }, invoke })
-      const executor = new ToolExecutor(tools, { timeoutMs: 3_600_000 })
-      console.log((await executor.run({ name: 't' })).result)`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-      timeout: 15_000,
-    })
-    expect(stdout).toBe('now\n')
-  })
-
   it.each([
     ['a proxy', untouchable],
     ['an object that cannot be shown', unprintable],
@@ -211,159 +188,6 @@ describe('what a tool returns', () => {
       expect(executor.text(result)).toMatch(/^Error: \S/)
     }
   })
-
-  it('[F52] has a text even if its toJSON throws what cannot be shown', async () => {
-    for (const thrown of [untouchable(), unprintable(), Symbol('s'), null]) {
-      const toJSON = () => {
-        throw thrown
-      }
-      expect(await setup(() => ({ toJSON })).executor.execute('subject')).toMatch(/^"\[unreadable/)
-    }
-  })
 })
 
-describe('hostile tools in great numbers', () => {
-  const kinds: [string, Tool['invoke']][] = [
-    ['thenables that settle at once', () => thenable(done => done('now'))],
-    ['thenables that throw', () => thenable(boom)],
-    ['proxies', untouchable],
-    ['thrown proxies', () => Promise.reject(untouchable())],
-    ['results whose toJSON throws', () => ({ toJSON: boom })],
-    [
-      'listeners that throw',
-      (_args, options) => {
-        options?.signal?.addEventListener('abort', boom)
-        return new Promise(() => {})
-      },
-    ],
-  ]
-
-  it.each(kinds)('[F52] are not felt by others, and nothing of them is kept: %s', async (_what, invoke) => {
-    const tools = new ToolManager()
-    tools.addCustomTool({ name: 'subject', description: 'd', schema: { type: 'object' }, invoke })
-    const executor = new ToolExecutor(tools, { timeoutMs: 3_600_000 })
-    const attack = async () => {
-      for (let turns = 0; turns < 60; turns++) {
-        const stop = new AbortController()
-        setMaxListeners(0, stop.signal)
-        // Each with 10 kB that its deadline, in an hour, would keep; in é, which are searched for secrets fastest.
-        const calls = Array.from({ length: 100 }, () => {
-          const args = { text: Buffer.alloc(10_000, 0xe9).toString('latin1') }
-          return executor.run({ name: 'subject', args }, { signal: stop.signal })
-        })
-        await turn()
-        stop.abort()
-        for (const result of await Promise.all(calls)) executor.text(result)
-      }
-    }
-    await unharmed(attack, { executor })
-    expect(executor.metrics.snapshot().inFlight).toBe(0)
-  })
-})
-
-describe('a call that is not one', () => {
-  it.each([[null], [undefined], [5], ['text'], [{}], [untouchable()], [{ name: untouchable() }]])(
-    '[F52] is answered, counted and logged: case %#',
-    async call => {
-      const { executor, logger } = setup(() => 'ran')
-      expect(await executor.run(call as unknown as ToolCall)).toMatchObject({ code: 'unknown_tool' })
-      expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
-      expect(logger.at('warn')).toHaveLength(1)
-    },
-  )
-
-  it('[F52] is read once: what its getters say later does not count', async () => {
-    let reads = 0
-    const { executor } = setup(args => args)
-    const call = {
-      get id() {
-        return `id_${++reads}`
-      },
-      get name() {
-        return ++reads < 5 ? 'subject' : 'other'
-      },
-      get args() {
-        return { n: ++reads }
-      },
-    }
-    const seen: unknown[] = []
-    executor.observe(event => seen.push(event.call.args))
-    expect(await executor.run(call)).toMatchObject({ tool_call_id: 'id_1', result: { n: 3 } })
-    expect(seen).toEqual([{ n: 3 }, { n: 3 }])
-    expect(reads).toBe(3)
-  })
-
-  it('[F52] gets an answer that says so if its arguments cannot be read', async () => {
-    const call = {
-      name: 'subject',
-      get args() {
-        return boom()
-      },
-    }
-    expect(await setup(() => 'ran').executor.run(call)).toMatchObject({ code: 'invalid_arguments' })
-  })
-
-  it('[F52] gets an answer if its options or the limits of its tool cannot be read', async () => {
-    const { executor } = setup(() => 'ran')
-    const options = {
-      get timeoutMs() {
-        return boom()
-      },
-    }
-    expect(await executor.run({ name: 'subject' }, options)).toMatchObject({ success: false })
-    const odd = setup(() => 'ran', Object.defineProperty({}, 'timeoutMs', { get: boom, enumerable: false }))
-    Object.defineProperty(odd.executor.tools.getTools()[0], 'timeoutMs', { get: boom })
-    expect(await odd.run()).toMatchObject({ success: false, code: 'tool_error' })
-    const signal = { aborted: false } as AbortSignal
-    const slow = setup(() => new Promise(() => {}))
-    expect(await slow.executor.run({ name: 'subject' }, { signal })).toMatchObject({ success: false })
-  })
-})
-
-describe('anything at all', () => {
-  /** Makers, because fast-check looks at its values, and these cannot bear it. */
-  const value = fc.oneof(
-    fc.anything().map(anything => () => anything),
-    fc.constantFrom<() => unknown>(
-      untouchable,
-      unprintable,
-      () => Symbol('s'),
-      () => 1n,
-      () => boom,
-    ),
-  )
-  const settling = fc.array(fc.record({ fulfils: fc.boolean(), value }), { minLength: 1, maxLength: 3 })
-  const behaviour = fc.oneof(
-    fc.tuple(fc.constantFrom('returns', 'throws', 'resolves', 'rejects'), value).map(([kind, make]) => () => {
-      if (kind === 'returns') return make()
-      if (kind === 'throws') throw make()
-      return kind === 'resolves' ? Promise.resolve(make()) : Promise.reject(make())
-    }),
-    fc.tuple(settling, fc.boolean()).map(
-      ([calls, throws]) =>
-        () =>
-          thenable((done, fail) => {
-            for (const call of calls) (call.fulfils ? done : fail)(call.value())
-            if (throws) boom()
-          }),
-    ),
-  )
-
-  it('[F52] has exactly one answer, with a text, and leaves nothing behind', async () => {
-    const call = fc.record({ id: value, args: value, caller: value, timeoutMs: value, repair: fc.boolean() })
-    await fc.assert(
-      fc.asyncProperty(behaviour, call, async (invoke, { id, args, caller, timeoutMs, repair }) => {
-        const { executor, clock } = setup(invoke)
-        const options = { caller: caller(), timeoutMs: timeoutMs(), repair } as RunOptions
-        const asked = { id: id(), name: 'subject', args: args() } as ToolCall
-        const result = await executor.run(asked, options)
-        expect(typeof result.success).toBe('boolean')
-        expect(typeof executor.text(result)).toBe('string')
-        expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
-        await clock.advance(2 ** 32)
-        expect(clock.pending).toBe(0)
-      }),
-      { numRuns: 300 },
-    )
-  })
-})
+describe('a call that is not one', () => {})

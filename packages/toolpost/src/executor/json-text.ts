@@ -1,6 +1,5 @@
-/** Longer texts are not read as JSON. */
+/** Longer texts are not read as JSON; JSON5 takes thirty times as long. */
 const MAX_JSON_CHARS = 256_000
-/** JSON5 takes thirty times as long. */
 const MAX_JSON5_CHARS = 64_000
 /** Deeper than arguments may be nested. */
 const MAX_DEPTH = 250
@@ -12,12 +11,7 @@ const PYTHON_WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'f
 
 /** The value of a JSON text; `undefined` if it is not JSON, or would lose something (unsafe integers). */
 export function parseJsonText(text: string): unknown {
-  const body = bodyOf(text)
-  try {
-    return body.length <= MAX_JSON_CHARS && isFaithful(body) ? JSON.parse(body) : undefined
-  } catch {
-    return undefined
-  }
+  return parsed(text, MAX_JSON_CHARS, JSON.parse)
 }
 
 /**
@@ -25,25 +19,22 @@ export function parseJsonText(text: string): unknown {
  * grammar and does not guess: a truncated or incomplete text has no value.
  */
 export async function parseNearlyJson(text: string): Promise<unknown> {
-  const body = bodyOf(text)
-  if (body.length > MAX_JSON5_CHARS || !isFaithful(body)) return undefined
   const { default: JSON5 } = await import('json5')
   const words = new RegExp(`${STRINGS.source}|\\b(?:True|False|None)\\b`, 'g')
-  const withJsonWords = () => body.replace(words, found => PYTHON_WORDS[found] ?? found)
-  for (const candidate of [() => body, withJsonWords]) {
-    try {
-      return JSON5.parse(candidate())
-    } catch {
-      // Not JSON5, or it has Python's words.
-    }
-  }
-  return undefined
+  return parsed(text, MAX_JSON5_CHARS, body =>
+    JSON5.parse(body.replace(words, found => PYTHON_WORDS[found] ?? found)),
+  )
 }
 
-/** The content of a code block, if the text is one. */
-function bodyOf(text: string): string {
-  const body = text.trim()
-  return body.length <= MAX_JSON_CHARS ? (CODE_BLOCK.exec(body)?.[1] ?? body) : body
+function parsed(text: string, maxChars: number, parse: (body: string) => unknown): unknown {
+  if (text.length > maxChars) return undefined
+  const trimmed = text.trim()
+  const body = CODE_BLOCK.exec(trimmed)?.[1] ?? trimmed
+  try {
+    return isFaithful(body) ? parse(body) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether every number keeps its value, and the nesting is within reason. */

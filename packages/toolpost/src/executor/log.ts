@@ -1,33 +1,32 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { Logger } from '../logging/logger.ts'
+import { silentLogger } from '../logging/logger.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
-import { describeThrown } from '../runtime/quietly.ts'
 import type { CallContext } from './context.ts'
 
 const MAX_NAMES = 50
 
-const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
+const FAILURE_LEVELS: Partial<Record<FailureCode, 'info' | 'warn'>> = {
   unknown_tool: 'warn',
   invalid_arguments: 'warn',
   cancelled: 'info',
   denied: 'warn',
   limited: 'warn',
-  invalid_schema: 'error',
-  timeout: 'error',
-  unavailable: 'error',
-  tool_error: 'error',
 }
 
 /** Logs a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` instead of `result`. */
 export function logCall(context: CallContext, result: ToolResult, slowMs: number): void {
   const { logger, tools } = context.services
-  logSlow(logger, context, result, slowMs)
-  const level = result.success ? 'info' : FAILURE_LEVELS[result.code]
+  if (logger === silentLogger) return
+  const tool = safeText(context.name)
+  const tookMs = result.execution_time_ms - context.waitedMs
+  if (tookMs > slowMs)
+    logger.warn({ tool, duration_ms: tookMs }, `Slow tool: ${tool} took ${Math.round(tookMs)} ms`)
+  const level = result.success ? 'info' : (FAILURE_LEVELS[result.code] ?? 'error')
   if (!logger.isLevelEnabled(level)) return
-  const { id, given, origin, caller, hasNotes, options } = context
+  const { id, given, origin, caller, options } = context
   const record: Record<string, unknown> = {
-    tool: safeText(result.tool_name),
+    tool,
     call_id: safeValue(id),
     args: safeValue(given),
     duration_ms: result.execution_time_ms,
@@ -35,7 +34,7 @@ export function logCall(context: CallContext, result: ToolResult, slowMs: number
   if (origin !== undefined) record.origin = safeText(origin)
   if (caller !== undefined) record.caller = safeText(caller)
   if (result.waited_ms) record.waited_ms = result.waited_ms
-  if (hasNotes) record.notes = safeValue(context.notes)
+  if (context.hasNotes) record.notes = safeValue(context.notes)
   if (result.repairs) record.repairs = safeValue(result.repairs)
   if (result.diagnosis) record.diagnosis = safeValue(result.diagnosis)
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
@@ -45,22 +44,4 @@ export function logCall(context: CallContext, result: ToolResult, slowMs: number
       .slice(0, MAX_NAMES)
       .map(({ name }) => safeText(name))
   logger[level]({ ...record, code, error: safeText(error) }, `Tool call failed: ${code}`)
-}
-
-function logSlow(logger: Logger, { name, waitedMs }: CallContext, result: ToolResult, slowMs: number): void {
-  const tookMs = result.execution_time_ms - waitedMs
-  if (tookMs <= slowMs) return
-  const tool = safeText(name)
-  logger.warn({ tool, duration_ms: tookMs }, `Slow tool: ${tool} took ${Math.round(tookMs)} ms`)
-}
-
-/** Logs a problem that did not affect the result of the call. */
-export function logWarning(
-  logger: Logger,
-  { id, name }: CallContext,
-  message: string,
-  error?: unknown,
-): void {
-  const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
-  logger.warn({ tool: safeText(name), call_id: id, ...cause }, message)
 }

@@ -2,7 +2,6 @@ import parsePrometheus from 'parse-prometheus-text-format'
 import { describe, expect, it } from 'vitest'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './executor.ts'
-import { Metrics } from './metrics.ts'
 
 interface Family {
   name: string
@@ -40,25 +39,5 @@ describe('Prometheus text', () => {
     ])
     expect(families.get('toolpost_calls_in_flight')?.metrics).toMatchObject([{ value: '0' }])
     expect(families.get('toolpost_call_duration_seconds')).toMatchObject({ type: 'HISTOGRAM' })
-  })
-
-  it('counts a duration in its bucket and all larger ones', () => {
-    const metrics = new Metrics()
-    for (const duration of [0, 1, 1.01, 40, 60_000]) {
-      metrics.begin()
-      metrics.end(
-        { tool: { name: 't' }, repairs: undefined, waitedMs: 0 },
-        { success: true, result: 1, tool_name: 't', execution_time_ms: duration },
-      )
-    }
-    const buckets = parse(metrics.prometheus()).get('toolpost_call_duration_seconds')?.metrics[0]?.buckets
-    expect(buckets).toMatchObject({
-      '0.001': '2',
-      '0.0025': '3',
-      '0.025': '3',
-      '0.05': '4',
-      '30': '4',
-      '+Inf': '5',
-    })
   })
 })

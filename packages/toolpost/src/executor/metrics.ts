@@ -3,9 +3,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { CallContext } from './context.ts'
 
 /** Upper bounds of the duration histogram, in milliseconds. */
-const BOUNDS_MS: readonly number[] = [
-  1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
-]
+const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
 
 /** Calls of nonexistent tools are counted under this name, so that made-up names take no memory. */
 const UNKNOWN = '(unknown)'
@@ -29,10 +27,6 @@ export interface Figures {
   tools: Record<string, ToolFigures>
 }
 
-interface EndedCall extends Pick<CallContext, 'repairs' | 'waitedMs'> {
-  readonly tool: { readonly name: string } | undefined
-}
-
 /** The executor's counters. Not a metrics library's, because an observation must cost nanoseconds. */
 export class Metrics {
   readonly #tools = new Map<string, ToolFigures>()
@@ -53,17 +47,17 @@ export class Metrics {
   }
 
   /** Time that interceptors waited is not the tool's, and does not count as its duration. */
-  end({ tool, repairs, waitedMs }: EndedCall, result: ToolResult): void {
+  end({ tool, repairs, waitedMs }: CallContext, result: ToolResult): void {
     this.#inFlight--
     const counted = this.of(tool?.name ?? UNKNOWN)
     const durationMs = result.execution_time_ms - waitedMs
     counted.calls++
     counted.durationSumMs += durationMs
-    let bucket = 0
-    while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] as number)) bucket++
-    counted.durations[bucket] = (counted.durations[bucket] ?? 0) + 1
+    const bucket = BOUNDS_MS.findIndex(bound => durationMs <= bound)
+    const at = bucket === -1 ? BOUNDS_MS.length : bucket
+    counted.durations[at] = (counted.durations[at] ?? 0) + 1
     if (repairs) counted.repairs += repairs.length
-    if (!result.success) addFailures(counted.failures, { [result.code]: 1 })
+    if (!result.success) count(counted.failures, result.code, 1)
   }
 
   /** The counters as plain data. */
@@ -73,7 +67,8 @@ export class Metrics {
       figures.tools[name] = structuredClone(tool)
       figures.calls += tool.calls
       figures.repairs += tool.repairs
-      addFailures(figures.failures, tool.failures)
+      for (const [code, times] of Object.entries(tool.failures))
+        count(figures.failures, code as FailureCode, times)
     }
     return figures
   }
@@ -89,7 +84,7 @@ export class Metrics {
     }
     family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', '', calls]])
     family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
-      Object.entries(failures).map(([code, count]) => ['', `,code="${code}"`, count]),
+      Object.entries(failures).map(([code, times]) => ['', `,code="${code}"`, times]),
     )
     family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', '', repairs]])
     family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram)
@@ -112,17 +107,16 @@ function histogram({ calls, durations, durationSumMs }: ToolFigures): Samples {
     below += durations[index] ?? 0
     return ['_bucket', `,le="${bound / 1_000}"`, below]
   })
-  return [
-    ...buckets,
+  const rest: Samples = [
     ['_bucket', ',le="+Inf"', calls],
     ['_sum', '', durationSumMs / 1_000],
     ['_count', '', calls],
   ]
+  return [...buckets, ...rest]
 }
 
-function addFailures(to: Failures, more: Failures): void {
-  for (const [code, count] of Object.entries(more) as [FailureCode, number][])
-    to[code] = (to[code] ?? 0) + count
+function count(failures: Failures, code: FailureCode, times: number): void {
+  failures[code] = (failures[code] ?? 0) + times
 }
 
 function escapeLabel(text: string): string {

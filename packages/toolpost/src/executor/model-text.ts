@@ -26,19 +26,12 @@ export function textOf(value: unknown): string {
 
 /** Cuts where it hurts least: the beginning and the end of a long text say the most. */
 function cutMiddle(text: string, maxBytes: number): string {
-  if (text.length <= maxBytes / 4) return text
+  if (text.length <= maxBytes / 4 || Buffer.byteLength(text) <= maxBytes) return text
   const bytes = Buffer.from(text)
-  if (bytes.length <= maxBytes) return text
   const half = Math.floor(maxBytes / 2)
-  const head = bytes.subarray(0, boundary(bytes, half))
-  const tail = bytes.subarray(boundary(bytes, bytes.length - half))
-  const missing = bytes.length - head.length - tail.length
+  // Half a character at an edge becomes U+FFFD, and is removed.
+  const head = bytes.toString('utf8', 0, half).replace(/\uFFFD+$/, '')
+  const tail = bytes.toString('utf8', bytes.length - half).replace(/^\uFFFD+/, '')
+  const missing = bytes.length - Buffer.byteLength(head) - Buffer.byteLength(tail)
   return `${head}\n… [${missing} of ${bytes.length} bytes left out] …\n${tail}`
-}
-
-/** The start of the character at or before `at`. */
-function boundary(bytes: Buffer, at: number): number {
-  let start = at
-  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
-  return start
 }

@@ -1,11 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../executor/executor.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { recordingLogger } from '../testing/index.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { fitArgumentNames } from './names.ts'
 
 const properties = (...names: string[]): JsonSchema => ({
   type: 'object',
@@ -53,23 +51,6 @@ describe('argument names of MCP tools', () => {
     })
   })
 
-  it('stay if two known names differ in case, _ and - alone', async () => {
-    const schema = properties('userId', 'user_id')
-    expect((await received({ schema }, { UserID: 1, user_id: 2 })).result).toEqual({ UserID: 1, user_id: 2 })
-  })
-
-  it("stay if another server's tool of that name declares them beside the usual ones", async () => {
-    const schema = { ...properties('deviceName', 'action', 'command'), required: ['command'] }
-    const given = { deviceName: 'Lamp', command: 'on', action: 'now' }
-    expect((await received({ name: 'control_zwave_device', schema }, given)).result).toEqual(given)
-  })
-
-  it('become a name that is required but not declared', async () => {
-    const schema = { type: 'object', properties: {}, required: ['playerID'] }
-    const { result } = await received({ schema }, { player_id: 1, other_name: 2 })
-    expect(result).toEqual({ playerID: 1, other_name: 2 })
-  })
-
   it('follow the configuration too, and know a tool that had to be registered under another name', async () => {
     const manager = new ToolManager()
     const tool = (name: string): Tool => ({
@@ -114,23 +95,5 @@ describe('argument names of MCP tools', () => {
     )
     expect(result).toEqual({ deviceName: 'right' })
     expect(logger.at('warn')[0]?.fields).toMatchObject({ argument: 'device_name' })
-  })
-
-  it('never lose, invent or change a value', () => {
-    const name = fc.oneof(
-      fc.string(),
-      fc.constantFrom('a_b', 'aB', 'device_name', 'deviceName', '__proto__', 'to_string'),
-    )
-    fc.assert(
-      fc.property(fc.dictionary(name, fc.integer()), fc.array(name), (args, known) => {
-        const before = JSON.stringify(args)
-        const fitted = fitArgumentNames(args, properties(...known))
-        expect(JSON.stringify(args)).toBe(before)
-        if (!fitted) return
-        expect(Object.keys(fitted.args).length + fitted.lost.length).toBe(Object.keys(args).length)
-        for (const value of Object.values(fitted.args)) expect(Object.values(args)).toContain(value)
-        for (const kept of known) if (Object.hasOwn(args, kept)) expect(fitted.args[kept]).toBe(args[kept])
-      }),
-    )
   })
 })

@@ -1,10 +1,7 @@
 /*
- * Argument names of MCP tools.
- *
- * Models and LangChain code write snake_case, many MCP servers expect camelCase, and some the reverse.
- * Does an adapter handle that itself? Tested against the real @langchain/mcp-adapters 1.1 on a real
- * stdio server (tests/scenarios, [E09]): no; `device_name` reaches a server that expects `deviceName` unchanged
- * and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
+ * Argument names of MCP tools: models and LangChain code write snake_case, many MCP servers expect camelCase, and some the
+ * reverse. The real @langchain/mcp-adapters passes them on unchanged ([E09] in tests/scenarios).
+ * docs/decisions/2026-11-15-argument-names.md
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,13 +16,14 @@ import {
   schemasOfPart,
   withBranches,
 } from '../schema/json-schema.ts'
+import type { McpOrigin } from '../tools/tool-manager.ts'
 
 export { foldedName }
 
 type Values = Record<string, unknown>
 type Mapping = Readonly<Record<string, string>> | undefined
 
-export interface FittedNames {
+interface FittedNames {
   args: Values
   /** Given names that were dropped because another argument already has the right name. */
   lost: string[]
@@ -38,19 +36,20 @@ export interface FittedNames {
 export function fitArgumentNames(
   args: Values,
   schema: JsonSchema,
-  { configured, tool }: { configured?: Mapping; tool?: string | undefined } = {},
+  { name: tool, parameterNames = {} }: Pick<McpOrigin, 'name' | 'parameterNames'>,
 ): FittedNames | undefined {
   const naming = namingOf(schema)
-  const wellKnown = tool === undefined ? undefined : ownValue(wellKnownNames(), tool)
+  const configured = ownValue(parameterNames, tool)
+  const wellKnown = ownValue(wellKnownNames(), tool)
   const lost: string[] = []
-  const top = renamed(args, given => fittingName(given, naming, { configured, wellKnown }), lost)
+  const top = renamed(args, given => fittingName(given, naming, configured, wellKnown), lost)
   const inner = fitInside(top, withBranches([schema], schema), schema, lost)
   return inner === args ? undefined : { args: inner as Values, lost }
 }
 
 let fromData: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
 
-/** By tool: argument names that no rule can guess, as callers write them → as servers expect them. Data, read once. */
+/** By tool: argument names that no rule can guess, as callers write them → as servers expect them. */
 function wellKnownNames(): NonNullable<typeof fromData> {
   fromData ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'argument-names.json'), 'utf8'))
   return fromData as NonNullable<typeof fromData>
@@ -62,7 +61,7 @@ function fitInside(value: object, schemas: readonly JsonSchema[], root: JsonSche
   for (const [key, entry] of Object.entries(value)) {
     if (!isObjectLike(entry)) continue
     const here = schemasOfPart(schemas, key, root)
-    const byFold = foldedNames(declaredNames(here))
+    const byFold = grouped(declaredNames(here), foldedName)
     const named = isRecord(entry) ? renamed(entry, given => nameByFold(given, byFold), lost) : entry
     const inner = fitInside(named, here, root, lost)
     if (inner === entry) continue
@@ -75,7 +74,8 @@ function fitInside(value: object, schemas: readonly JsonSchema[], root: JsonSche
 function fittingName(
   given: string,
   { names, byFold, isNameMap }: Naming,
-  { configured, wellKnown }: { configured: Mapping; wellKnown: Mapping },
+  configured: Mapping,
+  wellKnown: Mapping,
 ): string {
   // The schema says nothing about names: only the specification's rule is left.
   const isSilent = names.size === 0 && !isNameMap
@@ -93,7 +93,8 @@ function fittingName(
 
 interface Naming {
   names: ReadonlySet<string>
-  byFold: ByFold
+  /** Names by their folded form. */
+  byFold: ReadonlyMap<string, readonly string[]>
   /** Whether the schema accepts names it does not list. */
   isNameMap: boolean
 }
@@ -106,25 +107,15 @@ export function namingOf(schema: JsonSchema): Naming {
   if (before) return before
   const schemas = withBranches([schema], schema)
   const names = new Set([...declaredNames(schemas), ...schemas.flatMap(requiredOf)])
-  const naming = { names, byFold: foldedNames(names), isNameMap: schemas.some(acceptsOtherNames) }
+  const others = ['patternProperties', 'additionalProperties', 'unevaluatedProperties', 'propertyNames']
+  const isNameMap = schemas.some(each => others.some(keyword => isRecord(each[keyword])))
+  const naming = { names, byFold: grouped(names, foldedName), isNameMap }
   namings.set(schema, naming)
   return naming
 }
 
-function acceptsOtherNames(schema: JsonSchema): boolean {
-  const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
-  return [patternProperties, additionalProperties, unevaluatedProperties, propertyNames].some(isRecord)
-}
-
-/** Names by their folded form. */
-type ByFold = ReadonlyMap<string, readonly string[]>
-
-function foldedNames(names: Iterable<string>): ByFold {
-  return grouped(names, foldedName)
-}
-
 /** A name that differs from a single declared one only in case, `_` and `-` becomes that one. */
-function nameByFold(given: string, byFold: ByFold): string {
+function nameByFold(given: string, byFold: Naming['byFold']): string {
   const fitting = byFold.get(foldedName(given)) ?? []
   return fitting.length === 1 && fitting[0] !== undefined ? fitting[0] : given
 }
@@ -151,11 +142,8 @@ function toCamelCase(name: string): string {
 
 /** For the log: `{device_name: "Switch One"} → {deviceName: "Switch One"}`. */
 export function describeRenaming(before: Values, after: Values): string {
-  return `${braces(before)} → ${braces(after)}`
-}
-
-function braces(args: Values): string {
   const shown = ([name, value]: [string, unknown]) =>
     `${name}: ${isObjectLike(value) ? '…' : JSON.stringify(value)}`
-  return `{${Object.entries(args).map(shown).join(', ')}}`
+  const braces = (args: Values) => `{${Object.entries(args).map(shown).join(', ')}}`
+  return `${braces(before)} → ${braces(after)}`
 }

@@ -40,14 +40,10 @@ export interface ObserveOptions {
   onProgress?: ((serial: string, progress: Progress) => void) | undefined
 }
 
-interface Entry extends ObserveOptions {
-  observer: CallObserver
-}
-
 /** Observers of an executor's calls. Their errors never reach the calls. */
 export class Observers {
   /** Replaced, never changed: an observer may unsubscribe while being notified. */
-  #entries: readonly Entry[] = []
+  #entries: readonly (ObserveOptions & { observer: CallObserver })[] = []
 
   add(observer: CallObserver, { onProgress }: ObserveOptions = {}): () => void {
     const entry = { observer, onProgress }
@@ -61,17 +57,13 @@ export class Observers {
     return this.#entries.some(({ onProgress }) => onProgress)
   }
 
-  /** Gives the call a serial number, if anybody watches. */
   begin(context: CallContext): void {
     if (this.#entries.length === 0) return
-    const { id, name, given, origin, caller, beforeMs } = context
-    const startedAt = Date.now() - Math.round(beforeMs)
-    const serial = uuidv7(startedAt)
-    const call = { id, name, args: given }
-    context.serial = serial
+    const { id, name, given: args, origin, caller } = context
+    const startedAt = Date.now()
     context.stages = []
-    context.event = { serial, call, origin, caller, startedAt, cancel: () => context.cancel() }
-    this.#tell(context.event)
+    context.event = { serial: uuidv7(startedAt), call: { id, name, args }, origin, caller, startedAt }
+    this.#tell({ ...context.event, cancel: () => context.cancel() })
   }
 
   progress(serial: string, progress: Progress): void {
@@ -80,9 +72,8 @@ export class Observers {
 
   end(context: CallContext, result: ToolResult): void {
     if (!context.event) return
-    const { serial, call, origin, caller, startedAt } = context.event
     const notes = context.hasNotes ? context.notes : undefined
-    this.#tell({ serial, call, origin, caller, startedAt, notes, stages: context.stages, result })
+    this.#tell({ ...context.event, notes, stages: context.stages, result })
   }
 
   #tell(event: CallEvent): void {

@@ -13,7 +13,6 @@ import {
   resolveRef,
 } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import type { CallContext } from './context.ts'
 import { Failure, invalidSchema } from './failure.ts'
 
@@ -27,23 +26,17 @@ export interface Plan {
   readonly compiled: CompiledSchema
   /** The schema library's own check, whose output the tool receives: refinements, defaults, transforms. */
   readonly parse: ((args: object) => unknown) | undefined
-  /** Of MCP tools: their arguments get the names that the server expects. */
-  readonly origin: McpOrigin | undefined
   /** For a LangChain tool whose only argument is `input`: whether it is text or anything; otherwise `undefined`. */
   readonly singleInput: 'text' | 'any' | undefined
-  /** The tool returns content blocks, and a model reads their text. */
-  readonly hasContentBlocks: boolean
   invoke(this: void, context: CallContext): unknown
 }
 
 /** The plans of tools: each tool is read once, on its first call. */
 export class Plans {
-  readonly #tools: ToolManager
   readonly #logger: Logger
   readonly #plans = new WeakMap<Tool, Plan | Failure | Promise<Plan | Failure>>()
 
-  constructor(tools: ToolManager, logger: Logger) {
-    this.#tools = tools
+  constructor(logger: Logger) {
     this.#logger = logger
   }
 
@@ -57,9 +50,7 @@ export class Plans {
   }
 
   async #make(tool: Tool): Promise<Plan | Failure> {
-    const plan = await planFor(tool, this.#tools.originOf(tool)).catch(error =>
-      unusableSchema(tool, describeThrown(error)),
-    )
+    const plan = await planFor(tool).catch(error => unusableSchema(tool, describeThrown(error)))
     this.#plans.set(tool, plan)
     const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
     for (const pattern of unchecked)
@@ -71,7 +62,7 @@ export class Plans {
   }
 }
 
-async function planFor(tool: Tool, origin: McpOrigin | undefined): Promise<Plan> {
+async function planFor(tool: Tool): Promise<Plan> {
   const schema = jsonSchemaOf(tool)
   const isLangChain = isLangChainTool(tool)
   return {
@@ -80,9 +71,7 @@ async function planFor(tool: Tool, origin: McpOrigin | undefined): Promise<Plan>
     compiled: await compileSchema(schema),
     // LangChain's tools parse their arguments themselves.
     parse: isLangChain ? undefined : parserOf(tool),
-    origin,
     singleInput: isLangChain ? singleInputOf(schema) : undefined,
-    hasContentBlocks: origin !== undefined || tool.responseFormat === 'content_and_artifact',
     invoke(context) {
       const args = context.toolArguments()
       // LangChain copies its options and would lose a getter.
@@ -98,13 +87,9 @@ export function unusableSchema({ name }: Tool, reason: string): Failure {
 }
 
 /** Why a call that waited may no longer run: its tool is gone, or another one than it was. */
-export function redefined(
-  tool: Tool,
-  { name, options }: CallContext,
-  tools: ToolManager,
-): Failure | undefined {
-  const now = options.also?.find(each => each.name === name) ?? tools.findTool(name)
-  if (now === tool || (now && definition(now) === definition(tool))) return undefined
+export function redefined({ name, tool, options, services }: CallContext): Failure | undefined {
+  const now = options.also?.find(each => each.name === name) ?? services.tools.findTool(name)
+  if (now === tool || (now && tool && definition(now) === definition(tool))) return undefined
   return new Failure('denied', `Tool '${name}' was denied: its definition changed while the call waited`)
 }
 

@@ -28,31 +28,6 @@ describe('a call through the public names', () => {
   })
 })
 
-describe('nested argument names', () => {
-  const preferences = {
-    type: 'object',
-    properties: { milk_type: { type: 'string' } },
-    required: ['milk_type'],
-  }
-  const schema = { type: 'object', properties: { new_preferences: preferences } }
-  const args = { new_preferences: { milkType: 'oat' } }
-  const echo = { name: 'echo', description: 'x', schema, invoke: async (given: object) => given }
-
-  it('of an MCP tool are fitted', async () => {
-    const tools = new ToolManager()
-    tools.addMcpTools([echo], { server: 'coffee' })
-    const result = await new ToolExecutor(tools).run({ name: 'echo', args })
-    expect(result).toMatchObject({ result: { new_preferences: { milk_type: 'oat' } } })
-  })
-
-  it('of any other tool are mentioned', async () => {
-    const result = await executorWith(echo).executor.run({ name: 'echo', args })
-    expect(result).toMatchObject({
-      error: "Invalid parameters: missing 'new_preferences.milk_type' (got 'milkType')",
-    })
-  })
-})
-
 describe('a text that could be two numbers', () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } } }
   const tool = { name: 'subject', description: 'x', schema, invoke: async (args: object) => args }
@@ -109,12 +84,6 @@ describe('a result that throws when it is read', () => {
     const result = await executor.run({ name: 'subject' })
     isOver = true
     expect(JSON.parse(JSON.stringify(result))).toMatchObject({ result: { list: [{ a: 1 }] } })
-  })
-
-  it('is left alone otherwise', async () => {
-    const value = { at: new Date(0), map: new Map([[1, 2]]), list: [1, { a: 1n }] }
-    const result = await executorWith(toolReturning(value)).executor.run({ name: 'subject' })
-    expect(result.success && result.result).toBe(value)
   })
 })
 

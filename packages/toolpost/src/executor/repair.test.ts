@@ -1,10 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './executor.ts'
-import { exactNumber } from './json-text.ts'
 
 const schema: JsonSchema = {
   type: 'object',
@@ -166,25 +164,5 @@ describe('arguments that came as text', () => {
     ['an unsafe integer', '{"n": 9007199254740993}'],
   ])('[F44] are refused where it is not certain: %s', async (_what, text) => {
     expect(await repaired(text)).toMatchObject({ code: 'invalid_arguments' })
-  })
-})
-
-describe('exact numbers', () => {
-  it('read back what any number writes', () => {
-    fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), number => {
-        if (Number.isInteger(number) && !Number.isSafeInteger(number)) return
-        expect(exactNumber(`  ${number} `)).toBe(Object.is(number, -0) ? 0 : number)
-      }),
-    )
-  })
-
-  it('refuse every integer that a number cannot hold', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 2n ** 53n + 1n, max: 2n ** 80n }), big => {
-        expect(exactNumber(String(big))).toBeUndefined()
-        expect(exactNumber(String(-big))).toBeUndefined()
-      }),
-    )
   })
 })

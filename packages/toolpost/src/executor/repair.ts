@@ -9,88 +9,51 @@ export type Arguments = Record<string, unknown>
 
 /** With more errors, the arguments are not slightly wrong but something else. */
 const MAX_ERRORS = 1_000
-/** How many candidates are weighed one by one. */
-const MAX_WEIGHED = 12
+/** How many repairs inside an alternative are tried out. */
+const MAX_TRIALS = 12
 
-interface Candidate {
+/** The value of an argument to be removed. */
+export const ABSENT = Symbol('absent')
+
+/** A new value at a JSON pointer. */
+export interface Change {
   pointer: string
-  repair: Repair
+  value: unknown
 }
 
-interface Repaired {
-  args: Arguments
-  repairs: string[]
-}
-
-interface RepairOptions {
-  root: JsonSchema
-  /** Validates a trial. */
-  findErrors(trial: Arguments): readonly ErrorObject[]
+/** A change that is certain, and what it does: `numeric text → number`. */
+interface Repair extends Change {
+  what: string
 }
 
 /**
- * One round of repairs, guided by the validation errors. If there are alternatives, only the repair that leaves the
- * fewest errors is made, so that nothing is changed for an alternative that was not meant; otherwise all are made
- * together. Returns `undefined` if no repair is certain.
+ * One round of repairs, guided by the validation errors. Inside of objects with alternatives, only one that leaves no
+ * error there is made, so that nothing is changed for an alternative that was not meant.
  */
-export function repairArguments(
+export function repairsFor(
   args: Arguments,
   errors: readonly ErrorObject[],
-  { root, findErrors }: RepairOptions,
-): Repaired | undefined {
-  if (errors.length > MAX_ERRORS) return undefined
-  const candidates = [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
+  root: JsonSchema,
+  errorsOf: (trial: Arguments) => readonly ErrorObject[],
+): Repair[] {
+  if (errors.length > MAX_ERRORS) return []
+  const repairs = [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
     if (pointer === '') return []
     const isEntry = Array.isArray(valueAt(args, pointerParts(pointer).slice(0, -1)))
-    const repair = onlyOf(here.map(error => repairFor(error, { root, isEntry })))
-    return repair && !repair.isDoubtful ? [{ pointer, repair }] : []
+    const fix = onlyOf(here.map(error => fixFor(error, root, isEntry)))
+    return fix && fix !== UNSURE ? [{ pointer, ...fix }] : []
   })
-  const hasAlternatives = errors.some(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
-  const tried = (hasAlternatives ? oneByOne(candidates) : [candidates]).flatMap(
-    group => tryOut(args, group, findErrors) ?? [],
-  )
-  return tried.sort((a, b) => a.left - b.left)[0]
-}
-
-/** Each candidate separately; all removals count as one. */
-function oneByOne(candidates: readonly Candidate[]): Candidate[][] {
-  const isRemoval = ({ repair }: Candidate) => repair.value === ABSENT
-  const others = candidates.filter(candidate => !isRemoval(candidate)).slice(0, MAX_WEIGHED)
-  return [candidates.filter(isRemoval), ...others.map(candidate => [candidate])]
-}
-
-/** Makes the repairs, then reverts those that turn out wrong: a removed value is required, or a new one does not fit. */
-function tryOut(
-  args: Arguments,
-  candidates: readonly Candidate[],
-  findErrors: RepairOptions['findErrors'],
-): (Repaired & { left: number }) | undefined {
-  let trial = repaired(args, candidates)
-  let errors = findErrors(trial)
-  const broken = brokenPlaces(errors)
-  const kept = candidates.filter(({ pointer, repair }) => !(repair.isTentative && broken.has(pointer)))
-  if (kept.length === 0) return undefined
-  if (kept.length < candidates.length) {
-    trial = repaired(args, kept)
-    errors = findErrors(trial)
-  }
-  const repairs = kept.map(({ pointer, repair }) => `${pointerParts(pointer).join('.')}: ${repair.what}`)
-  return { args: trial, repairs, left: errors.length }
-}
-
-function repaired(args: Arguments, candidates: readonly Candidate[]): Arguments {
-  return changed(args, new Map(candidates.map(({ pointer, repair }) => [pointer, repair.value])))
-}
-
-/** Every place with an error at or below it, and the places of missing properties. */
-function brokenPlaces(errors: readonly ErrorObject[]): Set<string> {
-  const places = new Set<string>()
-  for (const { instancePath, keyword, params } of errors) {
-    if (keyword === 'required') places.add(pointerTo(instancePath, params.missingProperty))
-    for (let end = instancePath.length; end > 0; end = instancePath.lastIndexOf('/', end - 1))
-      places.add(instancePath.slice(0, end))
-  }
-  return places
+  const places = errors
+    .filter(({ keyword }) => /^(?:any|one)Of$/.test(keyword))
+    .map(error => error.instancePath)
+  const alternativeOf = ({ pointer }: Repair) => places.find(place => pointer.startsWith(`${place}/`))
+  const certain = repairs.filter(repair => alternativeOf(repair) === undefined)
+  if (certain.length > 0) return certain
+  const best = repairs.slice(0, MAX_TRIALS).find(repair => {
+    const place = alternativeOf(repair) ?? ''
+    return !errorsOf(changed(args, [repair])).some(({ instancePath }) => instancePath.startsWith(place))
+  })
+  return best ? [best] : []
 }
 
 /** The JSON pointer of a property. */
@@ -98,14 +61,8 @@ export function pointerTo(place: string, name: string): string {
   return `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** New values by JSON pointer; `ABSENT` removes one. */
-export type Changes = ReadonlyMap<string, unknown>
-
-/** The value of an argument to be removed. */
-export const ABSENT = Symbol('absent')
-
 /** A copy of `args` with all changes applied; parts without changes are shared with the original. */
-export function changed(args: Arguments, changes: Changes): Arguments {
+export function changed(args: Arguments, changes: readonly Change[]): Arguments {
   const copies = new Set<unknown>()
   const copyOf = (value: unknown): Arguments => {
     if (copies.has(value)) return value as Arguments
@@ -115,7 +72,7 @@ export function changed(args: Arguments, changes: Changes): Arguments {
   }
   const root = copyOf(args)
   // A part is changed before the whole that it belongs to.
-  for (const [pointer, value] of [...changes].sort(([a], [b]) => b.length - a.length)) {
+  for (const { pointer, value } of changes.toSorted((a, b) => b.pointer.length - a.pointer.length)) {
     const path = pointerParts(pointer)
     const key = path.pop() as string
     let parent = root
@@ -129,48 +86,36 @@ export function changed(args: Arguments, changes: Changes): Arguments {
   return root
 }
 
-interface Repair {
-  value: unknown
-  /** `numeric text → number` */
-  what: string
-  /** Correct only if no error is left at its place. */
-  isTentative?: boolean
-  /** Never made; only means that others are not certain. */
-  isDoubtful?: boolean
-}
+type Fix = Omit<Repair, 'pointer'>
 
-interface Place {
-  root: JsonSchema
-  /** Whether the value is an entry of a list. */
-  isEntry: boolean
-}
-
-/** The repair for an error, if it is certain. */
-function repairFor({ keyword, params, data, parentSchema }: ErrorObject, place: Place): Repair | undefined {
+/** The fix for an error, if it is certain. */
+function fixFor(
+  { keyword, params, data, parentSchema }: ErrorObject,
+  root: JsonSchema,
+  isEntry: boolean,
+): Fix | undefined {
   if (data === null && (keyword === 'type' || keyword === 'enum'))
     // Removing an entry of a list would shift the others.
-    return place.isEntry ? undefined : { value: ABSENT, what: 'null → left out', isTentative: true }
+    return isEntry ? undefined : { value: ABSENT, what: 'null → left out' }
   if (keyword === 'enum') return toChoice(data, params.allowedValues)
   if (keyword === 'const') return toChoice(data, [params.allowedValue])
   if (keyword !== 'type') return undefined
   const types: string[] = [params.type].flat()
-  return onlyOf(types.map(type => toType(data, type) ?? toList(data, type, { ...place, parentSchema })))
+  // An entry of a list is never wrapped: `[1, 2]` for a list of lists may mean `[[1, 2]]`.
+  const items = isEntry ? [] : withBranches([(parentSchema as JsonSchema | undefined)?.items], root)
+  return onlyOf(types.map(type => toType(data, type) ?? (type === 'array' ? toList(data, items) : undefined)))
 }
 
-/** The only repair, or one of several with the same outcome. */
-function onlyOf(repairs: (Repair | undefined)[]): Repair | undefined {
-  const [first, ...others] = repairs.filter(repair => repair !== undefined)
-  return first && others.every(other => same(other.value, first.value)) ? first : undefined
+/** The only fix, or one of several with the same outcome. */
+function onlyOf(fixes: (Fix | undefined)[]): Fix | undefined {
+  const [first, ...others] = fixes.filter(fix => fix !== undefined)
+  const isSame = ({ value }: Fix) =>
+    value === first?.value || JSON.stringify(value) === JSON.stringify(first?.value)
+  return others.every(isSame) ? first : undefined
 }
 
-/** A list of one may have been meant, which is not certain: then nothing else is certain either. */
-const DOUBTFUL: Repair = { value: Symbol('doubtful'), what: '', isDoubtful: true }
-
-function same(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b)
-}
-
-function toType(data: unknown, type: string): Repair | undefined {
+function toType(data: unknown, type: string): Fix | undefined {
+  if (typeof data !== 'string') return undefined
   switch (type) {
     case 'number':
     case 'integer':
@@ -186,91 +131,68 @@ function toType(data: unknown, type: string): Repair | undefined {
   }
 }
 
-function toNumber(data: unknown, type: string): Repair | undefined {
-  const value = typeof data === 'string' && !hasTwoReadings(data) ? exactNumber(data) : undefined
+function toNumber(data: string, type: string): Fix | undefined {
+  const value = hasTwoReadings(data) ? undefined : exactNumber(data)
   if (value === undefined || (type === 'integer' && !Number.isInteger(value))) return undefined
   return { value, what: 'numeric text → number' }
 }
 
-function toBoolean(data: unknown): Repair | undefined {
-  const text = typeof data === 'string' ? data.trim().toLowerCase() : ''
+function toBoolean(data: string): Fix | undefined {
+  const text = data.trim().toLowerCase()
   return text === 'true' || text === 'false' ? { value: text === 'true', what: `text → ${text}` } : undefined
 }
 
 /** JSON text, or JSON text inside JSON text: nobody encodes more than twice by mistake. */
-function fromJson(data: unknown, fits: (value: unknown) => boolean, what: string): Repair | undefined {
-  const once = typeof data === 'string' ? parseJsonText(data) : undefined
+function fromJson(data: string, fits: (value: unknown) => boolean, what: string): Fix | undefined {
+  const once = parseJsonText(data)
   const value = typeof once === 'string' ? parseJsonText(once) : once
-  return value !== undefined && fits(value) ? { value, what: `JSON text → ${what}` } : undefined
+  return fits(value) ? { value, what: `JSON text → ${what}` } : undefined
 }
 
 /** The one allowed value that differs from the text only in case, whitespace, or not being text. */
-function toChoice(data: unknown, choices: readonly unknown[]): Repair | undefined {
+function toChoice(data: unknown, choices: readonly unknown[]): Fix | undefined {
   if (typeof data !== 'string') return undefined
-  const wanted = folded(data)
-  const fitting = choices.filter(choice => {
-    if (typeof choice === 'string' || typeof choice === 'boolean') return folded(String(choice)) === wanted
-    return typeof choice === 'number' && exactNumber(data) === choice
+  const folded = (text: string) => text.replace(/\s+/g, '').toLowerCase()
+  const [value, ...others] = choices.filter(choice => {
+    if (typeof choice === 'number') return exactNumber(data) === choice
+    return (
+      (typeof choice === 'string' || typeof choice === 'boolean') && folded(String(choice)) === folded(data)
+    )
   })
-  return fitting.length === 1
-    ? { value: fitting[0], what: `text → ${JSON.stringify(fitting[0])}` }
-    : undefined
+  return value === undefined || others.length > 0
+    ? undefined
+    : { value, what: `text → ${JSON.stringify(value)}` }
 }
 
-function folded(text: string): string {
-  return text.replace(/\s+/g, '').toLowerCase()
+/** A list may have been meant, which is not certain: then no other fix is certain either. */
+const UNSURE: Fix = { value: Symbol('unsure'), what: '' }
+
+/** Wraps a single value if a list is expected and the schemas of its entries make that certain. */
+function toList(data: unknown, items: readonly JsonSchema[]): Fix {
+  const entry = asEntry(data, items)
+  return entry === undefined ? UNSURE : { value: [entry], what: 'one value → list of one' }
 }
 
-/**
- * Wraps a single value if a list is expected and the schema of its entries makes that certain. An entry of a list is
- * never wrapped: `[1, 2]` for a list of lists may mean `[[1, 2]]`.
- */
-function toList(
-  data: unknown,
-  type: string,
-  place: Place & { parentSchema?: object | undefined },
-): Repair | undefined {
-  const { items } = (place.parentSchema ?? {}) as JsonSchema
-  if (type !== 'array') return undefined
-  const entry = place.isEntry ? undefined : asEntry(data, withBranches([items], place.root))
-  if (entry === undefined) return DOUBTFUL
-  return { value: [entry], what: 'one value → list of one', isTentative: true }
-}
+/** Texts that mean "no value" rather than themselves, and one word, which is certainly a single value. */
+const NO_VALUE = /^(?:none|null|nil|undefined|nan|n\.?a\.?|empty|void|nothing|unknown|true|false)$/i
+const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.:+-]*$/u
 
 /** The value as an entry; `undefined` if it could be something else, such as a list in another notation. */
-function asEntry(data: unknown, schemas: readonly JsonSchema[]): unknown {
+function asEntry(data: unknown, items: readonly JsonSchema[]): unknown {
   const takes = (...types: string[]) =>
-    schemas.some(({ type }) => [type].flat().some(one => types.includes(String(one))))
+    items.some(({ type }) => [type].flat().some(one => types.includes(String(one))))
   if (typeof data === 'number') return takes('number', 'integer') ? data : undefined
   if (typeof data === 'boolean') return takes('boolean') ? data : undefined
-  if (isRecord(data)) return isEntryObject(data, schemas) ? data : undefined
+  if (isRecord(data)) {
+    // Otherwise it is a wrapper, or a list by index.
+    const known = declaredNames(items)
+    const names = Object.keys(data)
+    return names.length > 0 && names.every(name => known.has(name)) ? data : undefined
+  }
   if (typeof data !== 'string') return undefined
-  const choices = schemas.flatMap(schema => [schema.enum ?? [], 'const' in schema ? schema.const : []].flat())
+  const choices = items.flatMap(schema => [schema.enum ?? [], 'const' in schema ? schema.const : []].flat())
   if (choices.length > 0) return choices.includes(data) ? data : toChoice(data, choices)?.value
-  if (takes('string')) return isOneText(data, schemas) ? data : undefined
+  if (takes('string')) return ONE_WORD.test(data) && !NO_VALUE.test(data) ? data : undefined
   if (takes('number', 'integer')) return toNumber(data, takes('number') ? 'number' : 'integer')?.value
   return takes('boolean') ? toBoolean(data)?.value : undefined
-}
-
-/** An object is an entry if it has the names of one; otherwise it is a wrapper, or a list by index. */
-function isEntryObject(data: Record<string, unknown>, schemas: readonly JsonSchema[]): boolean {
-  const names = Object.keys(data)
-  const known = declaredNames(schemas)
-  return names.length > 0 && names.every(name => known.has(name) && !/^\d+$/.test(name))
-}
-
-/** Texts that mean "no value" rather than themselves. */
-const NO_VALUE = new Set('none null nil undefined nan na empty void nothing unknown true false'.split(' '))
-const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.-]*$/u
-/** Adds the characters of dates, times and addresses. */
-const ONE_FORMATTED = /^[\p{L}\p{N}_@#.:+-]+$/u
-const ONE_URL = /^[^\s,;|[\](){}<>"'`\\]+$/
-
-/** Whether a text is certainly a single value: one word, or a formatted text without a separator. */
-function isOneText(text: string, schemas: readonly JsonSchema[]): boolean {
-  if (NO_VALUE.has(text.toLowerCase().replaceAll('.', ''))) return false
-  const format = schemas.map(({ format }) => format).find(one => typeof one === 'string')
-  if (format === undefined) return ONE_WORD.test(text)
-  if (!/^[ui]ri/.test(String(format))) return ONE_FORMATTED.test(text)
-  return ONE_URL.test(text) && text.indexOf('://') === text.lastIndexOf('://')
 }

@@ -6,7 +6,6 @@ import { describeThrown } from '../runtime/quietly.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 import type { CallContext } from './context.ts'
 import { Failure, toolError } from './failure.ts'
-import type { Plan } from './plan.ts'
 import type { Outcome } from './time-box.ts'
 
 /** The result of a call whose tool ended. */
@@ -20,23 +19,15 @@ export function resultOf(outcome: Outcome, context: CallContext): ToolResult {
     tool_name: context.name,
     execution_time_ms: 0,
   }
-  if (isObjectLike(value)) {
-    try {
-      takeApart(value, result, context.plan)
-    } catch (error) {
-      return failureResult(unexpected(error), context)
-    }
-  }
-  context.own = result
+  if (isObjectLike(value)) takeApart(value, result, context)
   return result
 }
 
-export function failureResult(failure: Failure, context: CallContext): ToolResult {
+export function failureResult(failure: Failure, { name }: { name: string }): ToolResult {
   const { error, code, diagnosis, retryAfterMs } = failure
-  const result: ToolResult = { success: false, error, code, tool_name: context.name, execution_time_ms: 0 }
+  const result: ToolResult = { success: false, error, code, tool_name: name, execution_time_ms: 0 }
   if (diagnosis) result.diagnosis = diagnosis
   if (retryAfterMs !== undefined) result.retry_after_ms = retryAfterMs
-  context.own = result
   return result
 }
 
@@ -45,12 +36,13 @@ export function unexpected(error: unknown): Failure {
   return toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
 }
 
-/** Adds what the executor knows about the call: its duration, its id, its repairs. */
+/** Ends the call: adds its duration, its id and its repairs to the result. */
 export function complete(result: ToolResult, context: CallContext): ToolResult {
-  const { id, repairs, box, enteredAt } = context
+  const { id, repairs, box } = context
+  context.close()
+  // Still set if an interceptor answered it.
+  context.leaveInterceptors()
   const now = context.services.clock.now()
-  // An interceptor answered it.
-  if (enteredAt !== undefined) context.waitedMs += now - enteredAt
   result.execution_time_ms = Math.round((now - context.startedAt) * 1_000) / 1_000
   if (id !== undefined) result.tool_call_id = id
   if (repairs) result.repairs = repairs
@@ -63,21 +55,15 @@ export function complete(result: ToolResult, context: CallContext): ToolResult {
   return result
 }
 
-function takeApart(value: object, result: ToolSuccess, plan: Plan | undefined): void {
-  if (value instanceof ToolOutput) {
-    result.result = readable(value.value)
-    addText(result, value.content)
-    if (!isToldByText(value)) result.content = value.content
-    if (value.meta) result.meta = value.meta
-    return
-  }
-  result.result = readable(value)
-  if (plan?.hasContentBlocks) addText(result, result.result)
-}
-
-function addText(result: ToolSuccess, content: unknown): void {
-  const text = contentText(content)
+function takeApart(value: object, result: ToolSuccess, { mcp, tool }: CallContext): void {
+  const isOutput = value instanceof ToolOutput
+  result.result = readable(isOutput ? value.value : value)
+  const hasContent = isOutput || mcp !== undefined || tool?.responseFormat === 'content_and_artifact'
+  const text = hasContent ? contentText(isOutput ? value.content : result.result) : undefined
   if (text !== undefined) result.text = text
+  if (!isOutput) return
+  if (!isToldByText(value)) result.content = value.content
+  if (value.meta) result.meta = value.meta
 }
 
 /** Whether an object comes with a single plain text, which `text` already has. */
@@ -87,8 +73,7 @@ function isToldByText({ value, content }: ToolOutput): boolean {
 }
 
 const MAX_READ = 100_000
-const MAX_DEPTH = 500
-const COPIED = { maxDepth: MAX_DEPTH, maxEntries: MAX_READ, maxBytes: 10_000_000, maxValues: MAX_READ }
+const COPIED = { maxDepth: 500, maxEntries: MAX_READ, maxBytes: 10_000_000, maxValues: MAX_READ }
 
 /**
  * The value itself, or a copy if it has getters or is a proxy: those may return something else, or throw, whenever the
@@ -99,7 +84,8 @@ function readable(value: unknown): unknown {
 }
 
 function hasTraps(value: unknown, depth: number, walk: { left: number }): boolean {
-  if (!isObjectLike(value) || ArrayBuffer.isView(value) || depth > MAX_DEPTH || --walk.left < 0) return false
+  if (!isObjectLike(value) || ArrayBuffer.isView(value) || depth > COPIED.maxDepth || --walk.left < 0)
+    return false
   if (types.isProxy(value)) return true
   if (Array.isArray(value)) return value.some(entry => hasTraps(entry, depth + 1, walk))
   return Object.keys(value).some(key => {
@@ -130,7 +116,15 @@ interface Block {
   resource?: { text?: unknown; uri?: unknown; mimeType?: unknown }
 }
 
-const BLOCK_TYPES = new Set(['text', 'image', 'image_url', 'audio', 'resource', 'resource_link', 'file'])
+const BLOCK_TYPES = new Set<unknown>([
+  'text',
+  'image',
+  'image_url',
+  'audio',
+  'resource',
+  'resource_link',
+  'file',
+])
 
 function isPair(value: unknown): value is [unknown, unknown] {
   if (!Array.isArray(value) || value.length !== 2 || isBlock(value[1])) return false
@@ -138,14 +132,13 @@ function isPair(value: unknown): value is [unknown, unknown] {
 }
 
 function isBlock(value: unknown): value is Block {
-  return isObjectLike(value) && BLOCK_TYPES.has((value as { type?: unknown }).type as string)
+  return isObjectLike(value) && BLOCK_TYPES.has((value as { type?: unknown }).type)
 }
 
-function blockText(block: Block): string {
-  if (typeof block.text === 'string') return block.text
-  const { resource } = block
+function blockText({ type, text, resource, ...block }: Block): string {
+  if (typeof text === 'string') return text
   if (typeof resource?.text === 'string') return resource.text
-  const kind = block.type === 'image_url' ? 'image' : block.type.replace('_', ' ')
+  const kind = type === 'image_url' ? 'image' : type.replace('_', ' ')
   const details = [block.name, block.uri ?? resource?.uri, block.mimeType ?? resource?.mimeType]
   return `[${[kind, ...details.filter(detail => typeof detail === 'string')].join(' ')}]`
 }

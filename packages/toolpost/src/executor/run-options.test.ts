@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
-import { defineTool, type InvokeOptions, type Tool } from '../tools/tool.ts'
+import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 import { ToolExecutor } from './executor.ts'
@@ -48,40 +48,6 @@ describe('among', () => {
   })
 })
 
-describe('among tools of which one goes by the name of another as a second one', () => {
-  it('the other is not found', async () => {
-    const offered = [tool('ok', () => 'ok', { lc_name: 'admin' })]
-    const { executor } = setup(
-      ...offered,
-      tool('admin', () => 'ADMIN'),
-    )
-    expect(await executor.run({ name: 'admin' }, { among: offered })).toMatchObject({ code: 'unknown_tool' })
-  })
-})
-
-describe('suggestions for an unknown tool', () => {
-  it('leave names aside that are too long to compare', async () => {
-    const { executor } = setup(tool('x'.repeat(100_000)), tool('get_weather'))
-    expect(await executor.run({ name: 'get_weathr' })).toMatchObject({
-      diagnosis: { suggestions: ['get_weather'] },
-    })
-    expect(await executor.run({ name: 'y'.repeat(100_000) })).toMatchObject({
-      diagnosis: { suggestions: [] },
-    })
-  })
-})
-
-describe('caller and origin', () => {
-  it('are passed to the tool and to observers', async () => {
-    const seen: unknown[] = []
-    const { executor } = setup(tool('t', (_args, options) => seen.push(options?.caller ?? options?.origin)))
-    executor.observe(({ origin, caller, result }) => result && seen.push([origin, caller]))
-    await executor.run({ name: 't' }, { origin: 'http', caller: 'claude' })
-    await executor.run({ name: 't' }, { origin: 'http' })
-    expect(seen).toEqual(['claude', ['http', 'claude'], 'http', ['http', undefined]])
-  })
-})
-
 describe('the longest time that a tool allows', () => {
   it('[F55] is not exceeded, whatever the caller, the tool or the executor would give', async () => {
     const hang = () => new Promise(() => {})
@@ -121,34 +87,5 @@ describe('a ToolOutput', () => {
     const result = await executor.run({ name: 'chart' })
     expect(result).toMatchObject({ success: true, result: { points: 3 }, content })
     expect(executor.text(result)).toBe('three points\n[image image/png]')
-  })
-
-  it('has no content in the result if its text says it all', async () => {
-    const plain = [{ type: 'text', text: 'three points' }]
-    const noted = [{ type: 'text', text: 'three points', annotations: { audience: ['user'] } }]
-    const { executor } = setup(
-      tool('plain', () => new ToolOutput({ points: 3 }, plain)),
-      tool('noted', () => new ToolOutput({ points: 3 }, noted)),
-    )
-    expect(await executor.run({ name: 'plain' })).not.toHaveProperty('content')
-    expect(await executor.run({ name: 'noted' })).toMatchObject({ content: noted, text: 'three points' })
-  })
-})
-
-describe('a call of a tool at hand', () => {
-  it('goes the same way as one by name', async () => {
-    const greet = defineTool({
-      name: 'greet',
-      description: 'Greets',
-      schema: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] },
-      handler: ({ who }, { callId }: InvokeOptions) => `${callId}: hello ${who}`,
-    })
-    const { executor } = setup(greet)
-    expect(await executor.run({ id: 'c1', tool: greet, args: { who: 'Ada' } })).toMatchObject({
-      result: 'c1: hello Ada',
-      tool_name: 'greet',
-    })
-    const wrong = { tool: greet, args: { who: 5 } as unknown as { who: string } }
-    expect(await executor.run(wrong)).toMatchObject({ code: 'invalid_arguments' })
   })
 })

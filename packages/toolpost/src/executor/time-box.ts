@@ -1,52 +1,18 @@
 import { QUESTION_MS } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import { classifyError } from './classify-error.ts'
-import type { CallContext, Services } from './context.ts'
-import type { Expiring } from './deadlines.ts'
+import type { CallContext } from './context.ts'
 import { cancelled, type Failure, timedOut } from './failure.ts'
-import type { RunOptions } from './options.ts'
 
 /** What time-boxed work ends with. */
 export type Outcome = { value: unknown } | Failure
 
-type Work = (context: CallContext) => unknown
-type Settle<T> = (outcome: Outcome, context: CallContext) => T
-
 /**
- * Runs `work` until it settles, its time is up or the call is cancelled, whichever comes first; resolves to what `settle`
- * makes of that. At the deadline the caller gets its answer, whatever the work does; the signal is aborted, and a late
- * answer is dropped and logged.
+ * The time limit of a call. At the deadline the caller gets its answer, whatever the tool does; the signal is aborted, and
+ * a late answer is dropped and logged.
  */
-export function timeBox<T>(
-  context: CallContext,
-  limitMs: number,
-  startedAt: number,
-  work: Work,
-  settle: Settle<T>,
-): Promise<T> {
-  if (context.isCancelled) return Promise.resolve(settle(cancelled(context.name), context))
-  return new Promise(resolve => {
-    const box = new TimeBox(context, limitMs, startedAt, outcome => resolve(settle(outcome, context)))
-    context.box = box
-    void run(box, context, work)
-  })
-}
-
-async function run(box: TimeBox, context: CallContext, work: Work): Promise<void> {
-  try {
-    const value = await work(context)
-    if (!box.end({ value })) context.warn('Late answer dropped: the call had ended')
-  } catch (error) {
-    // Most tools reject once their signal is aborted: nothing to report.
-    if (box.isRunning) box.end(classifyError(error, context.tool as Tool))
-  }
-}
-
-/** The running time limit of a call. */
-export class TimeBox implements Expiring {
+export class TimeBox {
   deadlineAt: number
-  before: Expiring | undefined = undefined
-  after: Expiring | undefined = undefined
   readonly #context: CallContext
   readonly #startedAt: number
   /** How long the work may take at once, and now in all: progress extends it. */
@@ -57,14 +23,35 @@ export class TimeBox implements Expiring {
   #heldAt = 0
   #heldMs = 0
 
-  constructor(context: CallContext, limitMs: number, startedAt: number, resolve: (outcome: Outcome) => void) {
+  constructor(context: CallContext, limitMs: number, startedAt: number) {
     this.#context = context
     this.#startedAt = startedAt
     this.#stepMs = limitMs
     this.#limitMs = limitMs
-    this.#resolve = resolve
-    this.deadlineAt = startedAt + limitMs - context.beforeMs
-    if (limitMs < Number.POSITIVE_INFINITY) context.services.deadlines.add(this)
+    this.deadlineAt = startedAt + limitMs
+  }
+
+  /** Runs `work` until it settles, its time is up or the call is cancelled, whichever comes first. */
+  run(work: (context: CallContext) => unknown): Promise<Outcome> {
+    const context = this.#context
+    if (context.isCancelled) return Promise.resolve(cancelled(context.name))
+    context.box = this
+    return new Promise(resolve => {
+      this.#resolve = resolve
+      context.services.deadlines.add(this)
+      void this.#settle(work)
+    })
+  }
+
+  async #settle(work: (context: CallContext) => unknown): Promise<void> {
+    const context = this.#context
+    try {
+      const value = await work(context)
+      if (!this.end({ value })) context.warn('Late answer dropped: the call had ended')
+    } catch (error) {
+      // Most tools reject once their signal is aborted: nothing to report.
+      if (this.isRunning) this.end(classifyError(error, context.tool as Tool))
+    }
   }
 
   get isRunning(): boolean {
@@ -121,9 +108,8 @@ export class TimeBox implements Expiring {
   #moveDeadline(): void {
     const { deadlines } = this.#context.services
     deadlines.remove(this)
-    const pauseMs = this.#heldMs + (this.#holds > 0 ? QUESTION_MS : 0)
-    this.deadlineAt = this.#startedAt + this.#limitMs - this.#context.beforeMs + pauseMs
-    if (this.deadlineAt < Number.POSITIVE_INFINITY) deadlines.add(this)
+    this.deadlineAt = this.#startedAt + this.#limitMs + this.#heldMs + (this.#holds > 0 ? QUESTION_MS : 0)
+    deadlines.add(this)
   }
 }
 
@@ -133,11 +119,7 @@ export function limitOf(ms: number | undefined): number | undefined {
 }
 
 /** The caller's limit, else the tool's, else the executor's; never more than the tool's `maxTimeoutMs`. */
-export function timeLimit(
-  options: Pick<RunOptions, 'timeoutMs'>,
-  tool: Pick<Tool, 'timeoutMs' | 'maxTimeoutMs'> | undefined,
-  { timeoutMs }: Services,
-): number {
-  const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool?.timeoutMs) ?? timeoutMs
+export function timeLimit(own: number | undefined, tool: Tool | undefined, usual: number): number {
+  const limitMs = limitOf(own) ?? limitOf(tool?.timeoutMs) ?? usual
   return Math.min(limitMs, limitOf(tool?.maxTimeoutMs) ?? limitMs)
 }

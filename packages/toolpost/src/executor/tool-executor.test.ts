@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
-import { declareTools } from '../tools/declared-tools.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './executor.ts'
@@ -48,21 +47,6 @@ function hangingTool(extra: Partial<Tool> = {}) {
   return { tool, seen }
 }
 
-describe('a call that succeeds', () => {
-  it('gives a tool that asks for an envelope exactly { input: args }', async () => {
-    const tool = toolThat('boxed', args => args, { inputEnvelope: true })
-    expect(await executorWith([tool]).run({ name: 'boxed', args: { a: 1 } })).toMatchObject({
-      result: { input: { a: 1 } },
-    })
-  })
-
-  it('takes a call without arguments as one with none', async () => {
-    expect(await executorWith([toolThat('none', args => args)]).run({ name: 'none' })).toMatchObject({
-      result: {},
-    })
-  })
-})
-
 describe('a call that fails', () => {
   it.each([
     ['weahter', ['weather']],
@@ -89,15 +73,6 @@ describe('a call that fails', () => {
       throw thrown
     })
     expect(await executorWith([failing]).run({ name: 'fail' })).toMatchObject({ code: 'tool_error', error })
-  })
-
-  it('keeps the causes of an error for whoever looks into it', async () => {
-    const failing = toolThat('fail', () => {
-      throw new Error('no reading', { cause: new Error('sensor gone') })
-    })
-    expect(await executorWith([failing]).run({ name: 'fail' })).toMatchObject({
-      diagnosis: { causes: ['sensor gone'] },
-    })
   })
 
   const unreachable: [string, Error][] = [
@@ -138,12 +113,6 @@ describe('a call that fails', () => {
     expect(await executor.run({ name: 'weather', args: { location: 'Oslo' } })).toMatchObject({
       success: true,
     })
-  })
-
-  it('answers a call that is not a call at all', async () => {
-    for (const call of [undefined, null, {}, { name: 7 }]) {
-      expect(await executorWith([weather]).run(call as never)).toMatchObject({ code: 'unknown_tool' })
-    }
   })
 })
 
@@ -221,76 +190,7 @@ describe('extra arguments of alternatives', () => {
   })
 })
 
-describe('many first calls at once', () => {
-  it('read the tool once, and warn once', async () => {
-    const logger = recordingLogger()
-    const schema = { type: 'object', properties: { a: { pattern: '^(y)\\1$' } } }
-    const executor = executorWith([toolThat('subject', () => 1, { schema })], { logger })
-    await Promise.all(Array.from({ length: 50 }, () => executor.run({ name: 'subject', args: {} })))
-    expect(logger.at('warn')).toHaveLength(1)
-  })
-})
-
-describe('what could make a call throw or hang', () => {
-  it('is answered like anything else', async () => {
-    const odd = toolThat('odd', async () => {
-      throw {
-        get cause() {
-          throw Object.create(null)
-        },
-      }
-    })
-    const executor = executorWith([odd, weather])
-    expect(await executor.run({ name: 'odd' })).toMatchObject({ code: 'tool_error' })
-    expect(await executor.run({ name: 'weather', args: { location: 'x' } }, null as never)).toMatchObject({
-      success: true,
-    })
-    expect(await executor.execute('weather', { location: 'x' }, null as never)).toContain('22')
-    const trap = {
-      get name(): string {
-        throw new Error('no')
-      },
-    }
-    expect(await executor.run(trap)).toMatchObject({ code: 'unknown_tool' })
-    expect(executor.metrics.snapshot().inFlight).toBe(0)
-  })
-
-  it('a schema that answers with promises is unusable', async () => {
-    const schema = { $async: true, type: 'object', required: ['n'] }
-    const result = await executorWith([toolThat('later', () => 1, { schema })]).run({
-      name: 'later',
-      args: {},
-    })
-    expect(result).toMatchObject({ code: 'invalid_schema', error: expect.stringContaining('$async') })
-  })
-
-  it('a limit that is not a number counts as not given', async () => {
-    const clock = fakeClock()
-    const { tool } = hangingTool()
-    const running = executorWith([tool], { clock }).run({ name: 'hang' }, { timeoutMs: Number.NaN })
-    await clock.advance(30_000)
-    expect(await running).toMatchObject({ error: "Tool 'hang' timed out after 30000 ms" })
-  })
-
-  it('a tool may write into the arguments of a call that had none', async () => {
-    const writing = toolThat('writing', args => Object.assign(args, { unit: 'c' }))
-    expect(await executorWith([writing]).run({ name: 'writing' })).toMatchObject({ result: { unit: 'c' } })
-  })
-})
-
 describe('deadlines', () => {
-  it('take the shortest way: the call, then the tool, then the executor', async () => {
-    const clock = fakeClock()
-    const { tool } = hangingTool({ timeoutMs: 200 })
-    const executor = executorWith([tool], { clock, timeoutMs: 5_000 })
-    const byTool = executor.run({ name: 'hang', args: {} })
-    const byCall = executor.run({ name: 'hang', args: {} }, { timeoutMs: 50 })
-    await clock.advance(50)
-    expect(await byCall).toMatchObject({ error: "Tool 'hang' timed out after 50 ms" })
-    await clock.advance(150)
-    expect(await byTool).toMatchObject({ error: "Tool 'hang' timed out after 200 ms" })
-  })
-
   it('hold on the real clock, and longer ones than a timer can count do not fire at once', async () => {
     const { tool } = hangingTool()
     const executor = executorWith([tool])
@@ -304,41 +204,6 @@ describe('deadlines', () => {
     })
     controller.abort()
     expect(await patient).toMatchObject({ code: 'cancelled' })
-  })
-
-  it('leave no timer behind that fires for calls that have ended', async () => {
-    const clock = fakeClock()
-    const executor = executorWith([weather], { clock })
-    for (let round = 0; round < 100; round++)
-      await executor.run({ name: 'weather', args: { location: 'Oslo' } })
-    expect(clock.pending).toBe(1)
-    await clock.advance(30_000)
-    expect(clock.pending).toBe(0)
-  })
-
-  it('are extended by progress only where the tool allows it, and never beyond that', async () => {
-    const clock = fakeClock()
-    const reports: unknown[] = []
-    const slow = (maxTimeoutMs?: number) =>
-      toolThat(
-        `slow${maxTimeoutMs ?? ''}`,
-        (_args, options) => {
-          const tick = () => {
-            options?.reportProgress?.({ progress: 1 })
-            clock.setTimer(tick, 60)
-          }
-          clock.setTimer(tick, 60)
-          return new Promise(() => {})
-        },
-        { timeoutMs: 100, ...(maxTimeoutMs && { maxTimeoutMs }) },
-      )
-    const executor = executorWith([slow(), slow(250)], { clock })
-    const plain = executor.run({ name: 'slow', args: {} }, { onProgress: report => reports.push(report) })
-    const extended = executor.run({ name: 'slow250', args: {} })
-    await clock.advance(1_000)
-    expect(await plain).toMatchObject({ error: "Tool 'slow' timed out after 100 ms" })
-    expect(await extended).toMatchObject({ error: "Tool 'slow250' timed out after 250 ms" })
-    expect(reports).toEqual([{ progress: 1 }])
   })
 
   it('drops a late answer and logs it', async () => {
@@ -374,27 +239,6 @@ describe('cancelling', () => {
     expect(result).toMatchObject({ code: 'cancelled' })
     expect(seen.calls).toBe(0)
   })
-
-  it('hands a tool that looks late a signal that is already aborted', async () => {
-    let look: (() => AbortSignal) | undefined
-    const tool = toolThat('peek', (_args, options) => {
-      look = () => options?.signal as AbortSignal
-      return new Promise(() => {})
-    })
-    await executorWith([tool]).run({ name: 'peek', args: {} }, { timeoutMs: 5 })
-    expect(look?.().aborted).toBe(true)
-  })
-})
-
-describe('what is logged', () => {
-  it('logs the arguments of a mock tool, which does not use them', async () => {
-    const logger = recordingLogger()
-    const [mock] = declareTools([
-      { name: 'mock', description: 'm', implementation: { type: 'mock', mock_response: { ok: 1 } } },
-    ])
-    await executorWith([mock as Tool], { logger }).run({ name: 'mock', args: { any: 'thing' } })
-    expect(logger.at('info')[0]?.fields).toMatchObject({ args: { any: 'thing' }, result: { ok: 1 } })
-  })
 })
 
 describe('observers', () => {
@@ -417,28 +261,5 @@ describe('observers', () => {
       [2, 'nothing', undefined, undefined],
       [2, 'nothing', undefined, false],
     ])
-  })
-})
-
-describe('metrics', () => {
-  it('count calls, failures by code, repairs, durations and calls under way', async () => {
-    const clock = fakeClock()
-    const { tool } = hangingTool()
-    const executor = executorWith([weather, tool], { clock })
-    await executor.run({ name: 'weather', args: { location: 'Oslo', days: '2' } }, { repair: true })
-    await executor.run({ name: 'weather', args: {} })
-    await executor.run({ name: 'made up' })
-    const hanging = executor.run({ name: 'hang' })
-    await clock.advance(0)
-    expect(executor.metrics.snapshot()).toMatchObject({
-      calls: 3,
-      inFlight: 1,
-      repairs: 1,
-      failures: { invalid_arguments: 1, unknown_tool: 1 },
-      tools: { weather: { calls: 2, repairs: 1 }, '(unknown)': { calls: 1 } },
-    })
-    await clock.advance(30_000)
-    await hanging
-    expect(executor.metrics.snapshot()).toMatchObject({ calls: 4, inFlight: 0, failures: { timeout: 1 } })
   })
 })

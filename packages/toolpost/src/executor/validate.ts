@@ -1,11 +1,10 @@
 import type { ErrorObject } from 'ajv'
-import { grouped } from '../runtime/grouped.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 import { explainErrors, kindOf, pointerParts } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, schemasOfPart, withBranches } from '../schema/json-schema.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
-import { ABSENT, type Arguments, type Changes, changed, pointerTo, repairArguments } from './repair.ts'
+import { ABSENT, type Arguments, type Change, changed, pointerTo, repairsFor } from './repair.ts'
 
 const MAX_ARGUMENT_MB = 10
 const MAX_ARGUMENT_LEVELS = 64
@@ -14,6 +13,8 @@ const MAX_ARGUMENT_VALUES = 50_000
 const MAX_NAME_CHARS = 2_000
 /** How many characters of text take as long to check as one value. */
 const CHARS_PER_VALUE = 10
+/** Each round of changes may uncover another problem, such as text inside text inside text. */
+const MAX_ROUNDS = 20
 
 /**
  * How many values the arguments have, a long text counting as several; or what is wrong with them, if they are over a
@@ -25,38 +26,27 @@ export function measureArguments(args: unknown): number | string {
   return problemOf(args, size, 0) ?? size.values + size.chars / CHARS_PER_VALUE
 }
 
-interface Size {
-  values: number
-  chars: number
-}
-
-const TOO_MANY_VALUES = `arguments have more than ${MAX_ARGUMENT_VALUES} values`
-
-function problemOf(value: unknown, size: Size, level: number): string | undefined {
-  if (++size.values > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
+function problemOf(
+  value: unknown,
+  size: { values: number; chars: number },
+  level: number,
+): string | undefined {
+  const isTooLong = Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES
+  if (++size.values > MAX_ARGUMENT_VALUES || isTooLong)
+    return `arguments have more than ${MAX_ARGUMENT_VALUES} values`
   if (typeof value === 'string') size.chars += value.length
   if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
-  return isObjectLike(value) ? problemIn(value, size, level + 1) : undefined
-}
-
-function problemIn(value: object, size: Size, level: number): string | undefined {
-  if (level > MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
-  // A list may be longer than what it holds.
-  if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
+  if (!isObjectLike(value)) return undefined
+  if (level >= MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
   for (const name in value) {
     if (name === '__proto__') return "'__proto__' is not an argument name"
     if (name.length > MAX_NAME_CHARS) return `an argument name is longer than ${MAX_NAME_CHARS} characters`
     size.chars += name.length
-    const problem = problemOf((value as Arguments)[name], size, level)
+    const problem = problemOf((value as Arguments)[name], size, level + 1)
     if (problem) return problem
   }
   return undefined
 }
-
-/** Each round of repairs may uncover another problem, such as text inside text inside text. */
-const MAX_REPAIRS = 50
-/** The most validations per call, however cheap they are. */
-const MAX_TRIALS = 100
 
 /** Valid arguments and their repairs, or what is wrong with them. */
 export type Validated =
@@ -65,32 +55,22 @@ export type Validated =
 
 /**
  * Arguments that fit the schema. Names that a closed schema does not know are dropped. With `repair`, certain repairs are
- * made. The given arguments are never changed: repairs are made on a copy.
+ * made. The given arguments are never changed: changes are made on a copy.
  */
 export function validateArguments(compiled: CompiledSchema, given: Arguments, repair: boolean): Validated {
   const { schema, validate } = compiled
-  const isValid: boolean = validate(given)
-  if (isValid) return { args: given }
-  let trialsLeft = repair ? MAX_TRIALS : 0
-  const findErrors = (trial: Arguments): readonly ErrorObject[] => {
-    trialsLeft--
-    return validate(trial) ? [] : (validate.errors ?? [])
-  }
   let args = given
   const repairs: string[] = []
-  for (let removals = 0; !validate(args); ) {
-    const errors = validate.errors ?? []
+  for (let round = 0; !validate(args); round++) {
+    const errors: readonly ErrorObject[] = validate.errors ?? []
     const extras = extraArguments(errors, schema)
-    if (extras.size > 0 && removals++ < MAX_REPAIRS) {
-      args = changed(args, extras)
-      continue
-    }
-    const mayRepair = trialsLeft > 0 && repairs.length < MAX_REPAIRS
-    const repaired = mayRepair ? repairArguments(args, errors, { root: schema, findErrors }) : undefined
-    if (!repaired || typeof measureArguments(repaired.args) === 'string')
-      return { problems: explainErrors(errors, schema) }
-    args = repaired.args
-    repairs.push(...repaired.repairs)
+    const errorsOf = (trial: Arguments) => (validate(trial) ? [] : (validate.errors ?? []))
+    const made = extras.length === 0 && repair ? repairsFor(args, errors, schema, errorsOf) : []
+    const next = changed(args, [...extras, ...made])
+    const isChanged = extras.length + made.length > 0 && typeof measureArguments(next) === 'number'
+    if (!isChanged || round === MAX_ROUNDS) return { problems: explainErrors(errors, schema) }
+    args = next
+    repairs.push(...made.map(({ pointer, what }) => `${pointerParts(pointer).join('.')}: ${what}`))
   }
   return repairs.length > 0 ? { args, repairs } : { args }
 }
@@ -102,40 +82,22 @@ export async function argumentsFromText(text: string): Promise<Arguments | undef
   return typeof measureArguments(value) === 'number' ? (value as Arguments) : undefined
 }
 
-/** The arguments that no branch of a closed schema knows, taken from its validation errors. */
-function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Changes {
-  const extras = new Map<string, unknown>()
-  const refusals = errors.filter(
-    ({ keyword }) => keyword === 'additionalProperties' || keyword === 'unevaluatedProperties',
-  )
-  const namesAt = nameFinder(root)
-  for (const [place, here] of grouped(refusals, ({ instancePath }) => instancePath)) {
-    // Each of several branches refuses the names of the others: only a name that all of them refuse is extra.
-    const schemas = new Set(here.map(({ schemaPath }) => schemaPath)).size
-    for (const [name, refused] of grouped(here, refusedName))
-      if (refused.length >= schemas && !namesAt(place).has(name)) extras.set(pointerTo(place, name), ABSENT)
-  }
-  return extras
-}
-
-function refusedName({ params }: ErrorObject): string {
-  return params.additionalProperty ?? params.unevaluatedProperty
+/** The arguments that a closed schema refuses and none of its branches knows. */
+function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Change[] {
+  const known = new Map<string, ReadonlySet<string>>()
+  return errors.flatMap(({ params, instancePath }) => {
+    const name: string | undefined = params.additionalProperty ?? params.unevaluatedProperty
+    if (name === undefined) return []
+    // Entries of a list share their schemas: 40,000 of them are looked up as one.
+    const place = instancePath.replace(/\/\d+(?=\/|$)/g, '/0')
+    const names = known.get(place) ?? namesAt(place, root)
+    known.set(place, names)
+    return names.has(name) ? [] : [{ pointer: pointerTo(instancePath, name), value: ABSENT }]
+  })
 }
 
 /** The names declared for a place in any branch, including those that fail for another reason. */
-function nameFinder(root: JsonSchema): (pointer: string) => ReadonlySet<string> {
-  const known = new Map<string, ReadonlySet<string>>()
-  return pointer => {
-    // Entries of a list share their schemas: 40,000 of them are looked up as one.
-    const place = pointer.replace(/\/\d+(?=\/|$)/g, '/0')
-    const before = known.get(place)
-    if (before) return before
-    const schemas = pointerParts(place).reduce(
-      (here, name) => schemasOfPart(here, name, root),
-      withBranches([root], root),
-    )
-    const names = declaredNames(schemas)
-    known.set(place, names)
-    return names
-  }
+function namesAt(place: string, root: JsonSchema): ReadonlySet<string> {
+  const top = withBranches([root], root)
+  return declaredNames(pointerParts(place).reduce((here, name) => schemasOfPart(here, name, root), top))
 }

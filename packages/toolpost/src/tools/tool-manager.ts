@@ -39,6 +39,8 @@ export class ToolManager {
   readonly #servers = new Set<string>()
   readonly #listeners: Listeners<{ change: undefined }>
   readonly #logger: Logger
+  /** Spares most tools that are added a search for their name. */
+  #names = new Set<string>()
 
   constructor({ tools = [], logger }: ToolManagerOptions = {}) {
     this.#logger = quietLogger(logger)
@@ -51,14 +53,11 @@ export class ToolManager {
   /** Adds a tool of the program, replacing one of the same name. Throws on a tool it cannot use. */
   addCustomTool(like: ToolLike): void {
     const tool = checkedTool(like)
-    const holder = this.#tools.find(({ name }) => name === tool.name)
-    if (holder && this.#origins.has(holder)) {
-      this.#rename(holder, new Map(this.#tools.map(each => [each.name, each])), 'a local tool')
-      this.#place(tool, LOCAL)
-    } else {
-      if (holder) this.#warnReplaced(tool.name)
-      this.#place(tool, LOCAL, holder)
-    }
+    const holder = this.#holderOf(tool.name)
+    const isForeign = holder !== undefined && this.#origins.has(holder)
+    if (isForeign) this.#rename(holder, 'a local tool')
+    else if (holder) this.#warnReplaced(tool.name)
+    this.#place(tool, LOCAL, isForeign ? undefined : holder)
     this.#changed()
   }
 
@@ -68,26 +67,33 @@ export class ToolManager {
     { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
   ): void {
     const usable = [...tools].flatMap(like => this.#usable(like, server) ?? [])
-    const names = new Map(this.#tools.map(tool => [tool.name, tool]))
-    const own = new Map<string, Tool>()
-    for (const tool of this.#tools) {
-      const origin = this.#origins.get(tool)
-      if (origin?.server === server) own.set(origin.name, tool)
-    }
     const mayTake = !this.#servers.has(server)
     this.#servers.add(server)
     for (const tool of usable) {
       const origin = { server, name: tool.name, order, parameterNames }
-      const before = own.get(tool.name)
-      const name = before ? before.name : this.#nameFor(origin, names, mayTake)
-      if (before) this.#warnReplaced(name, server)
+      const before = this.#registered(origin)
+      if (before) this.#warnReplaced(before.name, server)
+      const name = before ? before.name : this.#nameFor(origin, mayTake)
       const added = name === tool.name ? tool : withName(tool, name)
       this.#origins.set(added, origin)
       this.#place(added, order, before)
-      names.set(name, added)
-      own.set(tool.name, added)
     }
     if (usable.length > 0) this.#changed()
+  }
+
+  #holderOf(name: string): Tool | undefined {
+    // The array is public: others may have added to it.
+    if (this.#names.size !== this.#tools.length) this.#names = new Set(this.#tools.map(tool => tool.name))
+    return this.#names.has(name) ? this.#tools.find(tool => tool.name === name) : undefined
+  }
+
+  /** The tool that a server has already registered under its own name for it. */
+  #registered({ server, name }: McpOrigin): Tool | undefined {
+    if (!this.#holderOf(name) && !this.#holderOf(qualified(server, name))) return undefined
+    return this.#tools.find(tool => {
+      const origin = this.#origins.get(tool)
+      return origin?.server === server && origin.name === name
+    })
   }
 
   /**
@@ -95,43 +101,52 @@ export class ToolManager {
    * until that tool is gone, except that a server whose tools are added for the first time takes names from servers that
    * come later in the configuration, whichever connected first.
    */
-  #nameFor(origin: McpOrigin, names: Map<string, Tool>, mayTake: boolean): string {
+  #nameFor(origin: McpOrigin, mayTake: boolean): string {
     const { server, name } = origin
-    const holder = names.get(name)
+    const holder = this.#holderOf(name)
     if (!holder) return name
     const rival = this.#origins.get(holder)
     if (mayTake && rival && origin.order < rival.order) {
-      this.#rename(holder, names, `server '${server}', which comes first in the configuration`)
+      this.#rename(holder, `server '${server}', which comes first in the configuration`)
       return name
     }
-    const registered = freeName(origin, names)
+    const registered = this.#freeName(origin)
     const owner = rival ? `server '${rival.server}'` : 'a local tool'
     this.#logger.warn({ tool: name, server, registered_as: registered }, `The name is taken by ${owner}`)
     return registered
   }
 
   /** Gives a server's tool another name, because its own is now taken. */
-  #rename(tool: Tool, names: Map<string, Tool>, taker: string): void {
+  #rename(tool: Tool, taker: string): void {
     const origin = this.#origins.get(tool) as McpOrigin
-    const renamed = withName(tool, freeName(origin, names))
+    const renamed = withName(tool, this.#freeName(origin))
     this.#origins.set(renamed, origin)
     this.#place(renamed, origin.order, tool)
-    names.set(renamed.name, renamed)
     const fields = { tool: tool.name, server: origin.server, registered_as: renamed.name }
     this.#logger.warn(fields, `The name is now taken by ${taker}`)
+  }
+
+  /** The first free name for a server's tool other than its own. */
+  #freeName({ server, name }: McpOrigin): string {
+    let free = qualified(server, name)
+    for (let number = 2; this.#holderOf(free); number++) free = `${qualified(server, name)}_${number}`
+    return free
   }
 
   /** In the place of `replaced`, or after the tools of the same and of earlier servers. */
   #place(tool: Tool, order: number, replaced?: Tool): void {
     const last = this.#tools.at(-1)
+    const isLast = !last || this.#orderOf(last) <= order
     if (replaced) this.#tools[this.#tools.indexOf(replaced)] = tool
-    else if (!last || this.#orderOf(last) <= order) this.#tools.push(tool)
+    else if (isLast) this.#tools.push(tool)
     else
       this.#tools.splice(
         this.#tools.findIndex(other => this.#orderOf(other) > order),
         0,
         tool,
       )
+    if (replaced) this.#names.delete(replaced.name)
+    this.#names.add(tool.name)
   }
 
   #orderOf(tool: Tool): number {
@@ -148,10 +163,8 @@ export class ToolManager {
   }
 
   #warnReplaced(tool: string, server?: string): void {
-    this.#logger.warn(
-      { tool, ...(server && { server }) },
-      `Tool '${tool}' is already registered; replacing it`,
-    )
+    const fields = { tool, ...(server && { server }) }
+    this.#logger.warn(fields, `Tool '${tool}' is already registered; replacing it`)
   }
 
   /** Changes the order of the servers. Names stay. */
@@ -202,12 +215,8 @@ export class ToolManager {
   }
 }
 
-/** The first free name for a server's tool other than its own. */
-function freeName({ server, name }: McpOrigin, names: ReadonlyMap<string, Tool>): string {
-  const qualified = `${server}__${name}`
-  let free = qualified
-  for (let number = 2; names.has(free); number++) free = `${qualified}_${number}`
-  return free
+function qualified(server: string, name: string): string {
+  return `${server}__${name}`
 }
 
 /** The same tool under another name; `invoke` stays bound to the original. */

@@ -27,19 +27,10 @@ interface Place {
 }
 
 function describeMoment(nowMs: number, { zone, name }: Place): DatetimeResult {
-  const format = new Intl.DateTimeFormat('en-GB', {
+  const format = new Intl.DateTimeFormat('en-GB-u-ca-gregory-nu-latn-hc-h23', {
     timeZone: zone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    weekday: 'long',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'longOffset',
+    ...{ weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset' },
   })
   const parts = Object.fromEntries(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
   const { year, month, day, hour, minute, second, weekday = '', timeZoneName } = parts
@@ -60,16 +51,15 @@ function describeMoment(nowMs: number, { zone, name }: Place): DatetimeResult {
   }
 }
 
-/** `data/cities.json` */
-interface Cities {
-  places: Readonly<Record<string, readonly string[]>>
-  /** Replaced zone names → current ones. */
-  current: Readonly<Record<string, string>>
-}
-
 const MAX_SUGGESTIONS = 3
 /** Longer than any name; comparing it with all of them would be a waste of time. */
 const MAX_COMPARED_CHARS = 60
+
+/** `data/cities.json`: names by zone, and replaced zone names → current ones. */
+interface Cities {
+  places: Readonly<Record<string, readonly string[]>>
+  current: Readonly<Record<string, string>>
+}
 
 let cities: Cities | undefined
 let known: Map<string, Required<Place>> | undefined
@@ -110,9 +100,8 @@ function findLinkedZone(given: string): Place | undefined {
 
 /** `Tokyo, Japan`: certain only if both names are in one zone (`Paris, Texas` is not). */
 function findCityInCountry(given: string): Place | undefined {
-  const [city, country, ...more] = given.split(',')
-  if (city === undefined || country === undefined || more.length > 0) return undefined
-  const place = findPlace(city)
+  const [city = '', country = '', ...more] = given.split(',')
+  const place = more.length > 0 ? undefined : findPlace(city)
   return place && place.zone === findPlace(country)?.zone ? place : undefined
 }
 
@@ -130,10 +119,8 @@ function collectPlaces({ places, current }: Cities): Map<string, Required<Place>
   const found = new Map<string, Required<Place>>()
   for (const listed of Intl.supportedValuesOf('timeZone')) {
     const zone = current[listed] ?? listed
-    for (const name of [listed, zone]) {
-      found.set(placeKey(name), { zone, name: cityOf(name) })
-      found.set(placeKey(cityOf(name)), { zone, name: cityOf(name) })
-    }
+    for (const name of [listed, zone])
+      for (const key of [name, cityOf(name)]) found.set(placeKey(key), { zone, name: cityOf(name) })
   }
   for (const [zone, names] of Object.entries(places))
     for (const name of names) found.set(placeKey(name), { zone, name })
@@ -146,14 +133,9 @@ function cityOf(zone: string): string {
 
 /** One spelling for `New_York`, ` new  york`, `São Paulo`, `Washington, D.C.`, `the Netherlands`. */
 function placeKey(name: string): string {
-  const plain = name
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/[\p{M}.'’]/gu, '')
-  return plain
-    .replace(/[\s_,-]+/g, ' ')
-    .trim()
-    .replace(/^the /, '')
+  const plain = name.toLowerCase().normalize('NFD')
+  const words = plain.replace(/[\p{M}.'’]/gu, '').replace(/[\s_,-]+/g, ' ')
+  return words.trim().replace(/^the /, '')
 }
 
 async function nearPlaces(given: string): Promise<string[]> {

@@ -29,93 +29,41 @@ const EXCERPT_CHARS = 300
 const LEAD_CHARS = 60
 const TRAIL_MARK = ' › '
 
-/** The internal handler `rag_query`: searches a folder of Markdown and text files, read on the first query. */
+/**
+ * The internal handler `rag_query`: searches a folder of Markdown and text files. They are indexed on the first query, and
+ * again on the first one after a change.
+ */
 export function ragQuery(folder: string) {
-  const index = new DocumentIndex(folder)
+  let index: { of: string; engine: Promise<MiniSearch<Section>> } | undefined
   return async (
     { query, limit = DEFAULT_LIMIT }: { query: string; limit?: number },
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<RagQueryResult> => {
     signal?.throwIfAborted()
-    const results = await index.search(query, limit)
+    const files = await listDocuments(folder)
+    const of = JSON.stringify([...files])
+    if (index?.of !== of) index = { of, engine: indexOf(files) }
+    const hits = (await index.engine).search(meaningfulWords(query)).slice(0, limit)
     signal?.throwIfAborted()
+    const results = hits.map(({ file, heading, text, terms, score }) => ({
+      file,
+      heading,
+      text: excerptAround(text, terms),
+      score: Math.round(score * 100) / 100,
+    }))
     const [best] = results
     if (best) return { query, results, text: `${best.heading} (${best.file}): ${best.text}` }
-    const { fileCount } = index
-    const where =
-      fileCount === 0
-        ? ': the folder has no Markdown or text files'
-        : ` in ${fileCount} ${fileCount === 1 ? 'document' : 'documents'}`
+    const documents = `${files.size} ${files.size === 1 ? 'document' : 'documents'}`
+    const where = files.size === 0 ? ': the folder has no Markdown or text files' : ` in ${documents}`
     return { query, results, text: `Nothing was found for "${query}"${where}.` }
   }
 }
 
-/**
- * A full-text index over a folder. The first search builds it, and every search updates it for files that were added,
- * edited (by time and size) or removed: nothing is watched in between.
- */
-class DocumentIndex {
-  readonly #folder: string
-  readonly #files = new Map<string, DocumentFile & { sections: readonly Section[] }>()
-  readonly #sections = new Map<string, Section>()
-  #engine: MiniSearch<Section> | undefined
-  #updating: Promise<unknown> = Promise.resolve()
-
-  constructor(folder: string) {
-    this.#folder = folder
-  }
-
-  get fileCount(): number {
-    return this.#files.size
-  }
-
-  /** The best sections first; throws if the folder cannot be read. */
-  async search(query: string, limit: number): Promise<DocumentHit[]> {
-    // One update at a time.
-    const updated = this.#updating.then(() => this.#update())
-    this.#updating = updated.catch(() => {})
-    const hits = (await updated).search(meaningfulWords(query)).slice(0, limit)
-    return hits.flatMap(({ id, terms, score }) => {
-      const section = this.#sections.get(id)
-      if (!section) return []
-      const { file, heading, text } = section
-      return [{ file, heading, text: excerptAround(text, terms), score: Math.round(score * 100) / 100 }]
-    })
-  }
-
-  async #update(): Promise<MiniSearch<Section>> {
-    const current = await listDocuments(this.#folder)
-    this.#engine ??= await createEngine()
-    const engine = this.#engine
-    for (const [name, { mtimeMs, size, sections }] of this.#files) {
-      const now = current.get(name)
-      if (now?.mtimeMs === mtimeMs && now.size === size) continue
-      this.#files.delete(name)
-      await inTurns(sections, section => {
-        engine.remove(section)
-        this.#sections.delete(section.id)
-      })
-    }
-    for (const [name, file] of current) {
-      if (this.#files.has(name)) continue
-      const content = await readFile(file.path, 'utf8').catch(() => undefined)
-      // A file that cannot be read now is left to the next search.
-      if (content === undefined) continue
-      const sections = splitSections(name, content)
-      this.#files.set(name, { ...file, sections })
-      await inTurns(sections, section => {
-        engine.add(section)
-        this.#sections.set(section.id, section)
-      })
-    }
-    return engine
-  }
-}
-
-async function createEngine(): Promise<MiniSearch<Section>> {
+async function indexOf(files: ReadonlyMap<string, DocumentFile>): Promise<MiniSearch<Section>> {
   const { default: Engine } = await import('minisearch')
-  return new Engine<Section>({
+  const engine = new Engine<Section>({
     fields: ['heading', 'text', 'file'],
+    storeFields: ['heading', 'text', 'file'],
     processTerm: foldWord,
     searchOptions: {
       boost: { heading: 3 },
@@ -123,13 +71,14 @@ async function createEngine(): Promise<MiniSearch<Section>> {
       fuzzy: term => (term.length > 3 ? 0.2 : false),
     },
   })
-}
-
-async function inTurns(sections: readonly Section[], work: (section: Section) => void): Promise<void> {
-  for (const [index, section] of sections.entries()) {
-    if (index > 0 && index % SECTIONS_PER_TURN === 0) await nextTurn()
-    work(section)
+  for (const [name, { path }] of files) {
+    const sections = splitSections(name, await readFile(path, 'utf8').catch(() => ''))
+    for (const [at, section] of sections.entries()) {
+      if (at % SECTIONS_PER_TURN === 0) await nextTurn()
+      engine.add(section)
+    }
   }
+  return engine
 }
 
 /** One form for all spellings of a word: `Müll` and `mull` find each other. */
@@ -190,9 +139,8 @@ async function realFolder(folder: string): Promise<string> {
       ENOENT: 'does not exist: create it, or set "documents" in the configuration to another folder',
       ENOTDIR: 'is not a folder: set "documents" in the configuration to a folder',
     }
-    throw new Error(`The documents folder '${folder}' ${problems[code] ?? `cannot be read (${code})`}`, {
-      cause,
-    })
+    const problem = problems[code] ?? `cannot be read (${code})`
+    throw new Error(`The documents folder '${folder}' ${problem}`, { cause })
   }
 }
 
@@ -213,17 +161,14 @@ function splitSections(file: string, content: string): Section[] {
     .normalize('NFC')
   const blocks = /\.txt$/i.test(file) ? [{ heading: '', text }] : splitAtHeadings(text)
   // `house/waste-collection.md` is about "waste collection".
-  const title = file
-    .slice(file.lastIndexOf('/') + 1)
-    .replace(/\.\w+$/, '')
-    .replace(/[-_]+/g, ' ')
+  const title = (file.split('/').at(-1) ?? '').replace(/\.\w+$/, '').replace(/[-_]+/g, ' ')
   return blocks
     .flatMap(block => chunk(block.text).map(text => ({ heading: block.heading || title, text })))
     .map((part, index) => ({ id: `${file}#${index}`, file, ...part }))
 }
 
 function splitAtHeadings(text: string): { heading: string; text: string }[] {
-  const blocks: { heading: string; lines: string[] }[] = [{ heading: '', lines: [] }]
+  const blocks = [{ heading: '', text: '' }]
   const trail: (string | undefined)[] = []
   /** The open code fence: a `# comment` in a code block is not a heading. */
   let fence: string | undefined
@@ -232,77 +177,47 @@ function splitAtHeadings(text: string): { heading: string; text: string }[] {
     if (fence === undefined) fence = mark
     else if (mark?.startsWith(fence)) fence = undefined
     const [, marks = '', title] = (fence === undefined && /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line)) || []
+    const block = blocks.at(-1)
     if (title === undefined) {
-      blocks.at(-1)?.lines.push(line)
+      if (block) block.text += `${line}\n`
       continue
     }
     trail.length = marks.length - 1
-    trail[marks.length - 1] = title
-      .trimEnd()
-      .replace(/[ \t]#+$/, '')
-      .trimEnd()
-    blocks.push({ heading: trail.filter(Boolean).join(TRAIL_MARK), lines: [] })
+    trail[marks.length - 1] = title.replace(/(?:[ \t]#+)?[ \t]*$/, '')
+    blocks.push({ heading: trail.filter(Boolean).join(TRAIL_MARK), text: '' })
   }
   // A heading with nothing below it is kept, unless the headings of the next block repeat it.
-  return blocks
-    .map(({ heading, lines }) => ({ heading, text: lines.join('\n').trim() }))
-    .filter(({ heading, text }, index, all) => {
-      const isRepeated = all[index + 1]?.heading.startsWith(`${heading}${TRAIL_MARK}`)
-      return text !== '' || (heading !== '' && !isRepeated)
-    })
+  return blocks.filter(({ heading, text }, index) => {
+    const isRepeated = blocks[index + 1]?.heading.startsWith(`${heading}${TRAIL_MARK}`)
+    return text.trim() !== '' || (heading !== '' && !isRepeated)
+  })
 }
 
+/** Pieces of a text, cut between paragraphs, else at whitespace. */
 function chunk(text: string): string[] {
   const chunks: string[] = []
-  let current = ''
-  for (const piece of text.split(/\n{2,}/).flatMap(cutLong)) {
-    if (current && current.length + piece.length > MAX_SECTION_CHARS) {
-      chunks.push(current)
-      current = piece
-    } else current = current ? `${current}\n\n${piece}` : piece
-  }
-  return [...chunks, current]
-}
-
-/** Pieces of a paragraph, cut at whitespace if possible. */
-function cutLong(paragraph: string): string[] {
-  const pieces: string[] = []
-  let rest = paragraph
+  let rest = text.trim()
   while (rest.length > MAX_SECTION_CHARS) {
-    const blank = rest.slice(0, MAX_SECTION_CHARS + 1).search(/\s\S*$/)
-    const end = blank > MAX_SECTION_CHARS / 2 ? blank : MAX_SECTION_CHARS
-    pieces.push(rest.slice(0, end).trim())
-    rest = rest.slice(end)
+    const start = rest.slice(0, MAX_SECTION_CHARS)
+    const end = [start.lastIndexOf('\n\n'), start.search(/\s\S*$/)].find(at => at > MAX_SECTION_CHARS / 4)
+    chunks.push(rest.slice(0, end ?? MAX_SECTION_CHARS).trim())
+    rest = rest.slice(end ?? MAX_SECTION_CHARS).trim()
   }
-  return [...pieces, rest.trim()]
+  return [...chunks, rest]
 }
 
-/** About 300 characters of a text on one line, around the place where most of the words occur together. */
+/** About 300 characters of a text on one line, around the first of the words. */
 function excerptAround(text: string, words: readonly string[]): string {
   const line = text.replace(/\s+/g, ' ').trim()
   if (line.length <= EXCERPT_CHARS) return line
-  const from = Math.min(densestPlace(line, words) - LEAD_CHARS, line.length - EXCERPT_CHARS)
-  const next = from <= 0 ? 0 : line.indexOf(' ', from) + 1
-  const start = from <= 0 ? 0 : next > from && next - from <= LEAD_CHARS ? next : from
-  const to = start + EXCERPT_CHARS
-  const last = line.lastIndexOf(' ', to)
-  const end = to >= line.length ? line.length : to - last < LEAD_CHARS ? last : to
-  return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
-}
-
-/** The position of the match with the most different words within reach; 0 if there is no match. */
-function densestPlace(line: string, words: readonly string[]): number {
   const folded = foldWord(line)
-  const places = words.map(word => {
-    const found: number[] = []
-    for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + word.length)) found.push(at)
-    return found
-  })
-  const reach = EXCERPT_CHARS - LEAD_CHARS
-  let best = { place: 0, count: 0 }
-  for (const place of places.flat().sort((a, b) => a - b)) {
-    const count = places.filter(list => list.some(other => other >= place && other < place + reach)).length
-    if (count > best.count) best = { place, count }
-  }
-  return best.place
+  const places = words.map(word => folded.indexOf(word)).filter(at => at >= 0)
+  const from = Math.max(
+    0,
+    Math.min(Math.min(...places, line.length) - LEAD_CHARS, line.length - EXCERPT_CHARS),
+  )
+  const start = from === 0 ? 0 : line.indexOf(' ', from) + 1
+  const cut = line.slice(start, start + EXCERPT_CHARS)
+  const isEnd = start + EXCERPT_CHARS >= line.length
+  return `${start > 0 ? '…' : ''}${isEnd ? cut : `${cut.replace(/ \S*$/, '')}…`}`
 }

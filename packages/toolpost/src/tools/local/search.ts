@@ -1,4 +1,4 @@
-import { isRecord, ownValue } from '../../runtime/guards.ts'
+import { isRecord } from '../../runtime/guards.ts'
 import { basicCredentials } from '../../runtime/uri-decoded.ts'
 
 export interface SearchOptions {
@@ -23,14 +23,6 @@ interface SearchAnswer {
   text?: string
 }
 
-/** What a service found, in its own order and without a limit; malformed fields count as absent. */
-interface Findings {
-  answers: string[]
-  hits: SearchHit[]
-  /** Why there may be fewer results than expected. */
-  note?: string
-}
-
 type JsonObject = Record<string, unknown>
 
 /** A web search that answers in JSON. */
@@ -38,7 +30,8 @@ interface SearchService {
   readonly name: string
   url: URL
   parameters: Record<string, string>
-  read(answer: JsonObject): Findings
+  /** What it found, in its own order; malformed fields count as absent. `note`: why there may be fewer than expected. */
+  read(answer: JsonObject): { answers: string[]; hits: SearchHit[]; note?: string }
   /** What to do about an HTTP status, if known. */
   advice: Readonly<Record<number, string>>
 }
@@ -54,20 +47,17 @@ export function webSearch(options: SearchOptions = {}) {
     { query, limit = DEFAULT_LIMIT }: { query: string; limit?: number },
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<SearchAnswer> => {
-    const { url, headers } = requestFor(service, query)
-    const findings = service.read(
-      await readJson(service, await fetch(url, { headers, signal: signal ?? null })),
-    )
+    const { answers, hits, note } = service.read(await ask(service, query, signal))
     // Results with a URL, each URL once.
-    const isNew = ({ url }: SearchHit, index: number, all: SearchHit[]) =>
-      url !== '' && all.findIndex(other => other.url === url) === index
-    const results = findings.hits.filter(isNew).slice(0, limit)
+    const isNew = ({ url }: SearchHit, at: number) =>
+      url !== '' && hits.findIndex(other => other.url === url) === at
+    const results = hits.filter(isNew).slice(0, limit)
     const found = { query, source: service.name, results }
-    const answer = findings.answers.find(text => text !== '')
+    const answer = answers.find(text => text !== '')
     if (answer !== undefined) return { ...found, answer }
     const [best] = results
     if (best) return { ...found, text: best.text ? `${best.title}: ${best.text}` : best.title }
-    return { ...found, text: `Nothing was found for "${query}".${findings.note ? ` ${findings.note}` : ''}` }
+    return { ...found, text: `Nothing was found for "${query}".${note ? ` ${note}` : ''}` }
   }
 }
 
@@ -139,20 +129,17 @@ function httpUrl(address: string): URL {
   throw new Error(`'${address}' is not a valid search service URL; expected one like http://localhost:8888`)
 }
 
-/** fetch refuses a URL that contains a password, and prints it: it becomes a header. */
-function requestFor(service: SearchService, query: string): { url: URL; headers: Record<string, string> } {
+async function ask(service: SearchService, query: string, signal?: AbortSignal): Promise<JsonObject> {
+  const { name, advice, parameters } = service
   const url = new URL(service.url)
-  for (const [name, value] of Object.entries({ q: query, ...service.parameters }))
-    url.searchParams.set(name, value)
-  const headers: Record<string, string> = { accept: 'application/json' }
+  for (const [key, value] of Object.entries({ q: query, ...parameters })) url.searchParams.set(key, value)
   const { username, password } = url
-  if (username || password) headers.authorization = `Basic ${basicCredentials(username, password)}`
+  // fetch refuses a URL that contains a password, and prints it: it becomes a header.
+  const login = username || password ? `Basic ${basicCredentials(username, password)}` : undefined
   url.username = ''
   url.password = ''
-  return { url, headers }
-}
-
-async function readJson({ name, advice }: SearchService, response: Response): Promise<JsonObject> {
+  const headers = { accept: 'application/json', ...(login && { authorization: login }) }
+  const response = await fetch(url, { headers, signal: signal ?? null })
   const { status } = response
   const body = (await response.text()).trim()
   if (status >= 400) {
@@ -167,21 +154,16 @@ async function readJson({ name, advice }: SearchService, response: Response): Pr
     // Said below.
   }
   const start = body ? `'${body.slice(0, 40)}…'` : 'nothing'
-  throw new Error(
-    `${name} returned ${start} instead of JSON; is ${new URL(response.url).origin} the right URL?`,
-  )
+  throw new Error(`${name} returned ${start} instead of JSON; is ${url.origin} the right URL?`)
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  hellip: '…',
-  ndash: '–',
-  mdash: '—',
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+  '&nbsp;': ' ',
 }
 
 /** Text on one line, without tags and entities; empty for anything but a string. */
@@ -189,16 +171,13 @@ function plainText(html: unknown): string {
   if (typeof html !== 'string') return ''
   return html
     .replace(/<\/?[a-z!][^<>]*>/gi, ' ')
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, decodeEntity)
+    .replace(/&#(x?)([\da-f]{1,5});/gi, (_, hex, digits) =>
+      String.fromCodePoint(Number.parseInt(digits, hex ? 16 : 10) || 32),
+    )
+    .replace(/&\w{2,4};/g, entity => ENTITIES[entity] ?? entity)
     .replace(/\s+/g, ' ')
     .replace(/ (?=[.,;:!?)])/g, '')
     .trim()
-}
-
-function decodeEntity(entity: string, decimal?: string, hex?: string, name?: string): string {
-  if (name !== undefined) return ownValue(ENTITIES, name) ?? entity
-  const codePoint = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)
-  return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : entity
 }
 
 function objects(value: unknown): JsonObject[] {

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../../runtime/package-root.ts'
@@ -18,17 +19,8 @@ interface VolumeArgs {
   level?: number
 }
 
-/** The volume in percent (a mixer may go beyond 100), and whether it is muted. */
-interface VolumeState {
-  level: number
-  muted: boolean
-}
-
-/** Runs a mixer's program with these arguments and returns its output. */
-type RunMixer = (args: readonly string[]) => Promise<string>
-
-/** A program that controls the volume of the default output, as in `data/mixers.json`. */
-interface MixerData {
+/** A program that controls the volume of the default output, as in `data/mixers.json`, closest to the sound server first. */
+interface Mixer {
   program: string
   /** The only platform it exists on; any if left out. */
   platform?: NodeJS.Platform
@@ -44,82 +36,62 @@ interface MixerData {
   unmute: string[]
 }
 
-interface Mixer extends MixerData {
-  read(run: RunMixer): Promise<VolumeState>
-}
-
 /** A mixer that hangs on a dead sound server must leave time for the next one. */
 const MIXER_TIMEOUT_MS = 5_000
 
-/** The tool `volume`: the volume of this machine's default output, through whichever mixer it has. */
-export function volume(options: Omit<MixerSearch, 'signal'> = {}) {
-  return async ({ action, level }: VolumeArgs, { signal }: { signal?: AbortSignal } = {}) => {
-    if (action === 'set' && level === undefined)
+/**
+ * The tool `volume`: the volume of this machine's default output, through the first installed mixer that works. Throws with
+ * each mixer's error if none does, and immediately when the signal aborts.
+ */
+export function volume(search: Omit<MixerSearch, 'signal'> = {}) {
+  const { platform = currentPlatform } = search
+  return async (args: VolumeArgs, { signal }: { signal?: AbortSignal } = {}) => {
+    if (args.action === 'set' && args.level === undefined)
       throw new Error("The action 'set' needs a level from 0 to 100 (percent)")
-    return useFirstWorkingMixer({ ...options, signal }, async (mixer, run) => {
-      if (action !== 'get') await run(mixer[action].map(each => each.replace('$level', String(level))))
-      const state = await mixer.read(run)
-      const said = `volume is ${state.level} percent.`
-      const text = state.muted ? `The sound is muted; the ${said}` : `The ${said}`
-      return { ...state, mixer: mixer.program, text }
-    })
+    const mixers: Mixer[] = JSON.parse(readFileSync(join(packageRoot(), 'data', 'mixers.json'), 'utf8'))
+    const candidates = mixers.filter(mixer => (mixer.platform ?? platform) === platform)
+    const failures: string[] = []
+    for (const mixer of candidates) {
+      try {
+        return await useMixer(mixer, args, { ...search, signal })
+      } catch (error) {
+        signal?.throwIfAborted()
+        const { code } = ((error as Error).cause ?? {}) as { code?: unknown }
+        if (code !== 'ENOENT' && code !== 'EACCES')
+          failures.push(`${mixer.program}: ${describeThrown(error)}`)
+      }
+    }
+    if (failures.length > 0) throw new Error(`None of this machine's mixers works: ${failures.join('; ')}`)
+    const programs = candidates.map(({ program }) => program).join(', ')
+    throw new Error(
+      `This machine has no usable mixer: looked for ${programs} on the PATH. Install one of them.`,
+    )
   }
 }
 
-/** In the order they are tried: closest to the sound server first. */
-function readMixers(): Mixer[] {
-  const file = join(packageRoot(), 'data', 'mixers.json')
-  const mixers: MixerData[] = JSON.parse(readFileSync(file, 'utf8'))
-  return mixers.map(mixer => ({ ...mixer, read: run => readVolume(mixer, run) }))
-}
-
-async function readVolume({ get, level, full, muted }: MixerData, run: RunMixer): Promise<VolumeState> {
+/** Changes the volume if asked to, and reads it: in percent, which may go beyond 100, and whether it is muted. */
+async function useMixer(mixer: Mixer, { action, level: wanted }: VolumeArgs, search: MixerSearch) {
+  const { program, get, full } = mixer
+  const run = (args: readonly string[]) => runMixer(program, args, search)
+  if (action !== 'get') await run(mixer[action].map(each => each.replace('$level', String(wanted))))
   const outputs: string[] = []
   for (const args of get) outputs.push(await run(args))
   const [output = ''] = outputs
-  const levels = [...output.matchAll(new RegExp(level, 'g'))].map(match => Number(match[1]))
+  const levels = [...output.matchAll(new RegExp(mixer.level, 'g'))].map(match => Number(match[1]))
   if (levels.length === 0) {
     const shown = output.trim().replace(/\s+/g, ' ').slice(0, 100)
     throw new Error(shown ? `it printed '${shown}', which contains no volume` : 'it printed nothing')
   }
   // Channels may differ; desktops show the loudest one as the volume.
-  return {
-    level: Math.round((100 * Math.max(...levels)) / full),
-    muted: new RegExp(muted).test(outputs.join('')),
-  }
-}
-
-/**
- * Runs an operation with the first installed mixer for which it succeeds.
- * Throws with each mixer's error if none does, and immediately when the signal aborts.
- */
-async function useFirstWorkingMixer<T>(
-  search: MixerSearch,
-  operation: (mixer: Mixer, run: RunMixer) => Promise<T>,
-): Promise<T> {
-  const { platform = currentPlatform, signal } = search
-  const candidates = readMixers().filter(mixer => (mixer.platform ?? platform) === platform)
-  const failures: string[] = []
-  for (const mixer of candidates) {
-    try {
-      return await operation(mixer, args => runMixer(mixer.program, args, search))
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (isMissingProgram(error)) continue
-      failures.push(`${mixer.program}: ${describeThrown(error)}`)
-    }
-  }
-  if (failures.length > 0) throw new Error(`None of this machine's mixers works: ${failures.join('; ')}`)
-  const programs = candidates.map(({ program }) => program).join(', ')
-  throw new Error(
-    `This machine has no usable mixer: looked for ${programs} on the PATH. Install one of them.`,
-  )
+  const level = Math.round((100 * Math.max(...levels)) / full)
+  const muted = new RegExp(mixer.muted).test(outputs.join(''))
+  const said = `volume is ${level} percent.`
+  return { level, muted, mixer: program, text: muted ? `The sound is muted; the ${said}` : `The ${said}` }
 }
 
 /** Runs a mixer without a shell and returns its stdout. Rejects with its output if it fails or is too slow. */
-async function runMixer(program: string, args: readonly string[], search: MixerSearch): Promise<string> {
+function runMixer(program: string, args: readonly string[], search: MixerSearch): Promise<string> {
   const { path = process.env.PATH ?? '', mixerTimeoutMs: timeout = MIXER_TIMEOUT_MS, signal } = search
-  const { execFile } = await import('node:child_process')
   signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
     // LC_ALL: a localised mixer prints words and decimal commas that we cannot parse.
@@ -142,9 +114,4 @@ async function runMixer(program: string, args: readonly string[], search: MixerS
     }
     signal?.addEventListener('abort', end)
   })
-}
-
-function isMissingProgram(error: unknown): boolean {
-  const { cause } = error as { cause?: { code?: unknown } }
-  return cause?.code === 'ENOENT' || cause?.code === 'EACCES'
 }
