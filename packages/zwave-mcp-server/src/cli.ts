@@ -1,6 +1,16 @@
-import { guardStdout } from './stdout-guard.ts'
+import { Writable } from 'node:stream'
 
-const protocolOut = guardStdout()
+const { stdout, stderr } = process
+const writeOut = stdout.write.bind(stdout)
 
-// Everything else is loaded after the guard, so that no module can write to stdout, not even while loading.
+// stdout is for JSON-RPC: whatever else is written to it (a `console.log` in a library, say) goes to stderr.
+stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+const protocolOut = new Writable({
+  decodeStrings: false,
+  write: (chunk: Uint8Array | string, _encoding, done) => void writeOut(chunk, error => done(error)),
+})
+// A client that exits closes the pipe.
+stdout.on('error', error => protocolOut.destroy(error))
+
+// Everything else is loaded afterwards, so that no module can write to stdout, not even while loading.
 void import('./main.ts').then(({ main }) => main(protocolOut))

@@ -1,5 +1,6 @@
+import { parseArgs } from 'node:util'
+import { brokerAddress } from './broker-address.ts'
 import { isLogLevel, type LogLevel } from './log.ts'
-import { brokerAddress } from './mqtt/broker-address.ts'
 
 /** The configuration read from the environment. Durations are in milliseconds. */
 export interface Config {
@@ -21,7 +22,6 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-const DEFAULT_PREFIX = 'zwave'
 const DEFAULT_CONFIRM_TIMEOUT_MS = 5_000
 const DEFAULT_STALE_MS = 5 * 60_000
 const MAX_DURATION_MS = 2 ** 31 - 1
@@ -31,26 +31,26 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Reads the environment; an empty variable counts as unset. */
 export function readConfig(env: Environment): Config {
   const brokerUrl = env.MQTT_BROKER_URL?.trim()
+  const prefix = (env.ZWAVE_MQTT_TOPIC?.trim() || 'zwave').replace(/^\/+|\/+$/g, '')
+  if (!prefix || /[+#]/.test(prefix))
+    throw new ConfigError(
+      `ZWAVE_MQTT_TOPIC must be a plain topic such as "zwave", not "${env.ZWAVE_MQTT_TOPIC}".`,
+    )
+  const logLevel = (env.ZWAVE_LOG_LEVEL || env.LOG_LEVEL || 'info').toLowerCase()
+  if (!isLogLevel(logLevel))
+    throw new ConfigError(
+      `ZWAVE_LOG_LEVEL must be trace, debug, info, warn, error or silent, not "${logLevel}".`,
+    )
   return {
     brokerUrl: brokerUrl ? checkBrokerUrl(brokerUrl) : undefined,
     username: env.MQTT_USERNAME || undefined,
     password: env.MQTT_PASSWORD || undefined,
     gatewayName: env.ZWAVE_GATEWAY_NAME || undefined,
-    prefix: readPrefix(env),
+    prefix,
     confirmTimeoutMs: readDuration(env, 'ZWAVE_CONFIRM_TIMEOUT_MS', DEFAULT_CONFIRM_TIMEOUT_MS),
     staleMs: readDuration(env, 'ZWAVE_STALE_MS', DEFAULT_STALE_MS),
-    logLevel: readLogLevel(env),
+    logLevel,
   }
-}
-
-function readPrefix(env: Environment): string {
-  const prefix = (env.ZWAVE_MQTT_TOPIC?.trim() || DEFAULT_PREFIX).replace(/^\/+|\/+$/g, '')
-  if (!prefix || /[+#]/.test(prefix)) {
-    throw new ConfigError(
-      `ZWAVE_MQTT_TOPIC must be a plain topic such as "zwave", not "${env.ZWAVE_MQTT_TOPIC}".`,
-    )
-  }
-  return prefix
 }
 
 /** Validates a broker URL. The error message never shows a password. */
@@ -71,8 +71,26 @@ function readDuration(env: Environment, name: string, fallback: number): number 
   throw new ConfigError(`${name} must be a whole number of milliseconds, e.g. ${fallback}, not "${text}".`)
 }
 
-function readLogLevel(env: Environment): LogLevel {
-  const level = (env.ZWAVE_LOG_LEVEL || env.LOG_LEVEL || 'info').toLowerCase()
-  if (isLogLevel(level)) return level
-  throw new ConfigError(`ZWAVE_LOG_LEVEL must be trace, debug, info, warn, error or silent, not "${level}".`)
+export const FLAG = { type: 'boolean' } as const
+export const TEXT = { type: 'string' } as const
+
+type Options = Readonly<Record<string, typeof FLAG | typeof TEXT>>
+type Values<Given extends Options> = {
+  [Name in keyof Given]?: Given[Name] extends typeof FLAG ? boolean : string
+} & { help?: boolean; version?: boolean }
+
+/** Parses a command's options, including `--help` and `--version`. */
+export function readOptions<Given extends Options>(command: string, options: Given): Values<Given> {
+  try {
+    const common = { version: FLAG, help: { ...FLAG, short: 'h' } }
+    return parseArgs({ options: { ...options, ...common } }).values as Values<Given>
+  } catch (error) {
+    throw new ConfigError(`${error instanceof Error ? error.message : error} See ${command} --help.`)
+  }
+}
+
+/** Prints one line saying why the command failed; returns its exit code. */
+export function reportFailure(command: string, error: unknown): 1 | 2 {
+  process.stderr.write(`${command}: ${error instanceof Error ? error.message : String(error)}\n`)
+  return error instanceof ConfigError ? 2 : 1
 }

@@ -5,13 +5,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Write = (fields: Fields, message: string) => void
 
 /** One record per call, in pino's shape, so a pino logger works wherever this one does. */
-export interface Logger {
-  readonly trace: Write
-  readonly debug: Write
-  readonly info: Write
-  readonly warn: Write
-  readonly error: Write
-}
+export type Logger = Readonly<Record<Exclude<LogLevel, 'silent'>, Write>>
 
 export interface LoggerOptions {
   readonly level: LogLevel
@@ -23,7 +17,7 @@ export interface LoggerOptions {
 
 const MAX_TEXT_LENGTH = 500
 const SECRET_KEYS =
-  /password|passwd|secret|apikey|authorization|cookie|credential|token$|^(?:pass|pw|pin|otp|auth)$|usercode|(?:network|security)keys?/
+  /password|secret|apikey|authorization|credential|token$|^(?:pass|pin|auth)$|usercode|networkkey/
 const URL_PASSWORD = /(:\/\/[^\s/:@]{0,100}:)[^\s@]{1,200}@/g
 
 export function isLogLevel(text: string): text is LogLevel {
@@ -32,11 +26,9 @@ export function isLogLevel(text: string): text is LogLevel {
 
 /** A logger that writes lines: long strings shortened, control characters escaped, secrets redacted. */
 export function createLogger({ level, write, pretty = false }: LoggerOptions): Logger {
-  const lowest = LEVELS.indexOf(level)
   const at = (name: LogLevel): Write => {
-    if (LEVELS.indexOf(name) < lowest) return () => {}
-    return (fields, message) =>
-      write(pretty ? prettyLine(name, fields, message) : jsonLine(name, fields, message))
+    if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return () => {}
+    return (fields, message) => write((pretty ? prettyLine : jsonLine)(name, fields, message))
   }
   return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
@@ -44,28 +36,27 @@ export function createLogger({ level, write, pretty = false }: LoggerOptions): L
 /** A logger that drops everything. */
 export const SILENT: Logger = createLogger({ level: 'silent', write: () => {} })
 
+/** The logger of a command: to stderr. */
+export function stderrLogger(level: LogLevel): Logger {
+  const write = (line: string) => void process.stderr.write(`${line}\n`)
+  return createLogger({ level, write, pretty: process.stderr.isTTY })
+}
+
 function jsonLine(level: LogLevel, fields: Fields, message: string): string {
   return JSON.stringify({ time: new Date().toISOString(), level, ...fields, msg: message }, clean)
 }
 
 function prettyLine(level: LogLevel, fields: Fields, message: string): string {
-  const details = Object.entries(fields).map(
-    ([key, value]) => `${key}=${JSON.stringify({ [key]: value }, clean).slice(key.length + 4, -1)}`,
-  )
   const time = new Date().toISOString().slice(11, 23)
-  return [time, level.toUpperCase().padEnd(5), JSON.stringify(message).slice(1, -1), ...details].join(' ')
+  return `${time} ${level.toUpperCase().padEnd(5)} ${message} ${JSON.stringify(fields, clean)}`
 }
 
 function clean(key: string, value: unknown): unknown {
   if (SECRET_KEYS.test(key.toLowerCase().replace(/[_-]/g, ''))) return '[secret]'
   if (value instanceof Error) return clean(key, value.message)
-  if (typeof value === 'bigint') return String(value)
-  return typeof value === 'string' ? cleanText(value) : value
-}
-
-function cleanText(text: string): string {
-  const shown = text.slice(0, 2 * MAX_TEXT_LENGTH).replace(URL_PASSWORD, '$1[secret]@')
-  return text.length > MAX_TEXT_LENGTH
-    ? `${shown.slice(0, MAX_TEXT_LENGTH)}… (${text.length} characters)`
+  if (typeof value !== 'string') return typeof value === 'bigint' ? String(value) : value
+  const shown = value.slice(0, 2 * MAX_TEXT_LENGTH).replace(URL_PASSWORD, '$1[secret]@')
+  return value.length > MAX_TEXT_LENGTH
+    ? `${shown.slice(0, MAX_TEXT_LENGTH)}… (${value.length} characters)`
     : shown
 }

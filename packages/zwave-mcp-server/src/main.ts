@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream'
-import { FLAG, readOptions, reportFailure, stderrLogger } from './command-line.ts'
-import { type Config, readConfig } from './config.ts'
-import type { Logger } from './log.ts'
-import { BrokerConnection } from './mqtt/broker-connection.ts'
+import { BrokerConnection } from './broker-connection.ts'
+import { type Config, FLAG, readConfig, readOptions, reportFailure } from './config.ts'
+import { type Logger, stderrLogger } from './log.ts'
 import { serve } from './serve.ts'
 import { VERSION } from './version.ts'
 import { ZwaveNetwork } from './zwave/zwave-network.ts'
@@ -26,20 +25,13 @@ const CLOSE_MS = 500
 /** Runs the command; `stdout` carries JSON-RPC, and `process.stdout` no longer writes to it. */
 export async function main(stdout: Writable): Promise<void> {
   try {
-    await runCommand(stdout)
+    const values = readOptions('zwave-mcp-server', { 'virtual-home': FLAG })
+    const config = readConfig(process.env)
+    if (values.help || values.version) stdout.write(values.help ? HELP : `${VERSION}\n`)
+    else await run(values['virtual-home'] ? { ...config, brokerUrl: undefined } : config, stdout)
   } catch (error) {
     process.exitCode = reportFailure('zwave-mcp-server', error)
   }
-}
-
-async function runCommand(stdout: Writable): Promise<void> {
-  const values = readOptions('zwave-mcp-server', { 'virtual-home': FLAG })
-  if (values.help || values.version) {
-    stdout.write(values.help ? HELP : `${VERSION}\n`)
-    return
-  }
-  const config = readConfig(process.env)
-  await run(values['virtual-home'] ? { ...config, brokerUrl: undefined } : config, stdout)
 }
 
 async function run(config: Config, stdout: Writable): Promise<void> {
@@ -65,17 +57,11 @@ async function run(config: Config, stdout: Writable): Promise<void> {
 function connect({ brokerUrl, username, password, prefix }: Config, logger: Logger): BrokerConnection {
   return new BrokerConnection({
     ...(brokerUrl === undefined
-      ? { url: () => startOwnHome(prefix, logger) }
+      ? { url: async () => (await (await import('./home/index.ts')).startHome({ prefix, logger })).url }
       : { url: brokerUrl, username, password }),
     filter: `${prefix}/#`,
     logger,
   })
-}
-
-async function startOwnHome(prefix: string, logger: Logger): Promise<string> {
-  const { startHome } = await import('./home/index.ts')
-  const { url } = await startHome({ prefix, logger })
-  return url
 }
 
 async function end(network: ZwaveNetwork, logger: Logger, reason: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { AnsweringTransport } from './answering-transport.ts'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Logger } from './log.ts'
 import { createServer } from './server.ts'
 import type { ToolContext } from './tools/tool.ts'
@@ -29,4 +29,55 @@ export async function serve({ context, logger, stdin, stdout }: ServeOptions): P
   const finished = ended.then(() => transport.whenAnswered(context.confirmTimeoutMs + ANSWER_MARGIN_MS))
   await Promise.race([transport.whenClosed, finished])
   await connection.close()
+}
+
+/** The SDK's stdio transport, which also tracks the requests that have not been answered yet. */
+class AnsweringTransport extends StdioServerTransport {
+  readonly #open = new Set<unknown>()
+  #onIdle = () => {}
+  #onClosed = () => {}
+
+  /** Resolves when the connection is closed. */
+  readonly whenClosed = new Promise<void>(resolve => {
+    this.#onClosed = resolve
+  })
+
+  /** Resolves when every request so far has been answered, or after `maxMs`. */
+  async whenAnswered(maxMs: number): Promise<void> {
+    if (this.#open.size === 0) return
+    await new Promise<void>(resolve => {
+      setTimeout(resolve, maxMs)
+      this.#onIdle = resolve
+    })
+  }
+
+  override start(): Promise<void> {
+    const deliver = this.onmessage
+    this.onmessage = message => {
+      this.#received(message)
+      deliver?.(message)
+    }
+    return super.start()
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    await super.send(message)
+    if (!('method' in message)) this.#settled(message.id)
+  }
+
+  override async close(): Promise<void> {
+    await super.close()
+    this.#onClosed()
+  }
+
+  #received(message: JSONRPCMessage): void {
+    if (!('method' in message)) return
+    // A subscription stays open for as long as the client is connected; a cancelled request gets no answer.
+    if ('id' in message && message.method !== 'subscriptions/listen') this.#open.add(message.id)
+    else if (message.method === 'notifications/cancelled') this.#settled(message.params?.requestId)
+  }
+
+  #settled(id: unknown): void {
+    if (this.#open.delete(id) && this.#open.size === 0) this.#onIdle()
+  }
 }

@@ -1,7 +1,6 @@
 import { type CallToolResult, Server } from '@modelcontextprotocol/server'
 import type { Logger } from './log.ts'
-import { describeMistakes } from './tools/arguments.ts'
-import { TOOLS } from './tools/index.ts'
+import { DEFINITIONS, describeMistakes, TOOLS } from './tools/index.ts'
 import { type Arguments, refuse, type ToolContext } from './tools/tool.ts'
 import { VERSION } from './version.ts'
 
@@ -26,7 +25,7 @@ export function createServer({ context, logger }: ServerOptions): Server {
   server.setRequestHandler('tools/list', () => {
     // Connecting loads the MQTT library, so let this answer go out first.
     setTimeout(() => context.network.start(), 1)
-    return { tools: TOOLS.map(tool => tool.definition) }
+    return { tools: DEFINITIONS }
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
     callTool(params.name, params.arguments ?? {}, { context: { ...context, signal: mcpReq.signal }, logger }),
@@ -40,28 +39,21 @@ async function callTool(
   args: Arguments,
   { context, logger }: ServerOptions,
 ): Promise<CallToolResult> {
-  const tool = TOOLS.find(({ definition }) => definition.name === name)
-  if (!tool)
-    return refuse(
-      `Unknown tool "${name}"; expected one of ${TOOLS.map(({ definition }) => definition.name).join(', ')}.`,
-    )
-  const mistakes = describeMistakes(name, tool.definition.inputSchema, args)
+  const definition = DEFINITIONS.find(item => item.name === name)
+  const run = TOOLS[name]
+  if (!definition || !run)
+    return refuse(`Unknown tool "${name}"; expected one of ${Object.keys(TOOLS).join(', ')}.`)
+  const mistakes = describeMistakes(definition, args)
   const startedAt = context.now()
   const result = mistakes
     ? refuse(mistakes)
-    : await tool.run(args, context).catch(error => onCrash(name, error, logger))
-  logger.info(
-    { tool: name, args, duration_ms: context.now() - startedAt, result: textOf(result) },
-    'tool called',
-  )
+    : await run(args, context).catch(error => onCrash(name, error, logger))
+  const text = result.content.map(block => (block.type === 'text' ? block.text : block.type)).join(' ')
+  logger.info({ tool: name, args, duration_ms: context.now() - startedAt, result: text }, 'tool called')
   return result
 }
 
 function onCrash(tool: string, error: unknown, logger: Logger): CallToolResult {
   logger.error({ tool, error, stack: error instanceof Error ? error.stack : undefined }, 'tool failed')
   return refuse(`${tool} failed: ${error instanceof Error ? error.message : String(error)}`)
-}
-
-function textOf({ content }: CallToolResult): string {
-  return content.map(block => (block.type === 'text' ? block.text : block.type)).join(' ')
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { describeDevices } from '../src/home/describe-devices.ts'
-import { TOOLS } from '../src/tools/index.ts'
+import { describeDevices } from '../src/home/index.ts'
+import { DEFINITIONS } from '../src/tools/index.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const source = ['config', 'main']
@@ -10,7 +10,7 @@ const source = ['config', 'main']
 
 describe('the README', () => {
   it('names every tool and every argument', () => {
-    for (const { definition } of TOOLS) {
+    for (const definition of DEFINITIONS) {
       const row = readme.split('\n').find(line => line.startsWith(`| \`${definition.name}\``))
       for (const argument of Object.keys(definition.inputSchema.properties))
         expect(row).toContain(`\`${argument}`)

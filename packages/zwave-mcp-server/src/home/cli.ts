@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { FLAG, readOptions, reportFailure, stderrLogger, TEXT } from '../command-line.ts'
-import { ConfigError, checkBrokerUrl } from '../config.ts'
-import { isLogLevel } from '../log.ts'
-import { withoutCredentials } from '../mqtt/broker-address.ts'
+import { withoutCredentials } from '../broker-address.ts'
+import { ConfigError, checkBrokerUrl, FLAG, readOptions, reportFailure, TEXT } from '../config.ts'
+import { isLogLevel, stderrLogger } from '../log.ts'
 import { VERSION } from '../version.ts'
-import { GATEWAY_TYPES, PAYLOAD_TYPES } from './gateway-messages.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
+import { GATEWAY_TYPES, PAYLOAD_TYPES } from './virtual-home.ts'
 
 const HELP = `zwave-home ${VERSION}: a local MQTT broker, optionally with a virtual Z-Wave home.
 

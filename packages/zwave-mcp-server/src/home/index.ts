@@ -1,19 +1,34 @@
-import { startBroker } from './broker.ts'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
 
-export { type BrokerOptions, type EmbeddedBroker, startBroker } from './broker.ts'
-export { DEFAULT_DEVICES } from './default-devices.ts'
-export { describeDevices } from './describe-devices.ts'
-export type { SceneDescription } from './virtual-api.ts'
-export type { DeviceDescription, Drift, VirtualDevice } from './virtual-device.ts'
+export {
+  DEFAULT_DEVICES,
+  type DeviceDescription,
+  type Drift,
+  describeDevices,
+  type SceneDescription,
+  type ValueDescription,
+  type VirtualDevice,
+} from './virtual-device.ts'
 export { type ReceivedCommand, VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
-export type { ValueDescription } from './virtual-values.ts'
 
-export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
+export interface BrokerOptions {
+  /** Default: any free port. */
+  readonly port?: number | undefined
+}
+
+/** A broker running in this process. */
+export interface EmbeddedBroker {
+  readonly url: string
+  readonly port: number
+  /** Stops immediately: clients are cut off, retained messages are lost. */
+  close(): Promise<void>
+}
+
+export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'>, BrokerOptions {
   /** An already running broker; by default, one is started in this process. */
   readonly brokerUrl?: string | undefined
-  /** The port of the broker to start; default: any free port. */
-  readonly port?: number | undefined
 }
 
 export interface RunningHome {
@@ -22,18 +37,42 @@ export interface RunningHome {
   close(): Promise<void>
 }
 
+const LOOPBACK = '127.0.0.1'
+
+/** Starts an MQTT broker (aedes) that only this machine can reach. */
+export async function startBroker({ port = 0 }: BrokerOptions = {}): Promise<EmbeddedBroker> {
+  const { Aedes } = await import('aedes')
+  const broker = await Aedes.createBroker()
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    // Send small packets immediately: a switch should not wait for the next one.
+    socket.setNoDelay(true)
+    sockets.add(socket.once('close', () => sockets.delete(socket)))
+    broker.handle(socket)
+  })
+  await once(server.listen(port, LOOPBACK), 'listening')
+  const { port: actual } = server.address() as AddressInfo
+  return {
+    url: `mqtt://${LOOPBACK}:${actual}`,
+    port: actual,
+    close: async () => {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>(resolve => broker.close(resolve))
+      await closed
+    },
+  }
+}
+
 /** Starts a virtual home, with an embedded broker unless one is given; resolves once its state is published. */
 export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}): Promise<RunningHome> {
   const broker = brokerUrl ? undefined : await startBroker({ port })
   const url = broker?.url ?? brokerUrl ?? ''
   const home = new VirtualHome({ ...options, brokerUrl: url })
   await home.start()
-  return {
-    url,
-    home,
-    close: async () => {
-      await home.stop()
-      await broker?.close()
-    },
+  const close = async () => {
+    await home.stop()
+    await broker?.close()
   }
+  return { url, home, close }
 }

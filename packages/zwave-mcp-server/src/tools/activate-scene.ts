@@ -1,58 +1,32 @@
-import { nameKey } from '../zwave/find-device.ts'
-import type { Scene } from '../zwave/scenes.ts'
+import { nameKey, withoutArticle } from '../zwave/find-device.ts'
+import type { Scene } from '../zwave/messages.ts'
 import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
-import { whyNoCommands } from './command-device.ts'
+import { whyNoCommands } from './pick-device.ts'
 import {
   answer,
-  FIELDS,
-  fields,
   listWords,
+  type RunTool,
   refuse,
-  SETS,
   type ToolContext,
-  takes,
   UNKNOWN_GATEWAY,
   whyNotReady,
-  type ZwaveTool,
 } from './tool.ts'
 
 const MAX_NAMES = 20
 
 /** `activate_scene`: has the gateway apply one of its scenes. */
-export const activateScene: ZwaveTool = {
-  definition: {
-    name: 'activate_scene',
-    title: 'Activate a scene',
-    description:
-      'Activates a scene of the Z-Wave gateway, which sets several devices at once; list_zwave_devices lists the scenes. ' +
-      'The gateway confirms that it started the scene, not that every device followed.',
-    inputSchema: takes(
-      {
-        sceneName: {
-          type: 'string',
-          minLength: 1,
-          description: 'The name of the scene, e.g. "Movie Time"; not case-sensitive.',
-        },
-      },
-      ['sceneName'],
-    ),
-    outputSchema: fields({ scene: FIELDS.text, sceneId: FIELDS.integer, activated: FIELDS.boolean }),
-    annotations: SETS,
-  },
-
-  async run(args, context) {
-    const { network } = context
-    const said = String(args.sceneName)
-    const unreachable = await whyNotReady(network)
-    if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
-    if (!sceneCalled(network, said)) await network.refresh(0)
-    const scene = sceneCalled(network, said)
-    if (!scene) return refuse(noSuchScene(network, said))
-    const problem = await startScene(scene, context)
-    if (problem) return refuse(problem)
-    const { name, id: sceneId } = scene
-    return answer(`The scene ${name} is activated.`, { scene: name, sceneId, activated: true })
-  },
+export const activateScene: RunTool = async ({ sceneName }, context) => {
+  const { network } = context
+  const said = String(sceneName)
+  const unreachable = await whyNotReady(network)
+  if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
+  if (!sceneCalled(network, said)) await network.refresh(0)
+  const scene = sceneCalled(network, said)
+  if (!scene) return refuse(noSuchScene(network, said))
+  const problem = await startScene(scene, context)
+  if (problem) return refuse(problem)
+  const { name, id: sceneId } = scene
+  return answer(`The scene ${name} is activated.`, { scene: name, sceneId, activated: true })
 }
 
 /** The scene of this name, if there is exactly one. */
@@ -73,17 +47,14 @@ export async function startScene(scene: Scene, context: ToolContext): Promise<st
 
 /** "the movie time scene" means Movie Time. */
 function sceneKey(name: string): string {
-  return nameKey(name)
-    .replace(/^(?:the|my) /, '')
-    .replace(/ scene$/, '')
+  return withoutArticle(nameKey(name)).replace(/ scene$/, '')
 }
 
 function noSuchScene(network: ZwaveNetwork, said: string): string {
   const names = network.scenes().map(({ name }) => name)
-  const shown = names.slice(0, MAX_NAMES)
   const missing = `There is no scene called "${said}".`
   if (network.gateway.name === null) return `${missing} ${UNKNOWN_GATEWAY}`
-  if (names.length > 0) return `${missing} The scenes are ${listWords(shown)}.`
+  if (names.length > 0) return `${missing} The scenes are ${listWords(names.slice(0, MAX_NAMES))}.`
   if (network.hasListedScenes) return `${missing} The gateway has no scenes.`
   return `The scene "${said}" cannot be activated: the gateway does not list its scenes.`
 }

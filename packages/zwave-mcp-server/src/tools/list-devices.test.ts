@@ -90,7 +90,7 @@ describe('list_zwave_devices', () => {
     const { network, link } = fakeNetwork()
     link.lose('connect ECONNREFUSED')
     const context = { network, confirmTimeoutMs: 50, staleMs: 1, virtual: false, now: Date.now }
-    await expect(listDevices.run({}, context)).resolves.toEqual({
+    await expect(listDevices({}, context)).resolves.toEqual({
       isError: true,
       content: [
         { type: 'text', text: 'The MQTT broker at mqtt://fake:1883 is unreachable: connect ECONNREFUSED.' },

@@ -117,7 +117,7 @@ describe('get_device_sensor_data', () => {
     const { network, link } = fakeNetwork()
     link.connect()
     const context = { network, confirmTimeoutMs: 50, staleMs: 1, virtual: false, now: () => NOW }
-    expect(await sensorData.run({ deviceName: 'Lamp' }, context)).toMatchObject({
+    expect(await sensorData({ deviceName: 'Lamp' }, context)).toMatchObject({
       content: [{ text: expect.stringContaining('No devices are known. No gateway has been seen: check') }],
     })
   })

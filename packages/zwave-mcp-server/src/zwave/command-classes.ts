@@ -1,63 +1,99 @@
-import type { Primitive } from './payload.ts'
+import { readData } from '../data.ts'
+import type { Primitive } from './messages.ts'
 
-/** The command classes this server understands: number in the gateway's API → name here, and in named topics. */
-const NAMES: Readonly<Record<number, string>> = {
-  37: 'switch_binary',
-  38: 'switch_multilevel',
-  43: 'scene_activation',
-  48: 'sensor_binary',
-  49: 'sensor_multilevel',
-  50: 'meter',
-  64: 'thermostat_mode',
-  66: 'thermostat_operating_state',
-  67: 'thermostat_setpoint',
-  91: 'central_scene',
-  98: 'door_lock',
-  106: 'window_covering',
-  113: 'notification',
-  128: 'battery',
+/** How the values of a command class are named, typed and phrased; `data/command-classes.json` has them all. */
+interface CommandClass {
+  /** In the gateway's API and in ValueID topics. */
+  readonly number: number
+  /** In named topics, if that is not its name here. */
+  readonly topic?: string
+  /** The property that is shown; default: all. */
+  readonly property?: string
+  /** The type that `property` must have; anything else is a mistake and is ignored. */
+  readonly type?: 'number' | 'boolean'
+  /** The property that accepts commands: only what can be switched has one. */
+  readonly target?: string
+  /** The name of a reading; default: its property. `names` has those of certain keys and properties. */
+  readonly name?: string
+  readonly namedByKey?: boolean
+  readonly names?: Readonly<Record<string, string>>
+  /** Words for values, the first whose pattern fits the key or property. Without any, it is a measurement with a unit. */
+  readonly states?: readonly States[]
 }
 
-const NUMBERS = new Map(Object.entries(NAMES).map(([number, name]) => [name, Number(number)]))
+interface States {
+  readonly of: string
+  readonly words: Readonly<Record<string, string>>
+  readonly otherwise?: string
+}
 
-/** Z-Wave JS UI 11 has no name for it in its topics. */
-const UNNAMED = new Set(['window_covering'])
+interface Table {
+  readonly classes: Readonly<Record<string, CommandClass>>
+  readonly units: ReadonlyArray<{ readonly of: string; readonly unit: string }>
+}
 
-/** The required types of values that are shown or switched; anything else is a mistake and is ignored. */
-const TYPES: Readonly<Record<string, 'number' | 'boolean'>> = {
-  'switch_binary/currentValue': 'boolean',
-  'switch_multilevel/currentValue': 'number',
-  'window_covering/currentValue': 'number',
-  'thermostat_mode/mode': 'number',
-  'thermostat_setpoint/setpoint': 'number',
-  'thermostat_operating_state/state': 'number',
-  'door_lock/currentMode': 'number',
-  'battery/level': 'number',
+/** Where a value lives on its device. `key` is the property key, which few values have. */
+export interface ValueAddress {
+  readonly commandClass: string
+  readonly endpoint: number
+  readonly property: string
+  readonly key?: string
+}
+
+const { classes, units } = readData<Table>('command-classes.json')
+const names = new Map(Object.entries(classes).map(([name, { number }]) => [number, name]))
+
+export function commandClass(name: string): CommandClass | undefined {
+  return Object.hasOwn(classes, name) ? classes[name] : undefined
 }
 
 /** The name of a command class; unknown ones get the gateway's own fallback name. */
 export function commandClassName(number: number): string {
-  return NAMES[number] ?? `unknownClass_${number}`
+  return names.get(number) ?? `unknownClass_${number}`
 }
 
 /** The number of a command class, by its name here or in a topic. */
 export function commandClassNumber(name: string): number | undefined {
   const [, number] = /^unknownClass_(\d+)$/.exec(name) ?? []
-  return number ? Number(number) : NUMBERS.get(name)
-}
-
-/** The command class for its name in a named topic. */
-export function classOfTopic(topicName: string): string {
-  const number = commandClassNumber(topicName)
-  return number === undefined ? topicName : commandClassName(number)
-}
-
-export function topicOfClass(name: string): string {
-  return UNNAMED.has(name) ? `unknownClass_${commandClassNumber(name)}` : name
+  return number ? Number(number) : commandClass(name)?.number
 }
 
 /** Whether a value has the type that its address requires. */
-export function hasRightType(address: { commandClass: string; property: string }, value: Primitive): boolean {
-  const type = TYPES[`${address.commandClass}/${address.property}`]
-  return type === undefined || typeof value === type
+export function hasRightType({ commandClass: name, property }: ValueAddress, value: Primitive): boolean {
+  const { type, property: shown } = commandClass(name) ?? {}
+  return type === undefined || property !== shown || typeof value === type
+}
+
+/** What a sensor reading is called, its unit and its words. Undefined: it is not a reading. */
+export function describeReading(
+  address: ValueAddress & { readonly unit?: string; readonly value?: Primitive },
+) {
+  const { commandClass: className, property, key, value } = address
+  const table = commandClass(className)
+  if (!table || table.target || (table.property ?? property) !== property) return undefined
+  const states = table.states?.find(({ of }) => new RegExp(of, 'i').test(key ?? property))
+  const isBoolean = states?.words.true !== undefined
+  if (table.states && (!states || (typeof value === 'boolean' && !isBoolean))) return undefined
+  const name = nameOf(table, address)
+  const unit = states
+    ? null
+    : address.unit || (units.find(({ of }) => new RegExp(of, 'i').test(name))?.unit ?? null)
+  if (value === undefined) return { name, unit, text: 'unknown' }
+  if (!states) return { name, unit, text: unit ? `${value} ${unit}` : String(value) }
+  const text =
+    states.words[String(isBoolean ? Boolean(value) : Number(value))] ?? states.otherwise ?? '{value}'
+  return { name, unit, text: text.replace('{value}', String(value)) }
+}
+
+function nameOf({ names = {}, name, namedByKey }: CommandClass, { key, property }: ValueAddress): string {
+  const known = key ?? property
+  if (Object.hasOwn(names, known)) return names[known] ?? known
+  if (name) return name.replace('{key}', String(Number(key)))
+  return (namedByKey ? known : property).replaceAll('_', ' ').replaceAll('-', '/').toLowerCase()
+}
+
+/** The words for the values of a class that has only one set of them, e.g. the modes of a thermostat. */
+export function sayValue(className: string, value: number): string {
+  const address = { commandClass: className, endpoint: 0, property: commandClass(className)?.property ?? '' }
+  return describeReading({ ...address, value })?.text ?? String(value)
 }

@@ -1,9 +1,14 @@
-import { hasRightType } from './command-classes.ts'
-import type { Device, DeviceValue, NodeStatus } from './device.ts'
-import { NodePaths } from './node-paths.ts'
-import { type Node, parseStatus } from './nodes.ts'
-import { cleanText, type Payload } from './payload.ts'
-import { addressKey, topicPart, type ValueAddress } from './topics.ts'
+import { hasRightType, type ValueAddress } from './command-classes.ts'
+import type { Device } from './device.ts'
+import {
+  cleanText,
+  type DeviceValue,
+  type Node,
+  type NodeStatus,
+  type Payload,
+  parseStatus,
+} from './messages.ts'
+import { addressKey, type NodeName, nodePath, topicPart } from './topics.ts'
 
 interface Entry {
   readonly id: number
@@ -47,7 +52,8 @@ const MAX_VALUES = 2_000
  */
 export class DeviceRegistry {
   readonly #entries = new Map<number, Entry>()
-  readonly #paths = new NodePaths<Entry>()
+  /** Which device a topic path belongs to; `null`: several could have it, so it belongs to none. */
+  readonly #owners = new Map<string, Entry | null>()
   #isListed = false
   #lastId = 0
 
@@ -74,7 +80,7 @@ export class DeviceRegistry {
 
   /** A retained value was deleted. */
   removeValue(node: string, address: ValueAddress): void {
-    this.#paths.at(node)?.values.delete(addressKey(address))
+    this.#owners.get(node)?.values.delete(addressKey(address))
   }
 
   /** Records a node's status. */
@@ -104,39 +110,60 @@ export class DeviceRegistry {
       if (isGone) this.#entries.delete(entry.id)
     }
     this.#isListed = complete
-    this.#paths.index(this.#entries.values())
+    this.#indexPaths()
     for (const entry of listed) this.#forgetForeignTopics(entry)
   }
 
   /** The device as known from its topics. If it was heard on several paths, some are leftovers, so none is trusted. */
   #heardAs(node: Node): Entry | undefined {
-    const heard = NodePaths.of(node).map(path => this.#paths.at(path))
+    const heard = pathsOf(node).flatMap(path => this.#owners.get(path) ?? [])
     const [entry, ...others] = new Set(
-      heard.filter(item => item && !item.gateway && (item.nodeId ?? node.id) === node.id),
+      heard.filter(item => !item.gateway && (item.nodeId ?? node.id) === node.id),
     )
     if (others.length > 0) entry?.values.clear()
     return entry
   }
 
+  /** Gateways can be configured to omit locations; such a path counts only if no device has it in full. */
+  #indexPaths(): void {
+    this.#owners.clear()
+    const entries = [...this.#entries.values()]
+    for (const entry of entries) this.#own(entry, usualPaths(nameOf(entry)))
+    const taken = new Set(this.#owners.keys())
+    for (const entry of entries)
+      this.#own(
+        entry,
+        shortPaths(nameOf(entry)).filter(path => !taken.has(path)),
+      )
+  }
+
+  #own(entry: Entry, paths: readonly string[]): void {
+    const own = entry.gateway === undefined ? [entry.path] : paths
+    for (const path of own) {
+      const owner = this.#owners.get(path)
+      this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
+    }
+  }
+
   /** After a rename, or if nodes share a path, a topic may belong to another device: nothing is sent there. */
   #forgetForeignTopics(entry: Entry): void {
-    for (const [key, { topic, ...value }] of entry.values) {
-      const isOwn = topic === undefined || this.#paths.owns(entry, topic)
-      if (!isOwn) entry.values.set(key, value)
-    }
+    const paths = pathsOf(nameOf(entry)).filter(path => this.#owners.get(path) === entry)
+    for (const [key, { topic, ...value }] of entry.values)
+      if (topic !== undefined && !paths.some(path => topic.startsWith(`${path}/`)))
+        entry.values.set(key, value)
   }
 
   #find({ node, payload, retained }: NodeMessage): { entry: Entry; isMoved: boolean } | undefined {
     const { nodeId } = payload
-    const atPath = this.#paths.at(node)
+    const atPath = this.#owners.get(node)
     if (atPath && (nodeId === undefined || (atPath.nodeId ?? nodeId) === nodeId))
       return { entry: atPath, isMoved: false }
     // Leftovers of a former name are retained; a live message with a node id comes from the device itself.
     const owner = retained || nodeId === undefined ? undefined : this.#onlyNode(nodeId)
-    if (owner) return { entry: owner, isMoved: !this.#paths.has(node) }
-    if (this.#isListed || this.#paths.has(node) || this.#entries.size >= MAX_DEVICES) return undefined
+    if (owner) return { entry: owner, isMoved: !this.#owners.has(node) }
+    if (this.#isListed || this.#owners.has(node) || this.#entries.size >= MAX_DEVICES) return undefined
     const entry = this.#create(node)
-    this.#paths.add(entry, [node])
+    this.#owners.set(node, entry)
     return { entry, isMoved: false }
   }
 
@@ -172,6 +199,23 @@ export class DeviceRegistry {
   }
 }
 
+/** All paths that a listed node can have, most likely first; which one it is depends on the gateway's settings. */
+export function pathsOf(node: NodeName): string[] {
+  return [...usualPaths(node), ...shortPaths(node)]
+}
+
+function usualPaths(node: NodeName): string[] {
+  return [nodePath(node), nodePath(node, 'valueid')]
+}
+
+function shortPaths({ location, ...node }: NodeName): string[] {
+  return location ? usualPaths(node) : []
+}
+
+function nameOf({ nodeId = 0, name, location }: Entry): NodeName {
+  return { id: nodeId, name: name === `Node ${nodeId}` ? undefined : name, location }
+}
+
 /** Copies name, status and values from the gateway's list. */
 function describe(entry: Entry, node: Node, gateway: string): Entry {
   const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor = false } = node
@@ -199,17 +243,9 @@ function putValue(entry: Entry, report: DeviceValue, { past }: { past: boolean }
   const key = addressKey(value)
   const known = entry.values.get(key)
   if (!known && entry.values.size >= MAX_VALUES) return false
-  if (!known) entry.values.set(key, value)
-  else if (past && isOlder(value, known)) entry.values.set(key, { ...value, ...known })
-  else entry.values.set(key, { ...withoutValue(known), ...value })
+  const isOlder =
+    known?.value !== undefined && (value.value === undefined || (value.time ?? 0) < (known.time ?? 0))
+  const { value: _value, time: _time, ...described } = known ?? value
+  entry.values.set(key, past && isOlder ? { ...value, ...known } : { ...described, ...value })
   return true
-}
-
-function isOlder(value: DeviceValue, known: DeviceValue): boolean {
-  if (known.value === undefined) return false
-  return value.value === undefined || (value.time ?? 0) < (known.time ?? 0)
-}
-
-function withoutValue({ value: _value, time: _time, ...described }: DeviceValue): DeviceValue {
-  return described
 }

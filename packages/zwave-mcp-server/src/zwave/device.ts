@@ -1,20 +1,5 @@
-import type { Reported } from './payload.ts'
-import { SENSORS } from './sensors.ts'
-import type { ValueAddress } from './topics.ts'
-
-/** As Z-Wave JS reports it; `Unknown` until it has. */
-export const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] as const
-export type NodeStatus = (typeof STATUSES)[number]
-
-/** The last known value at one address of a device. */
-export interface DeviceValue extends ValueAddress, Reported {
-  readonly min?: number
-  readonly max?: number
-  /** The numbers it can be set to. */
-  readonly choices?: readonly number[]
-  /** The topic it was heard on, below the prefix; undefined if known from the gateway's list alone. */
-  readonly topic?: string
-}
+import { commandClass, describeReading } from './command-classes.ts'
+import type { DeviceValue, NodeStatus, Primitive } from './messages.ts'
 
 /** An immutable snapshot of a device, for the tools. */
 export interface Device {
@@ -34,8 +19,7 @@ export interface Device {
   readonly isFollowed: boolean
 }
 
-export const KINDS = ['switch', 'dimmer', 'cover', 'lock', 'thermostat', 'sensor', 'other'] as const
-export type DeviceKind = (typeof KINDS)[number]
+export type DeviceKind = Actuator['kind'] | 'thermostat' | 'sensor' | 'other'
 
 /** Something that can be switched: one endpoint of a device. */
 export interface Actuator {
@@ -46,64 +30,131 @@ export interface Actuator {
   readonly target: string
 }
 
+/** One value of a device, as shown to people and models. */
+export interface Reading {
+  /** What is measured, e.g. "air temperature"; with the endpoint if a device has several. */
+  readonly name: string
+  readonly value: Primitive | null
+  readonly unit: string | null
+  /** The value as text: "21.5 °C", "open", "dimmed to 40 %", "unknown". */
+  readonly text: string
+  readonly endpoint: number
+  readonly time: number | null
+}
+
+/** Z-Wave levels are 0–99, people's 0–100. Every level but 99 survives the round trip. */
+export const MAX_ZWAVE_LEVEL = 99
+/** Tells a dimmer to restore the level it had before it was switched off. */
+export const RESTORE_LEVEL = 255
+/** The mode of a locked lock. 254 means unknown, anything below is some form of unlocked. */
+export const LOCKED = 255
+export const UNLOCKED = 0
+
 /** If an endpoint has several, the first wins. Locks come first, so that nothing else opens a door. */
 const RANKS = ['door_lock', 'window_covering', 'switch_multilevel', 'switch_binary']
-
+const KINDS = ['lock', 'cover', 'dimmer', 'switch'] as const
 /** Window Covering parameters that tilt slats rather than move the covering. */
-const SLATS = new Set(['10', '11', '22', '23'])
+const SLATS = [11, 23]
 
 /** What can be switched on a device, by endpoint. */
 export function actuatorsOf(device: Device): Actuator[] {
   const byEndpoint = new Map<number, Actuator>()
   for (const state of device.values) {
-    const actuator = actuatorAt(device, state)
+    const { target, property } = commandClass(state.commandClass) ?? {}
+    const kind = state.property === property ? actuatorKind(device, state) : undefined
+    if (!kind || !target) continue
     const other = byEndpoint.get(state.endpoint)
-    if (actuator && (!other || rank(actuator) < rank(other))) byEndpoint.set(state.endpoint, actuator)
+    if (!other || rank(state) < rank(other.state))
+      byEndpoint.set(state.endpoint, { kind, endpoint: state.endpoint, state, target })
   }
   return [...byEndpoint.values()].sort((a, b) => a.endpoint - b.endpoint)
 }
 
-function actuatorAt(device: Device, state: DeviceValue): Actuator | undefined {
-  const { commandClass, property, endpoint } = state
-  if (commandClass === 'door_lock' && property === 'currentMode')
-    return { kind: 'lock', endpoint, state, target: 'targetMode' }
-  if (property !== 'currentValue' || !RANKS.includes(commandClass)) return undefined
-  const kind = kindAt(device, state)
-  return kind && { kind, endpoint, state, target: 'targetValue' }
+function rank({ commandClass }: DeviceValue): number {
+  return RANKS.indexOf(commandClass)
 }
 
-function kindAt(
-  device: Device,
-  { commandClass, endpoint, key }: DeviceValue,
-): 'switch' | 'dimmer' | 'cover' | undefined {
-  if (commandClass === 'switch_binary') return 'switch'
-  // Even-numbered window covering parameters have no settable position.
-  if (commandClass === 'window_covering')
-    return Number(key) % 2 === 1 && !SLATS.has(key ?? '') ? 'cover' : undefined
-  const opens = device.values.some(
-    value =>
-      value.commandClass === commandClass && value.endpoint === endpoint && /^open$/i.test(value.property),
-  )
-  return device.isMotor || opens ? 'cover' : 'dimmer'
-}
-
-function rank({ state }: Actuator): number {
-  return RANKS.indexOf(state.commandClass)
-}
-
-/** Whether a value is a sensor reading rather than something switchable. */
-export function isSensorValue(value: DeviceValue): boolean {
-  return Object.hasOwn(SENSORS, value.commandClass)
+function actuatorKind(device: Device, state: DeviceValue): Actuator['kind'] | undefined {
+  switch (state.commandClass) {
+    case 'switch_binary':
+      return 'switch'
+    case 'door_lock':
+      return 'lock'
+    case 'window_covering':
+      // Even-numbered parameters have no settable position.
+      return Number(state.key) % 2 === 1 && !SLATS.includes(Number(state.key)) ? 'cover' : undefined
+    case 'switch_multilevel': {
+      const opens = device.values.some(
+        ({ commandClass, endpoint, property }) =>
+          commandClass === state.commandClass && endpoint === state.endpoint && /^open$/i.test(property),
+      )
+      return device.isMotor || opens ? 'cover' : 'dimmer'
+    }
+    default:
+      return undefined
+  }
 }
 
 export function kindOf(device: Device): DeviceKind {
   if (device.values.some(({ commandClass }) => commandClass === 'thermostat_setpoint')) return 'thermostat'
   const kinds = actuatorsOf(device).map(({ kind }) => kind)
-  const first = (['lock', 'cover', 'dimmer', 'switch'] as const).find(kind => kinds.includes(kind))
-  return first ?? (device.values.some(isSensorValue) ? 'sensor' : 'other')
+  return KINDS.find(kind => kinds.includes(kind)) ?? (device.values.some(isSensor) ? 'sensor' : 'other')
+}
+
+function isSensor(value: DeviceValue): boolean {
+  const known = commandClass(value.commandClass)
+  return known !== undefined && known.target === undefined
 }
 
 /** The name with the location, which tells devices of the same name apart. */
 export function fullName(device: Device): string {
   return device.location ? `${device.name} (${device.location})` : device.name
+}
+
+/** The readings of a device: actuators first, then sensors. */
+export function readingsOf(device: Device): Reading[] {
+  const readings = [...actuatorsOf(device).map(readActuator), ...device.values.flatMap(readSensor)]
+  const several = new Set(readings.map(({ endpoint }) => endpoint)).size > 1
+  if (!several) return readings
+  return readings.map(item => ({ ...item, name: `${item.name} at endpoint ${item.endpoint}` }))
+}
+
+function readActuator({ kind, endpoint, state }: Actuator): Reading {
+  return {
+    name: kind,
+    value: shownState(kind, state.value),
+    unit: kind === 'dimmer' || kind === 'cover' ? '%' : null,
+    text: sayState(kind, state.value),
+    endpoint,
+    time: state.time ?? null,
+  }
+}
+
+function readSensor(value: DeviceValue): Reading[] {
+  const described = describeReading(value)
+  if (!described) return []
+  const { value: reported = null, endpoint, time = null } = value
+  return [{ ...described, value: reported, endpoint, time }]
+}
+
+/** An actuator's state as data: percent, or true for on and locked. */
+export function shownState(kind: Actuator['kind'], value: Primitive | undefined): Primitive | null {
+  if (value === undefined) return null
+  if (kind === 'lock') return value === LOCKED
+  return kind !== 'switch' && typeof value === 'number' ? toPercent(value) : value
+}
+
+/** An actuator's state as text. */
+export function sayState(kind: Actuator['kind'], value: Primitive | undefined): string {
+  if (value === undefined || (kind === 'lock' && value === LOCKED - 1)) return 'unknown'
+  if (kind === 'lock') return value === LOCKED ? 'locked' : 'unlocked'
+  const [full, none] = kind === 'cover' ? ['open', 'closed'] : ['on', 'off']
+  if (kind === 'switch' || typeof value !== 'number') return value ? full : none
+  const percent = toPercent(value)
+  if (percent === 0 || percent === 100) return percent ? full : none
+  return kind === 'cover' ? `${percent} % open` : `dimmed to ${percent} %`
+}
+
+function toPercent(level: number): number {
+  return level >= MAX_ZWAVE_LEVEL ? 100 : level
 }

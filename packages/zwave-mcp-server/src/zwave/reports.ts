@@ -1,4 +1,4 @@
-import type { Primitive } from './payload.ts'
+import type { Primitive } from './messages.ts'
 
 export interface ReportWait {
   readonly accepts: (value: Primitive) => boolean
@@ -7,14 +7,15 @@ export interface ReportWait {
 }
 
 /** How a wait ended; `reported` is the device's last report, accepted or not. */
-export type ReportOutcome =
-  | { readonly kind: 'confirmed'; readonly reported: Primitive }
-  | { readonly kind: 'timeout' | 'lost' | 'cancelled'; readonly reported?: Primitive }
+export interface ReportOutcome {
+  readonly kind: 'confirmed' | 'timeout' | 'lost' | 'cancelled'
+  readonly reported?: Primitive
+}
 
 interface Waiter {
   readonly place: string
   hear(value: Primitive): void
-  end(kind: 'lost'): void
+  end(kind: ReportOutcome['kind']): void
 }
 
 /** Lets tools wait for a device to report. Only reports that arrive during the wait count. */
@@ -27,29 +28,27 @@ export class Reports {
   }
 
   /** The connection was lost: no more reports will come. */
-  lose(): void {
+  onLost(): void {
     for (const waiter of this.#waiters) waiter.end('lost')
   }
 
   wait(place: string, { accepts, timeoutMs, signal }: ReportWait): Promise<ReportOutcome> {
     return new Promise(resolve => {
       let reported: Primitive | undefined
-      const end = (kind: 'timeout' | 'lost' | 'cancelled') =>
-        finish({ kind, ...(reported !== undefined && { reported }) })
-      const finish = (outcome: ReportOutcome) => {
+      const end = (kind: ReportOutcome['kind']) => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
         this.#waiters.delete(waiter)
-        resolve(outcome)
+        resolve({ kind, ...(reported !== undefined && { reported }) })
       }
       const hear = (value: Primitive) => {
         reported = value
-        if (accepts(value)) finish({ kind: 'confirmed', reported: value })
+        if (accepts(value)) end('confirmed')
       }
       const onAbort = () => end('cancelled')
       const timer = setTimeout(end, timeoutMs, 'timeout')
-      signal?.addEventListener('abort', onAbort, { once: true })
       const waiter: Waiter = { place, hear, end }
+      signal?.addEventListener('abort', onAbort, { once: true })
       this.#waiters.add(waiter)
     })
   }

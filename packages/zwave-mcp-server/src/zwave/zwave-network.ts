@@ -1,18 +1,31 @@
-import type { BrokerLink } from '../mqtt/broker-link.ts'
-import { commandClassNumber } from './command-classes.ts'
-import type { Device, DeviceValue } from './device.ts'
-import type { ApiAnswer } from './gateway-api.ts'
-import { type FollowerOptions, HomeFollower, placeOf } from './home-follower.ts'
-import { isRecord, type Primitive } from './payload.ts'
-import type { ReportOutcome, ReportWait } from './reports.ts'
-import type { Scene } from './scenes.ts'
+import type { BrokerLink, Message } from '../broker-connection.ts'
+import type { Logger } from '../log.ts'
+import { commandClassNumber, type ValueAddress } from './command-classes.ts'
+import type { Device } from './device.ts'
+import { DeviceRegistry, pathsOf, type Taken } from './device-registry.ts'
+import { type ApiAnswer, Gateways } from './gateways.ts'
+import {
+  type DeviceValue,
+  isRecord,
+  type Node,
+  type Payload,
+  type Primitive,
+  parseJson,
+  parseNodes,
+  parsePayload,
+  parseScenes,
+  type Scene,
+} from './messages.ts'
+import { type ReportOutcome, Reports, type ReportWait } from './reports.ts'
+import { addressKey, parseTopic, type Topic } from './topics.ts'
 
-export interface NetworkOptions extends Omit<FollowerOptions, 'publish'> {
+export interface NetworkOptions {
   readonly link: BrokerLink
+  readonly prefix: string
+  readonly gatewayName?: string | undefined
+  readonly logger: Logger
+  readonly now?: () => number
 }
-
-/** Whether the tools can answer, and if not, why. */
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly cause: string }
 
 export interface Command extends ReportWait {
   readonly device: Device
@@ -26,9 +39,20 @@ export interface Command extends ReportWait {
 /** `refused`: the gateway received the command and rejected it. */
 export type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
 
+type NodeTopic = Topic & { kind: 'value' | 'status' }
+
 const FIRST_CONNECT_MS = 3_000
 const PROBE_MS = 1_000
 const POLL_MS = 500
+const ANSWER_MS = 1_000
+/** After this long without a message, the retained ones count as received: MQTT does not mark their end. */
+const QUIET_MS = 60
+const ARRIVAL_MAX_MS = 1_500
+const RELIST_MS = 10_000
+/** A list younger than this is not requested again. */
+const FRESH_MS = 500
+const IGNORED_WINDOW_MS = 10_000
+const MAX_IGNORED_IN_WINDOW = 20
 const NO_CONNECTION = { kind: 'not sent', cause: 'there is no connection to the MQTT broker' } as const
 
 /** The statuses by which Z-Wave JS rejects a command; 255 and 254 mean success, 1 in progress. */
@@ -41,39 +65,53 @@ const REFUSALS: Readonly<Record<number, string>> = {
 }
 
 /**
- * The Z-Wave home behind the broker: its known state, and commands to it.
- * A command goes out once, now, or not at all.
+ * The Z-Wave home behind the broker: follows what it publishes, asks its gateways for what they do not publish, and sends
+ * commands. A command goes out once, now, or not at all.
  */
-export class ZwaveNetwork extends HomeFollower {
+export class ZwaveNetwork {
+  readonly gateway: Gateways
+  /** When the last message arrived, in ms since 1970. */
+  lastMessageAt: number | null = null
   readonly #options: NetworkOptions
+  readonly #now: () => number
+  readonly #registry = new DeviceRegistry()
+  readonly #reports = new Reports()
+  readonly #listedAt = new Map<string, number>()
+  readonly #controllers = new Map<string, readonly string[]>()
+  readonly #scenes = new Map<string, readonly Scene[]>()
+  #askedAt = Number.NEGATIVE_INFINITY
   #started = false
-  #whenFirstState: Promise<void>
-  #onFirstState: () => void = () => {}
+  #firstState: () => void = () => {}
+  readonly #whenFirstState = new Promise<void>(resolve => {
+    this.#firstState = resolve
+  })
+  /** The state of the home arriving after a subscription, so that no tool answers from half of it. */
+  #arrival: { quiet: NodeJS.Timeout; max: NodeJS.Timeout; finish: () => void } | undefined
+  #whenArrived: Promise<void> = Promise.resolve()
+  #ignored = { since: Number.NEGATIVE_INFINITY, count: 0 }
 
   constructor(options: NetworkOptions) {
-    super({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
     this.#options = options
-    this.#whenFirstState = new Promise(resolve => {
-      this.#onFirstState = resolve
-    })
+    this.#now = options.now ?? Date.now
+    this.gateway = new Gateways({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
   }
 
-  /** Connects; further calls do nothing. `ready()` calls it too. */
+  /** Connects; further calls do nothing. `whyNotReady()` calls it too. */
   start(): void {
     if (this.#started) return
     this.#started = true
     this.#options.link.start({
       onState: ({ status }) => {
-        this.#onFirstState()
-        if (status === 'connected') this.onConnected()
-        else this.onLost()
+        this.#firstState()
+        if (status === 'connected') this.#onConnected()
+        else this.#onLost()
       },
-      onMessage: message => this.onMessage(message),
+      onMessage: message => this.#onMessage(message),
     })
   }
 
   async close(): Promise<void> {
-    this.onLost()
+    this.#onLost()
     await this.#options.link.close()
   }
 
@@ -82,20 +120,40 @@ export class ZwaveNetwork extends HomeFollower {
     return this.#options.link.url
   }
 
-  override isLive(device: Device): boolean {
-    return this.#options.link.state.status === 'connected' && super.isLive(device)
+  devices(): Device[] {
+    return this.#registry.devices()
   }
 
-  /** Waits until the state of the home is in; if the broker is unreachable, says so immediately. */
-  async ready(): Promise<Readiness> {
+  scenes(): Scene[] {
+    return [...this.#scenes.values()].flat()
+  }
+
+  /** Whether any gateway has listed its scenes, even if there are none. */
+  get hasListedScenes(): boolean {
+    return this.#scenes.size > 0
+  }
+
+  /** Whether a gateway has listed its nodes, and so can be expected to do it again. */
+  get hasList(): boolean {
+    return this.#listedAt.size > 0
+  }
+
+  /** Whether the known state of a device is current: it publishes its values, or its gateway has just listed them. */
+  isLive({ isFollowed, gateway }: Device): boolean {
+    const isKnown = isFollowed || this.#listAge(gateway) < FRESH_MS + ANSWER_MS
+    return this.#options.link.state.status === 'connected' && isKnown
+  }
+
+  /** Waits until the state of the home is in. Returns the cause if the broker is unreachable. */
+  async whyNotReady(): Promise<string | undefined> {
     this.start()
     if (this.#options.link.state.status === 'connecting') await atMost(this.#whenFirstState, FIRST_CONNECT_MS)
-    await this.whenArrived
+    await this.#whenArrived
     const { state } = this.#options.link
     if (state.status !== 'connected')
-      return { ready: false, cause: state.status === 'offline' ? state.cause : 'it has not answered yet' }
+      return state.status === 'offline' ? state.cause : 'it has not answered yet'
     if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
-    return { ready: true }
+    return undefined
   }
 
   /** Whether the broker answers now. */
@@ -103,9 +161,16 @@ export class ZwaveNetwork extends HomeFollower {
     return this.#options.link.answers(PROBE_MS)
   }
 
+  /** Asks the gateways for their nodes and scenes, unless they just listed them. False: not all of them answered. */
+  async refresh(freshMs = FRESH_MS): Promise<boolean> {
+    const stale = this.gateway.reachable.filter(client => this.#listAge(client) >= freshMs)
+    const answers = await Promise.all(stale.map(client => this.#list(client)))
+    return answers.every(({ kind }) => kind === 'done')
+  }
+
   async activate({ gateway: client, id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
     if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
-    return this.api.call({ client, method: '_activateScene', args: [id], timeoutMs })
+    return this.gateway.call({ client, method: '_activateScene', args: [id], timeoutMs })
   }
 
   /** Sends a command and waits for the device's report. */
@@ -131,12 +196,11 @@ export class ZwaveNetwork extends HomeFollower {
     const topic = `${heardOn.slice(0, -end.length)}${target}${end.slice(property.length)}`
     const { prefix, link } = this.#options
     if (!link.publish(`${prefix}/${topic}/set`, JSON.stringify(value))) return NO_CONNECTION
-    return this.reports.wait(placeOf(device.id, state), wait)
+    return this.#reports.wait(placeOf(device.id, state), wait)
   }
 
   /** Sends through the gateway's API, which addresses the device by its node id, whatever its topics. */
-  async #write(command: Command): Promise<CommandOutcome> {
-    const { device, state, target, value, ...wait } = command
+  async #write({ device, state, target, value, ...wait }: Command): Promise<CommandOutcome> {
     const { gateway: client, nodeId } = device
     if (!client || nodeId === undefined)
       return { kind: 'not sent', cause: 'the address of its gateway is not known yet' }
@@ -145,14 +209,151 @@ export class ZwaveNetwork extends HomeFollower {
     const commandClass = commandClassNumber(state.commandClass)
     // JSON omits a property key that is undefined.
     const args = [{ nodeId, commandClass, endpoint, property: target, propertyKey }, value]
-    const written = this.api.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
-    const reported = this.reports.wait(placeOf(device.id, state), wait)
+    const written = this.gateway.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
+    const reported = this.#reports.wait(placeOf(device.id, state), wait)
     // Reports come on the device's topics if it has any; otherwise the gateway is polled.
     const asking = setInterval(() => void this.refresh(), POLL_MS)
     const outcome = await Promise.race([reported, written.then(answer => refusal(answer) ?? reported)])
     clearInterval(asking)
     return outcome
   }
+
+  #onConnected(): void {
+    this.#endArrival()
+    this.#whenArrived = new Promise(finish => {
+      const quiet = setTimeout(() => this.#onQuiet(), QUIET_MS)
+      const max = setTimeout(() => this.#endArrival(), ARRIVAL_MAX_MS)
+      this.#arrival = { quiet, max, finish }
+    })
+    for (const client of this.gateway.reachable) void this.#list(client)
+  }
+
+  #onQuiet(): void {
+    if (this.gateway.awaits('getNodes')) this.#arrival?.quiet.refresh()
+    else this.#endArrival()
+  }
+
+  #endArrival(): void {
+    clearTimeout(this.#arrival?.quiet)
+    clearTimeout(this.#arrival?.max)
+    this.#arrival?.finish()
+    this.#arrival = undefined
+  }
+
+  #onLost(): void {
+    this.gateway.onLost()
+    this.#reports.onLost()
+    this.#endArrival()
+  }
+
+  #onMessage(message: Message): void {
+    const { topic: text } = message
+    this.#options.logger.trace({ topic: text, payload: message.text }, 'message')
+    this.lastMessageAt = this.#now()
+    this.#arrival?.quiet.refresh()
+    const topic = parseTopic(this.#options.prefix, text)
+    if (topic.kind === 'driver') this.gateway.onDriver(message.text)
+    else if (topic.kind === 'event') this.gateway.onEvent(topic.source, topic.event, message.text)
+    else if (topic.kind === 'gateway') this.#onGateway(topic, message)
+    else if (topic.kind === 'api') this.#onApi(topic, message)
+    else if (topic.kind !== 'other') this.#onNode(topic, message)
+  }
+
+  #onGateway({ client, about }: Topic & { kind: 'gateway' }, { text }: Message): void {
+    this.gateway.onAbout(client, about, text)
+    if (about === 'status' && this.gateway.reachable.includes(client)) void this.#list(client)
+  }
+
+  #onApi({ client, method }: Topic & { kind: 'api' }, message: Message): void {
+    const answer = this.gateway.onAnswer(client, method, parseJson(message.text))
+    const result = answer.kind === 'done' ? answer.result : undefined
+    if (method === '_getScenes' && answer.kind === 'done')
+      this.#scenes.set(client, parseScenes(result, client))
+    if (method !== 'getNodes') return
+    const nodes = parseNodes(result)
+    if (nodes) this.#onNodes(client, nodes)
+    else this.#ignore(message, 'it is not a list of nodes')
+  }
+
+  #onNodes(client: string, nodes: readonly Node[]): void {
+    const controllers = nodes.filter(({ isController }) => isController)
+    this.#controllers.set(client, controllers.flatMap(pathsOf))
+    this.gateway.controllerAnswers = controllers.every(({ status }) => status !== 'Dead')
+    this.#listedAt.set(client, this.#now())
+    this.#registry.applyNodes(
+      nodes.filter(({ isController }) => !isController),
+      { gateway: client, complete: this.gateway.reachable.every(other => this.#listedAt.has(other)) },
+    )
+    // For values without a topic, the list is the only report there will be.
+    for (const { id, values } of this.devices())
+      for (const value of values)
+        if (value.topic === undefined && value.value !== undefined)
+          this.#reports.hear(placeOf(id, value), value.value)
+    this.#endArrival()
+    this.#options.logger.debug({ gateway: client, nodes: nodes.length }, 'the gateway listed its nodes')
+  }
+
+  #onNode(topic: NodeTopic, message: Message): void {
+    if (message.text === '') {
+      if (topic.kind === 'value') this.#registry.removeValue(topic.node, topic.address)
+      return
+    }
+    const payload = parsePayload(message.text)
+    if (typeof payload === 'string') return this.#ignore(message, payload)
+    const { status, value } = payload
+    if ([...this.#controllers.values()].some(paths => paths.includes(topic.node))) {
+      if (topic.kind === 'status') this.gateway.controllerAnswers = status !== 'Dead' && value !== false
+      return
+    }
+    const taken = this.#take(topic, payload, message)
+    if (taken.kind === 'ignored') this.#ignore(message, taken.reason)
+    else if (taken.kind === 'unknown') {
+      // A device that the gateway did not list is a leftover or has just joined, so the list is requested again.
+      this.#ignore(message, 'the gateway lists no such device')
+      this.#relist(RELIST_MS)
+    } else if (topic.kind === 'value' && !message.retained && value !== undefined)
+      this.#reports.hear(placeOf(taken.deviceId, topic.address), value)
+    if (taken.kind === 'moved') this.#relist(FRESH_MS)
+  }
+
+  #take(topic: NodeTopic, payload: Payload, { retained, topic: text }: Message): Taken {
+    if (topic.kind === 'status') return this.#registry.applyStatus({ node: topic.node, payload, retained })
+    // A live message without a time is from now; the age of a retained one is unknown.
+    const timed = retained || payload.time !== undefined ? payload : { ...payload, time: this.#now() }
+    const path = text.slice(this.#options.prefix.length + 1)
+    return this.#registry.applyValue({ ...topic, payload: timed, retained, topic: path })
+  }
+
+  #relist(pauseMs: number): void {
+    if (this.#now() - this.#askedAt < pauseMs) return
+    for (const client of this.gateway.reachable) void this.#list(client)
+  }
+
+  /** Asks a gateway for its nodes and scenes; the answer is handled like any message. */
+  #list(client: string): Promise<ApiAnswer> {
+    this.#askedAt = this.#now()
+    // Answers come in the order of the calls, so the scenes are in as soon as the nodes are.
+    void this.gateway.call({ client, method: '_getScenes', timeoutMs: ANSWER_MS })
+    return this.gateway.call({ client, method: 'getNodes', timeoutMs: ANSWER_MS })
+  }
+
+  #listAge(client = ''): number {
+    return this.#now() - (this.#listedAt.get(client) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  /** Logs what was ignored and why, rate-limited. */
+  #ignore({ topic, text: payload }: Message, reason: string): void {
+    if (this.#now() - this.#ignored.since >= IGNORED_WINDOW_MS)
+      this.#ignored = { since: this.#now(), count: 0 }
+    this.#ignored.count += 1
+    if (this.#ignored.count <= MAX_IGNORED_IN_WINDOW)
+      this.#options.logger.warn({ topic, payload, reason }, 'ignored a message')
+  }
+}
+
+/** A key that is unique per value across all devices. */
+function placeOf(deviceId: number, address: ValueAddress): string {
+  return `${deviceId}/${addressKey(address)}`
 }
 
 function refusal(answer: ApiAnswer): CommandOutcome | undefined {

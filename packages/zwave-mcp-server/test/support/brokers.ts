@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { startBroker } from '../../src/home/broker.ts'
+import { startBroker } from '../../src/home/index.ts'
 
 /** A broker that a test can take away and bring back on the same port. */
 export interface TestBroker {

@@ -1,11 +1,8 @@
-import { toNodes } from '../../src/home/gateway-list.ts'
-import { reportMessages } from '../../src/home/gateway-messages.ts'
-import type { DeviceDescription } from '../../src/home/virtual-device.ts'
-import { VirtualDevice } from '../../src/home/virtual-device.ts'
+import { type DeviceDescription, VirtualDevice } from '../../src/home/virtual-device.ts'
 import { createLogger, type LogLevel } from '../../src/log.ts'
 import { TOOLS } from '../../src/tools/index.ts'
 import type { Arguments, ToolContext } from '../../src/tools/tool.ts'
-import { parseJson } from '../../src/zwave/payload.ts'
+import { parseJson } from '../../src/zwave/messages.ts'
 import { ZwaveNetwork } from '../../src/zwave/zwave-network.ts'
 import { FakeLink } from './fake-link.ts'
 
@@ -34,8 +31,10 @@ export function fakeHome(descriptions: readonly DeviceDescription[], { answers =
   link.receive('zwave/driver/status', 'true')
   link.receive(`${GATEWAY}/api/getNodes`, nodesAnswer(devices))
   for (const device of devices)
-    for (const { topic, payload } of reportMessages(device, device.values, {}))
-      link.receive(`zwave/${topic}`, payload, { retained: true })
+    for (const value of device.values) {
+      const payload = { time: value.lastUpdate, value: value.value }
+      link.receive(`zwave/${device.topicOf(value, 'named')}`, payload, { retained: true })
+    }
   link.onPublish = (topic, text) => {
     if (answers) report(link, topic.slice(0, -'/set'.length), parseJson(text))
   }
@@ -60,13 +59,13 @@ function report(link: FakeLink, topic: string, wanted: unknown): void {
 }
 
 export function nodesAnswer(devices: readonly VirtualDevice[]): Record<string, unknown> {
-  return { success: true, message: 'Success zwave api call', result: toNodes(devices) }
+  return { success: true, message: 'Success zwave api call', result: devices.map(device => device.toNode()) }
 }
 
 async function callTool(name: string, args: Arguments, context: ToolContext) {
-  const tool = TOOLS.find(({ definition }) => definition.name === name)
-  if (!tool) throw new Error(`no tool ${name}`)
-  const { content, structuredContent, isError = false } = await tool.run(args, context)
+  const run = TOOLS[name]
+  if (!run) throw new Error(`no tool ${name}`)
+  const { content, structuredContent, isError = false } = await run(args, context)
   const [block] = content
   return {
     text: block?.type === 'text' ? block.text : '',

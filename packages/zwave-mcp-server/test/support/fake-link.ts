@@ -1,4 +1,4 @@
-import type { BrokerLink, LinkListener, LinkState } from '../../src/mqtt/broker-link.ts'
+import type { BrokerLink, LinkListener, LinkState } from '../../src/broker-connection.ts'
 
 /** A broker that is not there: a test says what comes in and sees what goes out. */
 export class FakeLink implements BrokerLink {

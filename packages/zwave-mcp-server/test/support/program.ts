@@ -4,7 +4,8 @@ import { build } from 'esbuild'
 import { afterAll } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const out = `${root}.cache/test-${process.pid}-${process.env.VITEST_POOL_ID ?? 0}`
+/** One level below the package, like `dist`, because the programs read its `data` folder. */
+const out = `${root}.cache-test-${process.pid}-${process.env.VITEST_POOL_ID ?? 0}`
 
 interface Programs {
   server: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { actuatorsOf, type Device, type DeviceValue, kindOf } from './device.ts'
-import { readingsOf } from './readings.ts'
+import { actuatorsOf, type Device, kindOf, readingsOf } from './device.ts'
+import type { DeviceValue } from './messages.ts'
 
 function device(...values: Array<Partial<DeviceValue> & { commandClass: string }>): Device {
   return {

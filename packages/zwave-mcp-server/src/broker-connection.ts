@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { Socket } from 'node:net'
+import type { MqttClient, Packet } from 'mqtt'
+import { brokerAddress, withoutCredentials } from './broker-address.ts'
+import type { Logger } from './log.ts'
+
+/** Whether the broker can be used now. `connected` implies subscribed. */
+export type LinkState =
+  | { readonly status: 'connecting' | 'connected' }
+  | { readonly status: 'offline'; readonly cause: string }
+
+export interface Message {
+  readonly topic: string
+  readonly text: string
+  /** An old message, sent because we subscribed, not because something happened. */
+  readonly retained: boolean
+}
+
+export interface LinkListener {
+  onState(state: LinkState): void
+  onMessage(message: Message): void
+}
+
+/** A link to the broker that never queues: a message goes out now, once, or not at all. */
+export type BrokerLink = Pick<BrokerConnection, 'url' | 'state' | 'start' | 'publish' | 'answers' | 'close'>
+
+export interface BrokerOptions {
+  /** The URL, or a function that resolves to it: an embedded broker has one only once it has started. */
+  readonly url: string | (() => Promise<string>)
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** The topic filter to subscribe to. */
+  readonly filter: string
+  readonly logger: Logger
+}
+
+const RECONNECT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 5_000
+const KEEPALIVE_S = 15
+const UNSUBSCRIBABLE = 128
+/** A list of 232 nodes with all their values is about 15 MB. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+
+/**
+ * The connection to a broker, through mqtt.js. It reconnects by itself and resubscribes each time.
+ * Messages go out at QoS 0 and are never queued: at QoS 1 mqtt.js would resend them after a reconnect.
+ */
+export class BrokerConnection {
+  /** The broker's URL, without user and password. */
+  url = 'an embedded broker'
+  state: LinkState = { status: 'connecting' }
+  readonly #options: BrokerOptions
+  #client: MqttClient | undefined
+  #listener: LinkListener | undefined
+  #lastError: string | undefined
+  #closed = false
+
+  constructor(options: BrokerOptions) {
+    this.#options = options
+    if (typeof options.url === 'string') this.url = withoutCredentials(options.url)
+  }
+
+  start(listener: LinkListener): void {
+    this.#listener = listener
+    this.#connect().catch((error: unknown) => this.#goOffline(explain(error)))
+  }
+
+  /** Sends a message now. False: not connected, and the message was dropped. */
+  publish(topic: string, text: string): boolean {
+    const client = this.#usableClient
+    client?.publish(topic, text, { qos: 0, retain: false })
+    return client !== undefined
+  }
+
+  /** Whether the broker answers within this time: a connection can look alive while the broker hangs. */
+  async answers(timeoutMs: number): Promise<boolean> {
+    const client = this.#usableClient
+    if (!client) return false
+    return new Promise(resolve => {
+      const finish = (answered: boolean) => {
+        clearTimeout(timer)
+        client.off('packetreceive', onPacket).off('close', onClose)
+        resolve(answered)
+      }
+      const onPacket = (packet: Packet) => packet.cmd === 'pingresp' && finish(true)
+      const onClose = () => finish(false)
+      const timer = setTimeout(finish, timeoutMs, false)
+      client.on('packetreceive', onPacket).on('close', onClose).sendPing()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#client?.endAsync(true)
+  }
+
+  get #usableClient(): MqttClient | undefined {
+    return this.state.status === 'connected' && this.#client?.connected ? this.#client : undefined
+  }
+
+  async #connect(): Promise<void> {
+    const { url: source, username, password, logger } = this.#options
+    const [url, connect] = await Promise.all([typeof source === 'string' ? source : source(), loadMqtt()])
+    if (this.#closed) return
+    this.url = withoutCredentials(url)
+    const client = connect({
+      ...brokerAddress(url),
+      ...CLIENT_OPTIONS,
+      clientId: `zwave-mcp-server-${randomUUID().slice(0, 8)}`,
+      keepalive: KEEPALIVE_S,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectPeriod: RECONNECT_MS,
+      reconnectOnConnackError: true,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+    })
+    this.#client = client
+    client.on('connect', () => {
+      sendWithoutDelay(client)
+      this.#subscribe(client)
+    })
+    client.on('message', (topic, payload, { retain }) => {
+      if (payload.length > MAX_MESSAGE_BYTES)
+        logger.warn({ topic, bytes: payload.length }, 'ignored an oversized message')
+      else this.#listener?.onMessage({ topic, text: payload.toString(), retained: retain })
+    })
+    client.on('error', error => {
+      this.#lastError = explain(error)
+      logger.debug({ broker: this.url, cause: this.#lastError }, 'MQTT error')
+    })
+    client.on('close', () => this.#goOffline(this.#lastError ?? 'the connection was closed'))
+  }
+
+  #subscribe(client: MqttClient): void {
+    this.#lastError = undefined
+    const { filter } = this.#options
+    client.subscribe(filter, { qos: 0 }, (error, granted) => {
+      if (!client.connected) return
+      if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE))
+        this.#goOffline(`it refused the subscription to ${filter}`)
+      else this.#setState({ status: 'connected' })
+    })
+  }
+
+  #goOffline(cause: string): void {
+    if (this.#closed || (this.state.status === 'offline' && this.state.cause === cause)) return
+    this.#setState({ status: 'offline', cause })
+  }
+
+  #setState(state: LinkState): void {
+    this.state = state
+    const { logger } = this.#options
+    if (state.status === 'offline')
+      logger.warn({ broker: this.url, cause: state.cause }, 'the MQTT broker is unreachable')
+    else logger.info({ broker: this.url }, 'connected to the MQTT broker')
+    this.#listener?.onState(state)
+  }
+}
+
+/** Options of every client here: nothing is queued, and mqtt.js's packets are not printed. */
+export const CLIENT_OPTIONS = {
+  clean: true,
+  resubscribe: false,
+  queueQoSZero: false,
+  timerVariant: 'native',
+  log: () => {},
+} as const
+
+/** Loads mqtt.js such that `DEBUG=*` does not print its packets, which include the password. */
+export async function loadMqtt(): Promise<typeof import('mqtt').connect> {
+  if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
+  const { connect } = await import('mqtt')
+  return connect
+}
+
+/** Disables Nagle's algorithm: with it, a switch can wait 40 ms for the previous packet to be acknowledged. */
+export function sendWithoutDelay({ stream }: { readonly stream: unknown }): void {
+  if (stream instanceof Socket) stream.setNoDelay(true)
+}
+
+/** The reason in an error: a refused connection to a host with several addresses has an empty message. */
+function explain(error: unknown): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
+  return error instanceof Error ? error.message || error.name : String(error)
+}
