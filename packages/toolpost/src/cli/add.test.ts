@@ -150,8 +150,8 @@ describe('toolpost completion', { timeout: 60_000 }, () => {
   })
 
   it.each([
-    ['zsh', '_describe command commands'],
-    ['fish', 'complete -c toolpost -f -n __fish_use_subcommand -a call'],
+    ['zsh', 'bashcompinit'],
+    ['fish', "complete -c toolpost -f -n __fish_use_subcommand -a 'tools call"],
   ])('writes a script for %s', async (shell, part) => {
     expect(await toolpost(['completion', shell])).toMatchObject({
       code: 0,

@@ -13,9 +13,17 @@ export interface TypedArguments {
 /** The arguments of `toolpost call`: one JSON text, or any number of `key=value`; a key given twice makes a list. */
 export function parseArguments(words: readonly string[]): TypedArguments {
   const [first] = words
-  if (first === undefined) return { args: {}, repair: true }
-  if (words.length === 1 && !isPair(first)) return { args: fromJson(first), repair: false }
-  return { args: fromPairs(words), repair: true }
+  if (first !== undefined && words.length === 1 && !isPair(first))
+    return { args: fromJson(first), repair: false }
+  const pairs = new Map<string, string | string[]>()
+  for (const word of words) {
+    if (!isPair(word)) throw neither(word)
+    const equals = word.indexOf('=')
+    const [key, value] = [word.slice(0, equals), word.slice(equals + 1)]
+    const before = pairs.get(key)
+    pairs.set(key, before === undefined ? value : [before, value].flat())
+  }
+  return { args: Object.fromEntries(pairs), repair: true }
 }
 
 /** Parses a call written as code, `tool(a: 1, b: "x")`, into name and JSON arguments. `undefined` if it is not one. */
@@ -32,6 +40,10 @@ export async function callExpression(word: string): Promise<{ name: string; args
 
 function isPair(word: string): boolean {
   return /^[^\s=:{}[\]"']+=/.test(word)
+}
+
+function neither(word: string): UsageError {
+  return new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
 }
 
 const MAX_SHOWN = 60
@@ -51,59 +63,31 @@ function fromJson(text: string): unknown {
   }
 }
 
-function neither(word: string): UsageError {
-  return new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
-}
-
-function fromPairs(words: readonly string[]): Record<string, unknown> {
-  const pairs = new Map<string, string | string[]>()
-  for (const word of words) {
-    if (!isPair(word)) throw neither(word)
-    const equals = word.indexOf('=')
-    const key = word.slice(0, equals)
-    const before = pairs.get(key)
-    const value = word.slice(equals + 1)
-    pairs.set(key, before === undefined ? value : [before, value].flat())
-  }
-  return Object.fromEntries(pairs)
-}
-
 /** The milliseconds of `--timeout`, if it was given. */
 export function timeoutOf({ timeout }: { timeout?: string }): number | undefined {
-  if (timeout === undefined) return undefined
-  const timeoutMs = Number(timeout)
-  if (timeout.trim() !== '' && Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs
+  if (timeout === undefined || Number(timeout) > 0) return timeout === undefined ? undefined : Number(timeout)
   throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
 }
 
 /** How long to wait for piped input: the parent process may have left a pipe open that will never send anything. */
-const FIRST_WORD_MS = { needed: 1_000, possible: 150, none: 0 }
-
-/** Whether a call with this schema needs arguments, accepts some, or accepts none. */
-export function wantsOf(schema: JsonSchema | undefined): keyof typeof FIRST_WORD_MS {
-  if (!schema) return 'none'
-  if (requiredOf(schema).length > 0) return 'needed'
-  const isClosed = schema.additionalProperties === false && Object.keys(schema.properties ?? {}).length === 0
-  return isClosed ? 'none' : 'possible'
-}
+const PIPE_MS = { needed: 1_000, possible: 150 }
 
 /**
- * The words of a call, completed from standard input: `-` reads all of it; without any words, a file is read, or a pipe,
- * which gets a while to send something if the tool needs arguments, and only a moment if they are optional.
+ * The words of a call, completed from standard input: `-` reads all of it; without any words, what is piped in is read if
+ * the tool takes arguments.
  */
 export async function withStandardInput(
   words: readonly string[],
-  wants: keyof typeof FIRST_WORD_MS,
+  schema: JsonSchema | undefined,
 ): Promise<readonly string[]> {
   if (words.length === 1 && words[0] === '-') return [await readAll()]
-  if (words.length > 0) return words
   const kind = inputKind()
-  if (kind === undefined || wants === 'none') return words
-  if (kind === 'pipe' && !(await speaks(FIRST_WORD_MS[wants]))) return words
+  if (words.length > 0 || !schema || kind === undefined) return words
+  const needs = requiredOf(schema).length > 0
+  if (kind === 'pipe' && !(await speaks(PIPE_MS[needs ? 'needed' : 'possible']))) return words
   const text = await readAll()
   // Input meant for something else, such as an answer to a question, must not break a call without arguments.
-  const isMeant = wants === 'needed' ? text.trim() !== '' : /^\s*\{/.test(text)
-  return isMeant ? [text] : words
+  return (needs ? text.trim() !== '' : /^\s*\{/.test(text)) ? [text] : words
 }
 
 function inputKind(): 'file' | 'pipe' | undefined {
@@ -127,7 +111,8 @@ async function speaks(withinMs: number): Promise<boolean> {
 }
 
 async function readAll(): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
+  process.stdin.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of process.stdin) text += chunk
+  return text
 }

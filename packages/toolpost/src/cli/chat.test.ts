@@ -48,7 +48,6 @@ function chat(
     client: choice.client,
     model: () => choice.choose(),
     ready,
-    toolNames: async () => new Map([['local', tools.getTools().map(({ name }) => name)]]),
     models: () => choice.list(),
     clientOf: (name: string) => choice.clientOf(name),
   }
@@ -236,8 +235,6 @@ describe('toolpost chat, a conversation on a terminal', () => {
     input.write('third\n')
     await seen('out', 'Three')
     input.write('\u0003')
-    await seen('err', 'Press Ctrl-C again to leave.')
-    input.write('\u0003')
     expect(await code).toBe(0)
     expect(written.out).toBe('One\nTw\nThree\n')
     expect(server.requests[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
@@ -247,15 +244,13 @@ describe('toolpost chat, a conversation on a terminal', () => {
     ])
   })
 
-  it('has commands: /help, /tools, /model, /quit; a Ctrl-C drops what was typed', async () => {
+  it('has commands: /help, /model, /quit; a Ctrl-C drops what was typed', async () => {
     await withModel('From the model')
     const { streams, input, written, seen } = terminal({ isTTY: true })
     const code = chat(streams, undefined, {})
     await seen('err', 'you> ')
     input.write('/help\n')
-    await seen('err', '/quit          leave')
-    input.write('/tools\n')
-    await seen('err', 'local: datetime')
+    await seen('err', '/quit leaves')
     input.write('/model\n')
     await seen('err', '* ollama:')
     await seen('err', '  offline (Sentence templates only')

@@ -1,13 +1,12 @@
 import { createInterface, type Interface } from 'node:readline'
-import { escapeControls } from '../logging/safe-value.ts'
 import type { AiClient, Answer, CallNotice, ConversationMessage, ModelStatus } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import { whyUnanswered } from '../models/why-unanswered.ts'
 import type { ModelInfo } from '../project/model-choice.ts'
-import type { Project } from '../project/project.ts'
 import type { Ask } from '../tools/caller.ts'
 import { timeoutOf } from './arguments.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
+import type { ChatSource } from './source.ts'
 import { Stopped, type StopSignals, unlessStopped } from './stop-signals.ts'
 import { askingAt, printResult, say, type Terminal } from './terminal.ts'
 
@@ -25,20 +24,6 @@ export interface ChatTerminal extends Terminal {
   in?: NodeJS.ReadableStream & { isTTY?: boolean }
 }
 
-/** What answers: a project of this process, or the running gateway. */
-export interface ChatSource {
-  readonly client: AiClient
-  /** The model that answers, chosen now if necessary. */
-  model(): Promise<ModelInfo>
-  models?(): Promise<readonly ModelInfo[]>
-  /** `undefined` for an unknown model. */
-  clientOf?(name: string): Promise<AiClient | undefined>
-  /** Starts what tools need. */
-  ready?(): unknown
-  /** The names of all tools, by server. */
-  toolNames?(): Promise<ReadonlyMap<string, string[]>>
-}
-
 interface ChatContext {
   source: ChatSource
   terminal: ChatTerminal
@@ -48,13 +33,7 @@ interface ChatContext {
 const INSTRUCTIONS =
   'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
   'Answer in one or two short sentences.'
-const GREETING = 'Ask a question. /help lists the commands; Ctrl-C stops an answer, /quit leaves.'
-const HELP = `/help          this list
-/tools         list the tools
-/model         list the models; /model NAME switches to another one
-/quit          leave (so do exit, Ctrl-D, and Ctrl-C twice)`
-/** How soon after the first a second Ctrl-C at an empty prompt leaves. */
-const TWICE_MS = 2_000
+const HELP = 'Ctrl-C stops an answer; /model lists the models, /model NAME switches to one; /quit leaves.'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
 export async function chat(
@@ -101,37 +80,35 @@ function modelLine({ name, why }: ModelInfo): string {
   return `Model: ${name} (${why})`
 }
 
-/** Asks until the user leaves or the program is stopped. Ctrl-C stops only the answer; twice at an empty prompt, it leaves. */
+/** Asks until the user leaves or the program is stopped. Ctrl-C stops only the answer; at an empty prompt, it leaves. */
 async function converse(
   conversation: Conversation,
   { source, terminal }: { source: ChatSource; terminal: Required<ChatTerminal> },
   signal: AbortSignal,
 ): Promise<number> {
-  say(terminal, `${modelLine(conversation.model)}\n${GREETING}\n`)
+  say(terminal, `${modelLine(conversation.model)}\n${HELP}\n`)
   const streams = { input: terminal.in, output: terminal.err, terminal: true }
   const lines = createInterface({ ...streams, prompt: 'you> ', signal })
   const ask = askingAt(terminal, { input: terminal.in, lines })
   let running: AbortController | undefined
-  let firstAt = Number.NEGATIVE_INFINITY
   lines.on('SIGINT', () => {
     if (running) return running.abort()
-    const isEmpty = lines.line === ''
-    if (isEmpty && performance.now() - firstAt < TWICE_MS) return lines.close()
-    firstAt = isEmpty ? performance.now() : Number.NEGATIVE_INFINITY
-    say(terminal, isEmpty ? '\nPress Ctrl-C again to leave.' : '')
+    if (lines.line === '') return lines.close()
     // What was typed is dropped, as in a shell.
+    say(terminal, '')
     lines.write(null, { ctrl: true, name: 'u' })
     lines.prompt()
   })
   for await (const line of questions(lines)) {
-    if (line === '/quit' || line === '/exit') break
-    if (/^\/[a-z]+(?:\s|$)/.test(line)) {
-      await runCommand(line, { source, conversation, terminal })
-      continue
+    const [command, name] = line.split(/\s+/)
+    if (command === '/quit') break
+    if (command === '/model') await switchModel(name, { source, conversation, terminal })
+    else if (command?.startsWith('/')) say(terminal, HELP)
+    else {
+      running = new AbortController()
+      await conversation.ask(line, AbortSignal.any([running.signal, signal]), ask)
+      running = undefined
     }
-    running = new AbortController()
-    await conversation.ask(line, AbortSignal.any([running.signal, signal]), ask)
-    running = undefined
   }
   lines.close()
   return signal.aborted ? EXIT.failed : EXIT.ok
@@ -152,36 +129,23 @@ async function* questions(lines: Interface): AsyncGenerator<string> {
   }
 }
 
-/** Runs a command such as `/model`; a mistake is reported and does not end the chat. */
-async function runCommand(
-  line: string,
+/** Lists the models, or switches to one; a mistake is reported and does not end the chat. */
+async function switchModel(
+  name: string | undefined,
   { source, conversation, terminal }: { source: ChatSource; conversation: Conversation; terminal: Terminal },
 ): Promise<void> {
-  const [command = '', name] = line.trim().split(/\s+/)
-  const models = async () => (await source.models?.()) ?? [conversation.model]
-  if (command === '/help') say(terminal, HELP)
-  else if (command === '/tools') {
-    const bySource = [...((await source.toolNames?.()) ?? [])]
-    say(
-      terminal,
-      bySource.map(([server, names]) => `${server}: ${names.join(', ')}`).join('\n') || 'No tools.',
-    )
-  } else if (command !== '/model')
-    say(terminal, `unknown command ${command}; expected one of /help, /tools, /model, /quit`)
-  else if (name === undefined)
-    for (const model of await models())
+  const models = await source.models()
+  if (name === undefined) {
+    for (const model of models)
       say(terminal, `${model.name === conversation.model.name ? '*' : ' '} ${model.name} (${model.why})`)
-  else
-    try {
-      const client = await source.clientOf?.(name)
-      const model = (await models()).find(each => each.name === name)
-      if (!client || !model) return say(terminal, `unknown model '${name}'; /model lists the models`)
-      conversation.use(client, model)
-      say(terminal, `Switched to ${name}`)
-    } catch (error) {
-      if (!(error instanceof ModelError)) throw error
-      say(terminal, error.message)
-    }
+    return
+  }
+  const model = models.find(each => each.name === name)
+  const client = model && (await source.clientOf(name).catch((error: Error) => error.message))
+  if (!client || !model) return say(terminal, `unknown model '${name}'; /model lists the models`)
+  if (typeof client === 'string') return say(terminal, client)
+  conversation.use(client, model)
+  say(terminal, `Switched to ${name}`)
 }
 
 interface Setup {
@@ -189,7 +153,6 @@ interface Setup {
   model: ModelInfo
   timeLimitMs: number | undefined
   terminal: Terminal
-  /** Print answers as JSON, one per line, instead of text. */
   json: boolean
 }
 
@@ -219,7 +182,7 @@ class Conversation {
     const { client, terminal, timeLimitMs, json } = this.#setup
     const calls: object[] = []
     const startedAt = performance.now()
-    const told = (answer: object) => {
+    const printJson = (answer: object) => {
       const durationMs = Math.round(performance.now() - startedAt)
       const facts = { model: this.model.name, durationMs, calls }
       if (json) printResult(terminal, JSON.stringify({ question, ...answer, ...facts }))
@@ -239,15 +202,14 @@ class Conversation {
       const isShown = this.#shown !== '' && this.#shown.trim() === text.trim()
       this.#endLine()
       if (!json && !isShown && text.trim() !== '') printResult(terminal, text)
-      told({ text, stopReason, ...(usage && { usage }) })
+      printJson({ text, stopReason, ...(usage && { usage }) })
       return this.#judge(answer)
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       this.#endLine()
-      if (this.#isLoading && terminal.err.isTTY) say(terminal, '')
-      this.#isLoading = false
-      told({ text: '', stopReason: error.code === 'stopped' ? 'stopped' : 'error', error: error.message })
-      say(terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
+      const isStopped = error.code === 'stopped'
+      printJson({ text: '', stopReason: isStopped ? 'stopped' : 'error', error: error.message })
+      say(terminal, isStopped ? 'Stopped.' : `Error: ${error.message}`)
       return EXIT.failed
     }
   }
@@ -275,14 +237,10 @@ class Conversation {
     say(terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
   }
 
-  /** Loading a model takes a while: reported once, or counted in seconds on a terminal. */
+  /** Loading a model takes a while. */
   #showStatus({ state, model, elapsedMs }: ModelStatus): void {
     const { terminal } = this.#setup
-    const seconds = Math.round(elapsedMs / 1_000)
-    const isCounted = terminal.err.isTTY === true
-    if (isCounted) terminal.err.write('\r')
-    if (state === 'loaded') say(terminal, `Loaded ${model} in ${seconds} s.`)
-    else if (isCounted) terminal.err.write(escapeControls(`Loading ${model} … ${seconds} s`))
+    if (state === 'loaded') say(terminal, `Loaded ${model} in ${Math.round(elapsedMs / 1_000)} s.`)
     else if (!this.#isLoading) say(terminal, `Loading ${model} …`)
     this.#isLoading = state === 'loading'
   }
@@ -294,25 +252,5 @@ class Conversation {
     if (answer.text.trim() === '') say(terminal, 'The model gave no answer.')
     if (answer.iterations === 0 && !terminal.err.isTTY) say(terminal, modelLine(model))
     return problem === undefined ? EXIT.ok : EXIT.failed
-  }
-}
-
-/** A project of this process as what answers. */
-export function projectChat(project: Project): ChatSource {
-  const { tools } = project
-  return {
-    client: project.client,
-    model: project.model,
-    models: project.models,
-    clientOf: project.clientOf,
-    ready: () => project.ready(),
-    toolNames: async () => {
-      const names = new Map<string, string[]>()
-      for (const tool of tools.getTools()) {
-        const server = tools.originOf(tool)?.server ?? 'local'
-        names.set(server, [...(names.get(server) ?? []), tool.name])
-      }
-      return names
-    },
   }
 }

@@ -42,11 +42,6 @@ export function connectTools(executor: Pick<ToolExecutor, 'run'>): Tools {
 }
 `
 
-interface Group {
-  name: string
-  functions: { name: string; tool: Tool }[]
-}
-
 /** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
 export async function generateCode(
   { project, stop, terminal }: CommandContext,
@@ -66,16 +61,24 @@ export async function generateCode(
 }
 
 export function codeFor(tools: ToolManager): string {
-  const groups = groupsOf(tools)
-  const names = Object.fromEntries(
-    groups.map(({ name, functions }) => [
-      name,
-      Object.fromEntries(functions.map(({ name: key, tool }) => [key, tool.name])),
-    ]),
-  )
-  const types = groups.map(
-    ({ name, functions }) => `  ${JSON.stringify(name)}: {\n${functions.map(functionType).join('\n')}\n  }`,
-  )
+  /** By server, in order; those without one are `local`. */
+  const groups: Record<string, Record<string, Tool>> = {}
+  for (const tool of tools.getTools()) {
+    const origin = tools.originOf(tool)
+    const server = identifier(origin?.server ?? 'local')
+    groups[server] ??= {}
+    const name = identifier(origin?.name ?? tool.name)
+    let unused = name
+    for (let count = 2; Object.hasOwn(groups[server], unused); count++) unused = `${name}${count}`
+    groups[server][unused] = tool
+  }
+  const types = Object.entries(groups).map(([group, functions]) => {
+    const lines = Object.entries(functions).map(([name, tool]) => functionType(name, tool))
+    return `  ${JSON.stringify(group)}: {\n${lines.join('\n')}\n  }`
+  })
+  const namesOf = (functions: Record<string, Tool>) =>
+    Object.fromEntries(Object.entries(functions).map(([key, { name }]) => [key, name]))
+  const names = Object.fromEntries(Object.entries(groups).map(([group, tools]) => [group, namesOf(tools)]))
   return `${HEAD}
 const NAMES: Record<string, Record<string, string>> = ${JSON.stringify(names, null, 2)}
 
@@ -85,44 +88,19 @@ ${types.join('\n')}
 ${FOOT}`
 }
 
-function functionType({ name, tool }: Group['functions'][number]): string {
+function functionType(name: string, tool: Tool): string {
   const schema = jsonSchemaOf(tool)
-  const args = typescriptType(schema)
-  const isOptional = !Array.isArray(schema.required) || schema.required.length === 0
+  const isOptional = requiredOf(schema).length === 0
   const result = tool.outputSchema ? typescriptType(tool.outputSchema) : 'unknown'
-  const doc = docOf(tool).trimEnd()
-  return `${doc === '' ? '' : `    ${doc}\n`}    ${JSON.stringify(name)}(args${isOptional ? '?' : ''}: ${args}, options?: RunOptions): Promise<${result}>`
-}
-
-/** Groups tools by server, in order; those without a server are `local`. */
-function groupsOf(tools: ToolManager): Group[] {
-  const groups = new Map<string, Group>()
-  for (const tool of tools.getTools()) {
-    const origin = tools.originOf(tool)
-    const key = identifier(origin?.server ?? 'local')
-    const group = groups.get(key) ?? { name: key, functions: [] }
-    groups.set(key, group)
-    group.functions.push({ name: unused(identifier(origin?.name ?? tool.name), group), tool })
-  }
-  return [...groups.values()]
+  const args = `args${isOptional ? '?' : ''}: ${typescriptType(schema)}`
+  return `    ${docOf(tool)}${JSON.stringify(name)}(${args}, options?: RunOptions): Promise<${result}>`
 }
 
 /** `control_zwave_device` becomes `controlZwaveDevice`. */
 function identifier(name: string): string {
-  const [first = '', ...rest] = name.split(/[^\p{L}\p{N}$]+/u).filter(part => part !== '')
-  const joined = first.charAt(0).toLowerCase() + first.slice(1) + rest.map(capitalised).join('')
-  return joined === '' || joined === '__proto__' ? 'tool' : joined
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
-}
-
-function unused(name: string, { functions }: Group): string {
-  const isTaken = (candidate: string) => functions.some(each => each.name === candidate)
-  let candidate = name
-  for (let count = 2; isTaken(candidate); count++) candidate = `${name}${count}`
-  return candidate
+  const words = name.split(/[^\p{L}\p{N}$]+/u).filter(part => part !== '')
+  const joined = words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return joined === '' ? 'tool' : joined.charAt(0).toLowerCase() + joined.slice(1)
 }
 
 const MAX_NESTING = 12
@@ -153,7 +131,7 @@ function typescriptType(root: JsonSchema): string {
     }
     if (Array.isArray(type))
       return joined(
-        type.map(one => typeOf({ ...schema, type: one }, nesting + 1)),
+        type.map(one => inner({ ...schema, type: one })),
         ' | ',
       )
     if (type === 'array') return items === undefined ? 'unknown[]' : `(${inner(items)})[]`
@@ -170,8 +148,7 @@ function typescriptType(root: JsonSchema): string {
 function objectType(schema: JsonSchema, inner: (schema: unknown) => string): string {
   const properties = propertiesOf(schema)
   const required = new Set(requiredOf(schema))
-  const names = new Set([...Object.keys(properties), ...required])
-  const fields = [...names].map(name => {
+  const fields = [...new Set([...Object.keys(properties), ...required])].map(name => {
     const own = ownValue(properties, name)
     const type = own === undefined ? 'unknown' : inner(own)
     return `${docOf(own)}${JSON.stringify(name)}${required.has(name) ? '' : '?'}: ${type}`

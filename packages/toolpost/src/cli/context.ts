@@ -1,11 +1,14 @@
+import { Writable } from 'node:stream'
 import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
 import type { ToolpostConfig } from '../project/config.ts'
 import { isTraced } from '../project/control.ts'
+import type { ConfigInput } from '../project/inputs.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
 import { UsageError } from './exit-codes.ts'
+import type { Source } from './source.ts'
 import type { StopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
@@ -28,10 +31,11 @@ export interface CommandContext extends BareContext {
   telemetry?: TelemetryExport | undefined
 }
 
-export type ProjectWishes = Pick<
-  OpenProjectOptions,
-  'model' | 'voice' | 'durable' | 'looksForItself' | 'triesOnce'
->
+export interface SourceContext extends BareContext {
+  source: Source
+}
+
+export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say' | 'askInput'>
 
 /**
  * Thrown before anything runs: voice and durable calls import `toolpost` as modules, and beside the bundle every class and
@@ -54,8 +58,7 @@ export async function openContext(bare: BareContext, wishes: ProjectWishes = {})
     file: options.config,
     logger: config => stderrLogger(levelFrom(options, config)),
     say: text => say(terminal, text),
-    askInput: async input =>
-      (await import('./ask-input.ts')).askInput(input, { terminal, signal: stop.signal }),
+    askInput: input => askInput(input, terminal, stop.signal),
   })
   if (isBundle && (wishes.voice || project.config.durable)) {
     await project.close()
@@ -71,4 +74,38 @@ function levelFrom({ logLevel }: GlobalOptions, config: ToolpostConfig): LogLeve
   const level = logLevel ?? process.env.TOOLPOST_LOG ?? config.log?.level ?? 'fatal'
   if (level === 'silent' || LOG_LEVELS.includes(level as LogLevel)) return level as LogLevel | 'silent'
   throw new UsageError(`invalid log level '${level}'; expected one of ${LOG_LEVELS.join(', ')}, silent`)
+}
+
+/** Asks for an input of the configuration at the terminal. `undefined` without a terminal or an answer. */
+async function askInput(
+  asked: ConfigInput,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!process.stdin.isTTY || !terminal.err.isTTY) return undefined
+  const { description, options: choices, suggestion, isSecret } = asked
+  for (const [index, choice] of choices.entries()) say(terminal, `  ${index + 1}  ${choice}`)
+  const hint = suggestion === undefined || isSecret ? '' : ` [${suggestion}]`
+  const typed = await typedLine(`${description}${hint}: `, { terminal, signal, isSecret })
+  const answer = typed?.trim() || suggestion
+  if (answer === undefined || choices.length === 0) return answer
+  return choices.includes(answer) ? answer : choices[Number(answer) - 1]
+}
+
+/** `undefined` if the terminal is closed or Toolpost is stopped. */
+export async function typedLine(
+  question: string,
+  { terminal, signal, isSecret = false }: { terminal: Terminal; signal: AbortSignal; isSecret?: boolean },
+): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises')
+  // The line reader echoes what is typed, so for a secret its output is discarded.
+  const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : terminal.err
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
+  if (isSecret) terminal.err.write(question)
+  const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+  const answer = lines.question(isSecret ? '' : question, { signal }).catch(() => undefined)
+  const typed = await Promise.race([answer, closed])
+  lines.close()
+  if (isSecret || typed === undefined) terminal.err.write('\n')
+  return typed
 }

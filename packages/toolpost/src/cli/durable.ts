@@ -6,7 +6,7 @@ import type { Project } from '../project/project.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { unlessStopped } from './stop-signals.ts'
-import { printResult, printTable, say, timeText } from './terminal.ts'
+import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
 
 /** Throws if durable calls are configured but their package is not installed. */
 export function requireDurable({ config }: Pick<Project, 'config'>): void {
@@ -34,7 +34,6 @@ export interface RunsFlags {
   json?: boolean
 }
 
-const DEFAULT_SHOWN = '20'
 const MAX_SHOWN = 500
 const RUN_COLUMNS = ['ACCEPTED', 'ID', 'TOOL', 'STATE', 'ATTEMPTS', 'WORKER', 'ARGUMENTS']
 const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'RUNNING', 'TOOLS']
@@ -42,60 +41,44 @@ const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'R
 /** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it, straight from the database. */
 export async function showRuns(
   { project, stop, terminal }: CommandContext,
-  { id, flags }: { id?: string | undefined; flags: RunsFlags },
+  id: string | undefined,
+  { cancel, json, state, tool, limit = '20' }: RunsFlags,
 ): Promise<number> {
-  const { cancel, json } = flags
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
-  const filter = filterOf(flags)
+  if (state !== undefined && !RUN_STATES.includes(state as RunState))
+    throw new UsageError(`invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`)
+  if (!(Number(limit) >= 1 && Number(limit) <= MAX_SHOWN))
+    throw new UsageError(`--limit expects a number from 1 to ${MAX_SHOWN}, got '${limit}'`)
   const { durable } = await unlessStopped(openDurable(project), stop.signal)
   if (id === undefined) {
-    const runs = await durable.list(filter)
-    if (json) printResult(terminal, JSON.stringify(runs, null, 2))
-    else if (runs.length === 0) say(terminal, 'No runs.')
+    const runs = await durable.list({ state: state as RunState | undefined, tool, limit: Number(limit) })
+    if (json) return printJson(terminal, runs)
+    if (runs.length === 0) say(terminal, 'No runs.')
     else printTable(RUN_COLUMNS, runs.map(runRow), terminal)
     return EXIT.ok
   }
   const run = await durable.get(id)
-  const problem = !run
-    ? `there is no run '${id}', or it is no longer kept`
-    : cancel &&
-      !(await durable.cancel(id)) &&
-      `the run has ended: ${(await durable.get(id))?.state ?? run.state}`
-  if (problem || !run) {
-    say(terminal, `Error: ${problem}`)
+  const isTooLate = run && cancel && !(await durable.cancel(id))
+  if (!run || isTooLate) {
+    const ended = `the run has ended: ${(await durable.get(id))?.state}`
+    say(terminal, `Error: ${isTooLate ? ended : `there is no run '${id}', or it is no longer kept`}`)
     return EXIT.failed
   }
   if (cancel) say(terminal, 'Cancelled.')
-  else if (json) printResult(terminal, JSON.stringify(run, null, 2))
-  else for (const [name, text] of factsOf(run)) printResult(terminal, `${name.padEnd(12)} ${text}`)
+  else if (json) return printJson(terminal, run)
+  else printRun(run, line => printResult(terminal, line))
   return EXIT.ok
-}
-
-function filterOf({ state, tool, limit = DEFAULT_SHOWN }: RunsFlags) {
-  if (state !== undefined && !RUN_STATES.includes(state as RunState))
-    throw new UsageError(`invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`)
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_SHOWN)
-    throw new UsageError(`--limit expects a number from 1 to ${MAX_SHOWN}, got '${limit}'`)
-  return { state: state as RunState | undefined, tool, limit: Number(limit) }
 }
 
 function runRow({ created_at: at, id, tool, state, attempts, worker = '', args, result }: Run): string[] {
   const details = `${JSON.stringify(args) ?? ''}${result && !result.success ? `  → ${result.error}` : ''}`
-  return [timeText(Date.parse(at)), id, tool, state, String(attempts), worker, details]
+  return [timeText(at), id, tool, state, String(attempts), worker, details]
 }
 
-function factsOf({ steps, result, args, ...facts }: Run): [string, string][] {
-  return [
-    ...Object.entries(facts).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, textOf(value)]],
-    ),
-    ['arguments', textOf(args)],
-    ...steps.map(({ name, at, worker = '' }): [string, string] => [
-      'step',
-      `${timeText(Date.parse(at))}  ${name}  ${worker}`,
-    ]),
-    ...(result ? [['result', textOf(result)] satisfies [string, string]] : []),
-  ]
+function printRun({ steps, ...facts }: Run, print: (line: string) => void): void {
+  for (const [name, value] of Object.entries(facts))
+    if (value !== undefined) print(`${name.padEnd(12)} ${textOf(value)}`)
+  for (const { name, at, worker = '' } of steps) print(`step         ${timeText(at)}  ${name}  ${worker}`)
 }
 
 /** `toolpost workers`: lists the processes that run or accept durable calls. */
@@ -108,13 +91,11 @@ export async function listWorkers(
   const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
   const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
   const workers = (await durable.workers()).filter(worker => !isOver(worker) && !isThis(worker))
+  if (json) return printJson(terminal, workers)
   const rows = workers.map(({ id, pool, role, state, seen_at: seen, host, pid, running, tools }) => {
-    const figures = [timeText(Date.parse(seen)), host, String(pid), String(running)]
-    return [id, pool, role, state, ...figures, tools.join(', ')]
+    return [id, pool, role, state, timeText(seen), host, String(pid), String(running), tools.join(', ')]
   })
-  if (json) printResult(terminal, JSON.stringify(workers, null, 2))
-  else if (workers.length === 0)
-    say(terminal, 'No workers. Start one with `toolpost worker` or `toolpost up`.')
-  else printTable(WORKER_COLUMNS, rows, terminal)
+  if (rows.length > 0) printTable(WORKER_COLUMNS, rows, terminal)
+  else say(terminal, 'No workers. Start one with `toolpost worker` or `toolpost up`.')
   return EXIT.ok
 }

@@ -1,11 +1,5 @@
-/** The exit codes of every command. */
-export const EXIT = {
-  ok: 0,
-  /** The tool or the answer failed. */
-  failed: 1,
-  /** The command was misused, or the configuration is wrong: nothing ran. */
-  usage: 2,
-} as const
+/** 1: the tool or the answer failed. 2: the command was misused, or the configuration is wrong; nothing ran. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 
 /** A misuse of the command line, reported in one line. */
 export class UsageError extends Error {

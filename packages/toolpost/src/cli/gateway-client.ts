@@ -6,8 +6,6 @@ import { isLoopback } from '../runtime/loopback.ts'
 import { UsageError } from './exit-codes.ts'
 
 const TIMEOUT_MS = 10_000
-/** Not imported: the reader of configurations is not needed here, and takes a while to load. */
-const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
 export interface GatewayFlags {
   url?: string
@@ -46,35 +44,31 @@ export class GatewayClient {
     { config, file }: { config: ToolpostConfig; file: string | undefined },
     flags: GatewayFlags,
   ): GatewayClient {
+    const { url } = flags
     const folder = stateFolder(file)
     const chosen = chosenToken(config, flags) || undefined
-    const own = readToken(folder)
-    if (flags.url !== undefined) {
-      if (!/^https?:\/\//.test(flags.url) || !URL.canParse(flags.url))
-        throw new UsageError(`--url expects an http or https URL, got '${flags.url}'`)
-      return new GatewayClient(
-        flags.url,
-        chosen ?? (isLoopback(new URL(flags.url).hostname) ? own : undefined),
-      )
+    if (url !== undefined) {
+      if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+        throw new UsageError(`--url expects an http or https URL, got '${url}'`)
+      const own = isLoopback(new URL(url).hostname) ? readToken(folder) : undefined
+      return new GatewayClient(url, chosen ?? own)
     }
     const running = runningGateway(folder)
     if (!running)
       throw new UsageError('No gateway runs in this folder: start it with `toolpost up`, or give its --url')
-    // A token is sent only to the gateway that it belongs to: the note may come from somebody else.
-    const token = [chosen, own].find(each => each && digestOf(each) === running.tokenDigest)
+    const token = tokenFor(running.tokenDigest, [chosen, readToken(folder)])
     if (running.tokenDigest && !token)
       throw new UsageError('The gateway in this folder has another token: give it with --token')
     return new GatewayClient(running.url, token)
   }
 
   /** The `toolpost up` that runs this configuration, if there is one and its token is known without reading the file. */
-  static running(config: string | undefined): GatewayClient | undefined {
-    const file = resolve(config ?? DEFAULT_CONFIG_FILE)
+  static running(config = 'toolpost.json'): GatewayClient | undefined {
+    const file = resolve(config)
     const folder = stateFolder(file)
     const running = runningGateway(folder)
     if (!running || running.config !== file) return undefined
-    const known = [process.env.TOOLPOST_TOKEN, readToken(folder)]
-    const token = known.find(each => each && digestOf(each) === running.tokenDigest)
+    const token = tokenFor(running.tokenDigest, [process.env.TOOLPOST_TOKEN, readToken(folder)])
     return running.tokenDigest && !token ? undefined : new GatewayClient(running.url, token)
   }
 
@@ -90,16 +84,14 @@ export class GatewayClient {
   async #checked(path: string, options: RequestOptions): Promise<unknown> {
     const { status, body } = await this.request(path, { timeoutMs: TIMEOUT_MS, ...options })
     if (status >= 200 && status < 300) return body
-    const { error } = (body ?? {}) as { error?: string }
-    throw new UsageError(error ?? `${this.#url} answered ${status}`)
+    throw new UsageError((body as { error?: string } | undefined)?.error ?? `${this.#url} answered ${status}`)
   }
 
   /** The status, and the body if it is JSON. */
   async request(path: string, options: RequestOptions): Promise<{ status: number; body: unknown }> {
     const response = await this.#send(path, options)
-    const chunks: Buffer[] = []
-    for await (const chunk of response) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString('utf8')
+    let text = ''
+    for await (const chunk of response) text += chunk
     const isJson = response.headers['content-type']?.includes('json') === true
     return { status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined }
   }
@@ -107,12 +99,10 @@ export class GatewayClient {
   /** The events of a stream. Rejects with a UsageError if the answer is none. */
   async *events(path: string, options: RequestOptions): AsyncGenerator<{ type: string; data: unknown }> {
     const response = await this.#send(path, options)
-    response.setEncoding('utf8')
+    if (response.statusCode !== 200) throw new UsageError(`${this.#url} answered ${response.statusCode}`)
     let text = ''
     for await (const chunk of response) {
-      text += chunk
-      if (response.statusCode !== 200) continue
-      const parts = text.split('\n\n')
+      const parts = (text + chunk).split('\n\n')
       text = parts.pop() ?? ''
       for (const part of parts) {
         const type = /^event: ?(.*)$/m.exec(part)?.[1]
@@ -120,38 +110,35 @@ export class GatewayClient {
         if (type !== undefined) yield { type, data: JSON.parse(data) }
       }
     }
-    if (response.statusCode === 200) return
-    throw new UsageError(
-      /"error":"([^"]*)"/.exec(text)?.[1] ?? `${this.#url} answered ${response.statusCode}`,
-    )
   }
 
   async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
-    const { method = 'GET', body, headers = {}, signal, timeoutMs } = options
+    const { method = 'GET', body, headers, signal, timeoutMs } = options
     const url = new URL(`${this.#url}${path}`)
     const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-    const sent = body === undefined ? undefined : JSON.stringify(body)
     return new Promise((done, reject) => {
       const outgoing = request(url, {
         method,
         signal,
         timeout: timeoutMs,
         headers: {
-          ...(sent !== undefined && {
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(sent),
-          }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
           ...headers,
         },
       })
-      outgoing.once('response', done)
+      outgoing.once('response', response => done(response.setEncoding('utf8')))
       outgoing.once('timeout', () => outgoing.destroy(new Error('no answer')))
       outgoing.once('error', cause => {
         const problem = `No gateway at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
         reject(signal?.aborted ? cause : new UsageError(problem, { cause }))
       })
-      outgoing.end(sent)
+      outgoing.end(body === undefined ? undefined : JSON.stringify(body))
     })
   }
+}
+
+/** A token is sent only to the gateway that it belongs to: the note may come from somebody else. */
+function tokenFor(digest: string | undefined, known: readonly (string | undefined)[]): string | undefined {
+  return known.find(token => token && digestOf(token) === digest)
 }

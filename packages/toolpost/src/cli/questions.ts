@@ -30,8 +30,6 @@ type Read = (prompt: string) => Promise<{ text: string } | { ended: 'closed' | '
 const NO_TERMINAL = 'there is no terminal to ask at'
 const WAY_TO_ALLOW = "; allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
 const FORM_HELP = 'Press Enter for the default or to skip, Ctrl-D or Esc to cancel; type decline to refuse.'
-const MAX_SHOWN_CHOICES = 100
-const SKIPPED = Symbol('skipped')
 
 /** Asks the person at the terminal, one question at a time. Without a terminal, the answer is no. */
 export function askAtTerminal(terminal: AskedTerminal): Ask {
@@ -141,12 +139,10 @@ async function fillForm(fields: readonly QuestionField[], form: Form): Promise<Q
   for (let before: Record<string, unknown> = {}; ; ) {
     const content: Record<string, unknown> = {}
     for (const field of fields) {
-      const answer = await askField(
-        { ...field, default: ownValue(before, field.name) ?? field.default },
-        form,
-      )
+      const given = ownValue(before, field.name) ?? field.default
+      const answer = await askField({ ...field, default: given }, form)
       if ('action' in answer) return answer
-      if (answer.value !== SKIPPED) content[field.name] = answer.value
+      if (answer.value !== undefined) content[field.name] = answer.value
     }
     before = content
     const problem = await form.check(content)
@@ -163,72 +159,58 @@ async function fillForm(fields: readonly QuestionField[], form: Form): Promise<Q
   }
 }
 
-/** Asks until the answer is valid. */
+/** Asks until the answer is valid; a value left empty is `undefined`. */
 async function askField(field: QuestionField, form: Form): Promise<QuestionAnswer | { value: unknown }> {
-  form.say(fieldText(field))
+  const { title, description, isRequired, choices, kind, default: given } = field
+  const shown = typeof given === 'string' ? given : JSON.stringify(given)
+  const notes = [isRequired && 'required', given !== undefined && `default: ${shown}`].filter(Boolean)
+  const several = kind === 'choices' ? ', several separated by commas' : ''
+  const head = `${title}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}${several}`
+  const list = choices.map((choice, at) => `\n  ${at + 1}) ${choice.title}`)
+  form.say(`\n${head}${description ? `: ${description}` : ''}${list.join('')}`)
   for (;;) {
-    const typed = await form.read(field.kind === 'boolean' ? '[yes/no] ' : '> ')
+    const typed = await form.read(kind === 'boolean' ? '[yes/no] ' : '> ')
     if ('ended' in typed) return { action: 'cancel' }
     const text = typed.text.trim()
-    const isChoice = field.choices.some(({ value, title }) => value === 'decline' || title === 'decline')
-    if (text === 'decline' && !isChoice) return { action: 'decline' }
-    const answer = text === '' ? leftEmpty(field) : typedValue(field, typed.text)
+    if (text === 'decline' && !choices.some(choice => isMeant(choice, text))) return { action: 'decline' }
+    const isEmpty = text === ''
+    const value = isEmpty ? given : typedValue(field, typed.text)
     const problem =
-      'problem' in answer
-        ? answer.problem
-        : answer.value !== SKIPPED && (await form.check({ [field.name]: answer.value }, field.name))
-    if (!problem) return answer as { value: unknown }
+      value === undefined
+        ? isEmpty
+          ? isRequired && 'this is required'
+          : EXPECTED[kind]
+        : await form.check({ [field.name]: value }, field.name)
+    if (!problem) return { value }
     form.say(`  ${problem}`)
   }
 }
 
-type Value = { value: unknown } | { problem: string }
-
-function leftEmpty(field: QuestionField): Value {
-  if (field.default !== undefined) return { value: field.default }
-  return field.isRequired ? { problem: 'this is required' } : { value: SKIPPED }
+const EXPECTED: Record<QuestionField['kind'], string> = {
+  text: 'please type a text',
+  number: 'that is not a number',
+  boolean: 'please answer yes or no',
+  choice: 'choose one of the list',
+  choices: 'choose any of the list, separated by commas',
 }
 
-function fieldText({ title, description, isRequired, choices, kind, default: given }: QuestionField): string {
-  const shown = typeof given === 'string' ? given : JSON.stringify(given)
-  const note = [isRequired && 'required', given !== undefined && `default: ${shown}`]
-    .filter(Boolean)
-    .join(', ')
-  const list = choices.slice(0, MAX_SHOWN_CHOICES).map(({ title: name }, at) => `  ${at + 1}) ${name}`)
-  if (choices.length > MAX_SHOWN_CHOICES) list.push(`  … and ${choices.length - MAX_SHOWN_CHOICES} more`)
-  const several = kind === 'choices' ? ', several separated by commas' : ''
-  const head = `${title}${note && ` (${note})`}${several}${description ? `: ${description}` : ''}`
-  return ['', head, ...list].join('\n')
-}
-
-/** Parses what was typed for a field, or says what is wrong with it. */
-function typedValue(field: QuestionField, typed: string): Value {
+/** What was typed, as a value for the field; `undefined` if it is none. */
+function typedValue({ kind, choices }: QuestionField, typed: string): unknown {
   const text = typed.trim()
-  const { kind, choices } = field
-  if (kind === 'text') return { value: typed }
-  if (kind === 'number')
-    return Number.isFinite(Number(text)) ? { value: Number(text) } : { problem: 'that is not a number' }
-  if (kind === 'boolean') {
-    if (/^(?:y|yes|true|1)$/i.test(text)) return { value: true }
-    return /^(?:n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'please answer yes or no' }
-  }
-  const found = (kind === 'choice' ? [text] : text.split(',')).map(part => chosen(field, part.trim()))
-  const values = found.flatMap(choice => (choice ? [choice.value] : []))
-  if (values.length === found.length) return { value: kind === 'choice' ? values[0] : [...new Set(values)] }
-  const which = kind === 'choice' ? 'one' : 'any'
-  return {
-    problem: `choose ${which} of 1 to ${choices.length}${kind === 'choice' ? '' : ', separated by commas'}`,
-  }
+  if (kind === 'text') return typed
+  if (kind === 'number') return Number.isFinite(Number(text)) ? Number(text) : undefined
+  if (kind === 'boolean')
+    return /^(?:y|yes|true|1)$/i.test(text) ? true : /^(?:n|no|false|0)$/i.test(text) ? false : undefined
+  const chosen = (kind === 'choice' ? [text] : text.split(',').map(part => part.trim())).map(
+    part => choices.find(choice => isMeant(choice, part)) ?? choices[Number(part) - 1],
+  )
+  const values = chosen.flatMap(choice => (choice ? [choice.value] : []))
+  if (values.length < chosen.length) return undefined
+  return kind === 'choice' ? values[0] : [...new Set(values)]
 }
 
-/** By value, title, or position in the list. */
-function chosen({ choices }: QuestionField, text: string) {
-  const lower = text.toLowerCase()
-  return (
-    choices.find(({ value }) => String(value) === text) ??
-    choices.find(({ value, title }) => [String(value), title].some(each => each.toLowerCase() === lower)) ??
-    (/^\d{1,6}$/.test(text) ? choices[Number(text) - 1] : undefined)
-  )
+function isMeant({ value, title }: { value: unknown; title: string }, text: string): boolean {
+  return [String(value), title].some(each => each.toLowerCase() === text.toLowerCase())
 }
 
 /**
@@ -265,17 +247,9 @@ function fieldOf(name: string, schema: unknown, isRequired: boolean): QuestionFi
   const several = schema.type === 'array' && isRecord(schema.items) ? choicesIn(schema.items) : undefined
   const kind = single ? 'choice' : several ? 'choices' : ownValue(KINDS, String(schema.type))
   if (!kind) return undefined
-  const description = textIn(schema.description)
+  const [title = name, description] = [textIn(schema.title), textIn(schema.description)]
   const choices = single ?? several ?? []
-  return {
-    name,
-    title: textIn(schema.title) ?? name,
-    description,
-    kind,
-    choices,
-    isRequired,
-    default: schema.default,
-  }
+  return { name, title, description, kind, choices, isRequired, default: schema.default }
 }
 
 function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Record<string, unknown>) {
@@ -285,10 +259,7 @@ function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Record<string, unk
   }
   const titled = oneOf ?? anyOf
   if (!Array.isArray(titled) || !titled.every(each => isRecord(each) && 'const' in each)) return undefined
-  return titled.map(each => ({
-    value: each.const as unknown,
-    title: textIn(each.title) ?? String(each.const),
-  }))
+  return titled.map(({ const: value, title }) => ({ value, title: textIn(title) ?? String(value) }))
 }
 
 function textIn(value: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { HistoryError } from '../history/database.ts'
 import { History } from '../history/history.ts'
-import { type CallQuery, FilterError, parseQuery } from '../history/query.ts'
+import { FilterError, parseQuery } from '../history/query.ts'
 import type { StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
 import { safeText } from '../logging/safe-value.ts'
@@ -10,7 +10,7 @@ import { historyFile } from '../project/project-history.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { chosenToken, GatewayClient } from './gateway-client.ts'
-import { printResult, printTable, say, styled, type Terminal, timeText } from './terminal.ts'
+import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
 
 export interface CallsFlags {
   tool?: string
@@ -25,18 +25,18 @@ export interface CallsFlags {
   json?: boolean
 }
 
-const DEFAULT_SHOWN = '20'
 /** Where a call is looked for by its id. */
 const MAX_SEARCHED = 1_000
-
-type CallsContext = Pick<CommandContext, 'project' | 'terminal'>
+/** How much of an id is shown: up to the millisecond of the call. */
+const SHOWN_ID = 13
+const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
 
 /** `toolpost calls [show <id>]`: past calls, straight from the history file; no gateway has to run. */
 export async function listCalls(
-  { project, terminal }: CallsContext,
+  { project, terminal }: Pick<CommandContext, 'project' | 'terminal'>,
   { action, id, flags }: { action?: string | undefined; id?: string | undefined; flags: CallsFlags },
 ): Promise<number> {
-  const { json = false, failed, search, limit = DEFAULT_SHOWN, ...given } = flags
+  const { json = false, failed, search, limit = '20', ...given } = flags
   if (action !== undefined && action !== 'show')
     throw new UsageError(`invalid action '${action}'; expected show`)
   if (action === 'show' && !id)
@@ -45,23 +45,31 @@ export async function listCalls(
   const filter = { ...given, limit, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   const file = historyFile(project)
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
+  let history: History | undefined
   try {
     const query = parseQuery(id === undefined ? filter : { limit: String(MAX_SEARCHED) })
-    const calls = await read(file, query, text => say(terminal, text))
-    if (id !== undefined)
-      showCall(
-        byPrefix(calls, id, 'call', call => [call.serial, call.id]),
-        json,
-        terminal,
-      )
-    else if (json) printResult(terminal, JSON.stringify(calls, null, 2))
-    else printCalls(calls, terminal)
+    if (existsSync(file)) history = new History({ file, onNotice: text => say(terminal, text) })
+    const calls = history ? (await history.list(query)).calls : []
+    if (id !== undefined) {
+      const call = byPrefix(calls, id, 'call', each => [each.serial, each.id])
+      if (json) return printJson(terminal, call)
+      for (const [name, value] of Object.entries({ ...call, startedAt: timeText(call.startedAt) }))
+        if (value !== undefined)
+          printResult(
+            terminal,
+            `${name.padEnd(12)} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+          )
+    } else if (json) return printJson(terminal, calls)
+    else if (calls.length > 0) printTable(COLUMNS, calls.map(rowOf), terminal)
+    else say(terminal, 'No calls. `toolpost up` records them; see toolpost calls --help')
     return EXIT.ok
   } catch (error) {
     if (error instanceof FilterError) throw new UsageError(error.message, { cause: error })
     if (!(error instanceof HistoryError)) throw error
     say(terminal, `Error: ${error.message}`)
     return EXIT.failed
+  } finally {
+    await history?.close()
   }
 }
 
@@ -81,53 +89,13 @@ function byPrefix<T>(
   return one
 }
 
-async function read(file: string, query: CallQuery, onNotice: (text: string) => void): Promise<StoredCall[]> {
-  if (!existsSync(file)) return []
-  const history = new History({ file, onNotice })
-  try {
-    return (await history.list(query)).calls
-  } finally {
-    await history.close()
-  }
-}
-
-/** How much of an id is shown: up to the millisecond of the call. */
-const SHOWN_ID = 13
-const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
-const OUTCOME = COLUMNS.indexOf('OUTCOME')
-
-function printCalls(calls: readonly StoredCall[], terminal: Terminal): void {
-  if (calls.length === 0)
-    return say(terminal, 'No calls. `toolpost up` records them; see toolpost calls --help')
-  printTable(COLUMNS, calls.map(rowOf), terminal, (text, column) =>
-    column === OUTCOME ? styled(terminal.out, text.trim() === 'ok' ? 'green' : 'red', text) : text,
-  )
-}
-
-function rowOf({
-  serial,
-  startedAt,
-  tool,
-  source,
-  origin,
-  caller,
-  result,
-  durationMs,
-  args,
-}: StoredCall): string[] {
+function rowOf(call: StoredCall): string[] {
+  const { serial, startedAt, tool, source, origin, caller, result, durationMs, args } = call
   const from = caller === undefined ? origin : `${origin} ${caller}`
-  const outcome = result.success ? 'ok' : result.code
   const took = durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
   const details = `${JSON.stringify(args) ?? ''}${result.success ? '' : `  → ${result.error}`}`
+  const outcome = result.success ? 'ok' : result.code
   return [timeText(startedAt), serial.slice(0, SHOWN_ID), tool, source, from, outcome, took, details]
-}
-
-/** One fact per line; `--json` for programs. */
-function showCall(call: StoredCall, json: boolean, terminal: Terminal): void {
-  if (json) return printResult(terminal, JSON.stringify(call, null, 2))
-  for (const [name, value] of Object.entries({ ...call, startedAt: timeText(call.startedAt) }))
-    if (value !== undefined)
-      printResult(terminal, `${name.padEnd(12)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
 }
 
 export interface ApprovalFlags {
@@ -137,16 +105,10 @@ export interface ApprovalFlags {
   remember?: string
 }
 
-interface ApprovalWords {
-  decision?: string | undefined
-  id?: string | undefined
-  flags: ApprovalFlags
-}
-
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
 export async function decideApprovals(
   { project, terminal }: CommandContext,
-  { decision, id, flags }: ApprovalWords,
+  { decision, id, flags }: { decision?: string; id?: string; flags: ApprovalFlags },
 ): Promise<number> {
   const gateway = GatewayClient.open(project, flags)
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
@@ -155,10 +117,8 @@ export async function decideApprovals(
   const { approvals } = (await gateway.get('/api/approvals')) as { approvals: Approval[] }
   if (decision !== undefined && id) {
     const waiting = byPrefix(approvals, id, 'pending approval', approval => [approval.id])
-    await gateway.post(`/api/approvals/${encodeURIComponent(waiting.id)}`, {
-      decision,
-      remember: flags.remember,
-    })
+    const path = `/api/approvals/${encodeURIComponent(waiting.id)}`
+    await gateway.post(path, { decision, remember: flags.remember })
     say(terminal, decision === 'approve' ? 'Approved.' : 'Denied.')
   } else if (flags.json) printResult(terminal, JSON.stringify(approvals))
   else if (approvals.length === 0) say(terminal, 'Nothing is waiting for approval.')

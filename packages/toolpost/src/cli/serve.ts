@@ -27,7 +27,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
   const { guardStdout, serveTools } = await import('../gateway/index.ts')
   const stdout = guardStdout()
   const following = project.follow()
-  stop.onHangup(() => void following.reload())
+  stop.onHangup = () => void following.reload()
   const ready = project.ready()
   void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })

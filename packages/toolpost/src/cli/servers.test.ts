@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 
 const { folder, toolpost, configFile } = commandLine()
 
@@ -154,11 +153,9 @@ describe('toolpost doctor', () => {
       model: 'offline',
       documents: './nowhere',
       tools: [
-        declared('typed', { sentences: ['go to {place', 'see {place}'] }),
         declared('lost', { implementation: { type: 'builtin', handler: 'math_evil' } }),
         declared('host', { implementation: { type: 'internal', handler: 'ledger' } }),
       ],
-      mcpServers: { files: { ...hostileServer(), sentences: { echo: ['say (it'] } } },
     })
     const { code, out, err } = await toolpost(['doctor', '--config', config])
     expect({ code, err }).toEqual({ code: 1, err: '' })
@@ -167,8 +164,6 @@ describe('toolpost doctor', () => {
       `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or set "documents" in the configuration to another folder`,
       "✘ tool lost: builtin handler 'math_evil' not found",
       "✘ tool host: internal handler 'ledger' not found",
-      "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument, at character 7",
-      "✘ tool files__echo: the sentence 'say (it' has a bracket without a matching ')', at character 5",
     ])
   })
 })

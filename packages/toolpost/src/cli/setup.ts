@@ -4,13 +4,12 @@ import { hasDatabase } from '../history/database.ts'
 import { addServer as add } from '../project/add-server.ts'
 import type { ServerConfig } from '../project/config.ts'
 import { ConfigEditor } from '../project/edit-config.ts'
-import { type KnownProgram, knownPrograms } from '../project/other-programs.ts'
+import { knownPrograms } from '../project/other-programs.ts'
 import { serversOf } from '../project/read.ts'
-import { typedLine } from './ask-input.ts'
-import type { BareContext } from './context.ts'
+import { type BareContext, typedLine } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { Stopped, unlessStopped } from './stop-signals.ts'
-import { say, type Terminal } from './terminal.ts'
+import { say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json after asking, with the servers of other programs on this machine. */
 export async function writeConfig(context: BareContext, flags: { yes?: boolean }): Promise<number> {
@@ -30,7 +29,11 @@ export async function writeConfig(context: BareContext, flags: { yes?: boolean }
   ]
   const wanted: string[] = []
   for (const program of knownPrograms(editor.folder)) {
-    const servers = await usableServers(program, editor, terminal)
+    // One that cannot be read would fail at every start.
+    const servers = await serversOf(program, editor.folder).catch((error: Error) => {
+      say(terminal, `${program.name}: skipped: ${error.message}`)
+      return []
+    })
     const offer = `${program.name} (${program.file}) has ${servers.join(', ')}. Use them here?`
     if (servers.length > 0 && (await agrees(offer))) wanted.push(program.file)
   }
@@ -52,20 +55,6 @@ function ignoreState(folder: string): void {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
   if (/^\/?\.toolpost\/?\s*$/m.test(text)) return
   writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}.toolpost/\n`)
-}
-
-/** Leaves out a file that cannot be read: it would fail at every start. */
-async function usableServers(
-  program: KnownProgram,
-  { folder }: ConfigEditor,
-  terminal: Terminal,
-): Promise<string[]> {
-  try {
-    return await serversOf(program, folder)
-  } catch (error) {
-    say(terminal, `${program.name}: skipped: ${(error as Error).message}`)
-    return []
-  }
 }
 
 export interface AddFlags {
@@ -97,14 +86,10 @@ export async function addServer(
   }
   const { tried, file, hasExample } = added
   if (tried?.status.state === 'needs_login') say(terminal, `… it needs a login: toolpost auth ${name}`)
-  else if (tried) say(terminal, `✔ ${countOf(tried.tools)}: ${shortList(tried.tools)}`)
+  else if (tried) say(terminal, `✔ ${tried.tools.length} tools: ${tried.tools.join(', ')}`)
   say(terminal, `Wrote ${file}`)
   if (hasExample) say(terminal, 'It also has the built-in example, which ran here until now.')
   return EXIT.ok
-}
-
-function countOf(tools: readonly string[]): string {
-  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
 }
 
 function entryFrom(command: readonly string[], { url, env = [], header = [] }: AddFlags): ServerConfig {
@@ -130,11 +115,6 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
       return [word.slice(0, at).trim(), word.slice(at + 1).trim()]
     }),
   )
-}
-
-function shortList(names: readonly string[], most = 8): string {
-  const rest = names.length - most
-  return `${names.slice(0, most).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */

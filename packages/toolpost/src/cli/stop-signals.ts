@@ -10,11 +10,9 @@ export interface StopSignals {
   /** Resolves when it is asked again. */
   readonly second: Promise<void>
   /** The exit code after a signal, by the shell's convention: 128 plus the number of the first signal. */
-  readonly exitCode: number | undefined
-  /** From now on SIGHUP calls `listener` instead of stopping, unless it means that the terminal was closed. */
-  onHangup(listener: () => void): void
-  /** Restores the default effect of the signals. */
-  forget(): void
+  exitCode: number | undefined
+  /** If set, SIGHUP calls this instead of stopping, unless it means that the terminal was closed. */
+  onHangup: (() => void) | undefined
 }
 
 /** Thrown when waiting was cut short because the program was asked to stop. */
@@ -22,45 +20,36 @@ export class Stopped extends Error {
   override name = 'Stopped'
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 export function stopSignals(): StopSignals {
   const stopped = new AbortController()
   const waiting: (() => void)[] = []
-  let exitCode: number | undefined
   const nextRequest = () => new Promise<void>(resolve => void waiting.push(resolve))
-  let reload: (() => void) | undefined
   const hadTerminal = isatty(0)
-  const stop = (name: NodeJS.Signals) => {
-    // The descriptor of a closed terminal is no longer a TTY.
-    if (name === 'SIGHUP' && reload && isatty(0) === hadTerminal) return reload()
-    exitCode ??= 128 + constants.signals[name]
-    stopped.abort()
-    waiting.shift()?.()
-  }
-  for (const signal of SIGNALS) process.on(signal, stop)
-  return {
+  const signals: StopSignals = {
     signal: stopped.signal,
     first: nextRequest(),
     second: nextRequest(),
-    get exitCode() {
-      return exitCode
-    },
-    onHangup(listener) {
-      reload = listener
-    },
-    forget: () => {
-      for (const signal of SIGNALS) process.off(signal, stop)
-    },
+    exitCode: undefined,
+    onHangup: undefined,
   }
+  const stop = (name: NodeJS.Signals) => {
+    // The descriptor of a closed terminal is no longer a TTY.
+    if (name === 'SIGHUP' && signals.onHangup && isatty(0) === hadTerminal) return signals.onHangup()
+    signals.exitCode ??= 128 + constants.signals[name]
+    stopped.abort()
+    waiting.shift()?.()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
+  return signals
 }
 
 /** The result of `work`; rejects with `Stopped` as soon as the signal is aborted, without waiting for the work. */
-export function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Stopped('Toolpost was asked to stop'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    void work.then(resolve, reject).then(() => signal.removeEventListener('abort', stop))
+export async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new Stopped('Toolpost was asked to stop'))
   })
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  return Promise.race([work, stopped]).finally(() => signal.removeEventListener('abort', stop))
 }

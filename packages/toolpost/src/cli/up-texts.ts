@@ -1,83 +1,46 @@
 import { escapeControls } from '../logging/safe-value.ts'
 import type { ServerStatus } from '../mcp/index.ts'
-import type { DurableStatus } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
 import type { ProjectStatus } from '../project/project-options.ts'
-import type { VoicePart } from '../project/voice.ts'
+import { attemptsText } from './doctor.ts'
 import { say, type Terminal } from './terminal.ts'
 
-/** A snapshot of everything running. */
-export interface Overview extends ProjectStatus {
-  /** Where the configuration was read from. */
-  file: string | undefined
-  url: string
-  /** The address of the console, with the token. */
-  console: string
-  takenPort: number | undefined
-  localTools: readonly string[]
-  /** Where traces are exported to, if anywhere. */
-  traces?: string | undefined
-}
-
 const SHOWN_NAMES = 12
+const MARKS = { ready: '✔', starting: '…', lost: '…', failed: '✘', missing: '✘' }
 
-/** The first output of `toolpost up`: what is ready, what is not and why, and the address. */
-export function overview(now: Overview): string {
-  const { file, url, takenPort, localTools, servers, problem, voice, traces } = now
+/** The state of everything running, one line each: what is ready, what is not and why. */
+export function statusLines(project: Project, traces: string | undefined): string[] {
+  const { servers, problem, model, voice, history, durable } = project.status()
+  const local = project.tools.getTools().filter(tool => !project.tools.originOf(tool))
   return [
-    `Toolpost, ${file ?? 'built-in example (no toolpost.json here)'}`,
-    '',
-    line('✔', 'local', `${countOf(localTools)}: ${namesOf(localTools)}`),
+    line('✔', 'local', toolsText(local.map(({ name }) => name))),
     ...servers.map(serverLine),
-    ...(problem === undefined ? [] : [line('✘', 'servers', `not started: ${problem}`)]),
-    chatLine(now),
-    ...voice.map(voiceLine),
-    ...(traces === undefined ? [] : [line('✔', 'traces', traces)]),
-    ...historyLine(now),
-    ...(now.durable ? [durableLine(now.durable)] : []),
-    '',
-    ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
-    `Console  ${now.console}`,
-    `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
-    '',
-    'Press Ctrl-C to stop.',
-  ].join('\n')
+    problem === undefined ? '' : line('✘', 'servers', `not started: ${problem}`),
+    model ? line('✔', 'chat', `${model.name}: ${model.why}`) : line('…', 'chat', 'still looking for a model'),
+    ...voice.map(partLine),
+    traces === undefined ? '' : line('✔', 'traces', traces),
+    history ? historyLine(history) : '',
+    durable ? partLine({ ...durable, name: 'durable' }) : '',
+  ].filter(text => text !== '')
 }
 
 function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
-  if (state === 'ready') return line('✔', name, `ready, ${countOf(tools)}: ${namesOf(tools)}`)
+  if (state === 'ready') return line('✔', name, `ready, ${toolsText(tools)}`)
   const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
   if (state === 'needs_login') return line('✘', name, `needs a login: ${error}`)
   if (state === 'failed')
-    return line('✘', name, `failed${after(attempts)}: ${error ?? 'no reason given'}${next}`)
+    return line('✘', name, `failed${attemptsText(attempts)}: ${error ?? 'no reason given'}${next}`)
   if (state === 'starting' && error === undefined) return line('…', name, 'still starting')
   return line('…', name, `unreachable; retrying: ${error ?? state}${next}`)
 }
 
-/** Empty if there was no attempt. */
-export function after(attempts: number): string {
-  if (attempts === 0) return ''
-  return ` after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+function historyLine({ state, problem, file }: NonNullable<ProjectStatus['history']>): string {
+  if (state === 'failed') return line('✘', 'history', `calls are not kept: ${problem}`)
+  return line(state === 'open' ? '✔' : '…', 'history', file)
 }
 
-function chatLine({ model }: Overview): string {
-  return model
-    ? line('✔', 'chat', `${model.name}: ${model.why}`)
-    : line('…', 'chat', 'still looking for a model')
-}
-
-function historyLine({ history }: Overview): string[] {
-  if (!history) return []
-  if (history.state === 'failed') return [line('✘', 'history', `calls are not kept: ${history.problem}`)]
-  return [line(history.state === 'open' ? '✔' : '…', 'history', history.file)]
-}
-
-function durableLine({ state, text }: DurableStatus): string {
-  return line({ ready: '✔', starting: '…', lost: '…', failed: '✘' }[state], 'durable', text)
-}
-
-function voiceLine({ name, state, text }: VoicePart): string {
-  return line({ ready: '✔', starting: '…', missing: '✘' }[state], name, text)
+function partLine({ name, state, text }: { name: string; state: keyof typeof MARKS; text: string }): string {
+  return line(MARKS[state], name, text)
 }
 
 /** Control characters in what a server sends are shown, not interpreted. */
@@ -85,60 +48,36 @@ function line(mark: string, name: string, text: string): string {
   return escapeControls(`${mark} ${name.padEnd(10)} ${text}`)
 }
 
-function countOf(tools: readonly string[]): string {
-  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
+function toolsText(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).join(', ')
+  const count = names.length === 1 ? '1 tool' : `${names.length} tools`
+  return `${count}: ${shown}${names.length > SHOWN_NAMES ? ', …' : ''}`
 }
 
-function namesOf(tools: readonly string[]): string {
-  const shown = tools.slice(0, SHOWN_NAMES).join(', ')
-  return tools.length > SHOWN_NAMES ? `${shown}, …` : shown
-}
-
-/** The overview in one short line. */
-export function statusText(
-  { url, localTools, servers }: Overview,
-  figures: { calls: number; inFlight: number },
-): string {
-  const ready = servers.filter(({ state }) => state === 'ready')
-  const tools = localTools.length + ready.reduce((sum, server) => sum + server.tools.length, 0)
-  const parts = [
-    url,
-    `${tools} tools`,
-    ...(servers.length > 0 ? [`${ready.length} of ${servers.length} servers`] : []),
-    `${figures.calls} calls`,
-    ...(figures.inFlight > 0 ? [`${figures.inFlight} in flight`] : []),
-  ]
-  return parts.join(' · ')
-}
-
-/** Cannot be the name of a server. */
-const DURABLE = ' durable'
+const QUIET_STATES = ['starting', 'failed', 'needs_login', 'closed']
 
 /** Announces when a server, a part of the voice gateway or the database comes or goes. Failures are reported elsewhere. */
-export function announceChanges(project: Project, terminal: Terminal): { stop(): void } {
+export function announceChanges(project: Project, terminal: Terminal): () => void {
   const { servers, voice, durable } = project.status()
   const known = new Map([...servers, ...voice].map(({ name, state }) => [name, state as string]))
-  known.set(DURABLE, durable?.state ?? '')
-  const isNews = ({ name, state }: { name: string; state: string }) => {
+  // A blank, because a server cannot have such a name.
+  known.set(' durable', durable?.state ?? '')
+  const announce = (name: string, state: string, text: string) => {
     const before = known.get(name)
     known.set(name, state)
-    return before !== state && !['starting', 'failed', 'needs_login', 'closed'].includes(state)
+    if (before !== state && !QUIET_STATES.includes(state)) say(terminal, text)
   }
   const stops = [
-    project.on('server', server => isNews(server) && say(terminal, serverLine(server))),
+    project.on('server', server => announce(server.name, server.state, serverLine(server))),
     project.on('voice', parts => {
-      for (const part of parts) if (isNews(part)) say(terminal, voiceLine(part))
+      for (const part of parts) announce(part.name, part.state, partLine(part))
     }),
-    project.on('durable', ({ type }) => {
-      const now = type === 'state' ? project.status().durable : undefined
-      if (!now || now.state === known.get(DURABLE)) return
-      known.set(DURABLE, now.state)
-      if (now.state !== 'starting') say(terminal, durableLine(now))
+    project.on('durable', () => {
+      const now = project.status().durable
+      if (now) announce(' durable', now.state, partLine({ ...now, name: 'durable' }))
     }),
   ]
-  return {
-    stop: () => {
-      for (const stop of stops) stop()
-    },
+  return () => {
+    for (const stop of stops) stop()
   }
 }

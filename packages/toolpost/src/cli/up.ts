@@ -12,8 +12,8 @@ import { openDurable, requireDurable } from './durable.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { chosenToken } from './gateway-client.ts'
 import { unlessStopped } from './stop-signals.ts'
-import { keepStatusLine, printResult, say, type Terminal } from './terminal.ts'
-import { announceChanges, type Overview, overview, statusText } from './up-texts.ts'
+import { printResult, say, type Terminal } from './terminal.ts'
+import { announceChanges, statusLines } from './up-texts.ts'
 
 export interface UpFlags {
   host?: string
@@ -41,53 +41,61 @@ export function wishesOf({ voice, worker = true }: UpFlags): ProjectWishes {
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
 export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
-  const { project, stop, terminal } = context
+  const { project, stop, terminal, telemetry } = context
   requireDurable(project)
   const address = addressOf(project, flags, terminal)
   await unlessStopped(project.answerInputs(), stop.signal)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
   const withdraw = announce(context, gateway)
-  const following = project.follow()
-  stop.onHangup(() => void following.reload())
   const word = delay(Math.max(SHORTEST_WAIT_MS, FIRST_WORD_MS - performance.now()), undefined, { ref: false })
   const started = project.start()
   // The history comes after what people are waiting for.
   const kept = project.keepHistory({ after: Promise.race([started, word]) })
   await Promise.race([Promise.all([started, kept]), word, stop.first])
-  const now = () => lookAt(context, gateway)
-  printResult(terminal, overview(now()))
-  notifySystemd('--ready')
-  const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
-  const announcements = announceChanges(project, terminal)
-  await stop.first
-  notifySystemd('STOPPING=1')
-  following.stop()
-  announcements.stop()
-  status.stop()
+  const { url, takenPort } = gateway
+  const overview = [
+    `Toolpost, ${project.file ?? 'built-in example (no toolpost.json here)'}`,
+    '',
+    ...statusLines(project, telemetry?.target),
+    '',
+    ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
+    `Console  ${consoleAddress(gateway)}`,
+    `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
+    '',
+    'Press Ctrl-C to stop.',
+  ]
+  await untilStopped(context, overview.join('\n'))
   await drain(context, gateway)
   withdraw()
   return EXIT.ok
 }
 
 /** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
-export async function runWorker({ project, stop, terminal }: CommandContext): Promise<number> {
+export async function runWorker(context: CommandContext): Promise<number> {
+  const { project, stop, terminal } = context
   await unlessStopped(project.answerInputs(), stop.signal)
   const { durable } = await unlessStopped(openDurable(project), stop.signal)
-  const following = project.follow()
-  stop.onHangup(() => void following.reload())
   await Promise.race([project.ready(), stop.first])
-  printResult(terminal, `Worker, ${project.file ?? 'built-in example'}: ${durable.status().text}`)
-  printResult(terminal, `${project.tools.getTools().length} tools. Press Ctrl-C to stop.`)
-  notifySystemd('--ready')
-  const announcements = announceChanges(project, terminal)
-  await stop.first
-  notifySystemd('STOPPING=1')
-  following.stop()
-  announcements.stop()
+  const { text } = durable.status()
+  const tools = `${project.tools.getTools().length} tools. Press Ctrl-C to stop.`
+  await untilStopped(context, `Worker, ${project.file ?? 'built-in example'}: ${text}\n${tools}`)
   say(terminal, 'Finishing the runs in progress, for up to ten seconds; other workers take over the rest.')
   await project.closeDurable()
   return EXIT.ok
+}
+
+/** Prints what is running, and follows the configuration and its servers until the program is asked to stop. */
+async function untilStopped({ project, stop, terminal }: CommandContext, overview: string): Promise<void> {
+  const following = project.follow()
+  stop.onHangup = () => void following.reload()
+  printResult(terminal, overview)
+  notifySystemd('--ready')
+  const quiet = announceChanges(project, terminal)
+  await stop.first
+  notifySystemd('STOPPING=1')
+  following.stop()
+  quiet()
 }
 
 /** Tells systemd the state of the service, if it asked for that when starting this process. Never fails. */
@@ -129,10 +137,10 @@ function ownToken({ file }: Project, terminal: Terminal): string | undefined {
 /** Other commands in this folder find the gateway, and it takes over a new token. */
 function announce({ project, terminal }: CommandContext, gateway: ServedGateway): () => void {
   const folder = stateFolder(project.file)
+  const config = resolve(project.file ?? DEFAULT_CONFIG_FILE)
   const note = () => {
-    const { url, token } = gateway
     try {
-      return announceGateway(folder, { url, token, config: resolve(project.file ?? DEFAULT_CONFIG_FILE) })
+      return announceGateway(folder, { url: gateway.url, token: gateway.token, config })
     } catch {
       // Then commands in this folder need `--url`.
       return () => {}
@@ -140,7 +148,7 @@ function announce({ project, terminal }: CommandContext, gateway: ServedGateway)
   }
   let withdraw = note()
   const isOwn = gateway.token !== undefined && gateway.token === readToken(folder)
-  const stop = isOwn
+  const unfollow = isOwn
     ? followToken(folder, token => {
         gateway.setToken(token)
         withdraw = note()
@@ -148,7 +156,7 @@ function announce({ project, terminal }: CommandContext, gateway: ServedGateway)
       })
     : () => {}
   return () => {
-    stop()
+    unfollow()
     withdraw()
   }
 }
@@ -160,20 +168,6 @@ async function listen(project: Project, address: Address): Promise<ServedGateway
     return await serveGateway({ project, slowMs, logger: project.logger, ...address })
   } catch (error) {
     throw error instanceof GatewayError ? new UsageError(error.message, { cause: error }) : error
-  }
-}
-
-function lookAt({ project, telemetry }: CommandContext, gateway: ServedGateway): Overview {
-  const { file, tools } = project
-  const local = tools.getTools().filter(tool => !tools.originOf(tool))
-  return {
-    file,
-    url: gateway.url,
-    console: consoleAddress(gateway),
-    takenPort: gateway.takenPort,
-    traces: telemetry?.target,
-    localTools: local.map(({ name }) => name),
-    ...project.status(),
   }
 }
 

@@ -6,8 +6,9 @@ import { commandLine } from '../../test/command.ts'
 import { gatedServer } from '../../test/gated-server.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
+import type { CommandContext } from '../cli/context.ts'
 import { examine } from '../cli/doctor.ts'
-import { stopSignals } from '../cli/stop-signals.ts'
+import { localSource } from '../cli/source.ts'
 import { say } from '../cli/terminal.ts'
 import { listTools } from '../cli/tools.ts'
 import { silentLogger } from '../logging/logger.ts'
@@ -47,8 +48,7 @@ function open(config: ToolpostConfig, { isExample = false, brokenServers = {}, .
     read: async () => resolved,
     ...options,
   })
-  const stop = stopSignals()
-  stop.forget()
+  const stop = { signal: new AbortController().signal }
   opened.push(project)
   const written = (stream: 'out' | 'err') => {
     const chunks: string[] = []
@@ -56,7 +56,7 @@ function open(config: ToolpostConfig, { isExample = false, brokenServers = {}, .
       chunks.push(String(chunk))
     return chunks.join('')
   }
-  return { project, context: { project, terminal, stop }, written }
+  return { project, context: { project, terminal, stop } as unknown as CommandContext, written }
 }
 
 function withJournal() {
@@ -204,8 +204,8 @@ describe('an example home that is broken', () => {
   }
 
   it('is said in a sentence, and the local tools go on', async () => {
-    const { context, written } = broken()
-    expect(await listTools(context, {})).toBe(0)
+    const { project, context, written } = broken()
+    expect(await listTools({ ...context, source: localSource(project) }, undefined, {})).toBe(0)
     expect(written('out')).toContain('echo(')
     expect(written('err')).toBe(
       "The example home could not be started; continuing with local tools only: it printed 'no such broker' instead of its address\n",

@@ -118,10 +118,6 @@ export class Project {
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
-  /** Waits for the server of a tool, like `waitForTool`; problems of other servers are reported only if that one is not ready. */
-  waitForServer = (server: string, tool: string, limitMs?: number): Promise<void> =>
-    this.#services.servers.waitFor(server, tool, limitMs)
-
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#services.servers.tried(name, limitMs)
 
@@ -170,15 +166,19 @@ export class Project {
   answerInputs = (): Promise<void> => this.#services.configuration.answerInputs()
 
   /**
-   * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Problems of other
-   * servers are reported only if it is not found.
+   * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Resolves to the
+   * name under which it is registered, which may be given as `server__tool` too. Problems of other servers are reported only
+   * if it is not found.
    */
-  async waitForTool(name: string, limitMs?: number): Promise<void> {
+  async waitForTool(given: string, limitMs?: number): Promise<string> {
+    let name = given
     const isThere = () => this.tools.findTool(name) !== undefined
-    if (isThere()) return
+    if (isThere()) return name
     await this.#services.reports.unless(isThere, async () => {
-      if (!(await this.#services.servers.waitForTool(name, limitMs))) await this.startDurable()
+      name = await this.#services.servers.waitForTool(given, limitMs)
+      if (!isThere()) await this.startDurable()
     })
+    return name
   }
 
   /**

@@ -12,6 +12,7 @@ import type {
 } from '../mcp/index.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { Configuration } from './configuration.ts'
@@ -102,34 +103,37 @@ export class Servers implements Part {
     await mcp?.ready(name)
   }
 
-  /** Like `ready` for the server of a tool, for at most `limitMs`; problems of others are reported only if it is not ready. */
-  waitFor(server: string, tool: string, limitMs?: number): Promise<void> {
-    return this.#options.reports.unless(
-      () => this.#isReady(server),
-      async () => {
-        const mcp = await this.start()
-        if (mcp) await inTime([mcp.ready(server)], limitMs)
-        this.#awaited.set(tool, { limitMs: limitMs ?? 0, server })
-      },
-    )
-  }
-
-  /** Waits until a tool of this name appears or no server is still starting, for at most `limitMs`. */
-  async waitForTool(name: string, limitMs?: number): Promise<boolean> {
+  /**
+   * Waits until a tool appears or no server that may have it is still starting, for at most `limitMs`. Resolves to the name
+   * under which it is registered, which may be given as `server__tool` too; to what was given if there is none.
+   */
+  async waitForTool(given: string, limitMs?: number): Promise<string> {
+    const found = this.#named(given)
+    const mcp = found ? undefined : await this.start()
+    if (!mcp) return found?.name ?? given
+    const isOf = (name: string) => given.startsWith(`${name}__`) || given.startsWith(`${name}.`)
+    const server = mcp.status().find(({ name }) => isOf(name))?.name
     const { tools } = this.#options
-    const mcp = await this.start()
-    if (!mcp) return false
     let stop = () => {}
     const appears = new Promise<void>(resolve => {
-      stop = tools.onChange(() => tools.findTool(name) && resolve())
+      stop = tools.onChange(() => this.#named(given) && resolve())
     })
-    await inTime([mcp.ready(), appears], limitMs)
+    await inTime([mcp.ready(server), appears], limitMs)
     stop()
-    const found = tools.findTool(name)
-    const earlier = mcp.status().slice(0, (found && tools.originOf(found)?.order) ?? 0)
-    await inTime([Promise.all(earlier.map(server => mcp.tried(server.name)))], GRACE_FOR_EARLIER_MS)
-    this.#awaited.set(name, { limitMs: limitMs ?? 0, server: undefined })
-    return tools.findTool(name) !== undefined
+    const tool = this.#named(given)
+    const earlier = mcp.status().slice(0, (tool && tools.originOf(tool)?.order) ?? 0)
+    await inTime([Promise.all(earlier.map(({ name }) => mcp.tried(name)))], GRACE_FOR_EARLIER_MS)
+    this.#awaited.set(given, { limitMs: limitMs ?? 0, server })
+    return this.#named(given)?.name ?? given
+  }
+
+  #named(given: string): Tool | undefined {
+    const { tools } = this.#options
+    const isMeant = (tool: Tool) => {
+      const { server, name } = tools.originOf(tool) ?? {}
+      return server !== undefined && [`${server}__${name}`, `${server}.${name}`].includes(given)
+    }
+    return tools.findTool(given) ?? tools.getTools().find(isMeant)
   }
 
   /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */

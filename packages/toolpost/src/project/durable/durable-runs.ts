@@ -22,7 +22,7 @@ export interface DurableRunsOptions {
   /** Called when a pool has workers again. */
   onBack(pool: string): void
   /** Waits until a tool of a server that is starting has appeared, for at most `limitMs`. */
-  waitForTool(name: string, limitMs: number): Promise<void>
+  waitForTool(name: string, limitMs: number): Promise<unknown>
   /** Whether others may run calls here. */
   publishes: boolean
 }

@@ -38,7 +38,7 @@ export interface DurableParts {
   /** Called when a pool has workers again. */
   onBack(pool: string): void
   /** Waits until a tool of a server that is starting has appeared, for at most `limitMs`. */
-  waitForTool(name: string, limitMs: number): Promise<void>
+  waitForTool(name: string, limitMs: number): Promise<unknown>
 }
 
 /** A separate package, which Toolpost knows by name only. */
