@@ -1,12 +1,9 @@
 import { isRecord } from '../runtime/guards.ts'
-import { ToolOutput } from '../tools/tool-output.ts'
+import { type ContentBlock, ToolOutput } from '../tools/tool-output.ts'
 import { RpcError } from './peer.ts'
 
-interface Block {
-  type: string
-  text?: unknown
-  [field: string]: unknown
-}
+/** Reserved for the protocol itself. */
+const PROTOCOL = 'io.modelcontextprotocol/'
 
 /**
  * The value of a `tools/call` result: the structured content if there is some, else the text if all blocks are text, else
@@ -15,44 +12,32 @@ interface Block {
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
-  const { content, structuredContent, toolResult } = result
+  const { content, structuredContent, toolResult, isError } = result
   // Anything but false means that the tool failed.
-  const isError = result.isError !== undefined && result.isError !== null && result.isError !== false
-  const blocks = blocksOf(content, structuredContent !== undefined || toolResult !== undefined || isError)
-  if (isError) throw new RpcError(errorText(blocks, structuredContent))
+  const hasFailed = isError !== undefined && isError !== null && isError !== false
+  const mayBeMissing = structuredContent !== undefined || toolResult !== undefined || hasFailed
+  const blocks = content === undefined && mayBeMissing ? [] : blocksOf(content)
+  if (hasFailed) throw new RpcError(errorText(blocks, structuredContent))
   // Servers of the oldest protocol answer with `toolResult` and no content.
   if (content === undefined && toolResult !== undefined) return toolResult
+  const isText = blocks.every(({ type }) => type === 'text')
   const meta = metaOf(result._meta)
-  const value = structuredContent === undefined ? valueOfBlocks(blocks) : structuredContent
-  if (structuredContent === undefined && !meta && !blocks.every(isText)) return value
-  const saysMore = structuredContent === undefined ? !isPlainText(blocks) : blocks.length > 0
-  return saysMore || meta ? new ToolOutput(value, blocks, meta) : value
-}
-
-function valueOfBlocks(blocks: Block[]): unknown {
-  return blocks.every(isText) ? textOf(blocks) : blocks
+  if (structuredContent !== undefined)
+    return blocks.length > 0 || meta ? new ToolOutput(structuredContent, blocks, meta) : structuredContent
+  if (!isText) return meta ? new ToolOutput(blocks, blocks, meta) : blocks
+  const [block, ...others] = blocks
+  const isPlain = !block || (others.length === 0 && Object.keys(block).length === 2)
+  return isPlain && !meta ? textOf(blocks) : new ToolOutput(textOf(blocks), blocks, meta)
 }
 
 /** Leaves out the protocol's own keys. */
 function metaOf(meta: unknown): Record<string, unknown> | undefined {
   if (!isRecord(meta)) return undefined
-  const names = Object.keys(meta)
-  const own = names.filter(name => !name.startsWith(PROTOCOL))
-  if (own.length === 0) return undefined
-  // Usually there are none; copying many keys is slow.
-  return own.length === names.length ? meta : Object.fromEntries(own.map(name => [name, meta[name]]))
+  const own = Object.entries(meta).filter(([name]) => !name.startsWith(PROTOCOL))
+  return own.length > 0 ? Object.fromEntries(own) : undefined
 }
 
-const PROTOCOL = 'io.modelcontextprotocol/'
-
-/** Whether there is nothing but text. */
-function isPlainText(blocks: readonly Block[]): boolean {
-  const [block, ...others] = blocks
-  return !block || (others.length === 0 && Object.keys(block).length === 2)
-}
-
-function blocksOf(content: unknown, mayBeMissing: boolean): Block[] {
-  if (content === undefined && mayBeMissing) return []
+function blocksOf(content: unknown): ContentBlock[] {
   if (!Array.isArray(content)) throw malformed(`'content' is ${kindOf(content)}, not a list`)
   content.forEach((block, at) => {
     if (!isRecord(block) || typeof block.type !== 'string')
@@ -60,25 +45,19 @@ function blocksOf(content: unknown, mayBeMissing: boolean): Block[] {
     if (block.type === 'text' && typeof block.text !== 'string')
       throw malformed(`content block ${at + 1} has no text`)
   })
-  return content as Block[]
+  return content
 }
 
-function errorText(blocks: Block[], structuredContent: unknown): string {
-  const text = textOf(blocks.filter(isText))
+function errorText(blocks: readonly ContentBlock[], structuredContent: unknown): string {
+  const text = textOf(blocks.filter(({ type }) => type === 'text'))
   if (text.trim() !== '') return text
   return structuredContent === undefined
     ? 'The tool reported an error without a message'
     : JSON.stringify(structuredContent)
 }
 
-function isText(block: Block): block is Block & { text: string } {
-  return block.type === 'text'
-}
-
-function textOf(blocks: readonly Block[]): string {
-  return blocks.length === 1
-    ? (blocks[0] as { text: string }).text
-    : blocks.map(block => block.text).join('\n')
+function textOf(blocks: readonly ContentBlock[]): string {
+  return blocks.map(block => block.text).join('\n')
 }
 
 function malformed(problem: string): RpcError {
@@ -93,11 +72,8 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** A result that asks for input first. */
-type Unfinished = { inputRequests?: unknown; requestState?: unknown }
-
 /** Servers of the newest protocol ask for input in place of a result; the call is then repeated with it. */
-export function needsInput(result: unknown): result is Unfinished {
+export function needsInput(result: unknown): result is { inputRequests?: unknown; requestState?: unknown } {
   return isRecord(result) && result.resultType === 'input_required'
 }
 

@@ -2,11 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../runtime/guards.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { shortText } from '../runtime/short-text.ts'
-import { hintOf, Names, type Placed, TemplateMatch } from './catalog-names.ts'
-import type { CacheHint, RequestOptions } from './connection.ts'
-import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS, UPDATE_PAUSE_MS } from './limits.ts'
+import type { RequestOptions } from './connection.ts'
+import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
 import { INVALID_PARAMS, RpcError } from './peer.ts'
-import type { OfferEvents, OfferKind, OfferList, ServerOffers } from './server-offers.ts'
+import { KEYS, type OfferEvents, type OfferKind, type OfferList, type ServerOffers } from './server-offers.ts'
 
 /** What the catalog needs from a server. */
 export interface CatalogServer {
@@ -18,8 +17,10 @@ export interface CatalogServer {
 export type Access = (server: string, key: string) => boolean
 
 /** The offers of all servers, under unique names. */
-export interface CatalogList extends CacheHint {
+export interface CatalogList {
   entries: Readonly<Record<string, unknown>>[]
+  ttlMs: number
+  cacheScope: 'public' | 'private'
 }
 
 export interface CatalogOptions extends RequestOptions {
@@ -33,24 +34,34 @@ export interface CatalogEvents {
   updated: string
 }
 
-interface Known {
-  servers: readonly CatalogServer[]
-  lists: readonly OfferList[]
-  names: Names
+/** An offer of a server; `as` is its name here. */
+interface Placed {
+  server: CatalogServer
+  key: string
+  as: string
+  entry: Readonly<Record<string, unknown>>
 }
 
 type Found = Pick<Placed, 'server' | 'key'>
+type Params = Readonly<Record<string, unknown>>
 
 const NOT_FOUND = -32_002
+/** Changes are batched for this long. */
+const CHANGE_PAUSE_MS = 50
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
-/** The resources and prompts of all servers together; `Names` says what they are called. */
+/**
+ * The resources and prompts of all servers together. A unique name is kept; of several equal ones the first in the
+ * configuration keeps it, and the others become `server__prompt` or `server+uri`. A prefix always refers to its server.
+ */
 export class Catalog {
   #servers: () => readonly CatalogServer[] = () => []
-  readonly #known = new Map<OfferKind, Known>()
-  readonly #matches = new WeakMap<Placed, TemplateMatch>()
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
-  readonly #followed = new Followed(uri => this.#listeners.tell('updated', uri))
-  readonly #levels = new LogLevels()
+  /** What is told at the end of the pause. */
+  readonly #changes = new Map<string, () => void>()
+  readonly #known = new Map<OfferKind, { lists: readonly OfferList[]; placed: Placed[] }>()
+  /** The log level each client wants. Servers have only one for all: the lowest. */
+  readonly #levels = new Map<object, number>()
 
   /** Sets where to get the servers from. */
   show(servers: () => readonly CatalogServer[]): void {
@@ -59,20 +70,22 @@ export class Catalog {
 
   /** Notifications from the servers. */
   readonly events: OfferEvents = {
-    changed: kind => this.#listeners.tell(kind, undefined),
-    updated: (uri, server) => this.#followed.changed(server, uri),
+    changed: kind => this.#tellSoon(kind, () => this.#listeners.tell(kind, undefined)),
   }
 
   /** Subscribes; returns a function that unsubscribes. */
   readonly on: Listeners<CatalogEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
+  /** A combined list may be cached only as long as its shortest-lived part; a filtered one not in a shared cache. */
   async list(kind: OfferKind, access?: Access): Promise<CatalogList> {
-    const { names, lists } = await this.#all(kind)
-    const hint = hintOf(lists.filter(({ offers }) => offers.length > 0))
-    const entries: CatalogList['entries'] = []
-    for (const placed of names.placed) if (this.#allows(placed, access)) entries.push(placed.entry)
-    // A filtered list must not go into a shared cache.
-    return { ...hint, ...(access && { cacheScope: 'private' }), entries }
+    const { placed, lists } = await this.#all(kind)
+    const used = lists.filter(({ offers }) => offers.length > 0)
+    const isPublic = !access && used.length > 0 && used.every(each => each.isPublic)
+    return {
+      entries: placed.filter(each => this.#allows(each, access)).map(({ entry }) => entry),
+      ttlMs: used.length > 0 ? Math.min(...used.map(({ ttlMs }) => ttlMs)) : 0,
+      cacheScope: isPublic ? 'public' : 'private',
+    }
   }
 
   /** `resources/read`, from whichever server has it. */
@@ -85,18 +98,17 @@ export class Catalog {
     if (!isRecord(result) || !Array.isArray(result.contents))
       throw new RpcError('Malformed MCP result: a resource without contents')
     if (!found || found.key === uri) return result
-    const prefix = uri.endsWith(found.key) ? uri.slice(0, -found.key.length) : ''
-    const contents = result.contents.map(each => {
-      if (!isRecord(each) || typeof each.uri !== 'string') return each
-      return { ...each, uri: each.uri === found.key ? uri : `${prefix}${each.uri}` }
-    })
+    const prefix = uri.slice(0, -found.key.length)
+    const contents = result.contents.map(each =>
+      isRecord(each) && typeof each.uri === 'string' ? { ...each, uri: `${prefix}${each.uri}` } : each,
+    )
     return { ...result, contents }
   }
 
   /** `prompts/get`. */
   async prompt(
     name: string,
-    args: Readonly<Record<string, unknown>> | undefined,
+    args: Params | undefined,
     options: CatalogOptions = {},
   ): Promise<Record<string, unknown>> {
     const { server, key } = await this.#findPrompt(name, options.access)
@@ -108,19 +120,15 @@ export class Catalog {
   }
 
   /** `completion/complete`, for an argument of a prompt or of a resource template. */
-  async complete(
-    params: Readonly<Record<string, unknown>>,
-    options: CatalogOptions = {},
-  ): Promise<Record<string, unknown>> {
+  async complete(params: Params, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
     const ref = isRecord(params.ref) ? params.ref : {}
     const isPrompt = ref.type === 'ref/prompt'
-    const found = isPrompt
+    const { server, key } = isPrompt
       ? await this.#findPrompt(String(ref.name), options.access)
       : await this.#findTemplate(String(ref.uri), options.access)
-    if (!found.server.offers.has('completions')) return { completion: { values: [] } }
-    const inner = isPrompt ? { ...ref, name: found.key } : { ...ref, uri: found.key }
-    const asked = { ...params, ref: inner }
-    const result = await found.server.offers.request('completion/complete', asked, options)
+    if (!server.offers.has('completions')) return { completion: { values: [] } }
+    const asked = { ...params, ref: { ...ref, ...(isPrompt ? { name: key } : { uri: key }) } }
+    const result = await server.offers.request('completion/complete', asked, options)
     if (!isRecord(result) || !isRecord(result.completion) || !Array.isArray(result.completion.values))
       throw new RpcError('Malformed MCP result: a completion without values')
     return result
@@ -136,37 +144,81 @@ export class Catalog {
   async follow(uri: string, access?: Access): Promise<() => void> {
     const found = await this.#find(uri)
     if (!this.#allows(found, access)) throw notFound(uri)
-    const stop = await found.server.offers.follow(found.key)
-    const forget = this.#followed.add(found.server.name, found.key, uri)
-    return () => {
-      forget()
-      stop()
-    }
+    const tell = () => this.#listeners.tell('updated', uri)
+    return found.server.offers.follow(found.key, () => this.#tellSoon(`updated ${uri}`, tell))
+  }
+
+  /** Several changes in quick succession are reported once. */
+  #tellSoon(what: string, tell: () => void): void {
+    if (this.#changes.size === 0)
+      setTimeout(() => {
+        const changes = [...this.#changes.values()]
+        this.#changes.clear()
+        for (const each of changes) each()
+      }, CHANGE_PAUSE_MS).unref()
+    this.#changes.set(what, tell)
   }
 
   /** Sets the servers' log level for this client, if they support it; `undefined` withdraws it. */
   async setLogLevel(client: object, level: string | undefined): Promise<void> {
-    if (!this.#levels.set(client, level)) return
-    const told = this.#servers().map(({ offers }) => offers.setLogLevel(this.#levels.lowest))
+    const lowest = () => LEVELS[Math.min(...this.#levels.values())]
+    const before = lowest()
+    if (level === undefined) this.#levels.delete(client)
+    else if (LEVELS.includes(level)) this.#levels.set(client, LEVELS.indexOf(level))
+    if (lowest() === before) return
+    const told = this.#servers().map(({ offers }) => offers.setLogLevel(lowest()))
     // An unresponsive server must not hold up the client.
     await Promise.race([Promise.all(told), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
-  /** The servers' own instructions. */
+  /** The servers' own instructions, as one text. */
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {
-    const told = this.#servers().filter(({ name, offers }) => offers.info?.instructions && mayUse(name))
-    return instructionsOf(told.map(({ name, offers }) => ({ name, text: offers.info?.instructions ?? '' })))
+    const told = this.#servers()
+      .map(({ name, offers }) => ({ name, text: offers.info?.instructions?.trim() ?? '' }))
+      .filter(({ name, text }) => text !== '' && mayUse(name))
+    const parts = told.map(({ name, text }) => (told.length === 1 ? text : `# ${name}\n\n${text}`))
+    return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
   }
 
-  async #all(kind: OfferKind): Promise<{ names: Names; lists: readonly OfferList[] }> {
+  async #all(kind: OfferKind): Promise<{ placed: Placed[]; lists: readonly OfferList[] }> {
     const servers = [...this.#servers()]
     const lists = await Promise.all(servers.map(({ offers }) => offers.list(kind)))
-    let known = this.#known.get(kind)
-    if (!known || !isSame(known.servers, servers) || !isSame(known.lists, lists)) {
-      known = { servers, lists, names: new Names(kind, servers, lists) }
-      this.#known.set(kind, known)
-    }
-    return { names: known.names, lists }
+    const known = this.#known.get(kind)
+    if (known?.lists.length === lists.length && lists.every((list, at) => list === known.lists[at]))
+      return known
+    const taken = new Set<string>()
+    const prefixes = servers.map(server => ({ server, prefix: prefixOf(kind, server) }))
+    const isFree = (name: string, owner: CatalogServer) =>
+      !taken.has(name) && !prefixes.some(each => each.server !== owner && name.startsWith(each.prefix))
+    const placed = servers.flatMap((server, at) =>
+      (lists[at]?.offers ?? []).map(({ key, entry }) => {
+        const as = isFree(key, server) ? key : `${prefixOf(kind, server)}${key}`
+        taken.add(as)
+        return { server, key, as, entry: as === key ? entry : { ...entry, [KEYS[kind]]: as } }
+      }),
+    )
+    const all = { placed, lists }
+    this.#known.set(kind, all)
+    return all
+  }
+
+  /** The servers whose prefix a name has, with the rest of the name; longest prefix first. */
+  #addressed(kind: OfferKind, name: string): Found[] {
+    const found = this.#servers().map(server => ({ server, prefix: prefixOf(kind, server) }))
+    return found
+      .filter(({ prefix }) => name.startsWith(prefix))
+      .sort((a, b) => b.prefix.length - a.prefix.length)
+      .map(({ server, prefix }) => ({ server, key: name.slice(prefix.length) }))
+  }
+
+  /** By its name here, or by its own name with the server's prefix. */
+  async #named(kind: OfferKind, name: string): Promise<Placed | undefined> {
+    const { placed } = await this.#all(kind)
+    const addressed = this.#addressed(kind, name)
+    return placed.find(
+      ({ as, server, key }) =>
+        as === name || addressed.some(each => each.server === server && each.key === key),
+    )
   }
 
   /** A name that starts with another server's prefix must not be taken for that server's. */
@@ -178,44 +230,34 @@ export class Catalog {
   }
 
   async #findPrompt(name: string, access: Access | undefined): Promise<Found> {
-    const { names } = await this.#all('prompts')
-    const found = names.find(name)
+    const found = await this.#named('prompts', name)
     if (!this.#allows(found, access))
       throw new RpcError(`Prompt '${shortText(name, 200)}' not found`, { code: INVALID_PARAMS })
     return found
   }
 
   async #findTemplate(uri: string, access: Access | undefined): Promise<Found> {
-    const { names } = await this.#all('templates')
-    const found = names.find(uri) ?? (await this.#find(uri))
+    const found = (await this.#named('templates', uri)) ?? (await this.#find(uri))
     if (!this.#allows(found, access)) throw notFound(uri)
     return found
   }
 
   /** The resource with this URI: a listed one, one with a server's prefix, or one that matches a template. */
   async #find(uri: string): Promise<Found | undefined> {
-    const { names } = await this.#all('resources')
-    return names.find(uri) ?? names.addressed(uri)[0] ?? this.#fromTemplate(uri)
-  }
-
-  async #fromTemplate(uri: string): Promise<Found | undefined> {
-    const { names } = await this.#all('templates')
-    const found = names.placed.find(template => {
-      const match = this.#matches.get(template) ?? new TemplateMatch(template.key)
-      this.#matches.set(template, match)
-      return match.fits(uri)
-    })
-    return found && { server: found.server, key: uri }
+    const listed = (await this.#named('resources', uri)) ?? this.#addressed('resources', uri)[0]
+    if (listed) return listed
+    const { placed } = await this.#all('templates')
+    const template = placed.find(({ key }) => fitsTemplate(uri, key))
+    return template && { server: template.server, key: uri }
   }
 
   /** Tools return links to unlisted resources: asks each server until one knows it. */
   async #readAnywhere(uri: string, options: CatalogOptions): Promise<unknown> {
     let failure: unknown
     for (const server of this.#servers()) {
-      const { offers } = server
-      if (!offers.has('resources') || !this.#allows({ server, key: uri }, options.access)) continue
+      if (!server.offers.has('resources') || !this.#allows({ server, key: uri }, options.access)) continue
       try {
-        return await offers.request('resources/read', { uri }, options)
+        return await server.offers.request('resources/read', { uri }, options)
       } catch (error) {
         options.signal?.throwIfAborted()
         failure ??= error
@@ -225,84 +267,31 @@ export class Catalog {
   }
 }
 
-function isSame<T>(before: readonly T[], now: readonly T[]): boolean {
-  return before.length === now.length && before.every((each, at) => each === now[at])
-}
-
 function notFound(uri: string): RpcError {
   return new RpcError(`Resource not found: ${shortText(uri, 500)}`, { code: NOT_FOUND, data: { uri } })
 }
 
-/** The instructions of several servers as one text. */
-function instructionsOf(servers: readonly { name: string; text: string }[]): string | undefined {
-  const told = servers
-    .map(({ name, text }) => ({ name, text: text.trim() }))
-    .filter(({ text }) => text !== '')
-  const parts = told.map(({ name, text }) => (told.length === 1 ? text : `# ${name}\n\n${text}`))
-  return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
+/** A URI scheme allows no underscores, hence the `+`, as in `git+ssh:`. */
+function prefixOf(kind: OfferKind, { name }: CatalogServer): string {
+  if (kind === 'prompts') return `${name}__`
+  const plain = name.toLowerCase().replace(/[^a-z0-9.-]/g, '-')
+  return /^[a-z]/.test(plain) ? `${plain}+` : `s${plain}+`
 }
 
-/** The followed resources: for each server and URI, the URIs under which its followers know it. */
-class Followed {
-  readonly #tell: (uri: string) => void
-  readonly #known = new Map<string, Map<string, number>>()
-  readonly #changed = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(tell: (uri: string) => void) {
-    this.#tell = tell
+/** Not by a regular expression: templates come from servers, and some would take forever to match. */
+function fitsTemplate(uri: string, template: string): boolean {
+  const [before = '', ...parts] = template.split('{')
+  if (!uri.startsWith(before)) return false
+  let at = before.length
+  for (const [index, part] of parts.entries()) {
+    const after = part.slice(part.indexOf('}') + 1)
+    const isLast = index === parts.length - 1
+    const end = isLast ? uri.length - after.length : uri.indexOf(after, at)
+    if (end < at || !uri.startsWith(after, end)) return false
+    // `{+path}`, `{/path*}`, `{?query}` … match slashes, and nothing, too.
+    const isWide = !/^\w/.test(part)
+    if (!isWide && (end === at || uri.slice(at, end).includes('/'))) return false
+    at = end + after.length
   }
-
-  /** Returns a function that removes it. */
-  add(server: string, key: string, uri: string): () => void {
-    const id = idOf(server, key)
-    const followers = this.#known.get(id) ?? new Map<string, number>()
-    this.#known.set(id, followers.set(uri, (followers.get(uri) ?? 0) + 1))
-    let isOver = false
-    return () => {
-      if (isOver) return
-      isOver = true
-      const left = (followers.get(uri) ?? 0) - 1
-      if (left > 0) followers.set(uri, left)
-      else followers.delete(uri)
-      if (followers.size === 0) this.#known.delete(id)
-    }
-  }
-
-  /** Reports a change; several in quick succession are reported once. */
-  changed(server: string, key: string): void {
-    for (const uri of this.#known.get(idOf(server, key))?.keys() ?? []) this.#changed.add(uri)
-    if (this.#timer || this.#changed.size === 0) return
-    this.#timer = setTimeout(() => {
-      const changed = [...this.#changed]
-      this.#timer = undefined
-      this.#changed.clear()
-      for (const uri of changed) this.#tell(uri)
-    }, UPDATE_PAUSE_MS).unref()
-  }
-}
-
-function idOf(server: string, key: string): string {
-  return JSON.stringify([server, key])
-}
-
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
-
-/** The log level each client wants. Servers have only one for all: the lowest. */
-class LogLevels {
-  readonly #wanted = new Map<object, string>()
-
-  /** `undefined` if no client has set one. */
-  get lowest(): string | undefined {
-    const wanted = [...this.#wanted.values()].map(level => LEVELS.indexOf(level))
-    return wanted.length > 0 ? LEVELS[Math.min(...wanted)] : undefined
-  }
-
-  /** Returns whether the lowest level changed; `undefined` withdraws the client's level. */
-  set(client: object, level: string | undefined): boolean {
-    const before = this.lowest
-    if (level === undefined) this.#wanted.delete(client)
-    else if (LEVELS.includes(level)) this.#wanted.set(client, level)
-    return before !== this.lowest
-  }
+  return at === uri.length
 }

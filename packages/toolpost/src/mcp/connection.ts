@@ -8,11 +8,10 @@ import { currentRequestId, type HttpKind, type HttpStatusError, HttpTransport } 
 import {
   HEALTH_CHECK_MS,
   LISTEN_GRACE_MS,
-  MAX_LIST_CHARACTERS,
-  MAX_LIST_PAGES,
-  MAX_TOOLS,
+  MAX_LIST_BYTES,
+  MAX_LISTED,
+  RECONNECT_MAX_DELAY_MS,
   RELISTEN_BASE_DELAY_MS,
-  RELISTEN_MAX_DELAY_MS,
 } from './limits.ts'
 import type { MessageLog } from './message-log.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
@@ -29,15 +28,7 @@ import {
 } from './server-failure.ts'
 import type { ServerRequests } from './server-requests.ts'
 import { StdioTransport } from './stdio-transport.ts'
-import { charactersOf, type McpToolDefinition } from './tool-definition.ts'
-
-/** What a server says about itself. */
-export interface ServerAbout {
-  readonly capabilities: Readonly<Record<string, unknown>>
-  readonly instructions: string | undefined
-  /** Its name, version, title, icons … */
-  readonly info: Readonly<Record<string, unknown>> | undefined
-}
+import type { McpToolDefinition } from './tool-definition.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -60,7 +51,6 @@ export interface ConnectionOptions {
   events: ConnectionEvents
   /** Answers the server's own requests. */
   requests: ServerRequests
-  secrets: readonly string[]
   /** For a server over HTTP without credentials in its configuration. */
   login: ServerLogin | undefined
   messages: MessageLog
@@ -88,9 +78,10 @@ export interface CallOptions {
 const MODERN = '2026-07-28'
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 const META = 'io.modelcontextprotocol'
-const LISTS_TOLD = ['tools', 'resources', 'prompts'] as const
+const UNSUPPORTED_VERSION = -32_022
 /** With more pending requests than this, the requester is not determined. */
 const MAX_LOOKED_AT = 1_000
+const MAX_PAGES = 1_000
 
 /** The lists a server can have: the method to request one, and where its entries are. */
 const LISTS = {
@@ -102,37 +93,35 @@ const LISTS = {
 
 export type ListKind = keyof typeof LISTS
 
-/** How long, and by whom, a list may be cached. */
-export interface CacheHint {
+export interface Listed {
+  entries: unknown[]
+  /** More were left out. */
+  isCut: boolean
+  /** How long, and by whom, the list may be cached. */
   ttlMs?: unknown
   cacheScope?: unknown
 }
 
-export interface Listed extends CacheHint {
-  entries: unknown[]
-  /** More were left out. */
-  isCut?: boolean
-}
-
 /** One connection to a server, from its handshake to its end. */
 export class Connection {
-  about: ServerAbout = { capabilities: {}, instructions: undefined, info: undefined }
+  /** What the server says about itself. */
+  capabilities: Params = {}
+  instructions: unknown
+  info: Params = {}
   protocolVersion: string | undefined
   /** Whether it has answered a call. */
   hasAnswered = false
   /** The tools it listed at the handshake, unvalidated. */
-  tools: readonly unknown[] = []
+  tools: Listed = { entries: [], isCut: false }
   readonly #options: ConnectionOptions
-  readonly #transport: StdioTransport | HttpTransport
+  readonly #stdio: StdioTransport | undefined
+  readonly #http: HttpTransport | undefined
   readonly #peer: Peer
-  /** The callers of the pending requests. */
-  readonly #callers = new Map<number, Requester | undefined>()
   readonly #followed = new Set<string>()
   #listening: SentRequest | undefined
   #relisten: Promise<void> | undefined
   #relistenMs = RELISTEN_BASE_DELAY_MS
   #onAcknowledged = (): void => {}
-  #onIdle: (() => void)[] = []
   #isReady = false
   #isClosing = false
   #isChecking = false
@@ -155,11 +144,7 @@ export class Connection {
     }
   }
 
-  static async #connect(
-    options: ConnectionOptions,
-    kind: HttpKind | undefined,
-    signal: AbortSignal,
-  ): Promise<Connection> {
+  static async #connect(options: ConnectionOptions, kind: HttpKind | undefined, signal: AbortSignal) {
     const { entry, login, messages } = options
     const onMessage = messages.add.bind(messages)
     const http =
@@ -180,43 +165,39 @@ export class Connection {
   }
 
   private constructor(options: ConnectionOptions, http: HttpTransport | undefined) {
-    const { entry, events, requests, secrets, messages } = options
+    const { entry, events, requests, messages } = options
     this.#options = options
-    this.#transport =
-      http ??
-      new StdioTransport(
-        entry as never,
-        {
-          stderr: () => events.stderr(),
-          junk: line => events.junk(line),
-          tooLarge: (id, problem) =>
-            this.#onUnusable(new UnusableAnswerError(`The server's answer ${problem}`), id),
-          message: messages.add.bind(messages),
-        },
-        secrets,
-      )
+    this.#http = http
+    if (http) http.onlost = failure => this.#onLost(failure)
+    else if (!isHttp(entry))
+      this.#stdio = new StdioTransport(entry, {
+        stderr: events.stderr,
+        junk: events.junk,
+        tooLarge: (id, problem) =>
+          this.#onUnusable(new UnusableAnswerError(`The server's answer ${problem}`), id),
+        message: messages.add.bind(messages),
+      })
     const methods = requests.methods.map(method => [
       method,
       (params: Params, { signal }: { signal: AbortSignal }) =>
-        requests.answer(method, params, { signal, from: this.requester }),
+        requests.answer(method, params, { signal, from: this.#requester }),
     ])
-    if (http) http.onlost = failure => this.#onLost(failure)
-    this.#peer = new Peer(this.#transport, {
+    this.#peer = new Peer((http ?? this.#stdio) as StdioTransport, {
       methods: { ...Object.fromEntries(methods), ping: () => ({}) },
       onNotification: (method, params) => this.#onNotification(method, params),
-      onStray: (message, isLate) => events.stray(message, isLate),
+      onStray: events.stray,
       onError: error => this.#onError(error),
       onClose: () => this.#onClose(),
     })
   }
 
   get pid(): number | undefined {
-    return this.#transport instanceof StdioTransport ? this.#transport.pid : undefined
+    return this.#stdio?.pid
   }
 
   /** The tail of the server's stderr. */
-  stderr(): string {
-    return this.#transport instanceof StdioTransport ? this.#transport.stderr.text() : ''
+  get stderr(): string {
+    return this.#stdio?.stderr ?? ''
   }
 
   get isModern(): boolean {
@@ -225,17 +206,25 @@ export class Connection {
 
   /** Whether arguments are also sent in headers, as the newest protocol requires over HTTP. */
   get mirrorsArguments(): boolean {
-    return this.isModern && this.#transport instanceof HttpTransport
+    return this.isModern && this.#http !== undefined
+  }
+
+  /** Whether the server says that it reports changes of this list. */
+  tellsChangesOf(kind: 'tools' | 'resources' | 'prompts'): boolean {
+    const capability = this.capabilities[kind]
+    return isRecord(capability) && capability.listChanged === true
   }
 
   /**
    * The caller that a message of the server is for: that of the stream it came on, or of all pending requests if they have
    * the same one. Nobody else gets the server's questions and logs.
    */
-  get requester(): Requester | undefined {
-    const id = currentRequestId()
-    const own = typeof id === 'number' ? this.#callers.get(id) : undefined
-    return own ?? (this.#callers.size > MAX_LOOKED_AT ? undefined : soleRequester(this.#callers.values()))
+  get #requester(): Requester | undefined {
+    const { pending } = this.#peer
+    const own = pending.get(currentRequestId() ?? -1)?.from as Requester | undefined
+    if (own || pending.size > MAX_LOOKED_AT) return own
+    const all = [...pending.values()].map(({ from }) => from as Requester | undefined)
+    return soleRequester(all.filter(each => each !== undefined))
   }
 
   /** Calls a tool. */
@@ -248,68 +237,37 @@ export class Connection {
     return sent
   }
 
+  /** Tells the server that the result of a call is no longer wanted. */
+  cancel({ id }: SentRequest): void {
+    this.#peer.cancel(id)
+  }
+
   /** Sends any other request; resolves to the raw result. */
   async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
     signal?.throwIfAborted()
-    const { result, cancel } = this.#send(method, params, { from, isAside: true })
-    if (!signal) return result
-    return new Promise((resolve, reject) => {
-      const giveUp = () => {
-        cancel('The caller gave up')
-        reject(signal.reason)
-      }
-      signal.addEventListener('abort', giveUp)
-      result.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-    })
+    const { id, result } = this.#send(method, params, { from })
+    const giveUp = () => this.#peer.cancel(id)?.reject(signal?.reason)
+    signal?.addEventListener('abort', giveUp)
+    try {
+      return await result
+    } finally {
+      signal?.removeEventListener('abort', giveUp)
+    }
   }
 
   #send(
     method: string,
     params: object,
-    {
-      from,
-      onProgress,
-      meta,
-      headers,
-      isAside,
-    }: Pick<CallOptions, 'from' | 'onProgress' | 'meta'> & {
-      headers?: Record<string, string> | undefined
-      isAside?: boolean
-    },
+    { headers, ...options }: Partial<CallOptions> & { headers?: Record<string, string> | undefined },
   ): SentRequest {
     const gone = this.#gone
-    if (gone)
-      return { id: -1, result: Promise.reject(new ServerLostError(gone, { neverSent: true })), cancel() {} }
-    const send = this.#transport instanceof HttpTransport && {
+    if (gone) return { id: -1, result: Promise.reject(new ServerLostError(gone, { neverSent: true })) }
+    const send = this.#http && {
       ...(headers && { headers }),
       onRequestStreamEnd: () => this.#onStreamEnd(sent.id),
     }
-    const sent = this.#peer.send(method, params, { onProgress, meta, send: send || undefined })
-    const { id } = sent
-    this.#callers.set(id, from)
-    const done = () => {
-      this.#callers.delete(id)
-      if (this.#callers.size === 0) for (const tell of this.#onIdle.splice(0)) tell()
-    }
-    const result = sent.result.then(
-      value => {
-        if (!isAside) this.hasAnswered = true
-        done()
-        return value
-      },
-      error => {
-        done()
-        throw error
-      },
-    )
-    return {
-      id,
-      result,
-      cancel: reason => {
-        done()
-        sent.cancel(reason)
-      },
-    }
+    const sent = this.#peer.send(method, params, { ...options, send })
+    return sent
   }
 
   #describe(id: number): ServerRequest {
@@ -318,42 +276,39 @@ export class Connection {
     if (!isHttp(entry)) return { method: 'tools/call', id, protocolVersion }
     const { hostname, port, protocol } = new URL(entry.url)
     const address = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-    const { sessionId } = this.#transport as HttpTransport
-    return { method: 'tools/call', id, protocolVersion, sessionId, address }
+    return { method: 'tools/call', id, protocolVersion, sessionId: this.#http?.sessionId, address }
   }
 
   /** Resolves as soon as no request is pending. */
   idle(): Promise<void> {
-    if (this.#callers.size === 0) return Promise.resolve()
-    return new Promise(resolve => this.#onIdle.push(resolve))
+    this.#stopListening()
+    return this.#peer.idle()
   }
 
-  /**
-   * A complete list of a server, unvalidated, so that one bad entry does not spoil the rest. A list that is too long is cut
-   * after the first entry over the limit.
-   */
+  /** A complete list of a server, unvalidated, so that one bad entry does not spoil the rest. */
   async list(kind: ListKind, signal?: AbortSignal): Promise<Listed> {
     const { method, field, capability } = LISTS[kind]
     const entries: unknown[] = []
-    if (!this.about.capabilities[capability]) return { entries }
-    const seen = new Set<unknown>([undefined])
+    if (!this.capabilities[capability]) return { entries, isCut: false }
+    const seen = new Set<unknown>([undefined, null])
     let cursor: unknown
-    let characters = 0
-    for (let page = 0; page < MAX_LIST_PAGES; page++) {
+    let bytes = 0
+    for (let page = 0; page < MAX_PAGES; page++) {
       const result = await this.request(method, typeof cursor === 'string' ? { cursor } : {}, { signal })
       const listed = isRecord(result) ? result[field] : undefined
       if (!isRecord(result) || !Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
+      const { nextCursor, ttlMs, cacheScope } = result
       for (const entry of listed) {
-        characters += charactersOf(entry)
-        if (characters > MAX_LIST_CHARACTERS || entries.push(entry) > MAX_TOOLS) break
+        bytes += JSON.stringify(entry).length
+        if (entries.length === MAX_LISTED || bytes > MAX_LIST_BYTES)
+          return { entries, ttlMs, cacheScope, isCut: true }
+        entries.push(entry)
       }
-      cursor = result.nextCursor
-      const isCut = entries.length > MAX_TOOLS || characters > MAX_LIST_CHARACTERS
-      if (seen.has(cursor) || cursor === null || isCut)
-        return { entries, ttlMs: result.ttlMs, cacheScope: result.cacheScope, isCut }
-      seen.add(cursor)
+      if (seen.has(nextCursor)) return { entries, ttlMs, cacheScope, isCut: false }
+      seen.add(nextCursor)
+      cursor = nextCursor
     }
-    throw new Error(`its list of ${kind} has more than ${MAX_LIST_PAGES} pages`)
+    throw new Error(`its list of ${kind} has more than ${MAX_PAGES} pages`)
   }
 
   /** Subscribes to changes of a resource. Resolves to a function that unsubscribes. */
@@ -372,15 +327,15 @@ export class Connection {
   /** Closes the connection and ends the process, if any, without calling `lost`. Resolves when all is gone. */
   async close(): Promise<void> {
     this.#isClosing = true
-    await this.#transport.close()
+    await this.#peer.close()
   }
 
   async #start(): Promise<void> {
     await this.#peer.start()
     await this.#shakeHands()
     if (this.isModern && this.#filter()) await this.#listen()
-    this.tools = (await this.list('tools')).entries
-    if (this.#transport instanceof HttpTransport) this.#transport.isReady = true
+    this.tools = await this.list('tools')
+    if (this.#http) this.#http.isReady = true
     this.#isReady = true
   }
 
@@ -390,23 +345,22 @@ export class Connection {
    */
   async #shakeHands(): Promise<void> {
     const { memory } = this.#options
-    const isStreamable = this.#transport instanceof HttpTransport && this.#transport.kind === 'streamable'
+    const modernFirst = this.#http?.kind === 'streamable' || memory.isModern
     try {
-      if (isStreamable || memory.isModern) await this.#discover()
-      else await this.#initialize()
+      await (modernFirst ? this.#discover() : this.#initialize())
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (namesModern(error)) return this.#discover()
       this.#peer.envelope = undefined
-      if (isStreamable || memory.isModern) return this.#initialize()
-      if (this.#transport instanceof HttpTransport) throw error
+      if (modernFirst) return this.#initialize()
+      if (this.#http) throw error
       memory.isModern = true
       await this.#discover()
     }
   }
 
   async #initialize(): Promise<void> {
-    const capabilities = this.#options.requests.capabilities
+    const { capabilities } = this.#options.requests
     const asked = { protocolVersion: LEGACY[0], capabilities, clientInfo: clientInfo() }
     const result = await this.request('initialize', asked)
     const { protocolVersion, ...about } = isRecord(result) ? result : {}
@@ -429,31 +383,24 @@ export class Connection {
     const { supportedVersions, _meta, ...about } = isRecord(result) ? result : {}
     if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN))
       throw new RpcError(`The server does not know protocol ${MODERN}`)
-    const info = about.serverInfo ?? (isRecord(_meta) ? _meta[`${META}/serverInfo`] : undefined)
-    this.#learn(MODERN, about, info)
+    this.#learn(MODERN, about, about.serverInfo ?? (isRecord(_meta) && _meta[`${META}/serverInfo`]))
   }
 
   #learn(version: string, { capabilities, instructions }: Params, info: unknown): void {
     this.protocolVersion = version
-    if (this.#transport instanceof HttpTransport) this.#transport.setProtocolVersion(version)
-    this.about = {
-      capabilities: isRecord(capabilities) ? capabilities : {},
-      instructions: typeof instructions === 'string' ? instructions : undefined,
-      info: isRecord(info) ? info : undefined,
-    }
+    this.#http?.setProtocolVersion(version)
+    this.capabilities = isRecord(capabilities) ? capabilities : {}
+    this.instructions = instructions
+    this.info = isRecord(info) ? info : {}
   }
 
   /** Why nothing more can be sent, if so. */
   get #gone(): string | undefined {
-    return this.#transport instanceof HttpTransport ? this.#transport.failure?.cause : this.#transport.cause
+    return this.#http ? this.#http.failure?.cause : this.#stdio?.cause
   }
 
-  /** The lists whose changes the server says it reports. */
-  get #listsTold(): (typeof LISTS_TOLD)[number][] {
-    return LISTS_TOLD.filter(kind => {
-      const capability = this.about.capabilities[kind]
-      return isRecord(capability) && capability.listChanged === true
-    })
+  get #listsTold() {
+    return (['tools', 'resources', 'prompts'] as const).filter(kind => this.tellsChangesOf(kind))
   }
 
   /** What to be notified of, in the newest protocol, which notifies only subscribers. */
@@ -490,27 +437,34 @@ export class Connection {
           resolve()
         }
       })
-      const send = {
-        onRequestStreamEnd: () => this.#peer.fail(sent.id, new ServerLostError('the stream ended')),
-      }
-      const sent = this.#peer.send('subscriptions/listen', { notifications }, { send })
+      const onRequestStreamEnd = () => this.#peer.fail(sent.id, new ServerLostError('the stream ended'))
+      const sent = this.#peer.send(
+        'subscriptions/listen',
+        { notifications },
+        { send: { onRequestStreamEnd } },
+      )
       this.#listening = sent
-      const refused = sent.result.then(
+      const over = sent.result.then(
         () => this.#onStreamOver(sent, 'the change stream was closed by the server'),
         // Refused: do without.
         error => error instanceof RpcError || this.#onStreamOver(sent),
       )
-      await Promise.race([accepted, refused, pause(LISTEN_GRACE_MS, undefined, { ref: false })])
+      await Promise.race([accepted, over, pause(LISTEN_GRACE_MS, undefined, { ref: false })])
       isLate = true
     }
-    before?.cancel()
+    if (before) this.cancel(before)
+  }
+
+  #stopListening(): void {
+    if (this.#listening) this.cancel(this.#listening)
+    this.#listening = undefined
   }
 
   #onStreamOver(sent: SentRequest, problem?: string): void {
     if (sent !== this.#listening || this.#isClosing || this.#gone) return
     if (problem) this.#options.events.problem(problem)
     const delayMs = this.#relistenMs
-    this.#relistenMs = Math.min(2 * delayMs, RELISTEN_MAX_DELAY_MS)
+    this.#relistenMs = Math.min(2 * delayMs, RECONNECT_MAX_DELAY_MS)
     setTimeout(() => void this.#listen().then(() => this.#tellOfAll()), delayMs).unref()
   }
 
@@ -520,7 +474,7 @@ export class Connection {
 
   #onNotification(method: string, params: Params): void {
     if (method === 'notifications/subscriptions/acknowledged') return this.#onAcknowledged()
-    this.#options.events.notification(method, params, this.requester)
+    this.#options.events.notification(method, params, this.#requester)
   }
 
   /** Fails only the request whose answer is unusable, or all of them if it is unknown which one that was. */
@@ -535,51 +489,47 @@ export class Connection {
 
   /** An error outside a request, usually a broken stream. */
   #onError(error: Error): void {
-    const id = currentRequestId()
-    if (error instanceof UnusableAnswerError)
-      return this.#onUnusable(error, typeof id === 'number' ? id : undefined)
+    if (error instanceof UnusableAnswerError) return this.#onUnusable(error, currentRequestId())
     if (!this.#isReady || this.#isClosing) return
     this.#options.events.problem(describeError(error))
     void this.#check(error)
   }
 
-  /** Whether an HTTP server still answers. */
+  /** Whether an HTTP server still answers. A refusal proves that it does, too. */
   async #check(problem: Error): Promise<void> {
-    const transport = this.#transport
-    if (this.#isChecking || !(transport instanceof HttpTransport) || !this.#isReady) return
+    if (this.#isChecking || !this.#http || !this.#isReady) return
     this.#isChecking = true
     const signal = AbortSignal.timeout(HEALTH_CHECK_MS)
     const isAlive = await this.request(this.isModern ? 'server/discover' : 'ping', {}, { signal }).then(
       () => true,
-      // A refusal proves that it is alive, too.
       error => error instanceof RpcError || neededLogin(error) !== undefined,
     )
     this.#isChecking = false
-    if (!isAlive) transport.lose(describeError(problem))
+    if (!isAlive) this.#http.lose(describeError(problem))
   }
 
   /** Calls that a server over HTTP has accepted continue although it wants a login for others. */
   #onLost(failure: ServerFailure): void {
     if (this.#isReady && !this.#isClosing) this.#options.events.lost(failure)
     // Later, so that the request that found out keeps its own error.
-    if (!failure.needsLogin) setImmediate(() => void this.#transport.close())
-    else if (!this.#isClosing) void this.idle().then(() => this.#transport.close())
+    if (!failure.needsLogin) setImmediate(() => void this.#peer.close())
+    else if (!this.#isClosing) void this.idle().then(() => this.#peer.close())
   }
 
   #onClose(): Error {
-    const { cause } = this.#transport.failure ?? failureWith('it is not connected')
-    if (this.#transport instanceof StdioTransport) this.#onLost(this.#transport.failure)
+    const { cause } = this.#http?.failure ?? this.#stdio?.failure ?? failureWith('it is not connected')
+    if (this.#stdio) this.#onLost(this.#stdio.failure)
     return new ServerLostError(this.#isClosing && this.#isReady ? 'the server was stopped' : cause)
   }
 
   /** Why the handshake failed: it was aborted, the process ended, or `error`. */
   #failureOf(error: unknown, signal: AbortSignal): ServerFailure {
-    const failure = this.#transport.failure ?? failureWith('')
+    const failure = this.#stdio?.failure ?? failureWith('')
     if (signal.aborted) return { ...failure, cause: describeError(signal.reason) }
     const login = neededLogin(error)
     if (login) return { ...failure, cause: login.message, needsLogin: true }
     const { retryAfterMs } = error as Partial<HttpStatusError>
-    const isDeath = error instanceof ServerLostError && this.#transport instanceof StdioTransport
+    const isDeath = error instanceof ServerLostError && this.#stdio
     const cause = isDeath ? `${error.message} before it was ready` : describeError(error)
     return { ...failure, cause, retryAfterMs, isPermanent: error instanceof NeverStartedError }
   }
@@ -598,12 +548,9 @@ export class ConnectError extends Error {
 
 /** Whether a server refused a handshake, so that the other one is worth a try. */
 function isRefusal(error: unknown): boolean {
-  if (error instanceof RpcError) return true
   const { status = 0 } = error as Partial<HttpStatusError>
-  return status >= 400 && status < 500 && status !== 401 && status !== 403
+  return error instanceof RpcError || (status >= 400 && status < 500 && status !== 401 && status !== 403)
 }
-
-const UNSUPPORTED_VERSION = -32_022
 
 /** Whether a server refused the version although it names it as supported: it is worth a second try. */
 function namesModern(error: unknown): boolean {
@@ -618,21 +565,16 @@ function clientInfo(): { name: string; version: string } {
 }
 
 /** The only caller of several requests. Which one a question belongs to is unknown, so all of them are held. */
-function soleRequester(all: Iterable<Requester | undefined>): Requester | undefined {
-  const [first, ...others] = [...all].filter(each => each !== undefined)
+function soleRequester([first, ...others]: readonly Requester[]): Requester | undefined {
   if (others.length === 0 || !first) return first
   if (others.some(({ peer }) => peer !== first.peer)) return undefined
-  const { ask, sample } = first
+  const { peer, onLog, ask, sample } = first
+  const held = <T>(wait: () => Promise<T>) =>
+    others.reduce((inner, each) => (each.hold ? () => each.hold?.(inner) as Promise<T> : inner), wait)()
   return {
-    peer: first.peer,
-    onLog: first.onLog,
-    ...(ask && { ask: question => holdAll(others, () => ask(question)) }),
-    ...(sample && { sample: (params, options) => holdAll(others, () => sample(params, options)) }),
+    peer,
+    onLog,
+    ...(ask && { ask: question => held(() => ask(question)) }),
+    ...(sample && { sample: (params, options) => held(() => sample(params, options)) }),
   }
-}
-
-function holdAll<T>(requesters: readonly Requester[], wait: () => Promise<T>): Promise<T> {
-  const held = (inner: () => Promise<T>, each: Requester) =>
-    each.hold ? () => each.hold?.(inner) ?? inner() : inner
-  return requesters.reduce(held, wait)()
 }

@@ -6,8 +6,8 @@ import { fakeClock } from '../testing/fake-clock.ts'
 import {
   LIST_MAX_PAUSE_MS,
   MAX_JSON_VALUES,
+  MAX_LISTED,
   MAX_MESSAGE_BYTES,
-  MAX_TOOLS,
   MAX_UNREAD_BYTES,
 } from './limits.ts'
 
@@ -185,13 +185,13 @@ describe('storms', () => {
       await using server = await startHostile({ toolCount: 20_000 })
       tools = server.status().tools.length
       expect(server.log.messages('warn')).toContain(
-        `The server lists more than ${MAX_TOOLS} tools; the rest is left out`,
+        `The server lists more than ${MAX_LISTED} tools; the rest is left out`,
       )
       await server.executor.execute('change_tools')
       await server.log.logged('MCP tools removed')
       expect(server.status().tools.length).toBeLessThan(100)
     })
-    expect(tools).toBe(MAX_TOOLS)
+    expect(tools).toBe(MAX_LISTED)
   })
 
   it('[F51] the same name again and again is one tool and a few warnings', async () => {

@@ -6,15 +6,9 @@ import { isRecord } from '../runtime/guards.ts'
 import { basicCredentials } from '../runtime/uri-decoded.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
-import {
-  GOODBYE_MS,
-  HTTP_ERROR_CHARACTERS,
-  MAX_MESSAGE_BYTES,
-  MAX_RETRY_AFTER_MS,
-  MIN_RESUME_DELAY_MS,
-  RECONNECT_MAX_DELAY_MS,
-} from './limits.ts'
-import { authorizedFetch, type ServerLogin } from './oauth/server-login.ts'
+import { FAILED_MAX_RETRY_MS, MAX_MESSAGE_BYTES, RECONNECT_MAX_DELAY_MS } from './limits.ts'
+import { limitedBytes } from './oauth/oauth-fetch.ts'
+import type { ServerLogin } from './oauth/server-login.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 import {
   describeError,
@@ -25,6 +19,14 @@ import {
   tooLong,
   UnusableAnswerError,
 } from './server-failure.ts'
+
+/** How much of the body of a refused request is read, and how much of it is shown. */
+const MAX_REFUSAL_BYTES = 64 * 1024
+const SHOWN_CHARACTERS = 300
+/** A broken stream is resumed no sooner than this, whatever the server says. */
+const MIN_RESUME_DELAY_MS = 250
+/** How long a server may take to end a session. */
+const GOODBYE_MS = 500
 
 /** Loaded for the first connection over HTTP: it takes longer to load than the rest of a short program. */
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
@@ -37,7 +39,6 @@ export type HttpKind = 'streamable' | 'sse'
 /** A request with its response, whether that is a body or a stream. */
 interface Exchange {
   readonly id: number | string | undefined
-  readonly isCall?: boolean
   /** Whether the response is a stream, which may end without an answer. */
   isStream?: boolean
   isAnswered?: boolean
@@ -47,31 +48,26 @@ interface Exchange {
 const exchanges = new AsyncLocalStorage<Exchange>()
 
 /** The request on whose stream a message arrives, if any. */
-export function currentRequestId(): number | string | undefined {
-  return exchanges.getStore()?.id
+export function currentRequestId(): number | undefined {
+  const id = exchanges.getStore()?.id
+  return typeof id === 'number' ? id : undefined
 }
 
 /** A request that the server refused with an HTTP status. */
 export class HttpStatusError extends Error {
   override name = 'HttpStatusError'
   readonly status: number
-  /** The server's Retry-After. */
+  /** The server's Retry-After, given in seconds or as a date. */
   readonly retryAfterMs: number | undefined
 
   constructor({ status, statusText, headers }: Response, text: string) {
-    const reason = statusText || STATUS_CODES[status] || ''
-    const body = text.trim().slice(0, HTTP_ERROR_CHARACTERS)
-    super(`HTTP ${status} ${reason}`.trim() + (body === '' ? '' : `: ${body}`))
+    const body = text.trim().slice(0, SHOWN_CHARACTERS)
+    super(`HTTP ${status} ${statusText || STATUS_CODES[status] || ''}`.trim() + (body && `: ${body}`))
     this.status = status
-    this.retryAfterMs = retryAfterMs(headers.get('retry-after'))
+    const after = headers.get('retry-after') ?? ''
+    const ms = /^\d{1,9}$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now()
+    this.retryAfterMs = Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), FAILED_MAX_RETRY_MS)
   }
-}
-
-/** Given in seconds or as a date. */
-function retryAfterMs(after: string | null): number | undefined {
-  if (after === null) return undefined
-  const ms = /^\d{1,9}$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS)
 }
 
 export interface HttpTransportOptions {
@@ -92,11 +88,11 @@ export class HttpTransport implements Transport {
   onlost: ((failure: ServerFailure) => void) | undefined
   /** Why the connection was lost, once it was. */
   failure: ServerFailure | undefined
+  /** Whether the handshake is over: before, an error says nothing about the connection. */
+  isReady = false
   readonly kind: HttpKind
   readonly #inner: Transport & { terminateSession?: () => Promise<void> }
   readonly #options: HttpTransportOptions
-  /** Whether the handshake is over: before, an error says nothing about the connection. */
-  isReady = false
 
   static async create(
     entry: HttpServerEntry,
@@ -141,10 +137,7 @@ export class HttpTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.failure) throw new ServerLostError(this.failure.cause, { neverSent: true })
-    const isRequest = 'method' in message && 'id' in message
-    const exchange: Exchange = isRequest
-      ? { id: message.id, isCall: message.method === 'tools/call' }
-      : { id: undefined }
+    const exchange: Exchange = { id: 'method' in message && 'id' in message ? message.id : undefined }
     this.#options.onMessage('sent', message)
     try {
       await exchanges.run(exchange, () => this.#inner.send(message, options))
@@ -180,16 +173,18 @@ export class HttpTransport implements Transport {
 
   /** What a failed request means for its call, and for the connection. */
   #explain(error: unknown): unknown {
-    const unusable = error instanceof UnusableAnswerError ? error : malformed(error)
+    const unusable = malformed(error)
     if (unusable || !this.isReady) return unusable ?? error
     const login = neededLogin(error)
     if (login?.lacksScope) return login
     if (login) return this.#lost(login.message, { needsLogin: true }, true)
-    const { status, retryAfterMs } = (error ?? {}) as Partial<HttpStatusError>
+    const { status, retryAfterMs, name } = (error ?? {}) as Partial<HttpStatusError>
     if (status === 404 || (status === 410 && this.sessionId !== undefined))
       return this.#lost('session expired on the server', {}, true)
     const isGone =
-      status === undefined ? error instanceof TypeError || isAbort(error) : status >= 502 && status <= 504
+      status === undefined
+        ? error instanceof TypeError || name === 'AbortError'
+        : status >= 502 && status <= 504
     if (isGone) return this.#lost(describeError(error), { retryAfterMs }, isRefusedConnection(error))
     return new ToolFailureError('tool_error', describeError(error), { retryAfterMs })
   }
@@ -210,9 +205,7 @@ export class HttpTransport implements Transport {
   async close(): Promise<void> {
     const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
     this.failure ??= failureWith('the connection was closed')
-    const { onclose } = this
-    this.onclose = undefined
-    onclose?.()
+    this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
     await this.#inner.close().catch(() => {})
   }
@@ -220,10 +213,8 @@ export class HttpTransport implements Transport {
 
 /** A server may say how soon a broken stream is resumed, but not "immediately, forever". */
 function reconnectionScheduler(reconnect: () => void, delayMs: number): () => void {
-  const timer = setTimeout(
-    reconnect,
-    Math.min(Math.max(delayMs, MIN_RESUME_DELAY_MS), RECONNECT_MAX_DELAY_MS),
-  )
+  const boundedMs = Math.min(Math.max(delayMs, MIN_RESUME_DELAY_MS), RECONNECT_MAX_DELAY_MS)
+  const timer = setTimeout(reconnect, boundedMs)
   return () => clearTimeout(timer)
 }
 
@@ -240,24 +231,14 @@ function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; header
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
 function limitedFetch(maxBytes: number, kind: HttpKind, login: ServerLogin | undefined) {
-  const send = login ? authorizedFetch(login) : fetch
-  /** Where the server redirected the handshake: calls go there directly. */
-  let moved: { from: string; to: string } | undefined
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
-    const target = moved?.from === String(url) ? moved.to : String(url)
-    const response = await send(target, { ...init, redirect: 'manual' })
+    const once: RequestInit = { ...init, redirect: 'manual' }
+    const response = await (login ? login.fetch(String(url), once) : fetch(url, once))
     const { status, headers, body } = response
-    const location = redirectOf(response, target)
-    if (location && exchange?.isCall) {
-      const place = `${location.origin}${location.pathname}`
-      throw new HttpStatusError(response, `the server redirects to ${place}; calls are never sent twice`)
-    }
-    if (location?.origin === new URL(target).origin && (status === 307 || status === 308))
-      moved = { from: moved?.to === target ? moved.from : target, to: location.href }
-    const isJson = isOfType(headers, 'application/json')
-    if (status >= 400) return refused(response, init.method === 'POST' && isJson)
-    if (isOfType(headers, 'text/event-stream') && body) {
+    const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+    if (status >= 400) return refused(response, exchange)
+    if (type === 'text/event-stream' && body) {
       if (exchange && init.method === 'POST') exchange.isStream = true
       return new Response(body.pipeThrough(limitedEvents(maxBytes)), { headers })
     }
@@ -265,39 +246,26 @@ function limitedFetch(maxBytes: number, kind: HttpKind, login: ServerLogin | und
       void body?.cancel().catch(() => {})
       return new Response(null, { status, headers })
     }
-    if (!isJson) throw withoutResult(response)
-    const text = await textUpTo(response, maxBytes)
+    const bytes = await limitedBytes(response, maxBytes).catch(() => {
+      throw new TypeError('the connection was lost')
+    })
+    const text = bytes?.toString('utf8')
     const problem = text === undefined ? tooLong(maxBytes) : jsonProblem(text)
     if (problem) throw new UnusableAnswerError(`The server's answer ${problem}`)
-    if (text?.trim() === '') throw withoutResult(response)
+    if (type !== 'application/json' || !text?.trim()) {
+      const shown = type ? ` (${type})` : ''
+      throw new UnusableAnswerError(`The server answered ${status} without a result${shown}`)
+    }
     return new Response(text, { headers })
   }
 }
 
-function redirectOf({ status, headers }: Response, from: string): URL | undefined {
-  const location = headers.get('location')
-  if (status < 300 || status > 399 || location === null || !URL.canParse(location, from)) return undefined
-  return new URL(location, from)
-}
-
-function isOfType(headers: Headers, type: string): boolean {
-  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === type
-}
-
-function withoutResult({ status, headers, body }: Response): UnusableAnswerError {
-  const type = headers.get('content-type')?.split(';')[0]
-  void body?.cancel().catch(() => {})
-  return new UnusableAnswerError(`The server answered ${status} without a result${type ? ` (${type})` : ''}`)
-}
-
-/** A JSON-RPC error is passed on as such, whatever its status; some statuses of a stream mean something to the SDK. */
-async function refused(response: Response, isJson: boolean): Promise<Response> {
-  const text = (await textUpTo(response, MAX_REFUSAL_BYTES, true).catch(() => '')) ?? ''
-  const { status, statusText, headers } = response
-  const exchange = exchanges.getStore()
-  const isOwn = isJson && status === 400 && isErrorOf(text, exchange)
-  if (isOwn) return new Response(text, { headers })
-  if (status === 405 && exchange?.id === undefined) return new Response(text, { status, statusText, headers })
+/** A JSON-RPC error is passed on as such; a 405 to a stream means something to the SDK. */
+async function refused(response: Response, exchange: Exchange | undefined): Promise<Response> {
+  const { status, headers } = response
+  const text = String((await limitedBytes(response, MAX_REFUSAL_BYTES).catch(() => undefined)) ?? '')
+  if (status === 400 && isErrorOf(text, exchange)) return new Response(text, { headers })
+  if (status === 405 && exchange?.id === undefined) return new Response(null, { status, headers })
   throw new HttpStatusError(response, text)
 }
 
@@ -310,78 +278,49 @@ function isErrorOf(text: string, exchange: Exchange | undefined): boolean {
   }
 }
 
-/** The whole body, or `undefined` if it is longer; with `cut`, its beginning. */
-async function textUpTo({ body }: Response, maxBytes: number, cut = false): Promise<string | undefined> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body ?? []) {
-      bytes += chunk.length
-      if (bytes > maxBytes && !cut) return undefined
-      chunks.push(chunk)
-      // Leaving the loop cancels the stream.
-      if (bytes > maxBytes) break
-    }
-  } catch {
-    throw new TypeError('the connection was lost')
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks))
-}
-
-const MAX_REFUSAL_BYTES = 64 * 1024
 const [NEWLINE, RETURN] = [10, 13]
 
-/** Passes on a stream of events, and breaks it off at an event that is too large. */
+/** Passes on a stream of events, and breaks it off at an event that is too large. Events are separated by empty lines. */
 function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0
-  let isLineEmpty = true
+  let [bytes, isLineEmpty] = [0, true]
   let counter = new JsonCounter()
   return new TransformStream({
     transform(chunk, controller) {
       let start = 0
-      const check = (end: number) => {
-        const part = chunk.subarray(start, end)
-        bytes += part.length
-        const isTooMuch = counter.add(part)
-        if (bytes <= maxBytes && !isTooMuch) return
-        const problem = isTooMuch ? TOO_MANY_VALUES : tooLong(maxBytes)
-        throw new UnusableAnswerError(`The server's answer ${problem}`)
+      const count = (end: number) => {
+        bytes += end - start
+        const isTooMany = counter.add(chunk.subarray(start, end))
+        start = end
+        if (bytes > maxBytes || isTooMany)
+          throw new UnusableAnswerError(
+            `The server's answer ${isTooMany ? TOO_MANY_VALUES : tooLong(maxBytes)}`,
+          )
       }
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {
-        const isBlank = isLineEmpty && isBlankBefore(chunk, at, start)
-        check(at + 1)
-        start = at + 1
+        const isBlank = isLineEmpty && (at === start || (at === start + 1 && chunk[start] === RETURN))
+        count(at + 1)
         isLineEmpty = true
-        if (!isBlank) continue
-        bytes = 0
-        counter = new JsonCounter()
+        if (isBlank) [bytes, counter] = [0, new JsonCounter()]
       }
       if (start < chunk.length) isLineEmpty = false
-      check(chunk.length)
+      count(chunk.length)
       controller.enqueue(chunk)
     },
   })
 }
 
-/** Whether nothing but a carriage return is between `start` and `end`. */
-function isBlankBefore(chunk: Uint8Array, end: number, start: number): boolean {
-  return end === start || (end === start + 1 && chunk[start] === RETURN)
-}
-
-/** An answer that is not JSON-RPC. */
+/** An answer that is not JSON-RPC, or over the limits. */
 function malformed(error: unknown): UnusableAnswerError | undefined {
-  const { name, message } = (error ?? {}) as Error
-  if (message?.includes("The server's answer"))
-    return new UnusableAnswerError(message.replace(/^.*?(?=The server's)/, ''))
+  if (error instanceof UnusableAnswerError) return error
+  const { name = '', message = '' } = (error ?? {}) as Partial<Error>
+  // The SDK wraps the errors of a stream in a text.
+  const own = message.indexOf("The server's answer")
+  if (own >= 0) return new UnusableAnswerError(message.slice(own))
   if (name === 'SyntaxError')
     return new UnusableAnswerError('Malformed MCP message: the server sent invalid JSON')
-  if (name === 'ZodError' || name === '$ZodError')
-    return new UnusableAnswerError('Malformed MCP message: not JSON-RPC 2.0')
-  return undefined
-}
-
-function isAbort(error: unknown): boolean {
-  return (error as Error | undefined)?.name === 'AbortError'
+  return /ZodError$/.test(name)
+    ? new UnusableAnswerError('Malformed MCP message: not JSON-RPC 2.0')
+    : undefined
 }
 
 /** Whether no connection was established, so that the call cannot have reached the server. */

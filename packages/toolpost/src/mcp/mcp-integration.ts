@@ -8,9 +8,9 @@ import { quietly } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Catalog } from './catalog.ts'
-import { describeFailure, describeLogin } from './failure-report.ts'
+import { countOf, describeFailure } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
-import { type Change, McpServer } from './mcp-server.ts'
+import { type Change, fieldsOf, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
 import { checkServerEntry, type ServerEntry } from './server-entry.ts'
@@ -150,15 +150,14 @@ export class McpIntegration {
    */
   async tried(name?: string): Promise<void> {
     const asked = this.#servers.filter(server => name === undefined || server.name === name)
-    await Promise.all(asked.map(each => this.#triedOnce(each)))
-  }
-
-  /** Reports a failure immediately, however long the other servers take. */
-  async #triedOnce(server: McpServer): Promise<void> {
-    await Promise.race([server.tried(), this.ready(server.name)])
-    const { failure, state } = server
-    if (state === 'starting' && failure)
-      this.#report(server, failure, Math.max(1, server.status().attempts - 1))
+    await Promise.all(
+      asked.map(async server => {
+        await Promise.race([server.tried(), this.ready(server.name)])
+        const { failure, state } = server
+        if (state === 'starting' && failure)
+          this.#report(server, failure, Math.max(1, server.status().attempts - 1))
+      }),
+    )
   }
 
   /** Every server, in the order of the configuration. */
@@ -222,20 +221,19 @@ export class McpIntegration {
   }
 
   #report(server: McpServer, failure: ServerFailure, attempts: number): void {
-    const what = {
+    const tools = this.#tools?.getTools() ?? []
+    const report = describeFailure({
       server: server.name,
       entry: server.entry,
       attempts,
-      cause: failure.cause,
-      stderr: failure.stderr,
-      localTools: this.#localTools(),
+      failure,
+      localTools: tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name),
       othersReady: this.#servers.some(
         other => other !== server && (other.state === 'ready' || other.state === 'starting'),
       ),
-    }
-    const report = failure.needsLogin ? describeLogin(what) : describeFailure(what)
-    if (failure.needsLogin) server.log.needsLogin(failure)
-    else server.log.failed(failure, attempts, report)
+    })
+    const fields = { attempts, ...fieldsOf(failure), report }
+    if (!failure.needsLogin) server.logger.error(fields, `MCP connection failed after ${countOf(attempts)}`)
     this.#tell(report)
   }
 
@@ -244,11 +242,6 @@ export class McpIntegration {
       () => this.#options.onReport?.(report),
       error => this.#logger.warn({ error: describeError(error) }, 'onReport failed'),
     )
-  }
-
-  #localTools(): string[] {
-    const tools = this.#tools?.getTools() ?? []
-    return tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
   }
 }
 

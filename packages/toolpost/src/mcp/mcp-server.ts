@@ -1,6 +1,8 @@
 import type { Logger } from '../logging/logger.ts'
+import { RateLimitedLog } from '../logging/rate-limit.ts'
+import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { Clock, Timer } from '../runtime/clock.ts'
-import type { Sample } from '../tools/caller.ts'
+import type { Requester, Sample } from '../tools/caller.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { isTask } from './call-result.ts'
@@ -13,16 +15,14 @@ import {
   RECONNECT_MAX_DELAY_MS,
   RUNNER_CONNECT_TIMEOUT_MS,
   STABLE_AFTER_MS,
-  STDERR_TOLD_EVERY_MS,
 } from './limits.ts'
 import { MessageLog } from './message-log.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
 import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
-import { ServerLog } from './server-log.ts'
 import { type OfferEvents, ServerOffers } from './server-offers.ts'
 import { ServerRequests } from './server-requests.ts'
-import { secretsOf, shownTarget } from './server-secrets.ts'
+import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { ServerTools } from './server-tools.ts'
 import { cancelTask, onTaskChange, taskOf } from './tasks.ts'
@@ -66,19 +66,23 @@ const STATES: Record<ServerState, Partial<Record<Event, ServerState>>> = {
 }
 
 const MAX_CAPABILITIES = 20
+/** How often a server's status is reported while it writes to stderr. */
+const STDERR_TOLD_EVERY_MS = 1_000
+/** Maps the levels of MCP, which are those of syslog, to ours. */
+const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' } as const
 
 /** One configured server, for as long as the program runs. Nothing that happens to it affects another server. */
 export class McpServer {
   readonly name: string
   readonly entry: ServerEntry
-  readonly log: ServerLog
+  readonly logger: Logger
   readonly messages = new MessageLog()
   /** Answers its own requests. */
   readonly requests: ServerRequests
   /** What it offers besides tools. */
   readonly offers: ServerOffers
   state: ServerState = 'starting'
-  /** The current connection, if any. A plain field, because every call reads it. */
+  /** The current connection, if any. */
   connection: Connection | undefined
   failure: ServerFailure | undefined
   /** The server that replaced this one, if any. */
@@ -86,6 +90,9 @@ export class McpServer {
   readonly #options: McpServerOptions
   readonly #tools: ServerTools
   readonly #connectionOptions: ConnectionOptions
+  /** For events a server can cause as often as it likes. */
+  readonly #limited: RateLimitedLog
+  #junkLines = 0
   /** A connection that takes no more calls, but still has some pending. */
   #retiring: Connection | undefined
   #isClosed = false
@@ -104,8 +111,6 @@ export class McpServer {
   #wasReady = false
   /** Consecutive connections that ended soon, without being used: each makes the next one wait longer. */
   #shortLives = 0
-  /** Quick attempts that were left out because they would be pointless. */
-  #skipped = 0
   /** The server's Retry-After. */
   #askedMs = 0
   #startedAt = 0
@@ -119,34 +124,25 @@ export class McpServer {
     this.name = name
     this.entry = entry
     this.#options = options
-    this.log = new ServerLog(logger, name, clock)
+    this.logger = logger.child({ server: name })
+    this.#limited = new RateLimitedLog(this.logger, { clock })
     this.#tools = new ServerTools(this, options, () => options.onChange(this, 'tools'))
     this.offers = new ServerOffers(this, options.offers)
-    const onRefused = (reason: string) => this.log.problem(reason)
+    const onRefused = (reason: string) => this.problem(reason)
     this.requests = new ServerRequests({ server: name, entry, sample, onRefused })
     this.#connectionOptions = {
       entry,
       login,
       requests: this.requests,
-      secrets: secretsOf(entry),
       messages: this.messages,
       memory: {},
       events: {
         lost: failure => this.#onLost(failure),
-        notification: (method, params, from) => {
-          if (method === 'notifications/tools/list_changed') this.#tools.refresh()
-          else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
-          else if (method === 'notifications/tasks') onTaskChange(this, params.taskId)
-          else this.offers.notice(method, params, from)
-        },
+        notification: (method, params, from) => this.#onNotification(method, params, from),
         stderr: () => this.#onStderr(),
-        junk: line => this.log.junk(line),
-        stray: ({ id, result }, isLate) => {
-          this.log.stray(id, isLate)
-          // Nobody waits for its result.
-          if (isLate && isTask(result) && this.connection) cancelTask(this.connection, taskOf(result).id)
-        },
-        problem: message => this.log.problem(message),
+        junk: line => this.#onJunk(line),
+        stray: (message, isLate) => this.#onStray(message, isLate),
+        problem: message => this.problem(message),
       },
     }
   }
@@ -173,8 +169,7 @@ export class McpServer {
   unavailable(cause?: string): ToolFailureError {
     if (this.successor && cause === undefined) return this.successor.unavailable()
     const failure = this.failure ?? failureWith('it is not connected')
-    const details = { ...failure, ...(cause && { cause }), server: this.name, nextAttemptAt: this.#nextAt }
-    return unavailable(details)
+    return unavailable(this.name, cause === undefined ? failure : { ...failure, cause }, this.#nextAt)
   }
 
   status(): ServerStatus {
@@ -186,18 +181,16 @@ export class McpServer {
       attempts: this.#number,
       tools: this.#tools.names(),
       error: isReady ? undefined : failure?.cause,
-      stderr: connection?.stderr() ?? failure?.stderr ?? '',
+      stderr: connection?.stderr ?? failure?.stderr ?? '',
       exitCode: failure?.exitCode ?? null,
       pid: connection?.pid,
-      junkLines: this.log.junkLines,
+      junkLines: this.#junkLines,
       nextAttemptAt: this.#nextAt,
       readyAfterMs: this.#readyAfterMs,
       protocolVersion: connection?.protocolVersion,
       info: this.offers.info,
       target: shownTarget(this.entry),
-      ...(connection && {
-        capabilities: Object.keys(connection.about.capabilities).slice(0, MAX_CAPABILITIES),
-      }),
+      ...(connection && { capabilities: Object.keys(connection.capabilities).slice(0, MAX_CAPABILITIES) }),
       ...(isReady ? { readySince: this.#readySince } : { hint: hintFor(this.name, this.entry) }),
     }
   }
@@ -209,16 +202,16 @@ export class McpServer {
 
   /** Closes the connection until it is restarted. Its tools stay, and say why they are unavailable. */
   async stop(): Promise<void> {
-    this.log.logger.info({}, 'Stopping MCP server')
+    this.logger.info({}, 'Stopping MCP server')
     await this.#end('stopped', 'it was stopped')
   }
 
   /** Closes the connection and opens a new one. Resolves when that has succeeded or failed. */
   async restart(): Promise<void> {
-    this.log.logger.info({}, 'Restarting MCP server')
+    this.logger.info({}, 'Restarting MCP server')
     await this.#end('lost', 'it is being restarted')
     if (this.#isClosed) return
-    this.#shortLives = this.#askedMs = this.#skipped = 0
+    this.#shortLives = this.#askedMs = 0
     const connected = this.start()
     // A server that was ready before is retried forever, so only its first attempt is awaited.
     await (this.#wasReady ? this.#attempt : connected)
@@ -242,17 +235,33 @@ export class McpServer {
     this.offers.forget()
   }
 
+  /** Logs a problem outside any call. */
+  problem(message: string): void {
+    const fields = { problem: safeText(message) }
+    this.#limited.write('warn', 'MCP connection problems', () => [fields, 'MCP connection problem'])
+  }
+
+  /** Logs what the server logs through the protocol, at its own level. */
+  message(level: string, data: unknown): void {
+    const ours = Object.hasOwn(LEVELS, level) ? LEVELS[level as keyof typeof LEVELS] : 'error'
+    this.#limited.write(ours, `Log messages from an MCP server (${ours})`, () => {
+      const shown = safeValue(data)
+      const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? '')
+      return [{ data: shown }, `MCP server: ${safeText(text)}`]
+    })
+  }
+
   async #end(event: Event, cause: string): Promise<void> {
     const connection = this.connection ?? this.#retiring
     this.connection = this.#retiring = undefined
-    this.failure = { ...failureWith(cause), stderr: connection?.stderr() ?? '' }
+    this.failure = { ...failureWith(cause), stderr: connection?.stderr ?? '' }
     this.#round++
     this.#wakeUp()
     this.#become(event)
     this.#opening?.abort(new Error(cause))
     await Promise.all([connection?.close(), this.#running])
     clearTimeout(this.#stderrTimer)
-    this.log.close()
+    this.#limited.close()
   }
 
   #become(event: Event): void {
@@ -264,11 +273,41 @@ export class McpServer {
     this.#options.onChange(this, 'server')
   }
 
+  #onNotification(method: string, params: Readonly<Record<string, unknown>>, from?: Requester): void {
+    if (method === 'notifications/tools/list_changed') this.#tools.refresh()
+    else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
+    else if (method === 'notifications/tasks') onTaskChange(this, params.taskId)
+    else this.offers.notice(method, params, from)
+  }
+
   #onStderr(): void {
     this.#stderrTimer ??= setTimeout(() => {
       this.#stderrTimer = undefined
       this.#changed()
     }, STDERR_TOLD_EVERY_MS).unref()
+  }
+
+  /** Only the first is a warning: a server that writes to the wrong stream keeps doing it. */
+  #onJunk(line: string): void {
+    const message = `MCP server wrote a non-JSON-RPC line to stdout: ${safeText(line, 200)}`
+    const level = this.#junkLines++ === 0 ? 'warn' : 'debug'
+    this.#limited.write(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
+  }
+
+  #onStray({ id, result }: Readonly<Record<string, unknown>>, isLate: boolean): void {
+    const fields = { id: safeText(JSON.stringify(id) ?? 'none') }
+    if (isLate)
+      this.#limited.write('info', 'Late responses from an MCP server', () => [
+        fields,
+        'Dropped a late response from an MCP server: the call had already ended',
+      ])
+    else
+      this.#limited.write('warn', 'Responses without a pending call', () => [
+        fields,
+        'Dropped a response from an MCP server: no pending call with this id',
+      ])
+    // Nobody waits for its result.
+    if (isLate && isTask(result) && this.connection) cancelTask(this.connection, taskOf(result).id)
   }
 
   /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. */
@@ -293,22 +332,24 @@ export class McpServer {
     }
   }
 
-  /** Returns the number of the attempt to continue from. */
+  /** Returns the number of the attempt to continue from: quick retries of a program that is missing are pointless. */
   #onMissed(failure: ServerFailure, attempt: number, settle: () => void): number {
-    const isLast = !this.#wasReady && (failure.isPermanent || attempt >= this.#options.attempts)
+    const { attempts, onFailed } = this.#options
+    const isLast = !this.#wasReady && (failure.isPermanent || attempt >= attempts)
     if (!isLast && this.#wasReady) this.#become('lost')
     else if (!isLast) this.#changed()
     else if (this.state !== 'failed') {
       // Reported once, not again while it keeps failing.
       this.#become('gaveUp')
-      this.#options.onFailed(this, failure, attempt)
+      onFailed(this, failure, attempt)
       settle()
     }
-    this.log.attemptFailed(failure, attempt, this.#delayBefore(attempt + 1))
-    if (!failure.isPermanent || this.#wasReady) return attempt
-    const next = Math.max(attempt, this.#options.attempts)
-    this.#skipped += next - attempt
-    return next
+    const nextMs = this.#delayBefore(attempt + 1)
+    this.logger.warn(
+      { attempt, ...fieldsOf(failure), next_delay_ms: nextMs },
+      `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`,
+    )
+    return isLast ? Math.max(attempt, attempts) : attempt
   }
 
   /** Resolves when the login changes, or the server is restarted or closed. */
@@ -317,6 +358,7 @@ export class McpServer {
     const stop = this.#options.login?.onChange(() => this.#wakeUp())
     const woken = this.#untilWoken()
     this.#become('refused')
+    this.logger.warn(fieldsOf(failure), 'MCP server needs a login')
     this.#options.onFailed(this, failure, 0)
     settle()
     await woken
@@ -324,16 +366,18 @@ export class McpServer {
   }
 
   async #tryOnce(round: number, attempt: number): Promise<ServerFailure | undefined> {
-    const { clock } = this.#options
+    const { clock, connectTimeoutMs } = this.#options
     const controller = new AbortController()
     this.#opening = controller
-    this.log.attempt(attempt, this.#delayBefore(attempt))
+    const delayMs = this.#delayBefore(attempt)
+    this.logger.info({ attempt, delay_ms: delayMs }, `MCP connection attempt ${attempt} after ${delayMs} ms`)
     this.#become('attempt')
-    const limitMs = this.#timeLimit()
+    // A package runner may have to download the server first, and must not be killed while it does.
+    const runner = this.#wasReady ? undefined : packageRunner(this.entry)
+    const limitMs = runner ? Math.max(connectTimeoutMs, RUNNER_CONNECT_TIMEOUT_MS) : connectTimeoutMs
     const tooSlow = new Error(`no answer to the handshake within ${limitMs} ms`)
     const timers = [clock.setTimer(() => controller.abort(tooSlow), limitMs)]
-    if (limitMs > this.#options.connectTimeoutMs)
-      timers.push(clock.setTimer(() => this.#tellDownload(limitMs), this.#options.connectTimeoutMs))
+    if (runner) timers.push(clock.setTimer(() => this.#tellDownload(runner, limitMs), connectTimeoutMs))
     try {
       const connection = await Connection.open(this.#connectionOptions, controller.signal)
       await (round === this.#round ? this.#adopt(connection, attempt) : connection.close())
@@ -347,17 +391,10 @@ export class McpServer {
     }
   }
 
-  /** A package runner may have to download the server first, and must not be killed while it does. */
-  #timeLimit(): number {
-    const { connectTimeoutMs } = this.#options
-    const mayDownload = !this.#wasReady && packageRunner(this.entry) !== undefined
-    return mayDownload ? Math.max(connectTimeoutMs, RUNNER_CONNECT_TIMEOUT_MS) : connectTimeoutMs
-  }
-
-  #tellDownload(limitMs: number): void {
-    const cause = `'${packageRunner(this.entry)}' is probably downloading it (up to ${limitMs / 1_000} s)`
-    this.failure = { ...failureWith(cause), stderr: this.failure?.stderr ?? '' }
-    this.log.logger.info({ limit_ms: limitMs }, `MCP server is still starting: ${cause}`)
+  #tellDownload(runner: string, limitMs: number): void {
+    const cause = `'${runner}' is probably downloading it (up to ${limitMs / 1_000} s)`
+    this.failure = failureWith(cause)
+    this.logger.info({ limit_ms: limitMs }, `MCP server is still starting: ${cause}`)
     this.#options.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
     this.#changed()
   }
@@ -373,7 +410,8 @@ export class McpServer {
     this.offers.adopt(connection)
     this.#readySince = Date.now()
     this.#become('connected')
-    this.log.succeeded(attempt, this.#tools.names().length)
+    const fields = { attempt, tools: this.#tools.names().length }
+    this.logger.info(fields, `MCP connection succeeded on attempt ${attempt}`)
   }
 
   #onLost(failure: ServerFailure): void {
@@ -384,7 +422,7 @@ export class McpServer {
     this.connection = undefined
     this.failure = failure
     this.#become('lost')
-    this.log.lost(failure)
+    this.logger.error(fieldsOf(failure), 'MCP connection lost')
     this.#askedMs = failure.retryAfterMs ?? 0
     void this.#connect(Math.max(1, this.#shortLives))
   }
@@ -394,7 +432,7 @@ export class McpServer {
     const { clock, attempts } = this.#options
     const delayMs = this.#delayBefore(attempt)
     const isSlow = !this.#wasReady && attempt > attempts
-    this.#number = (isSlow ? attempt - 1 : attempt) - this.#skipped
+    if (!isSlow) this.#number = attempt
     this.#nextAt = delayMs > 0 ? new Date(Date.now() + delayMs).toISOString() : undefined
     this.#changed()
     if (delayMs <= 0) return undefined
@@ -417,18 +455,32 @@ export class McpServer {
   }
 
   #delayBefore(attempt: number): number {
-    return Math.max(this.#usualDelay(attempt), this.#askedMs)
-  }
-
-  #usualDelay(attempt: number): number {
     const { attempts, baseDelayMs } = this.#options
-    if (this.#wasReady) return Math.min(doubled(attempt, RECONNECT_BASE_DELAY_MS), RECONNECT_MAX_DELAY_MS)
-    if (attempt <= attempts) return doubled(attempt, baseDelayMs)
-    return Math.min(doubled(attempt - attempts + 1, FAILED_RETRY_MS), FAILED_MAX_RETRY_MS)
+    const isSlow = attempt > attempts
+    const usualMs = this.#wasReady
+      ? Math.min(doubled(attempt, RECONNECT_BASE_DELAY_MS), RECONNECT_MAX_DELAY_MS)
+      : isSlow
+        ? Math.min(doubled(attempt - attempts + 1, FAILED_RETRY_MS), FAILED_MAX_RETRY_MS)
+        : doubled(attempt, baseDelayMs)
+    return Math.max(usualMs, this.#askedMs)
   }
 }
 
 /** The delay before attempt 1, 2, 3, …: 0, base, 2 × base, … */
 function doubled(attempt: number, baseMs: number): number {
   return attempt <= 1 ? 0 : baseMs * 2 ** (attempt - 2)
+}
+
+const LOGGED_STDERR_CHARACTERS = 4_000
+
+/** A failure as log fields. */
+export function fieldsOf({ cause, stderr, exitCode, exitSignal }: ServerFailure): object {
+  return {
+    error: safeText(cause),
+    ...(exitCode !== null && { exit_code: exitCode }),
+    ...(exitSignal !== null && { exit_signal: exitSignal }),
+    ...(stderr !== '' && {
+      stderr: safeText(stderr.slice(-LOGGED_STDERR_CHARACTERS), LOGGED_STDERR_CHARACTERS),
+    }),
+  }
 }

@@ -1,20 +1,19 @@
 import { isSecretKey } from '../logging/redact.ts'
-import { plainCopy } from '../runtime/plain-value.ts'
 import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
-import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
+import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
 import type { Connection, RequestOptions } from './connection.ts'
-import { MAX_INPUT_ROUNDS, MAX_META_BYTES, PROGRESS_BURST, PROGRESS_INTERVAL_MS } from './limits.ts'
+import { MAX_INPUT_ROUNDS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
-import { RpcError, type SentRequest } from './peer.ts'
+import { RpcError } from './peer.ts'
 import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import { answersTo, type ServerRequests, URL_REQUIRED } from './server-requests.ts'
 import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 type Options = Partial<InvokeOptions>
-type Meta = Readonly<Record<string, unknown>>
+type Params = Readonly<Record<string, unknown>>
 
 const CALLER_GAVE_UP = 'The caller gave up'
 const NO_OPTIONS: Options = {}
@@ -87,50 +86,42 @@ async function callOn(
   args: object,
   options: Options,
 ): Promise<unknown> {
-  const relay = options.wantsProgress ? new ProgressRelay(options) : undefined
+  const { meta, onRequest, reportProgress } = options
+  const onProgress =
+    options.wantsProgress && reportProgress
+      ? ({ progress, total, message }: Params) =>
+          options.reportProgress?.({
+            progress: progress as number,
+            ...(typeof total === 'number' && { total }),
+            ...(typeof message === 'string' && { message }),
+          })
+      : undefined
   const send = (answers?: InputAnswers) => {
-    const { meta, onRequest } = options
-    const sent = connection.call(definition, args, {
-      answers,
-      from: options,
-      onProgress: relay?.report,
-      meta: meta && callMeta(meta),
-      onRequest,
-    })
-    return resultOf(sent, options)
+    const more = { answers, from: options, onProgress, meta: meta && callMeta(meta), onRequest }
+    const sent = connection.call(definition, args, more)
+    return untilAborted(sent.result, () => connection.cancel(sent), options)
   }
+  const first = await send()
+  connection.hasAnswered = true
+  if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
+  // From here on, the server has begun to work on it.
   try {
-    const first = await send()
-    if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
-    // From here on, the server has begun to work on it.
-    return await finish(first).catch(error => {
-      if (!(error instanceof ServerLostError)) throw error
-      throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
-    })
-  } finally {
-    relay?.flush()
-  }
-
-  async function finish(first: unknown): Promise<unknown> {
-    const { requests } = server
-    const answer = await inputRounds(first, send, {
-      requests,
-      from: options,
-      isOver: () => isAborted(options),
-    })
+    const rounds = { requests: server.requests, from: options, isOver: () => isAborted(options) }
+    const answer = await inputRounds(first, send, rounds)
     if (!isTask(answer)) return valueOfResult(answer)
     options.onTask?.()
-    const onProgress = relay?.report
-    return valueOfResult(
-      await followTask(answer, { server, connection, from: options, onProgress, signal: signalOf(options) }),
-    )
+    const signal = signalOf(options)
+    return valueOfResult(await followTask(answer, { server, connection, from: options, onProgress, signal }))
+  } catch (error) {
+    if (!(error instanceof ServerLostError)) throw error
+    throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
   }
 }
 
 /** The result of a call, until its caller gives up. */
-function resultOf({ result, cancel }: SentRequest, options: Options): Promise<unknown> {
+function untilAborted(result: Promise<unknown>, cancel: () => void, options: Options): Promise<unknown> {
   if (options.onAbort) {
-    options.onAbort(() => cancel(CALLER_GAVE_UP))
+    options.onAbort(cancel)
     return result
   }
   // For callers other than the executor.
@@ -138,7 +129,7 @@ function resultOf({ result, cancel }: SentRequest, options: Options): Promise<un
   if (!signal) return result
   return new Promise((resolve, reject) => {
     const giveUp = () => {
-      cancel(CALLER_GAVE_UP)
+      cancel()
       reject(signal.reason)
     }
     if (signal.aborted) return giveUp()
@@ -206,53 +197,17 @@ export async function inputRounds(
 
 /** Prefixes reserved by MCP: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */
 const RESERVED = /^(?:[^./]+\.)?(?:modelcontextprotocol|mcp)[./]/
-const META_LIMITS = { maxDepth: 50, maxEntries: 1_000, maxValues: 1_000, maxBytes: MAX_META_BYTES }
+const MAX_META_BYTES = 16 * 1024
 
 /**
  * The `_meta` for a server: the trace context, and whatever the caller passed for the server, if it is small. Leaves out the
  * protocol's own keys, which apply to one connection only, and keys that look like secrets.
  */
-function callMeta(meta: Meta): Meta | undefined {
-  const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined)) as Meta | undefined
-  const keys = Object.keys(meta).filter(key => {
-    if (key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key)) return false
-    return !RESERVED.test(key) && !isSecretKey(key)
-  })
-  if (keys.length === 0) return trace
-  const given = Object.fromEntries(keys.map(key => [key, meta[key]]))
-  const { value, bytes, isComplete } = plainCopy(given, META_LIMITS)
-  return isComplete && bytes <= MAX_META_BYTES ? { ...(value as Meta), ...trace } : trace
-}
-
-/** Passes on the progress of a call: every update at first, then the latest at intervals, and always the last. */
-class ProgressRelay {
-  readonly #options: Options
-  #passedOn = 0
-  #latest: Progress | undefined
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(options: Options) {
-    this.#options = options
-  }
-
-  readonly report = (params: Readonly<Record<string, unknown>>): void => {
-    const { progress, total, message } = params
-    const update = {
-      progress: progress as number,
-      ...(typeof total === 'number' && { total }),
-      ...(typeof message === 'string' && { message }),
-    }
-    if (this.#passedOn++ < PROGRESS_BURST) return this.#options.reportProgress?.(update)
-    this.#latest = update
-    this.#timer ??= setTimeout(() => this.flush(), PROGRESS_INTERVAL_MS).unref()
-  }
-
-  /** Passes on the update being held back. */
-  flush(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const latest = this.#latest
-    this.#latest = undefined
-    if (latest) this.#options.reportProgress?.(latest)
-  }
+function callMeta(meta: Params): Params | undefined {
+  const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined)) as Params | undefined
+  const isOwn = (key: string) =>
+    key !== 'progressToken' && !TRACE_KEYS.includes(key) && !RESERVED.test(key) && !isSecretKey(key)
+  const own = Object.fromEntries(Object.entries(meta).filter(([key]) => isOwn(key)))
+  const { length } = JSON.stringify(own)
+  return length > 2 && length <= MAX_META_BYTES ? { ...own, ...trace } : trace
 }

@@ -1,5 +1,5 @@
 import { cleaner } from '../logging/safe-value.ts'
-import { type Cleaner, plainCopy } from '../runtime/plain-value.ts'
+import { plainCopy } from '../runtime/plain-value.ts'
 
 /** A JSON-RPC message between Toolpost and a server. */
 export interface LoggedMessage {
@@ -22,17 +22,17 @@ interface Kept {
   at: number
   direction: LoggedMessage['direction']
   message: { method?: string; id?: string | number; error?: unknown }
-  bytes: number | undefined
+  bytes: number
 }
 
 const KEPT_MESSAGES = 500
 const SHOWN_BYTES = 16 * 1024
-/** A progress token is none. */
-const CLEANER: Cleaner = {
+const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxBytes: SHOWN_BYTES, maxValues: 2_000 }
+/** A progress token is no secret. */
+const CLEANER: typeof cleaner = {
   ...cleaner,
   secret: (key, value) => (key === 'progressToken' ? undefined : cleaner.secret(key, value)),
 }
-const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxBytes: SHOWN_BYTES, maxValues: 2_000 }
 
 /**
  * The last messages of a server. Every message passes here, so it is only referred to, and made presentable when somebody
@@ -42,66 +42,46 @@ export class MessageLog {
   readonly #ring: Kept[] = []
   #seq = 0
 
-  add(direction: LoggedMessage['direction'], given: object, bytes?: number): void {
+  add(
+    direction: LoggedMessage['direction'],
+    given: object,
+    bytes: number = JSON.stringify(given).length,
+  ): void {
     const seq = ++this.#seq
-    const isLarge = bytes === undefined ? sizeUpTo(given) > SHOWN_BYTES : bytes > SHOWN_BYTES
-    const message = (isLarge ? plainCopy(given, LIMITS).value : given) as Kept['message']
-    const size = bytes ?? (isLarge ? JSON.stringify(given).length : undefined)
-    this.#ring[seq % KEPT_MESSAGES] = { seq, at: Date.now(), direction, message, bytes: size }
+    const message = (bytes > SHOWN_BYTES ? plainCopy(given, LIMITS).value : given) as Kept['message']
+    this.#ring[seq % KEPT_MESSAGES] = { seq, at: Date.now(), direction, message, bytes }
   }
 
   /** Those with a higher number than `after`, oldest first. */
   read({ after = 0 }: { after?: number | undefined } = {}): LoggedMessage[] {
     const all = this.#ring.filter(each => each !== undefined).sort((a, b) => a.seq - b.seq)
-    const requests = new Map<string, number>()
-    const shown: LoggedMessage[] = []
-    for (const kept of all) {
-      const { method, id } = kept.message
+    const askedAt = new Map<string, number>()
+    return all.flatMap(kept => {
+      const { seq, at, direction, message, bytes } = kept
+      const { method, id } = message
+      const kind = kindOf(message)
       // Both sides number their requests.
-      const isRequest = method !== undefined && id !== undefined
-      const asker = isRequest === (kept.direction === 'sent') ? 'ours' : 'theirs'
-      if (isRequest) requests.set(`${asker} ${id}`, kept.at)
-      const askedAt = isRequest ? undefined : requests.get(`${asker} ${id}`)
-      if (kept.seq > after) shown.push(show(kept, method === undefined ? askedAt : undefined))
-    }
-    return shown
-  }
-}
-
-function show({ seq, at, direction, message, bytes }: Kept, askedAt: number | undefined): LoggedMessage {
-  const { method, id } = message
-  const copy = plainCopy(message, { ...LIMITS, cleaner: CLEANER })
-  return {
-    seq,
-    time: new Date(at).toISOString(),
-    direction,
-    kind: kindOf(message),
-    ...(method !== undefined && { method }),
-    ...(id !== undefined && { id }),
-    ...(askedAt !== undefined && { duration_ms: at - askedAt }),
-    bytes: bytes ?? copy.bytes,
-    message: copy.value,
+      const isOurs = (kind === 'request') === (direction === 'sent')
+      if (kind === 'request') askedAt.set(`${isOurs} ${id}`, at)
+      const began = kind === 'response' || kind === 'error' ? askedAt.get(`${isOurs} ${id}`) : undefined
+      if (seq <= after) return []
+      const shown: LoggedMessage = {
+        seq,
+        time: new Date(at).toISOString(),
+        direction,
+        kind,
+        ...(method !== undefined && { method }),
+        ...(id !== undefined && { id }),
+        ...(began !== undefined && { duration_ms: at - began }),
+        bytes,
+        message: plainCopy(message, { ...LIMITS, cleaner: CLEANER }).value,
+      }
+      return [shown]
+    })
   }
 }
 
 function kindOf({ method, id, error }: Kept['message']): LoggedMessage['kind'] {
   if (method !== undefined) return id === undefined ? 'notification' : 'request'
   return error === undefined ? 'response' : 'error'
-}
-
-/** The approximate size of a message; stops counting when it is large. */
-function sizeUpTo(message: object): number {
-  let size = 0
-  const waiting: unknown[] = [message]
-  while (waiting.length > 0 && size <= SHOWN_BYTES) {
-    const value = waiting.pop()
-    size += typeof value === 'string' ? value.length : 8
-    if (typeof value !== 'object' || value === null) continue
-    for (const key in value) {
-      size += key.length
-      waiting.push((value as Record<string, unknown>)[key])
-      if (size > SHOWN_BYTES) break
-    }
-  }
-  return size
 }

@@ -50,7 +50,7 @@ export interface PeerOptions {
   /** The requests that are answered; any other gets "method not found". */
   methods?: Readonly<Record<string, Method>>
   /** Receives every notification except the cancellation and the progress of pending requests. */
-  onNotification?(method: string, params: Params, extra: unknown): void
+  onNotification?(method: string, params: Params): void
   /** A response without a pending request; `isLate` if that was cancelled. */
   onStray?(message: Params, isLate: boolean): void
   /** An error outside any request. */
@@ -66,6 +66,8 @@ export interface RequestOptions {
   meta?: Params | undefined
   /** Passed to the transport, for example headers. */
   send?: TransportSendOptions | undefined
+  /** Whatever the request is made for; see `pending`. */
+  from?: unknown
 }
 
 /** A request of ours that was sent. */
@@ -73,35 +75,35 @@ export interface SentRequest {
   readonly id: number
   /** Rejects with an RpcError, or with what ended the connection. Never settles once cancelled. */
   readonly result: Promise<unknown>
-  /** Tells the other side that the result is no longer wanted. */
-  cancel(reason?: string): void
 }
 
 interface Pending {
   resolve(result: unknown): void
   reject(error: unknown): void
-  onProgress: ((params: Params) => void) | undefined
-  stream: AbortController | undefined
+  readonly onProgress: RequestOptions['onProgress']
+  readonly stream: AbortController | undefined
+  readonly from: unknown
 }
 
 /** How many cancelled requests are remembered, to recognize their late responses. */
 const REMEMBERED = 10_000
-const CLOSED = 'Connection closed'
 
 export class Peer {
   /** Sent in the `_meta` of every request and notification: protocol 2026-07-28 has no session to remember it. */
   envelope: Params | undefined
-  readonly transport: Transport
+  /** Our requests that are waiting for their response. */
+  readonly pending = new Map<number, Pending>()
+  readonly #transport: Transport
   readonly #options: PeerOptions
-  readonly #pending = new Map<number, Pending>()
   readonly #cancelled = new Set<number>()
   readonly #incoming = new Map<RequestId, AbortController>()
+  #onIdle: (() => void)[] = []
   #nextId = 1
   #closed: Error | undefined
 
   /** Attaches to a transport; `start()` it afterwards. */
   constructor(transport: Transport, options: PeerOptions = {}) {
-    this.transport = transport
+    this.#transport = transport
     this.#options = options
     transport.onmessage = (message, extra) => this.#receive(message as unknown as Params, extra)
     transport.onerror = error => options.onError?.(error)
@@ -109,45 +111,47 @@ export class Peer {
   }
 
   start(): Promise<void> {
-    return this.transport.start()
+    return this.#transport.start()
   }
 
   close(): Promise<void> {
-    return this.transport.close()
+    return this.#transport.close()
   }
 
-  /** How many requests of ours are waiting for their response. */
-  get pending(): number {
-    return this.#pending.size
+  /** Resolves as soon as none of our requests is pending. */
+  async idle(): Promise<void> {
+    if (this.pending.size > 0) await new Promise<void>(resolve => this.#onIdle.push(resolve))
   }
 
   /** Sends a request. Prefer `request` unless the caller cancels without a signal. */
-  send(method: string, params: object = {}, { onProgress, meta, send }: RequestOptions = {}): SentRequest {
+  send(
+    method: string,
+    params: object = {},
+    { onProgress, meta, send, from }: RequestOptions = {},
+  ): SentRequest {
     const id = this.#nextId++
-    const own = onProgress ? { ...meta, progressToken: id } : meta
-    const stream = this.#closesStreams ? new AbortController() : undefined
+    // Over HTTP, protocol 2026-07-28 cancels a request by closing its stream.
+    const closesStream = this.envelope !== undefined && this.#transport.hasPerRequestStream === true
+    const stream = closesStream ? new AbortController() : undefined
     const result = new Promise<unknown>((resolve, reject) => {
       if (this.#closed) return reject(this.#closed)
-      this.#pending.set(id, { resolve, reject, onProgress, stream })
-      const options = stream ? { ...send, requestSignal: stream.signal } : send
-      this.#write({ jsonrpc: '2.0', id, method, params: this.#withMeta(params, own) }, options, error =>
-        this.fail(id, error),
-      )
+      this.pending.set(id, { resolve, reject, onProgress, stream, from })
+      const own = onProgress ? { ...meta, progressToken: id } : meta
+      const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
+      this.#transport
+        .send(message, stream ? { ...send, requestSignal: stream.signal } : send)
+        .catch(error => this.fail(id, error))
     })
-    return { id, result, cancel: reason => this.#cancel(id, reason) }
+    return { id, result }
   }
 
   /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
   async request(method: string, params?: object, options: RequestOptions = {}): Promise<unknown> {
     const { signal } = options
     signal?.throwIfAborted()
-    const { id, result, cancel } = this.send(method, params, options)
+    const { id, result } = this.send(method, params, options)
     if (!signal) return result
-    const onAbort = () => {
-      const pending = this.#pending.get(id)
-      cancel('The caller gave up')
-      pending?.reject(signal.reason)
-    }
+    const onAbort = () => this.cancel(id)?.reject(signal.reason)
     signal.addEventListener('abort', onAbort)
     try {
       return await result
@@ -160,50 +164,39 @@ export class Peer {
   async notify(method: string, params: object = {}, options?: TransportSendOptions): Promise<void> {
     if (this.#closed) return
     const message = { jsonrpc: '2.0' as const, method, params: this.#withMeta(params, undefined) }
-    await this.transport.send(message, options).catch(error => this.#options.onError?.(error))
+    await this.#transport.send(message, options).catch(error => this.#options.onError?.(error))
+  }
+
+  /** Tells the other side that a result is no longer wanted; returns the request if it was pending. */
+  cancel(id: number): Pending | undefined {
+    const pending = this.#take(id)
+    if (!pending) return undefined
+    this.#cancelled.add(id)
+    const [oldest] = this.#cancelled
+    if (this.#cancelled.size > REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest)
+    if (pending.stream) pending.stream.abort()
+    else void this.notify('notifications/cancelled', { requestId: id, reason: 'The caller gave up' })
+    return pending
   }
 
   /** Rejects one pending request, or all of them; returns how many. */
-  fail(id: RequestId | undefined, error: unknown): number {
-    const ids = id === undefined ? [...this.#pending.keys()] : [Number(id)]
-    return ids.filter(each => {
-      const pending = this.#pending.get(each)
-      this.#pending.delete(each)
-      pending?.reject(error)
-      return pending !== undefined
-    }).length
+  fail(id: number | undefined, error: unknown): number {
+    const ids = id === undefined ? [...this.pending.keys()] : [id]
+    const failed = ids.map(each => this.#take(each)).filter(each => each !== undefined)
+    for (const pending of failed) pending.reject(error)
+    return failed.length
   }
 
-  isPending(id: RequestId): boolean {
-    return this.#pending.has(Number(id))
-  }
-
-  /** Over HTTP, protocol 2026-07-28 cancels a request by closing its stream. */
-  get #closesStreams(): boolean {
-    return this.envelope !== undefined && this.transport.hasPerRequestStream === true
+  #take(id: number): Pending | undefined {
+    const pending = this.pending.get(id)
+    this.pending.delete(id)
+    if (this.pending.size === 0 && this.#onIdle.length > 0) for (const tell of this.#onIdle.splice(0)) tell()
+    return pending
   }
 
   #withMeta(params: object, meta: Params | undefined): Record<string, unknown> {
     if (!meta && !this.envelope) return params as Record<string, unknown>
     return { ...params, _meta: { ...(params as { _meta?: object })._meta, ...meta, ...this.envelope } }
-  }
-
-  #write(message: object, options: TransportSendOptions | undefined, onError: (error: Error) => void): void {
-    try {
-      this.transport.send(message as JSONRPCMessage, options).catch(onError)
-    } catch (error) {
-      onError(error as Error)
-    }
-  }
-
-  #cancel(id: number, reason: string | undefined): void {
-    const pending = this.#pending.get(id)
-    if (!this.#pending.delete(id)) return
-    this.#cancelled.add(id)
-    const [oldest] = this.#cancelled
-    if (this.#cancelled.size > REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest)
-    if (pending?.stream) pending.stream.abort()
-    else void this.notify('notifications/cancelled', { requestId: id, ...(reason && { reason }) })
   }
 
   #receive(message: Params, extra: unknown): void {
@@ -213,22 +206,22 @@ export class Peer {
     else if (typeof id === 'string' || typeof id === 'number') void this.#answer(id, method, params, extra)
     else if (method === 'notifications/cancelled' && this.#onCancelled(params)) return
     else if (method !== 'notifications/progress' || !this.#onProgress(params))
-      this.#options.onNotification?.(method, params, extra)
+      this.#options.onNotification?.(method, params)
   }
 
   #onResponse(message: Params): void {
-    const id = numberOf(message.id)
-    const pending = this.#pending.get(id)
+    // Our ids are numbers; some servers send them back as text.
+    const id = typeof message.id === 'string' ? Number(message.id) : (message.id as number)
+    const pending = this.#take(id)
     if (!pending) return this.#options.onStray?.(message, this.#cancelled.delete(id))
-    this.#pending.delete(id)
     const { error } = message
     if (error === undefined || error === null) pending.resolve(message.result)
     else pending.reject(rpcErrorOf(error))
   }
 
   #onProgress(params: Params): boolean {
-    const token = numberOf(params.progressToken)
-    const pending = this.#pending.get(token)
+    const token = Number(params.progressToken ?? Number.NaN)
+    const pending = this.pending.get(token)
     if (pending && typeof params.progress === 'number') pending.onProgress?.(params)
     return pending !== undefined || this.#cancelled.has(token)
   }
@@ -242,48 +235,43 @@ export class Peer {
   async #answer(id: RequestId, method: string, params: Params, extra: unknown): Promise<void> {
     const controller = new AbortController()
     this.#incoming.set(id, controller)
-    const answer = await this.#call(
-      method,
-      params,
-      this.#incomingRequest(id, method, params, controller, extra),
-    )
+    const { methods = {} } = this.#options
+    let answer: object
+    try {
+      const known = Object.hasOwn(methods, method) ? methods[method] : undefined
+      if (!known) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
+      const request = this.#incomingRequest(id, method, params, controller.signal, extra)
+      answer = { result: (await known(params, request)) ?? {} }
+    } catch (error) {
+      answer = { error: errorOf(error) }
+    }
     // A reused id belongs to the newer request.
     if (this.#incoming.get(id) === controller) this.#incoming.delete(id)
     if (controller.signal.aborted || this.#closed) return
-    this.#write({ jsonrpc: '2.0', id, ...answer }, { relatedRequestId: id }, error => {
-      this.#options.onError?.(error)
-    })
-  }
-
-  async #call(method: string, params: Params, request: IncomingRequest): Promise<object> {
-    const methods = this.#options.methods ?? {}
-    try {
-      const answer = Object.hasOwn(methods, method) ? methods[method] : undefined
-      if (!answer) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
-      return { result: (await answer(params, request)) ?? {} }
-    } catch (error) {
-      return { error: errorOf(error) }
-    }
+    const message = { jsonrpc: '2.0', id, ...answer } as JSONRPCMessage
+    await this.#transport
+      .send(message, { relatedRequestId: id })
+      .catch(error => this.#options.onError?.(error))
   }
 
   #incomingRequest(
     id: RequestId,
     method: string,
     { _meta }: Params,
-    { signal }: AbortController,
+    signal: AbortSignal,
     extra: unknown,
   ): IncomingRequest {
     const send = { relatedRequestId: id }
     const token = isRecord(_meta) ? _meta.progressToken : undefined
+    const notify = (name: string, params?: object) => void this.notify(name, params, send)
     return {
       id,
       method,
       signal,
       extra,
-      notify: (name, params) => void this.notify(name, params, send),
+      notify,
       progress: params => {
-        const given = { ...params, progressToken: token }
-        if (token !== undefined) void this.notify('notifications/progress', given, send)
+        if (token !== undefined) notify('notifications/progress', { ...params, progressToken: token })
       },
       request: (name, params, options) => this.request(name, params, { ...options, send }),
     }
@@ -291,16 +279,11 @@ export class Peer {
 
   #onClose(): void {
     if (this.#closed) return
-    this.#closed = new Error(CLOSED)
+    this.#closed = new Error('Connection closed')
     const error = this.#options.onClose?.() ?? this.#closed
     for (const controller of this.#incoming.values()) controller.abort(error)
     this.fail(undefined, error)
   }
-}
-
-/** Our ids are numbers; some servers send them back as text. */
-function numberOf(id: unknown): number {
-  return typeof id === 'number' || typeof id === 'string' ? Number(id) : Number.NaN
 }
 
 /** A thrown error as it is sent. The errors of the MCP SDK have their code in `code`. */

@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasProcessGroups } from '../runtime/platform.ts'
-import { GROUP_CHECK_MS, GROUP_GRACE_MS } from './limits.ts'
 
 /*
  * Every server runs in a process group of its own, so that whatever it starts ends with it. Daemons that leave the group on
  * purpose are left alone.
  */
+
+/** How long children that outlive their server may take to exit after each signal, and how often that is checked. */
+const GROUP_GRACE_MS = 300
+const GROUP_CHECK_MS = 10
 
 /** The groups of running servers, by the id of their leader. */
 const groups = new Set<number>()
@@ -64,13 +67,7 @@ sleep 1
 for group in $all; do kill -s KILL -- "-$group"; done
 `
 
-interface Watchdog {
-  stdin: Writable
-  /** Ends it; resolves when it has exited. */
-  end(): Promise<void>
-}
-
-let watchdog: Watchdog | undefined
+let watchdog: ReturnType<typeof startWatchdog>
 
 /** Tells the watchdog which groups there are. It is started with the first one; resolves when it has ended with the last. */
 async function watch(): Promise<void> {
@@ -86,7 +83,7 @@ async function watch(): Promise<void> {
 }
 
 /** Best effort: without file handles there is none. */
-function startWatchdog(): Watchdog | undefined {
+function startWatchdog(): { stdin: Writable; end(): Promise<void> } | undefined {
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'toolpost-watchdog'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // Signals that a terminal sends to this program's group must not reach it.

@@ -17,6 +17,8 @@ interface CommonEntry {
   exclude?: readonly string[] | undefined
   /** The longest message it may send: a line, an event or a body. 10 MB if left out. */
   maxLineBytes?: number | undefined
+  /** What to check first if the server does not start. */
+  hint?: string | undefined
   /** By tool: sentences that call it without a model. */
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
   /** Folders the server is told to work in: paths or `file:` URIs. */
@@ -68,17 +70,11 @@ const RUNNERS: Readonly<Record<string, readonly string[] | undefined>> = {
 }
 
 /** The program that may have to download the server first, if it is started by one. */
-export function packageRunner({
-  command,
-  args = [],
-}: ServerEntry & { args?: readonly string[] | undefined }): string | undefined {
-  const name =
-    command
-      ?.split(/[/\\]/)
-      .at(-1)
-      ?.replace(/\.(?:cmd|exe)$/i, '') ?? ''
-  if (!Object.hasOwn(RUNNERS, name)) return undefined
-  const words = RUNNERS[name]
+export function packageRunner(entry: ServerEntry): string | undefined {
+  if (isHttp(entry)) return undefined
+  const { command, args = [] } = entry
+  const name = command.replace(/^.*[/\\]|\.(?:cmd|exe)$/gi, '')
+  const words = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : []
   return !words || args.some(arg => words.includes(arg)) ? name : undefined
 }
 

@@ -1,8 +1,6 @@
 import { safeText } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
-import { STDERR_SHOWN_CHARACTERS } from './limits.ts'
-import { lastLines } from './stderr-tail.ts'
 
 /** How a connection ended, or why it was never established. */
 export interface ServerFailure {
@@ -74,18 +72,17 @@ export function tooLong(maxBytes: number, bytes?: number): string {
   return `is ${bytes === undefined ? '' : `${bytes} bytes long, `}over the limit of ${maxBytes} bytes (maxLineBytes)`
 }
 
-export interface Unavailability extends ServerFailure {
-  server: string
-  /** ISO time of the next attempt to reach it, if there is one. */
-  nextAttemptAt: string | undefined
-}
+const SHOWN_STDERR_CHARACTERS = 2_000
 
 /** The error of a call to an unavailable server, with details for fixing it. */
-export function unavailable(given: Unavailability): ToolFailureError {
-  const { server, cause, stderr, exitCode, exitSignal, nextAttemptAt, retryAfterMs } = given
+export function unavailable(
+  server: string,
+  { cause, stderr, exitCode, exitSignal, retryAfterMs }: ServerFailure,
+  nextAttemptAt: string | undefined,
+): ToolFailureError {
   const details = {
     server,
-    stderr: lastLines(stderr, STDERR_SHOWN_CHARACTERS),
+    stderr: lastLines(stderr, SHOWN_STDERR_CHARACTERS),
     exitCode,
     ...(exitSignal !== null && { exitSignal }),
     ...(nextAttemptAt !== undefined && { nextAttemptAt }),
@@ -94,6 +91,13 @@ export function unavailable(given: Unavailability): ToolFailureError {
     diagnosis: { details },
     retryAfterMs,
   })
+}
+
+/** The last lines of `text`, at most `maxCharacters`, starting with a whole line if possible. */
+export function lastLines(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text
+  const tail = text.slice(-maxCharacters)
+  return `… ${tail.slice(tail.indexOf('\n') + 1)}`
 }
 
 /** The message of an error and its causes, for people: short, on one line, without secrets. */
@@ -108,19 +112,10 @@ export function describeError(error: unknown): string {
 
 function fullMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const inner = error.cause instanceof Error ? fullMessage(error.cause) : innerOf(error)
+  // Node's AggregateError for a name with several addresses has no message of its own.
+  const { cause = (error as { errors?: unknown[] }).errors?.[0] } = error
   const message = error.message.trim() || error.name
-  return inner && !message.includes(inner) ? joined(message, inner) : message
-}
-
-/** Libraries often append the cause's message to their own. */
-function joined(message: string, inner: string): string {
-  const parts = `${message}: ${inner}`.split(': ')
-  return parts.filter((part, at) => part !== parts[at - 1]).join(': ')
-}
-
-/** Node's AggregateError for a name with several addresses has no message of its own. */
-function innerOf(error: Error): string | undefined {
-  const { errors } = error as { errors?: unknown }
-  return Array.isArray(errors) && errors[0] instanceof Error ? errors[0].message : undefined
+  const inner = cause instanceof Error ? fullMessage(cause) : ''
+  // Libraries often append the cause's message to their own.
+  return message.includes(inner) ? message : `${message}: ${inner}`
 }

@@ -5,21 +5,9 @@ import { safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
-import {
-  type Ask,
-  answerProblem,
-  type Question,
-  type QuestionAnswer,
-  type Requester,
-  type Sample,
-} from '../tools/caller.ts'
+import { answerProblem, type Question, type Requester, type Sample } from '../tools/caller.ts'
 import type { RequestOptions } from './connection.ts'
-import {
-  MAX_ADDRESSES,
-  MAX_QUESTION_CHARACTERS,
-  MAX_SERVER_REQUESTS,
-  MAX_WATCHED_ADDRESSES,
-} from './limits.ts'
+import { MAX_SERVER_REQUESTS } from './limits.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from './peer.ts'
 import { isHttpUrl, type ServerEntry } from './server-entry.ts'
 import { TASKS_EXTENSION } from './tasks.ts'
@@ -33,46 +21,45 @@ export interface ServerRequestsOptions {
   onRefused(reason: string): void
 }
 
+type Params = Readonly<Record<string, unknown>>
+type Answer = Promise<Record<string, unknown>>
+
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 export const URL_REQUIRED = -32_042
+/** The longest question of a server that is shown to the user. */
+const MAX_QUESTION_CHARACTERS = 10_000
+/** How many URLs one rejected call may ask to be visited, and how many visits are tracked until they are completed. */
+const MAX_ADDRESSES = 5
+const MAX_WATCHED_ADDRESSES = 1_000
 
 /** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {
+  /** Only what can be answered. */
+  readonly capabilities: ClientCapabilities
+  readonly methods: readonly string[]
   readonly #options: ServerRequestsOptions
   /** By elicitation id, what to call when the visit to a URL is completed. Oldest first. */
   readonly #watched = new Map<string, () => void>()
   #open = 0
 
   constructor(options: ServerRequestsOptions) {
+    const { sampling, roots } = options.entry
     this.#options = options
-  }
-
-  /** Only what can be answered. */
-  get capabilities(): ClientCapabilities {
-    const { sampling, roots } = this.#options.entry
-    return {
+    this.capabilities = {
       elicitation: { form: {}, url: {} },
       extensions: { [TASKS_EXTENSION]: {} },
       ...(sampling && { sampling: {} }),
       ...(roots && { roots: {} }),
     }
-  }
-
-  get methods(): ('elicitation/create' | 'sampling/createMessage' | 'roots/list')[] {
-    const { sampling, roots } = this.#options.entry
-    return [
+    this.methods = [
       'elicitation/create',
-      ...(sampling ? (['sampling/createMessage'] as const) : []),
-      ...(roots ? (['roots/list'] as const) : []),
+      ...(sampling ? ['sampling/createMessage'] : []),
+      ...(roots ? ['roots/list'] : []),
     ]
   }
 
   /** Rejects with the error to send to the server. */
-  async answer(
-    method: string,
-    params: Record<string, unknown>,
-    options: RequestOptions,
-  ): Promise<Record<string, unknown>> {
+  async answer(method: string, params: Params, options: RequestOptions): Answer {
     if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
     this.#open++
     try {
@@ -86,7 +73,7 @@ export class ServerRequests {
   }
 
   /** The server reports that an out-of-band interaction is complete. */
-  completed({ elicitationId }: Readonly<Record<string, unknown>>): void {
+  completed({ elicitationId }: Params): void {
     const id = String(elicitationId)
     this.#watched.get(id)?.()
     this.#watched.delete(id)
@@ -98,32 +85,28 @@ export class ServerRequests {
    */
   async afterVisits(error: unknown, from: Requester): Promise<unknown> {
     if (!(error instanceof RpcError) || error.rpcCode !== URL_REQUIRED) return error
-    const questions = this.#addressesIn(error.data)
+    const given =
+      isRecord(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations : []
+    const questions = given
+      .slice(0, MAX_ADDRESSES)
+      .filter(each => isRecord(each) && typeof each.url === 'string' && isHttpUrl(each.url))
+      .map(each => this.#address(each))
     if (questions.length === 0) return error
     const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
     const first = `Open this page first, then call again: ${wanted}`
+    const next = new RpcError(`${first}. Open the address, then call again`)
     if (from.onAddresses) from.onAddresses(questions)
-    else if (from.ask) {
-      const answer = await askEach(questions, from.ask)
-      if (answer.action === 'accept')
-        return new RpcError(`${first}. The page was opened; call again once you are done there`)
+    if (from.onAddresses || !from.ask) return next
+    for (const question of questions) {
+      const { action, reason } = await from.ask(question)
+      if (action === 'accept') continue
       // If there is a reason, nobody was asked.
-      if (answer.reason === undefined)
-        return new RpcError(`${first}. The user declined, so the call was not made`)
+      return reason ? next : new RpcError(`${first}. The user declined, so the call was not made`)
     }
-    return new RpcError(`${first}. Open the address, then call again`)
+    return new RpcError(`${first}. The page was opened; call again once you are done there`)
   }
 
-  #addressesIn(data: unknown): Question[] {
-    const given = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations : []
-    return given
-      .slice(0, MAX_ADDRESSES)
-      .filter(isRecord)
-      .filter(({ url }) => typeof url === 'string' && isHttpUrl(url))
-      .map(each => this.#address(each))
-  }
-
-  #address({ message, url, elicitationId }: Record<string, unknown>): Question {
+  #address({ message, url, elicitationId }: Params): Question {
     const completed = typeof elicitationId === 'string' ? this.#completion(elicitationId) : undefined
     return { message: String(message ?? ''), server: this.#options.server, url: String(url), completed }
   }
@@ -134,93 +117,76 @@ export class ServerRequests {
     return new Promise(resolve => this.#watched.set(id, resolve))
   }
 
-  async #elicit(
-    params: Record<string, unknown>,
-    { from, signal, key }: RequestOptions,
-  ): Promise<Record<string, unknown>> {
+  async #elicit(params: Params, { from, signal, key }: RequestOptions): Answer {
     const { server, onRefused } = this.#options
-    const { message, requestedSchema, url, mode } = params
-    const text = typeof message === 'string' ? message : ''
+    const { requestedSchema: schema, url } = params
+    const isUrl = params.mode === 'url'
+    const message = typeof params.message === 'string' ? params.message : ''
     if (!from?.ask) {
-      onRefused(`The server asked a question, but this caller cannot answer prompts: ${safeText(text, 200)}`)
+      onRefused(
+        `The server asked a question, but this caller cannot answer prompts: ${safeText(message, 200)}`,
+      )
       return { action: 'decline' }
     }
-    const problem = problemOf(text, mode === 'url' ? url : requestedSchema, mode === 'url')
-    if (problem) throw new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
-    const question =
-      mode === 'url'
-        ? this.#address({ ...params, message: withoutKnownSecretsIn(text) })
-        : { message: withoutKnownSecretsIn(text), server, ...formOf(requestedSchema) }
+    if (message.length > MAX_QUESTION_CHARACTERS)
+      throw invalid(`the message is longer than ${MAX_QUESTION_CHARACTERS} characters`)
+    if (isUrl && !(typeof url === 'string' && isHttpUrl(url)))
+      throw invalid('the URL must be http: or https:')
+    const problem = !isUrl && isRecord(schema) ? sizeProblem(schema) : undefined
+    if (problem) throw invalid(`the schema is too large: ${problem}`)
+    const text = withoutKnownSecretsIn(message)
+    const question = isUrl
+      ? this.#address({ ...params, message: text })
+      : { message: text, server, ...formOf(schema) }
     const { action, content, reason } = await from.ask({ ...question, key, ...(signal && { signal }) })
     if (reason !== undefined) onRefused(`The server asked a question, but it was declined: ${reason}`)
-    return { action, ...(action === 'accept' && mode !== 'url' && { content: content ?? {} }) }
+    return { action, ...(action === 'accept' && !isUrl && { content: content ?? {} }) }
   }
 
   /** The roots of the configuration, or else of the client that made the call. */
-  async #roots({ from, signal, key }: RequestOptions): Promise<Record<string, unknown>> {
-    const { entry } = this.#options
-    return entry.roots || !from?.roots ? { roots: rootsOf(entry) } : from.roots({ signal, key })
+  async #roots({ from, signal, key }: RequestOptions): Answer {
+    const { roots } = this.#options.entry
+    if (!roots && from?.roots) return from.roots({ signal, key })
+    const uris = (roots ?? []).map(root => {
+      const { uri, name } = typeof root === 'string' ? { uri: root, name: undefined } : root
+      const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uri)
+      return { uri: isUri ? uri : pathToFileURL(uri).href, ...(name !== undefined && { name }) }
+    })
+    return { roots: uris }
   }
 
-  async #sample(
-    params: Record<string, unknown>,
-    { from, signal, key }: RequestOptions,
-  ): Promise<Record<string, unknown>> {
+  async #sample(params: Params, { from, signal, key }: RequestOptions): Answer {
     const { server, entry, onRefused, sample: own } = this.#options
-    if (!entry.sampling || !(from?.sample ?? own)) {
+    const options = { server, signal, from, key }
+    if (entry.sampling && from?.sample) return from.sample(params, options)
+    if (!entry.sampling || !own) {
       onRefused('The server asked for sampling, but no model is available')
       throw new RpcError('No model is available for sampling', { code: -1 })
     }
-    const options = { server, signal, from, key }
-    if (from?.sample) return from.sample(params, options)
-    const write = () => (own as Sample)(params, options)
-    return from?.hold ? from.hold(write) : write()
+    return from?.hold ? from.hold(() => own(params, options)) : own(params, options)
   }
 }
 
-/** The first answer other than `accept`, else `accept`. */
-async function askEach(questions: readonly Question[], ask: Ask): Promise<QuestionAnswer> {
-  for (const question of questions) {
-    const answer = await ask(question)
-    if (answer.action !== 'accept') return answer
-  }
-  return { action: 'accept' }
+function invalid(problem: string): RpcError {
+  return new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
 }
 
 function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secretFields'> {
   const schema: JsonSchema = isRecord(requested) ? requested : { type: 'object', properties: {} }
-  const fields = Object.entries(isRecord(schema.properties) ? schema.properties : {})
-  const isSecret = (name: string, field: unknown) =>
+  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const isSecret = ([name, field]: [string, unknown]) =>
     isSecretKey(name) || (isRecord(field) && typeof field.title === 'string' && isSecretKey(field.title))
   return {
     schema,
-    check: (content, field) => answerProblem(field === undefined ? schema : only(field, schema), content),
-    secretFields: fields.filter(([name, field]) => isSecret(name, field)).map(([name]) => name),
+    check: (content, field) => {
+      if (field === undefined) return answerProblem(schema, content)
+      const wanted = Object.hasOwn(properties, field) ? properties[field] : {}
+      return answerProblem({ type: 'object', properties: { [field]: wanted } }, content)
+    },
+    secretFields: Object.entries(properties)
+      .filter(isSecret)
+      .map(([name]) => name),
   }
-}
-
-function only(field: string, { properties }: JsonSchema): JsonSchema {
-  const wanted = isRecord(properties) && Object.hasOwn(properties, field) ? properties[field] : {}
-  return { type: 'object', properties: { [field]: wanted } }
-}
-
-/** Why a question cannot be shown. */
-function problemOf(message: string, what: unknown, isUrl: boolean): string | undefined {
-  if (message.length > MAX_QUESTION_CHARACTERS)
-    return `the message is longer than ${MAX_QUESTION_CHARACTERS} characters`
-  if (isUrl)
-    return typeof what === 'string' && isHttpUrl(what) ? undefined : 'the URL must be http: or https:'
-  const problem = isRecord(what) ? sizeProblem(what) : undefined
-  return problem && `the schema is too large: ${problem}`
-}
-
-/** The folders and files of the configuration, in MCP's format. */
-function rootsOf({ roots = [] }: ServerEntry): { uri: string; name?: string }[] {
-  return roots.map(root => {
-    const { uri, name } = typeof root === 'string' ? { uri: root, name: undefined } : root
-    const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uri)
-    return { uri: isUri ? uri : pathToFileURL(uri).href, ...(name !== undefined && { name }) }
-  })
 }
 
 /** Answers all questions in parallel, each under its key; one that cannot be answered aborts the others. */
@@ -235,8 +201,8 @@ export async function answersTo(
   const either = signal ? AbortSignal.any([signal, open.signal]) : open.signal
   const answer = async ([key, request]: [string, unknown]) => {
     const { method, params } = isRecord(request) ? request : {}
-    const text = typeof method === 'string' ? method : ''
-    return [key, await requests.answer(text, isRecord(params) ? params : {}, { from, signal: either, key })]
+    const options = { from, signal: either, key }
+    return [key, await requests.answer(String(method), isRecord(params) ? params : {}, options)]
   }
   try {
     return Object.fromEntries(await Promise.all(entries.map(answer)))

@@ -6,9 +6,6 @@ import { isHttp, type ServerEntry } from './server-entry.ts'
 
 /** Shorter values would match everywhere, and are not secrets. */
 const MIN_LENGTH = 6
-/** `--api-key=value`, `API_KEY=value` */
-const ASSIGNMENT = /^-{0,2}([\w.-]+)=(.+)$/s
-const OPTION = /^--?([\w.-]+)$/
 /** Endings of variable names that suggest a secret in the configuration of a server. */
 const SECRET_VARIABLE = /(?:key|pat|psk|creds?|salt|seed|dsn)s?\d*$/i
 /** Common settings that are not secrets, and would match everywhere. */
@@ -23,58 +20,43 @@ type Named = [name: string, value: string]
  * value, and the secret parts of URLs. Longest first, so that no replacement breaks another.
  */
 export function secretsOf(entry: ServerEntry): string[] {
-  const { settings, args } = isHttp(entry)
-    ? { settings: Object.entries(entry.headers ?? {}), args: [] }
-    : { settings: Object.entries(entry.env ?? {}), args: entry.args ?? [] }
+  const settings = Object.entries((isHttp(entry) ? entry.headers : entry.env) ?? {})
+  const args = isHttp(entry) ? [] : (entry.args ?? [])
   const options = optionsIn(args)
-  const secrets = [...settings.filter(isSecretSetting), ...options.filter(([name]) => isSecretKey(name))]
+  const isSecret = ([name, value]: Named) =>
+    isSecretKey(name) || SECRET_VARIABLE.test(name) || (looksRandom(value) && !UUID.test(value))
+  const secrets = [...settings.filter(isSecret), ...options.filter(([name]) => isSecretKey(name))]
   const texts = [entry.url ?? '', ...args, ...[...settings, ...options].map(([, value]) => value)]
   const found = [
-    ...secrets.flatMap(([, value]) => [value, withoutScheme(value)]),
+    ...secrets.flatMap(([, value]) => [value, value.replace(/^(bearer|basic|token)\s+/i, '')]),
     ...texts.flatMap(secretsInAddress),
   ]
   const secret = found.filter(value => value.length >= MIN_LENGTH && !NO_SECRET.test(value))
   return [...new Set(secret)].sort((a, b) => b.length - a.length)
 }
 
-function isSecretSetting([name, value]: Named): boolean {
-  return isSecretKey(name) || SECRET_VARIABLE.test(name) || (looksRandom(value) && !UUID.test(value))
-}
-
 /** `--api-key value`, `--api-key=value` and `API_KEY=value` as pairs. */
 function optionsIn(args: readonly string[]): Named[] {
   return args.flatMap((arg, at): Named[] => {
-    const [, name, value] = ASSIGNMENT.exec(arg) ?? []
-    if (name !== undefined && value !== undefined) return [[name, value]]
-    const option = OPTION.exec(arg)?.[1]
-    return option === undefined ? [] : [[option, args[at + 1] ?? '']]
+    const [, name, value = args[at + 1] ?? ''] =
+      /^-{0,2}([\w.-]+)=(.+)$/s.exec(arg) ?? /^--?([\w.-]+)$/.exec(arg) ?? []
+    return name === undefined ? [] : [[name, value]]
   })
-}
-
-function withoutScheme(value: string): string {
-  return value.replace(/^(bearer|basic|token)\s+/i, '')
 }
 
 const MAX_CHARACTERS = 500
 
 /** How a server is reached, for display: its command with arguments, or its URL. Leaves out secrets, however short. */
 export function shownTarget(entry: ServerEntry): string {
-  if (isHttp(entry)) return withoutSecrets(shownUrl(entry.url), entry)
-  const { command, args = [] } = entry
-  const hidden = new Set(optionsIn(args).flatMap(([name, value]) => (isSecretKey(name) ? [value] : [])))
-  const words = [command, ...args].map(word => shownWord(word, hidden))
-  return withoutSecrets(words.join(' '), entry)
-}
-
-function shownWord(word: string, hidden: ReadonlySet<string>): string {
-  const equals = word.indexOf('=')
-  if (hidden.has(word)) return REMOVED
-  if (equals > 0 && hidden.has(word.slice(equals + 1))) return `${word.slice(0, equals)}=${REMOVED}`
-  if (looksRandom(word)) return REMOVED
-  return /\s/.test(word) ? JSON.stringify(word) : word
-}
-
-function withoutSecrets(text: string, entry: ServerEntry): string {
-  const clean = secretsOf(entry).reduce((shown, secret) => shown.replaceAll(secret, REMOVED), text)
+  const args = isHttp(entry) ? [] : (entry.args ?? [])
+  const hidden = optionsIn(args).flatMap(([name, value]) => (isSecretKey(name) && value ? [value] : []))
+  const shown = (word: string) => {
+    const secret = hidden.find(value => word === value || word.endsWith(`=${value}`))
+    if (secret) return `${word.slice(0, -secret.length)}${REMOVED}`
+    if (looksRandom(word)) return REMOVED
+    return /\s/.test(word) ? JSON.stringify(word) : word
+  }
+  const text = isHttp(entry) ? shownUrl(entry.url) : [entry.command, ...args].map(shown).join(' ')
+  const clean = secretsOf(entry).reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text)
   return safeText(clean, MAX_CHARACTERS)
 }

@@ -24,11 +24,6 @@ describe('the tools of a server', () => {
     expect(changed?.fields).toMatchObject({
       server: 'hostile',
       tool: 'echo',
-      changes: [
-        'description: "Gives back its text" → "Says it all again"',
-        "argument 'text' removed",
-        `argument 'words' added: {"type":"string"}`,
-      ],
     })
     expect(await server.executor.run({ name: 'echo', args: { text: 'old' } })).toMatchObject({
       code: 'invalid_arguments',

@@ -4,26 +4,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 // Node's own `spawn` cannot start `npx` and other scripts on Windows.
 import spawn from 'cross-spawn'
-import { safeText } from '../logging/safe-value.ts'
+import { safeLines, safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { hasProcessGroups, INHERITED_VARIABLES } from '../runtime/platform.ts'
 import { jsonProblem } from './json-limit.ts'
 import {
   CLOSED_PIPE_GRACE_MS,
+  ENDLESS_LINE_BYTES,
   EXIT_GRACE_MS,
   MAX_MESSAGE_BYTES,
   MAX_UNREAD_BYTES,
   SIGTERM_GRACE_MS,
+  STDERR_KEPT_BYTES,
   STDIN_CLOSED_GRACE_MS,
-  UNASKED_BURST,
-  UNASKED_PAUSE_MS,
-  UNREAD_GRACE_MS,
 } from './limits.ts'
-import { idOfLongLine, KEPT_BYTES, LineReader } from './line-reader.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
-import { StderrTail } from './stderr-tail.ts'
 
 export interface StdioEvents {
   /** The server wrote to stderr. */
@@ -36,8 +33,6 @@ export interface StdioEvents {
   message(direction: 'sent' | 'received', message: object, bytes: number): void
 }
 
-/** Some programs start their output with it. */
-const BOM = '\ufeff'
 /** Errors that an immediate retry does not change. */
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 const SENT = Promise.resolve()
@@ -50,41 +45,32 @@ export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
   onmessage: Transport['onmessage']
-  readonly stderr: StderrTail
+  /** How the process ended, once it has and its output was read. */
+  cause: string | undefined
   readonly #entry: StdioServerEntry
   readonly #events: StdioEvents
   readonly #maxBytes: number
   readonly #lines: LineReader
-  readonly #exited: Promise<void>
   #markExited = (): void => {}
+  readonly #exited = new Promise<void>(resolve => {
+    this.#markExited = resolve
+  })
   #child: ChildProcessWithoutNullStreams | undefined
   #groupEnded: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | undefined
+  #reason: string | undefined
   /** Lines to be written at the end of this turn of the event loop. */
   #outbox = ''
-  #unread: NodeJS.Timeout | undefined
-  /** How many more messages were received than sent. */
-  #unasked = 0
-  #reason: string | undefined
-  /** How the process ended, once it has and its output was read. */
-  cause: string | undefined
+  #stderr = Buffer.alloc(0)
 
-  constructor(entry: StdioServerEntry, events: StdioEvents, secrets: readonly string[] = []) {
+  constructor(entry: StdioServerEntry, events: StdioEvents) {
     this.#entry = entry
     this.#events = events
     this.#maxBytes = entry.maxLineBytes ?? MAX_MESSAGE_BYTES
-    this.stderr = new StderrTail(secrets)
     this.#lines = new LineReader(this.#maxBytes, {
       line: line => this.#onLine(line),
-      tooLong: line => {
-        const id = idOfLongLine(line)
-        if (id !== undefined || line.ended)
-          events.tooLarge(id, tooLong(this.#maxBytes, line.ended ? line.bytes : undefined))
-      },
+      tooLong: (head, tail, bytes) => events.tooLarge(idIn(head, tail), tooLong(this.#maxBytes, bytes)),
       endless: bytes => void this.stop(`the server wrote ${bytes} bytes without a line break`),
-    })
-    this.#exited = new Promise(resolve => {
-      this.#markExited = resolve
     })
   }
 
@@ -92,12 +78,19 @@ export class StdioTransport implements Transport {
     return this.#child?.pid
   }
 
+  /** The tail of the server's stderr, without secrets; starts with a whole line if any was cut. */
+  get stderr(): string {
+    const text = this.#stderr.toString('utf8')
+    const isCut = this.#stderr.length === STDERR_KEPT_BYTES
+    return safeLines(isCut ? text.slice(text.search(/\s/) + 1) : text).trim()
+  }
+
   /** How the process ended, once it has. */
   get failure(): ServerFailure {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
     return {
       cause: this.cause ?? 'it is not connected',
-      stderr: this.stderr.text(),
+      stderr: this.stderr,
       // For a process that never ran, Node reports the errno as its exit code.
       exitCode: exitCode !== null && exitCode < 0 ? null : exitCode,
       exitSignal: signalCode,
@@ -110,7 +103,7 @@ export class StdioTransport implements Transport {
       const fail = (error: unknown) => {
         this.#markExited()
         this.#end()
-        reject(this.#startError(error))
+        reject(this.#startError(error as NodeJS.ErrnoException))
       }
       try {
         const { command, args = [], env, cwd } = this.#entry
@@ -138,22 +131,19 @@ export class StdioTransport implements Transport {
 
   /** Sends a message at the end of this turn; rejects if it is too large, or the server has too much unread input. */
   send(message: JSONRPCMessage): Promise<void> {
-    const stuck = 'the server has stopped reading its stdin'
-    const problem = this.cause ?? (this.#unread && stuck)
+    const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > MAX_UNREAD_BYTES
+    const problem = this.cause ?? (isStuck ? 'the server has stopped reading its stdin' : undefined)
     if (problem !== undefined) return Promise.reject(new ServerLostError(problem, { neverSent: true }))
-    const line = `${JSON.stringify(message)}\n`
+    let line: string
+    try {
+      line = `${JSON.stringify(message)}\n`
+    } catch (error) {
+      return Promise.reject(error)
+    }
     if (line.length > this.#maxBytes)
       return Promise.reject(new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`))
-    const waiting = this.#child?.stdin.writableLength ?? 0
-    if (waiting > 0 && waiting + this.#outbox.length + line.length > MAX_UNREAD_BYTES) {
-      const giveUp = () => void this.stop('the server stopped reading its stdin')
-      this.#unread = setTimeout(giveUp, UNREAD_GRACE_MS).unref()
-      return Promise.reject(new ServerLostError(stuck, { neverSent: true }))
-    }
-    if (this.#unasked > 0) this.#unasked--
     if (this.#outbox === '') setImmediate(() => this.#flush())
     this.#outbox += line
-    if (this.#outbox.length > MAX_UNREAD_BYTES / 16) this.#flush()
     this.#events.message('sent', message, line.length)
     return SENT
   }
@@ -161,11 +151,7 @@ export class StdioTransport implements Transport {
   #flush(): void {
     const text = this.#outbox
     this.#outbox = ''
-    if (text === '' || this.cause !== undefined) return
-    this.#child?.stdin.write(text, () => {
-      clearTimeout(this.#unread)
-      this.#unread = undefined
-    })
+    if (text !== '' && this.cause === undefined) this.#child?.stdin.write(text)
   }
 
   async close(): Promise<void> {
@@ -201,13 +187,10 @@ export class StdioTransport implements Transport {
 
   #listen(child: ChildProcessWithoutNullStreams): void {
     const { stdin, stdout, stderr } = child
-    stdout.on('data', (chunk: Buffer) => {
-      this.#lines.push(chunk)
-      if (this.#unasked > UNASKED_BURST) this.#rest()
-    })
+    stdout.on('data', (chunk: Buffer) => this.#lines.push(chunk))
     stdout.on('end', () => this.#expectExit('the server closed its stdout'))
     stderr.on('data', (chunk: Buffer) => {
-      this.stderr.push(chunk)
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_KEPT_BYTES)
       this.#events.stderr()
     })
     stdin.on('error', () => this.#expectExit('the server closed its stdin'))
@@ -222,25 +205,16 @@ export class StdioTransport implements Transport {
     child.on('close', () => this.#end())
   }
 
-  /** A server that keeps sending unsolicited messages gets only a share of this process's time. */
-  #rest(): void {
-    this.#child?.stdout.pause()
-    setTimeout(() => this.#child?.stdout.resume(), UNASKED_PAUSE_MS)
-  }
-
   /** A server that closed its stdin or stdout is useless: it exits on its own, or is stopped. */
   #expectExit(reason: string): void {
     const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
     this.#exited.then(() => clearTimeout(timer))
   }
 
-  #onLine(given: string): void {
-    const line = given.startsWith(BOM) ? given.slice(1) : given
+  #onLine(line: string): void {
     const problem = jsonProblem(line)
-    if (problem) {
-      const ends = { head: line.slice(0, KEPT_BYTES), tail: line.slice(-KEPT_BYTES) }
-      return this.#events.tooLarge(idOfLongLine(ends), problem)
-    }
+    if (problem)
+      return this.#events.tooLarge(idIn(line.slice(0, KEPT_BYTES), line.slice(-KEPT_BYTES)), problem)
     const message = parse(line)
     if (Array.isArray(message)) for (const each of message) this.#receive(each, line)
     else if (message !== undefined || line.trim() !== '') this.#receive(message, line)
@@ -248,7 +222,6 @@ export class StdioTransport implements Transport {
 
   #receive(message: unknown, line: string): void {
     if (!isRecord(message) || message.jsonrpc !== '2.0') return this.#events.junk(line)
-    this.#unasked++
     this.#events.message('received', message, line.length)
     this.onmessage?.(message as unknown as JSONRPCMessage)
   }
@@ -259,7 +232,6 @@ export class StdioTransport implements Transport {
     if (rest !== '') this.#events.junk(rest)
     const cause = this.#reason ?? this.#exitCause()
     this.cause = rest === '' ? cause : `${cause} in the middle of a message`
-    clearTimeout(this.#unread)
     const { stdin, stdout, stderr } = this.#child ?? {}
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
     this.onclose?.()
@@ -271,22 +243,22 @@ export class StdioTransport implements Transport {
     return exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
   }
 
-  #startError(cause: unknown): Error {
+  #startError({ code = '', message }: NodeJS.ErrnoException): Error {
     const { command, cwd } = this.#entry
     if (cwd !== undefined && !existsSync(cwd))
       return new NeverStartedError(`its working directory '${cwd}' does not exist`)
-    const { code, message } = cause as NodeJS.ErrnoException
     const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'command not found' : message}`
-    return PERMANENT.includes(code ?? '') ? new NeverStartedError(problem) : new Error(problem)
+    return PERMANENT.includes(code) ? new NeverStartedError(problem) : new Error(problem)
   }
 }
 
 /** Messages are objects or arrays; anything else is not worth an exception. */
 function parse(line: string): unknown {
-  const first = line.trimStart()[0]
-  if (first !== '{' && first !== '[') return undefined
+  // Some programs start their output with a byte order mark, which is white space to `trim`.
+  const text = line.trim()
+  if (!text.startsWith('{') && !text.startsWith('[')) return undefined
   try {
-    return JSON.parse(line)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
@@ -295,9 +267,80 @@ function parse(line: string): unknown {
 function inheritedEnvironment(): Record<string, string> {
   const given = INHERITED_VARIABLES.map(name => [name, process.env[name]] as const)
   // A value that starts with `()` is a shell function.
-  return Object.fromEntries(
-    given.filter(
-      (pair): pair is readonly [string, string] => pair[1] !== undefined && !pair[1].startsWith('()'),
-    ),
-  )
+  const isPlain = (pair: readonly [string, string | undefined]): pair is readonly [string, string] =>
+    pair[1] !== undefined && !pair[1].startsWith('()')
+  return Object.fromEntries(given.filter(isPlain))
+}
+
+interface LineEvents {
+  line(line: string): void
+  /** Both ends of a line over the limit, to tell which request it belongs to. */
+  tooLong(head: string, tail: string, bytes: number): void
+  endless(bytes: number): void
+}
+
+const NEWLINE = 10
+const KEPT_BYTES = 1_024
+
+/** Splits a stream of bytes into lines. Never holds more than one line of the maximum length. */
+class LineReader {
+  readonly #maxBytes: number
+  readonly #events: LineEvents
+  /** The beginning of an incomplete line, or its head and tail if it is over the limit. */
+  #parts: Buffer[] = []
+  #bytes = 0
+
+  constructor(maxBytes: number, events: LineEvents) {
+    this.#maxBytes = maxBytes
+    this.#events = events
+  }
+
+  push(chunk: Buffer): void {
+    const first = chunk.indexOf(NEWLINE)
+    const last = chunk.lastIndexOf(NEWLINE)
+    if (first < 0) return this.#keep(chunk)
+    this.#keep(chunk.subarray(0, first))
+    this.#complete()
+    // Decoding once and splitting makes many small messages fast. A chunk is far shorter than the usual limit.
+    if (last > first)
+      for (const line of chunk.toString('utf8', first + 1, last).split('\n'))
+        if (line.length <= this.#maxBytes) this.#events.line(line)
+        else this.#events.tooLong(line.slice(0, KEPT_BYTES), line.slice(-KEPT_BYTES), line.length)
+    this.#keep(chunk.subarray(last + 1))
+  }
+
+  /** What the stream ended with, if it did not end with a newline. */
+  rest(): string {
+    return this.#bytes > this.#maxBytes ? '' : Buffer.concat(this.#parts).toString('utf8')
+  }
+
+  #keep(part: Buffer): void {
+    if (part.length === 0) return
+    this.#bytes += part.length
+    this.#parts.push(part)
+    if (this.#bytes > ENDLESS_LINE_BYTES) return this.#events.endless(this.#bytes)
+    if (this.#bytes <= this.#maxBytes) return
+    const all = Buffer.concat(this.#parts)
+    // Copies, so that no large chunk is kept alive.
+    this.#parts = [Buffer.from(all.subarray(0, KEPT_BYTES)), Buffer.from(all.subarray(-KEPT_BYTES))]
+  }
+
+  #complete(): void {
+    const [bytes, line, [head, tail]] = [this.#bytes, this.rest(), this.#parts]
+    this.#parts = []
+    this.#bytes = 0
+    if (bytes <= this.#maxBytes) this.#events.line(line)
+    else this.#events.tooLong(String(head), String(tail ?? head), bytes)
+  }
+}
+
+// Where servers put the id: after `jsonrpc` (Python, Go, Rust, Java) or at the very end (TypeScript). Nowhere else, because
+// the result itself may contain anything that looks like one.
+const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*,/
+const ID_LAST = /[}\]"\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*\}\s*$/
+
+/** The id of a message that is too large, if it can be found in its ends. */
+function idIn(head: string, tail: string): number | undefined {
+  const id = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1]
+  return id === undefined ? undefined : Number(id)
 }

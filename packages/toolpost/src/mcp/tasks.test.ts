@@ -109,7 +109,6 @@ describe('a task', () => {
   })
 
   it.each([
-    ['huge_id', /^Malformed MCP task: its id is longer than 1024 characters$/],
     ['no_status', /^Malformed MCP task: it has no valid status$/],
     ['other_task', /^Malformed MCP task: the server described another task$/],
   ])('[F64] %s: fails in words', async (how, error) => {

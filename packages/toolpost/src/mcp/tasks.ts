@@ -3,16 +3,7 @@ import { isRecord } from '../runtime/guards.ts'
 import { shortText } from '../runtime/short-text.ts'
 import type { Requester } from '../tools/caller.ts'
 import type { Connection } from './connection.ts'
-import {
-  MAX_INPUT_ROUNDS,
-  MAX_TASK_ID_CHARACTERS,
-  MAX_TASK_MESSAGE_CHARACTERS,
-  REQUEST_TIMEOUT_MS,
-  TASK_MAX_POLL_MS,
-  TASK_MIN_POLL_MS,
-  TASK_POLL_MS,
-  TASK_RECONNECT_MS,
-} from './limits.ts'
+import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { RpcError, rpcErrorOf } from './peer.ts'
 import { OUTCOME_UNKNOWN, ServerLostError } from './server-failure.ts'
@@ -22,46 +13,34 @@ import { answersTo } from './server-requests.ts'
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const
+const MAX_MESSAGE_CHARACTERS = 1_000
+/** How often a task is polled if its server does not say; otherwise as often as it says, within these bounds. */
+const POLL_MS = 500
+const MIN_POLL_MS = 100
+const MAX_POLL_MS = 10_000
+/** How long a server lost in the middle of a task may take to come back. */
+const RECONNECT_MS = 10_000
 
 interface Task {
   id: string
   status: (typeof STATUSES)[number]
   message: string | undefined
-  updatedAt: unknown
   pollMs: number
-  /** How it ended, or what the server needs to know first. */
-  result: unknown
-  error: unknown
-  inputRequests: unknown
+  /** As the server describes it: with the result, the error or the input requests. */
+  given: Readonly<Record<string, unknown>>
 }
 
 /** A task as its server describes it. Throws if it is malformed. */
-export function taskOf(given: unknown): Task {
-  const {
-    taskId: id,
-    status,
-    statusMessage,
-    lastUpdatedAt,
-    pollIntervalMs,
-    ...rest
-  } = isRecord(given) ? given : {}
-  const known = STATUSES.find(each => each === status)
-  if (!known) throw malformed('it has no valid status')
+export function taskOf(described: unknown): Task {
+  const given = isRecord(described) ? described : {}
+  const { taskId: id, statusMessage, pollIntervalMs } = given
+  const status = STATUSES.find(each => each === given.status)
+  if (!status) throw malformed('it has no valid status')
   if (typeof id !== 'string' || id === '') throw malformed('it has no id')
-  if (id.length > MAX_TASK_ID_CHARACTERS)
-    throw malformed(`its id is longer than ${MAX_TASK_ID_CHARACTERS} characters`)
-  const pollMs = typeof pollIntervalMs === 'number' ? pollIntervalMs || TASK_MIN_POLL_MS : TASK_POLL_MS
-  return {
-    id,
-    status: known,
-    message:
-      typeof statusMessage === 'string' ? shortText(statusMessage, MAX_TASK_MESSAGE_CHARACTERS) : undefined,
-    updatedAt: lastUpdatedAt,
-    pollMs: Math.min(Math.max(pollMs, TASK_MIN_POLL_MS), TASK_MAX_POLL_MS),
-    result: rest.result,
-    error: rest.error,
-    inputRequests: rest.inputRequests,
-  }
+  const message =
+    typeof statusMessage === 'string' ? shortText(statusMessage, MAX_MESSAGE_CHARACTERS) : undefined
+  const pollMs = typeof pollIntervalMs === 'number' ? pollIntervalMs || MIN_POLL_MS : POLL_MS
+  return { id, status, message, pollMs: Math.min(Math.max(pollMs, MIN_POLL_MS), MAX_POLL_MS), given }
 }
 
 function malformed(problem: string): RpcError {
@@ -98,23 +77,22 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
   // Results must not be shared.
   if (ids.has(task.id)) throw malformed('its id belongs to another pending call')
   let changed = new AbortController()
-  followed.set(
-    server,
-    ids.set(task.id, () => changed.abort()),
-  )
+  ids.set(task.id, () => changed.abort())
+  followed.set(server, ids)
   const answered = new Set<string>()
-  let [rounds, steps, polls, told, lost] = [0, 0, 0, '', '']
+  let [rounds, steps, isFirstWait, told, lost] = [0, 0, true, '', '']
   try {
     for (;;) {
       signal.throwIfAborted()
-      tellProgress()
-      if (task.status === 'completed') return task.result
-      if (task.status === 'failed') throw rpcErrorOf(task.error ?? { message: task.message })
-      if (task.status === 'cancelled')
-        throw new RpcError(
-          `The server cancelled the task${task.message === undefined ? '' : `: ${task.message}`}`,
-        )
-      if (task.status === 'input_required') await giveInput()
+      const { status, message, given } = task
+      const news = `${given.lastUpdatedAt} ${message}`
+      if (told !== news) onProgress?.({ progress: ++steps, message })
+      told = news
+      if (status === 'completed') return given.result
+      if (status === 'failed') throw rpcErrorOf(given.error ?? { message })
+      if (status === 'cancelled')
+        throw new RpcError(`The server cancelled the task${message === undefined ? '' : `: ${message}`}`)
+      if (status === 'input_required') await giveInput(given.inputRequests)
       await untilDue()
       task = await poll()
     }
@@ -125,34 +103,23 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
     ids.delete(task.id)
   }
 
-  function tellProgress(): void {
-    const { message, updatedAt } = task
-    if (told === `${updatedAt} ${message}`) return
-    told = `${updatedAt} ${message}`
-    onProgress?.({ progress: ++steps, message })
-  }
-
   /** As long as the server says, or until it reports a change. The first wait is short: many tasks are. */
   async function untilDue(): Promise<void> {
-    await pause(TASK_MIN_POLL_MS, undefined, { signal })
-    const restMs = polls++ === 0 ? 0 : task.pollMs - TASK_MIN_POLL_MS
     const either = AbortSignal.any([signal, changed.signal])
-    if (restMs > 0) await pause(restMs, undefined, { signal: either }).catch(() => {})
+    await pause(isFirstWait ? MIN_POLL_MS : task.pollMs, undefined, { signal: either }).catch(() => {})
     signal.throwIfAborted()
+    isFirstWait = false
     changed = new AbortController()
   }
 
-  async function giveInput(): Promise<void> {
-    const asked = isRecord(task.inputRequests) ? Object.entries(task.inputRequests) : []
+  async function giveInput(inputRequests: unknown): Promise<void> {
+    const asked = isRecord(inputRequests) ? Object.entries(inputRequests) : []
     const fresh = asked.filter(([key]) => !answered.has(key))
     if (fresh.length === 0) return
     if (++rounds > MAX_INPUT_ROUNDS)
       throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
-    const inputResponses = await answersTo(Object.fromEntries(fresh), {
-      requests: server.requests,
-      from,
-      signal,
-    })
+    const { requests } = server
+    const inputResponses = await answersTo(Object.fromEntries(fresh), { requests, from, signal })
     for (const [key] of fresh) answered.add(key)
     await request('tasks/update', { inputResponses })
   }
@@ -169,25 +136,18 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
     }
   }
 
+  /** If the server is lost, waits a while for it to come back. */
   async function request(method: string, params: object = {}): Promise<unknown> {
-    for (;;) {
+    for (let until = 0; until === 0 || performance.now() < until; ) {
       try {
         return await connection.request(method, { taskId: task.id, ...params }, { from, signal })
       } catch (error) {
         if (!(error instanceof ServerLostError)) throw error
         lost = error.message
-        connection = await nextConnection()
+        until ||= performance.now() + RECONNECT_MS
+        await pause(MIN_POLL_MS, undefined, { signal })
+        connection = (await server.reconnected()) ?? connection
       }
-    }
-  }
-
-  /** If the server comes back soon. */
-  async function nextConnection(): Promise<Connection> {
-    const until = performance.now() + TASK_RECONNECT_MS
-    while (performance.now() < until) {
-      await pause(TASK_MIN_POLL_MS, undefined, { signal })
-      const next = await server.reconnected()
-      if (next) return next
     }
     throw server.unavailable(`${lost} during the call${OUTCOME_UNKNOWN}`)
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, rmSync, statSync, unwatchFile, utimesSync, watchFile, writeFileSync } from 'node:fs'
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFileSync, rmSync, unwatchFile, watchFile, writeFileSync } from 'node:fs'
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type {
@@ -10,7 +10,6 @@ import type {
 } from '@modelcontextprotocol/client'
 import { isRecord } from '../../runtime/guards.ts'
 import { hasFileModes } from '../../runtime/platform.ts'
-import { LOCK_RETRY_MS, MAX_LOGINS_BYTES, STALE_LOCK_MS, WATCH_MS } from './limits.ts'
 
 /** The stored login to one server. */
 export interface Login {
@@ -19,160 +18,127 @@ export interface Login {
   client?: StoredOAuthClientInformation
   /** A client registered for a login that is not finished yet. */
   registered?: StoredOAuthClientInformation
-  tokens?: StoredOAuthTokens & { obtainedAt: number }
+  tokens?: StoredOAuthTokens
   /** Where the tokens came from and are renewed. */
   discovery?: OAuthDiscoveryState
   resource?: string
-  /** What the server last asked for. */
-  wanted?: { scope?: string | undefined; resourceMetadataUrl?: string | undefined }
+  /** The scope that a call was refused for. */
+  wantedScope?: string | undefined
 }
 
-/** Stores the login to one server. */
-export interface LoginStore {
-  /** `undefined` if there is none, or it cannot be read. */
-  read(): Promise<Login | undefined>
-  /** Replaces the login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
-  update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<Login | undefined>
-  /** Calls `listener` when another process may have changed it; returns a function that stops it. */
-  watch(listener: () => void): () => void
+const WATCH_MS = 500
+const LOCK_RETRY_MS = 50
+const LOCK_TIMEOUT_MS = 60_000
+
+export interface LoginStoreOptions {
+  /** A login belongs to a server at one URL. */
+  name: string
+  url: string
+  /** Without a folder, a login lasts as long as the program. */
+  folder: string | undefined
+  onProblem(problem: string): void
 }
 
-/** For programs without a folder: a login lasts as long as they run. */
-export function loginInMemory(): LoginStore {
-  let kept: Login | undefined
-  return {
-    read: async () => kept,
-    update: async work => {
-      kept = await work(kept)
-      return kept
-    },
-    watch: () => () => {},
-  }
-}
-
-/** The logins of a project: one JSON file of mode 0600. Logins belong to a server at one URL. */
-export class LoginFile implements LoginStore {
-  readonly #folder: string
+/** Stores the login to one server, in a JSON file of mode 0600 with those to all servers of a project. */
+export class LoginStore {
+  readonly #options: LoginStoreOptions
   readonly #file: string
   readonly #key: string
-  readonly #onProblem: (problem: string) => void
+  #kept: Login | undefined
 
-  constructor(
-    folder: string,
-    { name, url }: { name: string; url: string },
-    onProblem: (problem: string) => void,
-  ) {
-    this.#folder = folder
-    this.#file = join(folder, 'logins.json')
-    this.#key = `${name} ${url}`
-    this.#onProblem = onProblem
+  constructor(options: LoginStoreOptions) {
+    this.#options = options
+    this.#file = join(options.folder ?? '', 'logins.json')
+    this.#key = `${options.name} ${options.url}`
   }
 
+  /** `undefined` if there is none, or it cannot be read. */
   async read(): Promise<Login | undefined> {
-    const logins = await this.#readAll()
-    const login = Object.hasOwn(logins, this.#key) ? logins[this.#key] : undefined
+    if (this.#options.folder === undefined) return this.#kept
+    const login = new Map(Object.entries(await this.#readAll())).get(this.#key)
     return isRecord(login) ? login : undefined
+  }
+
+  /** Replaces the login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
+  async update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<Login | undefined> {
+    const { folder } = this.#options
+    if (folder === undefined) {
+      this.#kept = await work(this.#kept)
+      return this.#kept
+    }
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return locked(`${this.#file}.lock`, async () => {
+      const login = await work(await this.read())
+      const { [this.#key]: _, ...others } = await this.#readAll()
+      const draft = `${this.#file}.${randomUUID()}`
+      const all = login ? { ...others, [this.#key]: login } : others
+      await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+      await rename(draft, this.#file)
+      return login
+    })
+  }
+
+  /** Calls `listener` when another process may have changed it; returns a function that stops it. */
+  watch(listener: () => void): () => void {
+    if (this.#options.folder === undefined) return () => {}
+    const look = () => listener()
+    watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
+    return () => unwatchFile(this.#file, look)
   }
 
   async #readAll(): Promise<Record<string, unknown>> {
     try {
-      const { mode, size } = await stat(this.#file)
-      if (hasFileModes && (mode & 0o077) !== 0) {
-        this.#onProblem('the saved logins were readable by others; the mode of the file was reset to 0600')
+      if (hasFileModes && ((await stat(this.#file)).mode & 0o077) !== 0) {
         await chmod(this.#file, 0o600)
+        this.#options.onProblem(
+          'the saved logins were readable by others; the mode of the file was reset to 0600',
+        )
       }
-      if (size > MAX_LOGINS_BYTES) throw new Error('the file is too large')
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
       if (!isRecord(logins)) throw new Error('the file is malformed')
       return logins
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#onProblem(`the saved logins cannot be used: ${(error as Error).message}`)
+        this.#options.onProblem(`the saved logins cannot be used: ${(error as Error).message}`)
       return {}
     }
   }
+}
 
-  async update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<Login | undefined> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    const lock = await FileLock.take(`${this.#file}.lock`)
-    try {
-      const before = await this.read()
-      const login = await work(before)
-      if (login === before) return login
-      // After a long suspension another process may hold the lock: what it stored counts.
-      if (!lock.isHeld()) return await this.read()
-      const { [this.#key]: _, ...others } = await this.#readAll()
-      await this.#writeAll(login ? { ...others, [this.#key]: login } : others)
-      return login
-    } finally {
-      lock.release()
-    }
+/** The locks that this process holds. */
+const held = new Set<string>()
+
+/** Runs `work` while holding a lock file that names its holder. One whose process has ended was left behind. */
+async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const holder = `${process.pid} ${randomUUID()}`
+  const giveUpAt = Date.now() + LOCK_TIMEOUT_MS
+  while (!tryCreate(file, holder)) {
+    const other = contentOf(file)
+    if (other !== undefined && isLeftBehind(other)) rmSync(file, { force: true })
+    else if (Date.now() > giveUpAt)
+      throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
+    else await pause(LOCK_RETRY_MS)
   }
-
-  async #writeAll(logins: Record<string, unknown>): Promise<void> {
-    const draft = `${this.#file}.${randomUUID()}`
-    try {
-      await writeFile(draft, `${JSON.stringify(logins, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-      await rename(draft, this.#file)
-    } catch (error) {
-      await rm(draft, { force: true })
-      throw error
-    }
-  }
-
-  /** Polls, because that works on every file system, and before the file exists. */
-  watch(listener: () => void): () => void {
-    const look = () => listener()
-    watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
-    return () => unwatchFile(this.#file, look)
+  held.add(holder)
+  try {
+    return await work()
+  } finally {
+    held.delete(holder)
+    if (contentOf(file) === holder) rmSync(file, { force: true })
   }
 }
 
-/**
- * A lock shared by processes: a file that names its holder, who touches it as long as it lives. One that was not touched for
- * long was left behind, and anybody may break it; its former holder then has no part in it any more.
- */
-class FileLock {
-  readonly #file: string
-  readonly #holder = `${process.pid} ${randomUUID()}`
-  #beat: NodeJS.Timeout | undefined
-
-  private constructor(file: string) {
-    this.#file = file
-  }
-
-  static async take(file: string): Promise<FileLock> {
-    const lock = new FileLock(file)
-    while (!create(file, lock.#holder)) {
-      if (isStale(file)) breakLock(file)
-      else await pause(LOCK_RETRY_MS)
-    }
-    lock.#beat = setInterval(() => lock.isHeld() && touch(file), STALE_LOCK_MS / 6).unref()
-    return lock
-  }
-
-  isHeld(): boolean {
-    return contentOf(this.#file) === this.#holder
-  }
-
-  release(): void {
-    clearInterval(this.#beat)
-    if (this.isHeld()) rmSync(this.#file, { force: true })
+function isLeftBehind(holder: string): boolean {
+  const pid = Number.parseInt(holder, 10)
+  if (pid === process.pid) return !held.has(holder)
+  try {
+    return !process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 
-/** Removes a lock that was left behind. One process at a time, so that nobody removes the lock of the next holder. */
-function breakLock(file: string): void {
-  const guard = `${file}.break`
-  if (!create(guard, '')) {
-    if (isStale(guard)) rmSync(guard, { force: true })
-    return
-  }
-  if (isStale(file)) rmSync(file, { force: true })
-  rmSync(guard, { force: true })
-}
-
-function create(file: string, content: string): boolean {
+function tryCreate(file: string, content: string): boolean {
   try {
     writeFileSync(file, content, { flag: 'wx', mode: 0o600 })
     return true
@@ -187,21 +153,5 @@ function contentOf(file: string): string | undefined {
     return readFileSync(file, 'utf8')
   } catch {
     return undefined
-  }
-}
-
-function touch(file: string): void {
-  try {
-    utimesSync(file, new Date(), new Date())
-  } catch {
-    // It is gone.
-  }
-}
-
-function isStale(file: string): boolean {
-  try {
-    return Date.now() - statSync(file).mtimeMs > STALE_LOCK_MS
-  } catch {
-    return false
   }
 }

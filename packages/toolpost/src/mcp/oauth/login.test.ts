@@ -150,17 +150,6 @@ describe('a token', () => {
     expect(client.oauth.calls).toHaveLength(20)
   })
 
-  it('is refreshed before it expires', async () => {
-    await using client = await loggedIn({ expiresInS: 600 })
-    await client.executor.execute('echo')
-    expect(count(client, 'refresh_token')).toBe(0)
-    const now = Date.now()
-    vi.spyOn(Date, 'now').mockImplementation(() => now + 550_000)
-    await client.executor.execute('echo')
-    await vi.waitFor(() => expect(count(client, 'refresh_token')).toBe(1))
-    vi.restoreAllMocks()
-  })
-
   it('[F58] that cannot be refreshed needs another login; calls then fail at once, with the words', async () => {
     await using client = await loggedIn({ noRefresh: true })
     client.oauth.expire()

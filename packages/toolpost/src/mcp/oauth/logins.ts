@@ -1,7 +1,7 @@
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
 import { type HttpServerEntry, isHttp, type ServerEntry } from '../server-entry.ts'
-import { LoginFile, loginInMemory } from './login-store.ts'
+import { LoginStore } from './login-store.ts'
 import { ServerLogin } from './server-login.ts'
 
 export interface LoginsOptions {
@@ -28,14 +28,10 @@ export class Logins {
     if (!entry || !isHttp(entry) || !usesOAuth(entry)) return
     const { folder, logger } = this.#options
     const { url } = entry
-    const own = quietLogger(logger).child({ server: name })
-    const store = folder
-      ? new LoginFile(folder, { name, url }, problem => own.warn({ problem }, 'Problem with a saved login'))
-      : loginInMemory()
-    this.#logins.set(
-      name,
-      new ServerLogin({ name, url, oauth: entry.oauth || undefined, store, logger: own }),
-    )
+    const onProblem = (problem: string) =>
+      quietLogger(logger).child({ server: name }).warn({ problem }, 'Problem with a saved login')
+    const store = new LoginStore({ name, url, folder, onProblem })
+    this.#logins.set(name, new ServerLogin({ name, url, oauth: entry.oauth || undefined, store }))
   }
 
   /** `undefined` for a server that is not over HTTP, or has credentials in its configuration. */
@@ -46,12 +42,10 @@ export class Logins {
   /** Finishes the login this answer belongs to; resolves to the name of its server. */
   async finish(answer: URLSearchParams): Promise<string> {
     const state = answer.get('state') ?? ''
-    for (const [name, login] of this.#logins) {
-      if (!login.hasBegun(state)) continue
-      await login.finish(answer)
-      return name
-    }
-    throw new Error('This login was not started here, or has expired. Start again.')
+    const login = [...this.#logins.values()].find(each => each.hasBegun(state))
+    if (!login) throw new Error('This login was not started here, or has expired. Start again.')
+    await login.finish(answer)
+    return login.name
   }
 }
 

@@ -3,7 +3,13 @@ import { removeFromLogs } from '../../logging/redact.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import { describeError } from '../server-failure.ts'
-import { MAX_OAUTH_BYTES, OAUTH_TIMEOUT_MS } from './limits.ts'
+
+/** A request to an authorization server that takes longer has failed. */
+export const OAUTH_TIMEOUT_MS = 10_000
+/** Metadata, keys and tokens may not be longer than this. */
+const MAX_OAUTH_BYTES = 1024 * 1024
+/** Fields of an answer that are kept out of logs. */
+const SECRETS = /token$|secret|assertion/
 
 /** The authorization server, or what a server says about it, cannot be trusted. Nothing more is sent. */
 export class OAuthRefusal extends Error {
@@ -13,12 +19,6 @@ export class OAuthRefusal extends Error {
 /** An authorization server refused to issue a token or register a client. */
 export class OAuthDenial extends Error {
   override name = 'OAuthDenial'
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
 }
 
 export interface OAuthFetch {
@@ -45,33 +45,24 @@ export function oauthFetch(serverUrl: string): OAuthFetch {
       const url = new URL(String(given))
       const problem = insecure(url, serverUrl)
       if (problem) refuse(problem)
-      const { response, text } = await exchange(url, init)
-      const location = response.headers.get('location')
-      if (response.status >= 300 && response.status < 400 && location !== null) {
-        const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-        const mayFollow = to?.origin === url.origin && init?.method !== 'POST'
-        if (!mayFollow) refuse(`${shown(url)} redirects to ${to ? shown(to) : 'an invalid URL'}`)
-        return response
-      }
-      if (text === undefined) return refuse(`${shown(url)} answered with more than ${MAX_OAUTH_BYTES} bytes`)
-      if (init?.method === 'POST' && !response.ok) throw denial(response.status, text, url)
+      const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
+      const response = await fetch(url, { ...init, redirect: 'manual', signal }).catch(error => {
+        throw new Error(`${shown(url)} cannot be reached: ${describeError(error)}`, { cause: error })
+      })
       const { status, headers } = response
+      const location = headers.get('location')
+      if (status >= 300 && status < 400 && location !== null) {
+        const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+        if (to?.origin === url.origin && init?.method !== 'POST') return response
+        refuse(`${shown(url)} redirects to ${to ? shown(to) : 'an invalid URL'}`)
+      }
+      const text = (await limitedBytes(response, MAX_OAUTH_BYTES))?.toString('utf8')
+      if (text === undefined) return refuse(`${shown(url)} answered with more than ${MAX_OAUTH_BYTES} bytes`)
+      const answer = asRecord(text)
+      removeFromLogs(Object.keys(answer).flatMap(key => (SECRETS.test(key) ? [String(answer[key])] : [])))
+      if (init?.method === 'POST' && !response.ok) throw denial(status, answer, url)
       return new Response(status === 204 || status === 304 ? null : text, { status, headers })
     },
-  }
-}
-
-async function exchange(url: URL, init?: RequestInit): Promise<{ response: Response; text?: string }> {
-  try {
-    const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
-    const response = await fetch(url, { ...init, redirect: 'manual', signal })
-    const bytes = await limitedBytes(response, MAX_OAUTH_BYTES)
-    if (!bytes) return { response }
-    const text = bytes.toString('utf8')
-    removeFromLogs(secretsIn(asRecord(text)))
-    return { response, text }
-  } catch (error) {
-    throw new Error(`${shown(url)} cannot be reached: ${describeError(error)}`, { cause: error })
   }
 }
 
@@ -105,21 +96,12 @@ export async function limitedBytes(
   return Buffer.concat(chunks)
 }
 
-const SECRETS = /token|secret|assertion|^code$/
-
-/** Registered as secrets before anything can log them. */
-function secretsIn(answer: Record<string, unknown>): string[] {
-  const told = Object.entries(answer).filter(([name]) => SECRETS.test(name))
-  return told.flatMap(([, value]) => (typeof value === 'string' && !URL.canParse(value) ? [value] : []))
-}
-
-function denial(status: number, text: string, url: URL): Error {
-  const { error, error_description: description } = asRecord(text)
-  // A server with problems of its own has not denied anything.
+/** A server with problems of its own has not denied anything. */
+function denial(status: number, answer: Record<string, unknown>, url: URL): Error {
+  const { error, error_description: more } = answer
   if (typeof error !== 'string' || status >= 500 || status === 429)
     return new Error(`${shown(url)} answered ${status}`)
-  const words = typeof description === 'string' ? `${error} (${description})` : error
-  return new OAuthDenial(error, describeError(words))
+  return new OAuthDenial(describeError(typeof more === 'string' ? `${error} (${more})` : error))
 }
 
 function asRecord(text: string): Record<string, unknown> {

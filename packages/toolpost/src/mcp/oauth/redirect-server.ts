@@ -1,32 +1,24 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describeError } from '../server-failure.ts'
 import { REDIRECT_PATH } from './oauth-options.ts'
 
-export interface RedirectServer {
-  /** The redirect URL. */
-  url: string
-  close(): void
-}
+/** Finishes a login with the answer in a redirect; resolves to the name of its server. */
+type Finish = (answer: URLSearchParams) => Promise<string>
 
-/**
- * Listens on 127.0.0.1 for the redirect after a login, and passes the answer to `finish`, which resolves to the name of the
- * server; the page it returns shows the outcome. Rejects if the port is taken.
- */
-export async function listenForRedirect(
-  finish: (answer: URLSearchParams) => Promise<string>,
-  port = 0,
-): Promise<RedirectServer> {
-  const server = createServer((request, response) => {
-    void answerOf(request, finish).then(page => write(page, response))
+/** Listens on 127.0.0.1 for the redirect after a login; the page it returns shows the outcome. Rejects if the port is taken. */
+export async function listenForRedirect(finish: Finish, port = 0): Promise<{ url: string; close(): void }> {
+  const server = createServer(async ({ url = '/', method }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
+    const isAnswer = method === 'GET' && pathname === REDIRECT_PATH
+    const page = isAnswer ? await finishedPage(searchParams, finish) : new Response(null, { status: 404 })
+    response.writeHead(page.status, { ...Object.fromEntries(page.headers), connection: 'close' })
+    response.end(await page.text())
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  const { port: taken } = server.address() as AddressInfo
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   return {
-    url: `http://127.0.0.1:${taken}${REDIRECT_PATH}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${REDIRECT_PATH}`,
     close() {
       server.close()
       server.closeIdleConnections()
@@ -34,19 +26,10 @@ export async function listenForRedirect(
   }
 }
 
-async function answerOf(
-  { url = '/', method }: IncomingMessage,
-  finish: (answer: URLSearchParams) => Promise<string>,
-): Promise<Response> {
-  const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
-  if (method !== 'GET' || pathname !== REDIRECT_PATH) return new Response('Not found', { status: 404 })
-  return finishedPage(searchParams, finish)
-}
-
 /** Finishes a login with the browser's answer; always resolves to a page. */
 export async function finishedPage(
   answer: URLSearchParams,
-  finish: (answer: URLSearchParams) => Promise<string>,
+  finish: Finish,
   home?: string,
 ): Promise<Response> {
   try {
@@ -55,11 +38,6 @@ export async function finishedPage(
   } catch (error) {
     return loginPage('Not logged in', describeError(error), home)
   }
-}
-
-async function write(page: Response, response: ServerResponse): Promise<void> {
-  response.writeHead(page.status, { ...Object.fromEntries(page.headers), connection: 'close' })
-  response.end(await page.text())
 }
 
 /** The page a browser shows at the end of a login. */
@@ -78,7 +56,6 @@ function loginPage(title: string, text: string, home?: string): Response {
       'cache-control': 'no-store',
       // The address of this page has the code in it.
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
     },
   })
 }

@@ -1,28 +1,15 @@
-import type { Logger } from '../../logging/logger.ts'
-import { forgetSecrets, removeFromLogs } from '../../logging/redact.ts'
+import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../http-transport.ts'
 import { describeError, NeedsLoginError } from '../server-failure.ts'
-import {
-  askForChallenge,
-  type Challenge,
-  challengeIn,
-  Grants,
-  grantIn,
-  knowsOAuth,
-  revoke,
-} from './grants.ts'
-import {
-  LOGIN_TTL_MS,
-  MAX_PENDING_LOGINS,
-  MAX_RENEWALS,
-  REMEMBERED_LOGINS,
-  RENEW_BEFORE_MS,
-  RENEWAL_PAUSE_MS,
-} from './limits.ts'
-import type { LoginAttempt } from './login-attempt.ts'
+import { LoginProvider } from './login-provider.ts'
 import type { Login, LoginStore } from './login-store.ts'
-import { OAuthDenial } from './oauth-fetch.ts'
+import { OAUTH_TIMEOUT_MS, OAuthDenial, OAuthRefusal, oauthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
+
+/** How many times a request is sent again with another token or a wider scope. */
+const MAX_RENEWALS = 2
+/** How many unfinished logins are remembered. */
+const MAX_PENDING = 8
 
 export interface ServerLoginOptions {
   /** The server's name in the configuration. */
@@ -30,41 +17,41 @@ export interface ServerLoginOptions {
   url: string
   oauth: OAuthOptions | undefined
   store: LoginStore
-  logger: Logger
 }
 
-/** The login to one server: its token, renewed before it expires, with one renewal for all waiting requests. */
+/** What a server says when it rejects a request for lack of a login or scope. */
+interface Challenge {
+  scope?: string | undefined
+  resourceMetadataUrl?: URL | undefined
+  error?: string | undefined
+}
+
+/** The login to one server: its token, with one renewal for all waiting requests. The SDK speaks OAuth. */
 export class ServerLogin {
-  readonly #options: ServerLoginOptions
-  readonly #origin: string
+  readonly name: string
+  /** Whether the user logs in, rather than the program itself. */
+  readonly isInteractive: boolean
+  readonly #url: string
+  readonly #store: LoginStore
   readonly #oauth: OAuthOptions
-  readonly #grants: Grants
-  readonly #pending = new PendingLogins()
-  readonly #secrets = new RecentSecrets()
+  readonly #isConfigured: boolean
+  /** Unfinished logins; each answer is accepted only once. */
+  readonly #pending = new Map<string, LoginProvider>()
   readonly #listeners = new Set<() => void>()
   #login: Login | undefined
-  #pausedUntil = 0
   #reading: Promise<void> | undefined
   #renewing: Promise<boolean> | undefined
   /** What the server last asked for. */
   #challenge: Challenge | undefined
 
-  constructor(options: ServerLoginOptions) {
-    this.#options = options
-    this.#oauth = options.oauth ?? {}
-    this.#grants = new Grants(options.url, this.#oauth)
-    this.#origin = new URL(options.url).origin
-    const { clientSecret = '', privateKey = '' } = this.#oauth
-    removeFromLogs([clientSecret, privateKey])
-  }
-
-  get name(): string {
-    return this.#options.name
-  }
-
-  /** Whether the user logs in, rather than the program itself. */
-  get isInteractive(): boolean {
-    return this.#oauth.grant !== 'client_credentials'
+  constructor({ name, url, oauth, store }: ServerLoginOptions) {
+    this.name = name
+    this.#url = url
+    this.#store = store
+    this.#oauth = oauth ?? {}
+    this.#isConfigured = oauth !== undefined
+    this.isInteractive = this.#oauth.grant !== 'client_credentials'
+    removeFromLogs([this.#oauth.clientSecret ?? '', this.#oauth.privateKey ?? ''])
   }
 
   /** The port that a login is redirected to, if it is fixed. */
@@ -72,42 +59,42 @@ export class ServerLogin {
     return this.#oauth.redirectPort
   }
 
-  /** The token for a request to this URL; none for any host but the server's. */
-  async tokenFor(url: string): Promise<string | undefined> {
-    if (new URL(url).origin !== this.#origin) return undefined
+  /**
+   * Sends a request with the token, which no host but the server's gets. One rejected for its token is sent again with
+   * another, since the server has not processed it. Rejects with a NeedsLoginError if the user has to log in.
+   */
+  async fetch(url: string, init: RequestInit): Promise<Response> {
     this.#reading ??= this.#read()
     await this.#reading
-    const tokens = this.#login?.tokens
-    if (tokens && isDue(tokens) && this.#canRenew) await this.#renewEarly(tokens)
-    return this.#login?.tokens?.access_token
-  }
-
-  /** Whether a refused request is worth repeating with the current token. */
-  async hasAnother(response: Response, used: string | undefined): Promise<boolean> {
-    if (response.status !== 401 && response.status !== 403) return false
-    const challenge = await challengeIn(response)
-    const lacksScope = response.status === 403
-    if (lacksScope && (challenge.error !== 'insufficient_scope' || used === undefined)) return false
-    this.#challenge = lacksScope ? await this.#widened(challenge) : challenge
-    return this.#renewed(used, lacksScope)
+    const isOwn = new URL(url).origin === new URL(this.#url).origin
+    for (let renewals = 0; ; renewals++) {
+      const token = isOwn ? this.#token : undefined
+      const headers = new Headers(init.headers)
+      if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+      const response = await fetch(url, { ...init, headers })
+      if (renewals === MAX_RENEWALS || !(await this.#hasAnother(response, token))) return response
+      await response.body?.cancel()
+    }
   }
 
   /** Starts a login; resolves to the page where the user logs in. */
   async begin(redirectUrl: string): Promise<string> {
-    const { name, url } = this.#options
-    if (!this.isInteractive) throw new Error(`'${name}' logs in with its own credentials`)
-    this.#challenge ??= await askForChallenge(url)
-    let page: string | undefined
+    if (!this.isInteractive) throw new Error(`'${this.name}' logs in with its own credentials`)
+    this.#challenge ??= await askForChallenge(this.#url)
+    let page = ''
     // Saves the client if one was registered, so that a second login does not register another.
     await this.#update(async login => {
-      const attempt = await this.#grants.attempt(login, redirectUrl)
-      await this.#grants.advance(attempt, this.#wanted)
-      if (!attempt.url) throw new Error('the authorization server returned no login page')
-      this.#pending.add(attempt)
-      page = attempt.url.href
-      return attempt.registered ? { ...login, registered: attempt.registered } : login
+      const provider = await this.#provider(login, redirectUrl)
+      await this.#advance(provider)
+      if (!provider.page) throw new Error('the authorization server returned no login page')
+      page = provider.page.href
+      removeFromLogs([provider.id])
+      this.#pending.set(provider.id, provider)
+      const [oldest] = this.#pending.keys()
+      if (this.#pending.size > MAX_PENDING) this.#pending.delete(oldest ?? '')
+      return provider.registered ? { ...login, registered: provider.registered } : login
     })
-    return page as unknown as string
+    return page
   }
 
   hasBegun(state: string): boolean {
@@ -116,17 +103,23 @@ export class ServerLogin {
 
   /** Finishes a login with the authorization server's answer, the query of the redirect URL. */
   async finish(answer: URLSearchParams): Promise<void> {
-    const attempt = this.#pending.take(answer.get('state') ?? '')
-    await this.#grants.advance(attempt, this.#wanted, grantIn(answer))
-    await this.#update(async () => attempt.login())
-    this.#tell()
+    const provider = this.#pending.get(answer.get('state') ?? '')
+    if (!provider) throw new Error('this login was not started here, or has expired')
+    this.#pending.delete(provider.id)
+    const [code, problem, more] = ['code', 'error', 'error_description'].map(name => answer.get(name))
+    if (problem) throw new OAuthDenial(describeError(more ? `${problem} (${more})` : problem))
+    if (!code) throw new Error('the redirect has neither a code nor an error')
+    removeFromLogs([code])
+    await this.#advance(provider, { code, iss: answer.get('iss') ?? undefined })
+    await this.#update(async () => provider.login())
+    for (const listener of this.#listeners) listener()
   }
 
   /** Obtains a token with the program's own credentials. */
   async signIn(): Promise<void> {
-    this.#challenge ??= await askForChallenge(this.#options.url)
-    await this.#update(() => this.#signIn(undefined))
-    this.#tell()
+    this.#challenge ??= await askForChallenge(this.#url)
+    await this.#update(login => this.#signIn(login))
+    for (const listener of this.#listeners) listener()
   }
 
   /** Ends the login, if possible at the authorization server too; resolves to what was done. */
@@ -135,13 +128,17 @@ export class ServerLogin {
     const login = this.#login
     if (!login?.tokens) return 'none'
     await this.#update(async () => undefined)
-    this.#tell()
-    return (await revoke(login, this.#options.url)) ? 'revoked' : 'forgotten'
+    for (const listener of this.#listeners) listener()
+    return (await revoke(login, this.#url)) ? 'revoked' : 'forgotten'
   }
 
   /** Calls `listener` when the login changes, even in another process; returns a function that stops it. */
   onChange(listener: () => void): () => void {
-    const stopWatching = this.#options.store.watch(() => void this.#look(listener))
+    const stopWatching = this.#store.watch(async () => {
+      const before = this.#token
+      await this.#read()
+      if (this.#token !== undefined && this.#token !== before) listener()
+    })
     this.#listeners.add(listener)
     return () => {
       stopWatching()
@@ -149,61 +146,41 @@ export class ServerLogin {
     }
   }
 
-  async #look(listener: () => void): Promise<void> {
-    const before = this.#login?.tokens?.access_token
-    await this.#read()
-    const now = this.#login?.tokens?.access_token
-    if (now !== undefined && now !== before) listener()
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener()
+  get #token(): string | undefined {
+    return this.#login?.tokens?.access_token
   }
 
   async #read(): Promise<void> {
-    this.#take(await this.#options.store.read())
+    this.#take(await this.#store.read())
   }
 
   #take(login: Login | undefined): void {
-    if (login) this.#secrets.add(login)
+    const { access_token = '', refresh_token = '' } = login?.tokens ?? {}
+    removeFromLogs([access_token, refresh_token, login?.client?.client_secret ?? ''])
     this.#login = login
   }
 
   async #update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<void> {
-    const login = await this.#options.store.update(before => {
-      this.#take(before)
-      return work(before)
-    })
-    this.#take(login)
-  }
-
-  get #canRenew(): boolean {
-    return !this.isInteractive || this.#login?.tokens?.refresh_token !== undefined
-  }
-
-  /** What a login asks for: the scope a call needed, or else the one the server named. */
-  get #wanted(): Challenge {
-    const scope = this.#login?.wanted?.scope ?? this.#challenge?.scope
-    return { ...this.#challenge, scope }
-  }
-
-  /** Renews a token before it expires: while it is still valid, nothing waits for this, and it may fail. */
-  #renewEarly(tokens: NonNullable<Login['tokens']>): Promise<void> | undefined {
-    if (Date.now() < this.#pausedUntil) return undefined
-    const renewal = this.#renewed(tokens.access_token, false).then(
-      () => {},
-      error => {
-        this.#pausedUntil = Date.now() + RENEWAL_PAUSE_MS
-        this.#options.logger.warn({ error: describeError(error) }, 'Token renewal failed')
-      },
+    this.#take(
+      await this.#store.update(before => {
+        this.#take(before)
+        return work(before)
+      }),
     )
-    return isOver(tokens) ? renewal : undefined
   }
 
-  /** Concurrent requests share one renewal; resolves to whether there is another token now. */
-  #renewed(used: string | undefined, lacksScope: boolean): Promise<boolean> {
-    const now = this.#login?.tokens?.access_token
-    if (now !== used && now !== undefined) return Promise.resolve(true)
+  /** Whether a refused request is worth repeating. Concurrent requests share one renewal. */
+  async #hasAnother(response: Response, used: string | undefined): Promise<boolean> {
+    if (response.status !== 401 && response.status !== 403) return false
+    const { extractWWWAuthenticateParams, computeScopeUnion } = await loadSdk()
+    const challenge: Challenge = extractWWWAuthenticateParams(response)
+    const lacksScope = response.status === 403
+    if (lacksScope && (challenge.error !== 'insufficient_scope' || used === undefined)) return false
+    // What was granted plus what is missing: a login for the missing scope alone would lose the rest.
+    const granted = this.#login?.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
+    if (lacksScope) challenge.scope = computeScopeUnion(granted, challenge.scope)
+    this.#challenge = challenge
+    if (this.#token !== used && this.#token !== undefined) return true
     this.#renewing ??= this.#renew(used, lacksScope).finally(() => {
       this.#renewing = undefined
     })
@@ -212,122 +189,152 @@ export class ServerLogin {
 
   async #renew(used: string | undefined, lacksScope: boolean): Promise<boolean> {
     await this.#read()
-    const tokens = this.#login?.tokens
     // Another process renewed it, or the user logged in.
-    if (tokens && tokens.access_token !== used) return true
+    if (this.#token !== undefined && this.#token !== used) return true
     if (this.isInteractive && lacksScope) throw await this.#lacking()
-    if (this.#canRenew) return this.#renewAlone(used)
-    if (tokens) throw this.#needed('the login has expired')
-    if (!this.#options.oauth && !(await knowsOAuth(this.#options.url, this.#challenge))) return false
-    throw this.#needed('login required')
-  }
-
-  async #renewAlone(used: string | undefined): Promise<true> {
-    let denied: OAuthDenial | undefined
+    const isRenewable = !this.isInteractive || this.#login?.tokens?.refresh_token !== undefined
+    if (!isRenewable && this.#token !== undefined) throw this.#needed('the login has expired')
+    if (!isRenewable && !this.#isConfigured && !(await this.#knowsOAuth())) return false
+    if (!isRenewable) throw this.#needed('login required')
+    let denied: string | undefined
     await this.#update(async login => {
-      // Another process was faster.
       if (login?.tokens && login.tokens.access_token !== used) return login
       if (!this.isInteractive) return this.#signIn(login)
       try {
-        return await this.#grants.refreshed(login ?? {})
+        return await this.#refreshed(login ?? {})
       } catch (error) {
         if (!(error instanceof OAuthDenial)) throw error
-        denied = error
+        denied = error.message
         const { tokens: _, ...rest } = login ?? {}
         return rest
       }
     })
-    if (denied) throw this.#needed(`the login has expired or was revoked: ${(denied as OAuthDenial).message}`)
+    if (denied !== undefined) throw this.#needed(`the login has expired or was revoked: ${denied}`)
     return true
   }
 
+  /** The login with new tokens, always from the issuer of the old ones. */
+  async #refreshed(login: Login): Promise<Login> {
+    const { refreshAuthorization } = await loadSdk()
+    const { discovery, client, tokens, resource } = login
+    if (!discovery || !client || !tokens?.refresh_token) throw new Error('nothing to refresh with')
+    const metadata = discovery.authorizationServerMetadata
+    const authenticate = await this.#authentication()
+    const fresh = await refreshAuthorization(discovery.authorizationServerUrl, {
+      refreshToken: tokens.refresh_token,
+      clientInformation: client,
+      fetchFn: oauthFetch(this.#url).fetch,
+      ...(metadata && { metadata }),
+      ...(resource !== undefined && { resource }),
+      ...(authenticate && { addClientAuthentication: authenticate }),
+    })
+    return { ...login, tokens: { ...tokens, ...fresh } }
+  }
+
   async #signIn(before: Login | undefined): Promise<Login> {
-    const attempt = await this.#grants.attempt(before)
-    await this.#grants.advance(attempt, this.#challenge ?? {})
-    return attempt.login()
+    const provider = await this.#provider(before)
+    await this.#advance(provider)
+    return provider.login()
+  }
+
+  async #provider(before: Login | undefined, redirectUrl?: string): Promise<LoginProvider> {
+    const authenticate = await this.#authentication()
+    return new LoginProvider({
+      serverUrl: this.#url,
+      oauth: this.#oauth,
+      before,
+      redirectUrl,
+      authenticate,
+    })
+  }
+
+  async #authentication() {
+    const { privateKey, clientId = '', algorithm = 'ES256' } = this.#oauth
+    if (privateKey === undefined) return undefined
+    const { createPrivateKeyJwtAuth } = await loadSdk()
+    return createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg: algorithm })
+  }
+
+  /** Advances a login: to the login page or, with an answer, to its tokens. */
+  async #advance(provider: LoginProvider, answer?: { code: string; iss: string | undefined }): Promise<void> {
+    const { auth } = await loadSdk()
+    const channel = oauthFetch(this.#url)
+    const { resourceMetadataUrl } = this.#challenge ?? {}
+    const scope = this.#login?.wantedScope ?? this.#challenge?.scope ?? this.#oauth.scope
+    try {
+      await auth(provider, {
+        serverUrl: this.#url,
+        fetchFn: channel.fetch,
+        ...(scope !== undefined && { scope }),
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        ...(answer && { authorizationCode: answer.code }),
+        ...(answer?.iss !== undefined && { iss: answer.iss }),
+      })
+    } finally {
+      channel.check()
+    }
+  }
+
+  /** Whether the server supports logging in at all. Throws if its metadata cannot be trusted. */
+  async #knowsOAuth(): Promise<boolean> {
+    const { discoverOAuthServerInfo, checkResourceAllowed } = await loadSdk()
+    const { resourceMetadataUrl } = this.#challenge ?? {}
+    const channel = oauthFetch(this.#url)
+    const found = await discoverOAuthServerInfo(this.#url, {
+      fetchFn: channel.fetch,
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+    }).finally(() => channel.check())
+    const resource = found.resourceMetadata?.resource
+    if (resource && !checkResourceAllowed({ requestedResource: this.#url, configuredResource: resource }))
+      throw new OAuthRefusal(`the server's metadata describes another resource: ${resource}`)
+    return found.resourceMetadata !== undefined || found.authorizationServerMetadata !== undefined
   }
 
   #needed(why: string, lacksScope = false): NeedsLoginError {
-    return new NeedsLoginError(this.#options.name, { why, lacksScope })
+    return new NeedsLoginError(this.name, { why, lacksScope })
   }
 
   /** Remembers for the next login which scope is missing. */
   async #lacking(): Promise<NeedsLoginError> {
-    const scope = this.#challenge?.scope
-    await this.#update(async login => ({ ...login, wanted: { scope } }))
-    const what = scope === undefined ? '' : ` (${describeError(scope)})`
+    const wantedScope = this.#challenge?.scope
+    await this.#update(async login => ({ ...login, wantedScope }))
+    const what = wantedScope === undefined ? '' : ` (${describeError(wantedScope)})`
     return this.#needed(`more permissions are needed${what}`, true)
   }
-
-  /** What was granted plus what is missing: a login for the missing scope alone would lose the rest. */
-  async #widened(challenge: Challenge): Promise<Challenge> {
-    const { computeScopeUnion } = await loadSdk()
-    const granted = this.#login?.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
-    return { ...challenge, scope: computeScopeUnion(granted, challenge.scope) }
-  }
 }
 
-/** Whether the token should be renewed. */
-function isDue(tokens: NonNullable<Login['tokens']>): boolean {
-  const lifeMs = (tokens.expires_in ?? 0) * 1_000
-  return isOver(tokens, Math.min(RENEW_BEFORE_MS, lifeMs / 5))
+/** Sends a harmless request to learn how to log in to a server; `undefined` if it does not say. */
+async function askForChallenge(serverUrl: string): Promise<Challenge | undefined> {
+  const { extractWWWAuthenticateParams } = await loadSdk()
+  const url = new URL(serverUrl)
+  url.username = url.password = ''
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: '{"jsonrpc":"2.0","id":0,"method":"ping"}',
+    redirect: 'manual',
+    signal: AbortSignal.timeout(OAUTH_TIMEOUT_MS),
+  })
+  await response.body?.cancel()
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : undefined
 }
 
-/** Whether the token has expired, or will have in `inMs`. */
-function isOver({ obtainedAt, expires_in: lifeS }: NonNullable<Login['tokens']>, inMs = 0): boolean {
-  return lifeS !== undefined && Date.now() + inMs > obtainedAt + lifeS * 1_000
-}
-
-/** Unfinished logins, kept for a while; each answer is accepted only once. */
-class PendingLogins {
-  readonly #attempts = new Map<string, { attempt: LoginAttempt; until: number }>()
-
-  add(attempt: LoginAttempt): void {
-    removeFromLogs([attempt.id])
-    this.#attempts.set(attempt.id, { attempt, until: Date.now() + LOGIN_TTL_MS })
-    const [oldest] = this.#attempts.keys()
-    if (this.#attempts.size > MAX_PENDING_LOGINS && oldest !== undefined) this.#attempts.delete(oldest)
-  }
-
-  has(state: string): boolean {
-    return (this.#attempts.get(state)?.until ?? 0) > Date.now()
-  }
-
-  take(state: string): LoginAttempt {
-    const { attempt } = this.#attempts.get(state) ?? {}
-    if (!attempt || !this.has(state)) throw new Error('this login was not started here, or has expired')
-    this.#attempts.delete(state)
-    return attempt
-  }
-}
-
-/** Keeps the secrets of the latest logins out of logs; older ones are worthless, and would only pile up. */
-class RecentSecrets {
-  readonly #known: string[][] = []
-
-  add({ tokens, client }: Login): void {
-    const { access_token = '', refresh_token = '', id_token = '' } = tokens ?? {}
-    const secrets = [access_token, refresh_token, id_token, client?.client_secret ?? '']
-    if (this.#known.at(-1)?.join() === secrets.join()) return
-    this.#known.push(secrets)
-    if (this.#known.length > REMEMBERED_LOGINS) forgetSecrets(this.#known.shift() ?? [])
-    removeFromLogs(this.#known.flat())
-  }
-}
-
-/**
- * Sends requests with the token of a login. One rejected for its token is sent again with another, since the server has not
- * processed it. Rejects with a NeedsLoginError if the user has to log in.
- */
-export function authorizedFetch(login: ServerLogin): (url: string, init: RequestInit) => Promise<Response> {
-  return async (url, init) => {
-    for (let renewals = 0; ; renewals++) {
-      const token = await login.tokenFor(url)
-      const headers = new Headers(init.headers)
-      if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-      const response = await fetch(url, { ...init, headers })
-      if (renewals === MAX_RENEWALS || !(await login.hasAnother(response, token))) return response
-      await response.body?.cancel()
-    }
+/** Revokes the tokens of a login; resolves to whether the authorization server accepted that. */
+async function revoke({ tokens, discovery, client }: Login, serverUrl: string): Promise<boolean> {
+  const metadata = discovery?.authorizationServerMetadata as { revocation_endpoint?: string } | undefined
+  const endpoint = metadata?.revocation_endpoint
+  if (typeof endpoint !== 'string' || !tokens || !client) return false
+  const { client_id, client_secret } = client
+  const credentials = { client_id, ...(client_secret !== undefined && { client_secret }) }
+  try {
+    for (const token of [tokens.refresh_token, tokens.access_token])
+      if (token !== undefined) {
+        const body = new URLSearchParams({ token, ...credentials })
+        await oauthFetch(serverUrl).fetch(endpoint, { method: 'POST', body })
+      }
+    return true
+  } catch {
+    // The login is deleted here anyway, and the caller says so.
+    return false
   }
 }
