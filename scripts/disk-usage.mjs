@@ -2,12 +2,11 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In megabytes, as `du -sm` counts: by blocks, symlinks not followed, hard links once. `skip` lists folder names. */
-export function megabytesOf(folder, { skip = [] } = {}) {
+/** In megabytes, as `du -sm` counts: by blocks, symlinks not followed, hard links once. */
+export function megabytesOf(folder) {
   const seen = new Set()
   const bytesIn = path =>
     readdirSync(path, { withFileTypes: true }).reduce((sum, entry) => {
-      if (skip.includes(entry.name)) return sum
       const inner = join(path, entry.name)
       const { ino, nlink, size, blocks = Math.ceil(size / 512) } = lstatSync(inner)
       if (entry.isDirectory()) return sum + blocks * 512 + bytesIn(inner)

@@ -1,11 +1,9 @@
-// `npm run check:dependencies`: licences against an allow-list, a reason for every dependency, known vulnerabilities. With
-// `--write` it also measures them into docs/dependencies.md.
+// `npm run check:dependencies`: licences against an allow-list, a reason for every dependency, known vulnerabilities.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { npmCommand } from '../npm.mjs'
 import { publicPackages, readJson, root } from '../packing/packages.mjs'
-import { installedPackages, weightOf } from './installed.mjs'
 import { reasons } from './reasons.mjs'
 
 const ALLOWED = [
@@ -33,22 +31,30 @@ const SEEN = {
   'SEE LICENSE IN LICENSE': /^@modelcontextprotocol\/server-/,
 }
 
-const PAGE = join(root, 'docs/dependencies.md')
+const installed = installedPackages()
 const direct = [...new Set(publicPackages().flatMap(({ manifest }) => namesIn(manifest)))]
-const problems = [...licenceProblems(), ...reasonProblems(), ...pageProblems(), ...audit()]
+const problems = [...licenceProblems(), ...reasonProblems(), ...audit()]
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 process.exitCode = problems.length === 0 ? 0 : 1
 if (problems.length === 0)
   process.stdout.write(
-    `${installedPackages().length} packages have an allowed licence; ${direct.length} are direct, each with a reason\n`,
+    `${installed.length} packages have an allowed licence; ${direct.length} are direct, each with a reason\n`,
   )
 
 function namesIn({ dependencies, optionalDependencies, peerDependencies }) {
   return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
 }
 
+/** Every package installed from the registry: `{ path, name, isDev }`. */
+function installedPackages() {
+  const { packages } = readJson(join(root, 'package-lock.json'))
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes('node_modules/') && !link && existsSync(join(root, path)))
+    .map(([path, { dev }]) => ({ path, name: path.split('node_modules/').at(-1), isDev: dev === true }))
+}
+
 function licenceProblems() {
-  return installedPackages().flatMap(({ path, name, isDev }) => {
+  return installed.flatMap(({ path, name, isDev }) => {
     const { license } = readJson(join(root, path, 'package.json'))
     const text = typeof license === 'string' ? license : (license?.type ?? 'none')
     if (isAllowed(text, isDev ? ALLOWED_IN_DEVELOPMENT : ALLOWED) || SEEN[text]?.test(name)) return []
@@ -71,37 +77,6 @@ function reasonProblems() {
       .filter(name => !direct.includes(name))
       .map(name => `${name} has a reason, but is not a dependency`),
   ]
-}
-
-function pageProblems() {
-  if (process.argv.includes('--write')) writeFileSync(PAGE, page())
-  const text = readFileSync(PAGE, 'utf8')
-  return direct
-    .filter(name => !text.includes(`| \`${name}\` |`))
-    .map(name => `${name} is not in docs/dependencies.md; run: npm run check:dependencies -- --write`)
-}
-
-function page() {
-  const sections = publicPackages().map(({ manifest }) => section(manifest))
-  const intro =
-    'What each package installs, in megabytes on disk on Linux x64: alone, and with its own dependencies (shared ones count in\n' +
-    'each). `npm run test:packed` limits what a user gets: `toolpost` to 60 MB and 60 packages, `voice-gateway` to 200 MB.\n' +
-    '`npm run check:dependencies` checks licences, and that every dependency has a reason here.'
-  return `# Dependencies\n\n${intro}\n\n${sections.join('\n\n')}\n`
-}
-
-function section(manifest) {
-  const rows = namesIn(manifest)
-    .sort()
-    .map(name => {
-      const { alone, together, packages } = weightOf(name)
-      const figures =
-        packages === 0 || name.startsWith('toolpost')
-          ? '– | –'
-          : `${alone.toFixed(1)} | ${together.toFixed(1)} in ${packages}`
-      return `| \`${name}\` | ${figures} | ${reasons[name]} |`
-    })
-  return `## ${manifest.name}\n\n| package | MB alone | MB with dependencies | why |\n|---|---|---|---|\n${rows.join('\n')}`
 }
 
 /**
