@@ -2,6 +2,8 @@ import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/cl
 
 interface Expiring {
   readonly deadlineAt: number
+  /** Its index among the entries; -1 if it is none of them. */
+  at: number
   expire(): void
 }
 
@@ -11,7 +13,7 @@ interface Expiring {
  */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #entries = new Set<Expiring>()
+  readonly #entries: Expiring[] = []
   #timer: Timer | undefined
   #timerAt = Number.POSITIVE_INFINITY
 
@@ -21,14 +23,20 @@ export class Deadlines {
 
   add(entry: Expiring): void {
     if (entry.deadlineAt === Number.POSITIVE_INFINITY) return
-    this.#entries.add(entry)
+    entry.at = this.#entries.push(entry) - 1
     if (entry.deadlineAt < this.#timerAt) this.#setTimer(entry.deadlineAt)
     // The timer keeps the process alive only while calls are running.
-    else if (this.#entries.size === 1) this.#timer?.hold(true)
+    else if (this.#entries.length === 1) this.#timer?.hold(true)
   }
 
   remove(entry: Expiring): void {
-    if (this.#entries.delete(entry) && this.#entries.size === 0) this.#timer?.hold(false)
+    if (entry.at < 0) return
+    // The last one takes its place.
+    const last = this.#entries.pop() as Expiring
+    if (last !== entry) this.#entries[entry.at] = last
+    last.at = entry.at
+    entry.at = -1
+    if (this.#entries.length === 0) this.#timer?.hold(false)
   }
 
   #setTimer(at: number): void {

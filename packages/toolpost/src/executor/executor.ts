@@ -125,8 +125,9 @@ export class ToolExecutor {
         context.failure = unfit instanceof Promise ? await unfit : unfit
         context.mark('fit')
       }
-      // A copy: it may be the result of another call.
-      result = { ...(await this.#chain(context)) }
+      const answer = await this.#chain(context)
+      // An interceptor may have answered with the result of another call.
+      result = this.#interceptors.length > 0 ? { ...answer } : answer
     } catch (error) {
       result = failureResult(unexpected(error), context)
     }
@@ -134,15 +135,16 @@ export class ToolExecutor {
   }
 
   /** Runs the tool within its deadline. After a wait it must still be the tool that the interceptors saw. */
-  async #invoke(context: CallContext): Promise<ToolResult> {
+  #invoke(context: CallContext): Promise<ToolResult> {
     const startedAt = context.leaveInterceptors()
     const { plan, waitedMs } = context
     context.failure ??= waitedMs >= 1 ? redefined(context) : undefined
-    if (context.failure || !plan) return failureResult(context.failure ?? unexpected('no tool'), context)
-    if (context.dryRun) return resultOf({ value: undefined }, context)
+    if (context.failure || !plan)
+      return Promise.resolve(failureResult(context.failure ?? unexpected('no tool'), context))
+    if (context.dryRun) return Promise.resolve(resultOf({ value: undefined }, context))
     context.isInvoked = !context.isCancelled
     const limitMs = timeLimit(context.timeoutMs, plan.tool, this.#services.timeoutMs)
-    return resultOf(await new TimeBox(context, limitMs, startedAt).run(plan.invoke), context)
+    return new TimeBox(context, limitMs, startedAt).run(plan.invoke, resultOf)
   }
 
   /** Completes, counts and logs the result: exactly once per call. */

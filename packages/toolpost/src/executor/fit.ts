@@ -80,7 +80,11 @@ async function parse(
   problems: string[] | undefined,
 ): Promise<Unfit> {
   const limitMs = timeLimit(context.timeoutMs, plan.tool, context.services.timeoutMs)
-  const outcome = await new TimeBox(context, limitMs, context.startedAt).run(() => plan.parse?.(args))
+  const box = new TimeBox(context, limitMs, context.startedAt)
+  const outcome = await box.run(
+    () => plan.parse?.(args),
+    found => found,
+  )
   if (outcome instanceof Failure) return outcome
   const { issues, value } = outcome.value as { issues?: readonly Issue[]; value?: unknown }
   if (issues) return refuse(plan, problems ?? problemsIn(issues))

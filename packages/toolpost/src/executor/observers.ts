@@ -61,9 +61,11 @@ export class Observers {
     if (this.#entries.length === 0) return
     const { id, name, given: args, origin, caller } = context
     const startedAt = Date.now()
+    const serial = uuidv7(startedAt)
+    const cancel = () => context.cancel()
     context.stages = []
-    context.event = { serial: uuidv7(startedAt), call: { id, name, args }, origin, caller, startedAt }
-    this.#tell({ ...context.event, cancel: () => context.cancel() })
+    context.event = { serial, call: { id, name, args }, origin, caller, startedAt, cancel }
+    this.#tell(context.event)
   }
 
   progress(serial: string, progress: Progress): void {
@@ -72,8 +74,9 @@ export class Observers {
 
   end(context: CallContext, result: ToolResult): void {
     if (!context.event) return
+    const { serial, call, origin, caller, startedAt } = context.event
     const notes = context.hasNotes ? context.notes : undefined
-    this.#tell({ ...context.event, notes, stages: context.stages, result })
+    this.#tell({ serial, call, origin, caller, startedAt, notes, stages: context.stages, result })
   }
 
   #tell(event: CallEvent): void {

@@ -7,12 +7,15 @@ import { cancelled, type Failure, timedOut } from './failure.ts'
 /** What time-boxed work ends with. */
 export type Outcome = { value: unknown } | Failure
 
+type Settle<T> = (outcome: Outcome, context: CallContext) => T
+
 /**
  * The time limit of a call. At the deadline the caller gets its answer, whatever the tool does; the signal is aborted, and
  * a late answer is dropped and logged.
  */
 export class TimeBox {
   deadlineAt: number
+  at = -1
   readonly #context: CallContext
   readonly #startedAt: number
   /** How long the work may take at once, and now in all: progress extends it. */
@@ -31,19 +34,19 @@ export class TimeBox {
     this.deadlineAt = startedAt + limitMs
   }
 
-  /** Runs `work` until it settles, its time is up or the call is cancelled, whichever comes first. */
-  run(work: (context: CallContext) => unknown): Promise<Outcome> {
+  /** Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. */
+  run<T>(work: (context: CallContext) => unknown, settle: Settle<T>): Promise<T> {
     const context = this.#context
-    if (context.isCancelled) return Promise.resolve(cancelled(context.name))
+    if (context.isCancelled) return Promise.resolve(settle(cancelled(context.name), context))
     context.box = this
     return new Promise(resolve => {
-      this.#resolve = resolve
+      this.#resolve = outcome => resolve(settle(outcome, context))
       context.services.deadlines.add(this)
-      void this.#settle(work)
+      void this.#work(work)
     })
   }
 
-  async #settle(work: (context: CallContext) => unknown): Promise<void> {
+  async #work(work: (context: CallContext) => unknown): Promise<void> {
     const context = this.#context
     try {
       const value = await work(context)

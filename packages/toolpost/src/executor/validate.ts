@@ -26,17 +26,19 @@ export function measureArguments(args: unknown): number | string {
   return problemOf(args, size, 0) ?? size.values + size.chars / CHARS_PER_VALUE
 }
 
+const TOO_MANY_VALUES = `arguments have more than ${MAX_ARGUMENT_VALUES} values`
+
 function problemOf(
   value: unknown,
   size: { values: number; chars: number },
   level: number,
 ): string | undefined {
-  const isTooLong = Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES
-  if (++size.values > MAX_ARGUMENT_VALUES || isTooLong)
-    return `arguments have more than ${MAX_ARGUMENT_VALUES} values`
   if (typeof value === 'string') size.chars += value.length
   if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
+  if (++size.values > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
   if (!isObjectLike(value)) return undefined
+  // A list may be longer than what it holds.
+  if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
   if (level >= MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
   for (const name in value) {
     if (name === '__proto__') return "'__proto__' is not an argument name"
