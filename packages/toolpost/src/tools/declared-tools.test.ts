@@ -17,34 +17,12 @@ function executorFor(declared: ToolDeclaration, options: DeclareOptions = {}, lo
   return new ToolExecutor(manager, { logger })
 }
 
-const run = (declared: ToolDeclaration, args: object = {}, options: DeclareOptions = {}) =>
-  executorFor(declared, options).run({ name: declared.name, args })
-
 describe('mock tools', () => {
   it('give each caller its own copy', async () => {
     const executor = executorFor(declaration({ type: 'mock', mock_response: { list: [1] } }))
     const first = await executor.run({ name: 'declared' })
     if (first.success) (first.result as { list: number[] }).list.push(2)
     expect(await executor.run({ name: 'declared' })).toMatchObject({ result: { list: [1] } })
-  })
-
-  it('check their arguments like any other tool', async () => {
-    const parameters = {
-      type: 'object',
-      properties: { location: { type: 'string' } },
-      required: ['location'],
-    }
-    const result = await run(declaration({ type: 'mock', mock_response: 1 }, { parameters }))
-    expect(result).toMatchObject({ error: "Invalid parameters: missing 'location'" })
-  })
-})
-
-describe('builtin tools', () => {
-  describe('that are isolated', () => {
-    it('cannot be plain functions, and say so', () => {
-      const builtins = { bad: { isolated: true, handler: () => 1 } as never }
-      expect(() => declareTools([], { builtins })).toThrow(/'bad' cannot be isolated: a plain function/)
-    })
   })
 })
 

@@ -77,18 +77,6 @@ describe('an isolated builtin', () => {
     expect(await resultOf(run({ how: 'well' }))).toBe('fine')
   })
 
-  it('that cannot be loaded says why', async () => {
-    expect(await resultOf(executorFor('export const f = 1')())).toMatch(/^f cannot be started: .*'f'$/)
-    expect(await resultOf(executorFor('export const f = 1', 'g')())).toMatch(/has no function named 'g'$/)
-    expect(await resultOf(executorFor('process.exit(5)')())).toBe('f exited with code 5 before it answered')
-  })
-
-  it('serves more calls than it has children, in order', async () => {
-    const run = executorFor('let n = 0; export const f = () => n++')
-    const results = await Promise.all(Array.from({ length: 20 }, () => resultOf(run())))
-    expect(results.every(n => typeof n === 'number')).toBe(true)
-  })
-
   it('[F55] with endless calls of one caller gets the next child for another', async () => {
     const run = executorFor('export const f = args => { if (args.spin) for (;;); return "answered" }')
     const endless = new AbortController()

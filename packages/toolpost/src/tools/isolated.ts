@@ -30,8 +30,6 @@ const MAX_CHILDREN = Math.min(Math.max(2, availableParallelism()), 8)
 const MAX_CHILDREN_OF_CALLER = Math.floor(MAX_CHILDREN / 2)
 /** The one that answered last, and the spare. */
 const MAX_IDLE = 2
-/** After this long without calls, only one is kept. */
-const IDLE_MS = 60_000
 /** A program that makes one quick call has exited by then, and never pays for a spare. */
 const SPARE_AFTER_MS = 20
 /** The only environment variables a child gets: what programs need, and no secrets. */
@@ -69,18 +67,21 @@ class ChildPool {
   readonly #running = new Set<Call>()
   #idle: Child[] = []
   #spareTimer: NodeJS.Timeout | undefined
-  #idleTimer: NodeJS.Timeout | undefined
 
   constructor(options: IsolateOptions) {
     this.#options = options
   }
 
   async call(args: unknown, { caller, origin, signal }: CallSource = {}): Promise<unknown> {
+    signal?.throwIfAborted()
     let abort = () => {}
     const outcome = new Promise((resolve, reject) => {
       const call: Call = { args, caller: caller ?? origin, resolve, reject }
-      abort = () => this.#abort(call)
-      if (signal?.aborted) return abort()
+      abort = () => {
+        this.#waiting = this.#waiting.filter(other => other !== call)
+        reject(signal?.reason)
+        void call.child?.kill()
+      }
       this.#waiting.push(call)
       this.#serve()
     })
@@ -101,13 +102,10 @@ class ChildPool {
   }
 
   #next(): Call | undefined {
-    if (this.#running.size >= MAX_CHILDREN) return undefined
-    const running = (caller: string | undefined) =>
-      [...this.#running].filter(call => call.caller === caller).length
-    const callers = [...new Set(this.#waiting.map(({ caller }) => caller))]
-    const [modest] = callers.sort((a, b) => running(a) - running(b))
-    if (callers.length === 0 || running(modest) >= MAX_CHILDREN_OF_CALLER) return undefined
-    const next = this.#waiting.find(({ caller }) => caller === modest)
+    const running = ({ caller }: Call) => [...this.#running].filter(call => call.caller === caller).length
+    const [next] = this.#waiting.toSorted((a, b) => running(a) - running(b))
+    if (!next || this.#running.size >= MAX_CHILDREN || running(next) >= MAX_CHILDREN_OF_CALLER)
+      return undefined
     this.#waiting = this.#waiting.filter(call => call !== next)
     return next
   }
@@ -123,19 +121,11 @@ class ChildPool {
     if (child.isAlive) this.#idle.unshift(child)
     this.#serve()
     for (const each of this.#idle.splice(child.isLast ? 0 : MAX_IDLE)) void each.kill()
-    clearTimeout(this.#idleTimer)
-    this.#idleTimer = setTimeout(() => this.#idle.splice(1).map(each => each.kill()), IDLE_MS).unref()
   }
 
   #addSpare(): void {
     this.#spareTimer = undefined
     if (!this.#idle.some(child => child.isAlive)) this.#idle.push(new Child(this.#options))
-  }
-
-  #abort(call: Call): void {
-    call.reject(Object.assign(new Error(`${nameOf(this.#options)} was stopped`), { name: 'AbortError' }))
-    this.#waiting = this.#waiting.filter(other => other !== call)
-    void call.child?.kill()
   }
 }
 
@@ -145,16 +135,13 @@ class Child {
   /** Ended after its current call. */
   isLast = false
   readonly #process: ChildProcess
-  readonly #name: string
   readonly #gone: Promise<void>
   readonly #loaded: Promise<unknown>
   #settle: ((answer: Answer) => void) | undefined
 
-  constructor(options: IsolateOptions) {
-    const { module, export: exportName, heapMb = 64 } = options
+  constructor({ module, export: exportName, name = exportName, heapMb = 64 }: IsolateOptions) {
     const url = /^(file|data):/.test(String(module)) ? module : pathToFileURL(resolvePath(String(module)))
-    this.#name = nameOf(options)
-    const args = [String(process.pid), String(url), exportName, this.#name]
+    const args = [String(process.pid), String(url), exportName, name]
     this.#process = fork(compiledFile('tools/isolated-child.js'), args, {
       execArgv: [`--max-old-space-size=${heapMb}`],
       env: Object.fromEntries(VARIABLES.map(key => [key, process.env[key]])),
@@ -165,7 +152,7 @@ class Child {
     this.#gone = new Promise(gone => {
       const end = (message: string) => {
         this.isAlive = false
-        this.#settle?.({ error: { message: `${this.#name} ${message}` } })
+        this.#settle?.({ error: { message: `${name} ${message}` } })
         gone()
       }
       this.#process.on('exit', (code, signal) => end(howItEnded(code, signal, heapMb)))
@@ -181,8 +168,10 @@ class Child {
     this.#hold(true)
     try {
       await this.#loaded
-      this.#send(args)
-      return await this.#answer()
+      const answer = this.#answer()
+      // Ignore a closed channel: the exit event follows and says more.
+      this.#process.send({ args }, () => {})
+      return await answer
     } finally {
       this.#hold(false)
     }
@@ -192,15 +181,6 @@ class Child {
     this.isAlive = false
     this.#process.kill('SIGKILL')
     return this.#gone
-  }
-
-  #send(args: unknown): void {
-    try {
-      // Ignore a closed channel: the exit event follows and says more.
-      this.#process.send({ args }, () => {})
-    } catch (cause) {
-      throw new Error(`The arguments of ${this.#name} cannot be serialized: ${cause}`, { cause })
-    }
   }
 
   #answer(): Promise<unknown> {
@@ -220,10 +200,6 @@ class Child {
   }
 }
 
-function nameOf({ name, export: exportName }: IsolateOptions): string {
-  return name ?? exportName
-}
-
 /** Abort and trap, as exit codes of shells and of Windows: V8 aborts when the heap is full, and traps on a huge object. */
 const OUT_OF_MEMORY: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 134, 133, 0xc0000409, 0x80000003]
 
@@ -233,6 +209,5 @@ function howItEnded(code: number | null, signal: string | null, heapMb: number):
 }
 
 function errorFrom({ message, cause, ...fields }: NonNullable<Answer['error']>): Error {
-  const error = new Error(message, cause && { cause: errorFrom(cause) })
-  return Object.assign(error, fields)
+  return Object.assign(new Error(message, cause && { cause: errorFrom(cause) }), fields)
 }

@@ -26,13 +26,6 @@ describe('the order of the tools', () => {
       for (const name of names(manager)) expect(manager.findTool(name)?.name).toBe(name)
     },
   )
-
-  it('stays when a tool is replaced', () => {
-    const manager = new ToolManager()
-    manager.addMcpTools([tool('a', 'old'), tool('b')], { server: 'one', order: 0 })
-    manager.addMcpTools([tool('a', 'new')], { server: 'one', order: 0 })
-    expect(names(manager)).toEqual(['a', 'b'])
-  })
 })
 
 describe('an array that others change', () => {
@@ -79,28 +72,9 @@ describe('what a tool must have', () => {
       reason: expect.stringContaining("'deep'"),
     })
   })
-
-  it('takes an MCP tool without a description', () => {
-    const manager = new ToolManager()
-    manager.addMcpTools([{ ...tool('terse'), description: undefined }])
-    expect(names(manager)).toEqual(['terse'])
-  })
 })
 
 describe('the same name twice', () => {
-  it('renames a tool without losing anything that a client is told about it', () => {
-    const manager = new ToolManager()
-    const told = {
-      title: 'Search',
-      readOnly: true,
-      openWorld: true,
-      passedOn: { icons: [{ src: 'https://example.org/icon.png' }], _meta: { 'org.example/kind': 'web' } },
-    }
-    manager.addCustomTool(tool('search'))
-    manager.addMcpTools([{ ...tool('search'), ...told }], { server: 'web' })
-    expect(manager.findTool('web__search')).toMatchObject(told)
-  })
-
   it('[F36] never lets a server replace a local tool or one of another server', () => {
     const logger = recordingLogger()
     const manager = new ToolManager({ logger })
@@ -133,16 +107,6 @@ describe('the same name twice', () => {
       expect(manager.getTools()).toHaveLength(2)
     },
   )
-
-  it('[F36] finds another name where a local tool already has the one with the server in it', () => {
-    const manager = new ToolManager()
-    manager.addCustomTool(tool('search', 'local'))
-    manager.addCustomTool(tool('web__search', 'local too'))
-    manager.addMcpTools([tool('search', 'remote')], { server: 'web' })
-    manager.addMcpTools([tool('search', 'remote again')], { server: 'web' })
-    const answers = Object.fromEntries(manager.getTools().map(one => [one.name, one.invoke({})]))
-    expect(answers).toEqual({ search: 'local', web__search: 'local too', web__search_2: 'remote again' })
-  })
 
   it('[F36] moves a server tool aside for a local one that comes later', () => {
     const manager = new ToolManager()

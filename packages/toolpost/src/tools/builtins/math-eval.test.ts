@@ -12,21 +12,6 @@ const calculate = (expression: string, timeoutMs = 15_000) =>
 afterAll(closeIsolated)
 
 describe('math_eval', () => {
-  it('returns the result of an expression', async () => {
-    expect(await calculate('2+2')).toMatchObject({ result: { result: 4 } })
-  })
-
-  it('rejects a wrong expression with a message that explains it', async () => {
-    expect(await calculate('2 * foo')).toMatchObject({ code: 'tool_error', error: 'Undefined symbol foo' })
-  })
-
-  it('[F23] is the same after config(...)', async () => {
-    expect(await calculate('config({number: "BigNumber"})')).toMatchObject({
-      error: 'config is not allowed in an expression',
-    })
-    expect(await calculate('1/3')).toMatchObject({ result: { result: 1 / 3 } })
-  })
-
   it.each([
     'fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2); fib(40)',
     'inv(random([500, 500]))',

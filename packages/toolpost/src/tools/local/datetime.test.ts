@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { datetime } from './datetime.ts'
 
 const winterNoon = Date.parse('2025-01-15T12:00:07Z')
-const summerNoon = Date.parse('2025-07-15T12:00:07Z')
 
 type Args = { timezone?: string }
 type Result = Record<'iso' | 'date' | 'time' | 'weekday' | 'timezone' | 'utc_offset' | 'text', string>
@@ -43,29 +42,6 @@ describe('datetime', () => {
     expect(await ask({})).toMatchObject({ timezone: 'UTC', utc_offset: '+00:00', time: '12:00' })
   })
 
-  it('follows daylight saving on both hemispheres', async () => {
-    expect((await ask({ timezone: 'Europe/Berlin' }, winterNoon)).iso).toBe('2025-01-15T13:00:07+01:00')
-    expect((await ask({ timezone: 'Europe/Berlin' }, summerNoon)).iso).toBe('2025-07-15T14:00:07+02:00')
-    expect((await ask({ timezone: 'Sydney' }, winterNoon)).utc_offset).toBe('+11:00')
-    expect((await ask({ timezone: 'Sydney' }, summerNoon)).utc_offset).toBe('+10:00')
-  })
-
-  it('is right on both sides of the hour that a clock skips', async () => {
-    const change = Date.parse('2025-03-09T10:00:00Z')
-    expect((await ask({ timezone: 'San Francisco' }, change - 1)).iso).toBe('2025-03-09T01:59:59-08:00')
-    expect((await ask({ timezone: 'San Francisco' }, change)).iso).toBe('2025-03-09T03:00:00-07:00')
-  })
-
-  it.each([
-    ['Kathmandu', '2025-01-15T17:45:07+05:45'],
-    ['Mumbai', '2025-01-15T17:30:07+05:30'],
-    ["St. John's", '2025-01-15T08:30:07-03:30'],
-    ['Pacific/Kiritimati', '2025-01-16T02:00:07+14:00'],
-    ['UTC', '2025-01-15T12:00:07+00:00'],
-  ])('knows the offset and the day of %s', async (timezone, iso) => {
-    expect((await ask({ timezone })).iso).toBe(iso)
-  })
-
   it.each([
     ['europe/berlin', 'Europe/Berlin'],
     ['AMERICA/NEW_YORK', 'America/New_York'],
@@ -91,12 +67,6 @@ describe('datetime', () => {
     ['Tokyo, Japan', 'Asia/Tokyo'],
   ])('takes %j for %s', async (given, zone) => {
     expect(await zoneOf(given)).toBe(zone)
-  })
-
-  it('says the name that was asked for', async () => {
-    expect((await ask({ timezone: 'san francisco' })).text).toMatch(/ in San Francisco\.$/)
-    expect((await ask({ timezone: 'america/new_york' })).text).toMatch(/ in New York\.$/)
-    expect((await ask({ timezone: 'netherlands' })).text).toMatch(/ in the Netherlands\.$/)
   })
 
   it('names near places for one that it does not know', async () => {

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rename, rm, stat, symlink, unlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ragQuery } from './documents.ts'
 
@@ -73,18 +72,6 @@ describe('rag_query', () => {
     expect(code).toMatchObject({ heading: 'Use', text: '```sh # not a heading ```' })
   })
 
-  it('says in words that nothing was found', async () => {
-    const ask = ragQuery(folder)
-    expect(await ask({ query: 'boiler' }, { signal })).toEqual({
-      query: 'boiler',
-      results: [],
-      text: 'Nothing was found for "boiler": the folder has no Markdown or text files.',
-    })
-    await write('a.md', 'something else')
-    expect((await ask({ query: 'boiler' })).text).toBe('Nothing was found for "boiler" in 1 document.')
-    expect((await ask({ query: ' ' })).results).toEqual([])
-  })
-
   it('forgives a slip, half a word and missing accents', async () => {
     await write('a.md', '# Dishwasher\nRefill the salt.')
     await write('b.txt', 'Die Müllabfuhr kommt am Dienstag.')
@@ -92,18 +79,6 @@ describe('rag_query', () => {
     expect(await filesFor(ask, 'dishwascher')).toEqual(['a.md'])
     expect(await filesFor(ask, 'dishw')).toEqual(['a.md'])
     expect(await filesFor(ask, 'mullabfuhr')).toEqual(['b.txt'])
-  })
-
-  it('ranks a heading above a mention', async () => {
-    await write('a.md', 'The router is in the study, and the router needs power from the router plug.')
-    await write('b.md', '# Router\nA steady white light means connected to the internet.')
-    expect(await filesFor(ragQuery(folder), 'router')).toEqual(['b.md', 'a.md'])
-  })
-
-  it('does not let the small words of a question find everything', async () => {
-    await write('a.md', 'What is the time? It is on the clock.')
-    await write('b.md', 'The guest network is behind the mirror.')
-    expect(await filesFor(ragQuery(folder), 'what is the guest network?')).toEqual(['b.md'])
   })
 
   it('reads Markdown and text files, and nothing that is hidden, foreign or huge', async () => {
@@ -125,11 +100,6 @@ describe('rag_query', () => {
     )
     await write('later/a.md', 'lamp')
     expect(await filesFor(ask, 'lamp')).toEqual(['a.md'])
-  })
-
-  it('says so where the folder is a file', async () => {
-    const file = await write('a.md', 'lamp')
-    await expect(ragQuery(file)({ query: 'lamp' })).rejects.toThrow('is not a folder')
   })
 
   it('stops when the call was given up', async () => {
@@ -156,33 +126,5 @@ describe('rag_query follows its files', () => {
     await unlink(join(folder, 'c.md'))
     expect(await filesFor(ask, 'banana')).toEqual([])
     expect((await ask({ query: 'banana' })).text).toContain('in 1 document')
-  })
-
-  it('answers many questions at once from one index', async () => {
-    for (let number = 0; number < 20; number++)
-      await write(`${number}.md`, `# Lamp ${number}\n${'text '.repeat(500)}`)
-    const ask = ragQuery(folder)
-    const first = filesFor(ask, 'lamp')
-    const more = Array.from({ length: 10 }, (_, number) => ask({ query: `lamp ${number}`, limit: 20 }))
-    expect(await first).toHaveLength(5)
-    await edit('3.md', 'nothing of that kind')
-    const answers = await Promise.all([...more, ask({ query: 'lamp', limit: 20 })])
-    expect(new Set(answers.at(-1)?.results.map(({ file }) => file))).not.toContain('3.md')
-    expect(answers.every(({ results }) => results.length > 0)).toBe(true)
-  })
-})
-
-describe('the example notes', () => {
-  const ask = ragQuery(fileURLToPath(new URL('../../../example/notes', import.meta.url)))
-
-  it.each([
-    ['guest wifi password', 'wifi.md', 'Guest network'],
-    ['when is paper collected?', 'waste-collection.md', ''],
-    ['how do I refill the boiler', 'heating.md', 'Boiler pressure'],
-    ['dishwasher E24', 'appliances.md', 'Dishwasher'],
-    ['add a z-wave device', 'zwave-devices.md', 'Adding a device'],
-  ])('answer %j', async (query, file, heading) => {
-    const [best] = (await ask({ query }, { signal })).results
-    expect(best).toMatchObject({ file, heading: expect.stringContaining(heading) })
   })
 })

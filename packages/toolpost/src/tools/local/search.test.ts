@@ -104,38 +104,12 @@ describe('search with DuckDuckGo', () => {
     })
   })
 
-  it('prefers a direct answer, then falls back to a definition', async () => {
-    const address = await serveJson({ ...tokyoTower, Answer: '332.9 metres' })
-    expect((await search({ duckDuckGo: address }, { query: 'height' })).answer).toBe('332.9 metres')
-    const defined = await serveJson({
-      Definition: 'a tall building',
-      DefinitionURL: 'https://dict.example/tower',
-    })
-    expect((await search({ duckDuckGo: defined }, { query: 'tower' })).answer).toBe('a tall building')
-  })
-
   it('says in words that nothing was found', async () => {
     const address = await serveJson({ Answer: '', AbstractText: '', Results: [], RelatedTopics: [] })
     const result = await search({ duckDuckGo: address }, { query: 'qqzx' })
     expect(result.results).toEqual([])
     expect(result.answer).toBeUndefined()
     expect(result.text).toMatch(/^Nothing was found for "qqzx"\. DuckDuckGo's instant answers know facts/)
-  })
-
-  it('asks for JSON without HTML and encodes the query', async () => {
-    let asked = new URL('http://nothing.example')
-    const address = await serve((request, response) => {
-      asked = new URL(request.url ?? '', 'http://localhost')
-      response.end('{}')
-    })
-    await search({ duckDuckGo: address }, { query: 'fish & chips #1?' })
-    expect(Object.fromEntries(asked.searchParams)).toEqual({
-      q: 'fish & chips #1?',
-      format: 'json',
-      no_html: '1',
-      skip_disambig: '1',
-      no_redirect: '1',
-    })
   })
 
   it('says what to do when it is asked too often', async () => {
@@ -180,27 +154,10 @@ describe('search with SearXNG', () => {
     expect(paths).toEqual([`/search${query}`, `/search${query}`, `/searx/search${query}`, `/search${query}`])
   })
 
-  it.each([
-    [{ answers: ['42'] }],
-    [{ answers: [{ answer: '<p>42</p>', url: 'https://a.example' }] }],
-    [{ answers: [], infoboxes: [{ infobox: 'Number', content: '42' }] }],
-  ])('takes %j for a direct answer', async given => {
-    const result = await search({ searxng: await serveJson({ ...answer, ...given }) }, { query: 'x' })
-    expect(result.answer).toBe('42')
-  })
-
   it('says that nothing was found, and which engines did not answer', async () => {
     const address = await serveJson({ results: [], unresponsive_engines: [['google', 'timeout']] })
     const result = await search({ searxng: address }, { query: 'qqzx' })
     expect(result.text).toBe('Nothing was found for "qqzx". These engines did not answer: google: timeout.')
-  })
-
-  it('explains a 403: the JSON format is disabled', async () => {
-    const error = await failure(search({ searxng: await serveJson('Forbidden', 403) }, { query: 'x' }))
-    expect(error.message).toBe(
-      'SearXNG answered with HTTP 403: its JSON format is disabled: add json to search.formats in settings.yml',
-    )
-    expect(error.status).toBe(403)
   })
 
   it('sends the credentials of its address as a header', async () => {
@@ -215,26 +172,5 @@ describe('search with SearXNG', () => {
 
   it.each(['localhost:8888', 'not an address', 'file:///etc/passwd'])('refuses the address %j', address => {
     expect(() => webSearch({ searxng: address })).toThrow(`'${address}' is not a valid search service URL`)
-  })
-})
-
-describe('search without a connection', () => {
-  it('keeps the reason why nothing could be reached', async () => {
-    const address = await serve(() => {})
-    for (const close of closers.splice(0)) close()
-    const error = await failure(search({ searxng: address }, { query: 'x' }))
-    expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' })
-  })
-
-  it('ends the request when the call is given up', async () => {
-    const controller = new AbortController()
-    let closed: Promise<unknown> | undefined
-    const address = await serve((_request, response) => {
-      closed = once(response, 'close')
-      controller.abort()
-    })
-    const error = await failure(search({ searxng: address }, { query: 'x' }, controller.signal))
-    expect(error.name).toBe('AbortError')
-    await closed
   })
 })

@@ -24,7 +24,6 @@ export interface KeptParts {
 /** How much of each end of a big result a model sees; less if `maxTextBytes` is small. */
 const HEAD_CHARS = 6_000
 const TAIL_CHARS = 2_000
-const MAX_BLOCKS = 1_000
 const MAX_KEYS = 20
 /** Longer JSON text is described as text; its reader can still ask for a path. */
 const MAX_PARSED_CHARS = 1_000_000
@@ -84,14 +83,12 @@ export class BigResults {
 
   #keepText({ text: given, result }: ToolSuccess, owner: ResultOwner): KeptResult | undefined {
     const text = given ?? (typeof result === 'string' ? result : JSON.stringify(result ?? null))
-    if (text === undefined || text.length <= this.maxTextBytes / 4) return undefined
-    const content = Buffer.from(text)
-    if (content.length <= this.maxTextBytes) return undefined
+    if (text === undefined || Buffer.byteLength(text) <= this.maxTextBytes) return undefined
     const value = isObjectLike(result) ? result : parsed(text)
     const isJson = isObjectLike(value) && (given === undefined || value !== result)
     const mimeType = isJson ? 'application/json' : 'text/plain'
     const summary = (handle: string) => this.#summary(text, shapeOf(value, text), handle)
-    return this.store.keep({ content, mimeType, owner, summary })
+    return this.store.keep({ content: Buffer.from(text), mimeType, owner, summary })
   }
 
   #summary(text: string, shape: string, handle: string): string {
@@ -106,18 +103,16 @@ export class BigResults {
   }
 
   #keepBinaries(result: ToolSuccess, owner: ResultOwner): KeptPart[] {
-    const parts: KeptPart[] = []
-    for (const [block, value] of blocksOf(result).slice(0, MAX_BLOCKS).entries()) {
-      const { kind, data, mimeType } = binaryIn(value) ?? { data: '' }
-      if (mimeType === undefined || data.length <= this.maxTextBytes) continue
+    return blocksOf(result).flatMap((value, block) => {
+      const { kind, data = '', mimeType = '' } = binaryIn(value) ?? {}
+      if (data.length <= this.maxTextBytes) return []
       const content = Buffer.from(data, 'base64')
       const bytes = content.length
       const summary = (handle: string) =>
         `[${kind} ${mimeType}, ${formatted(bytes)} bytes: kept for ${this.minutes} minutes as ${handle}]`
       const kept = this.store.keep({ content, mimeType, owner, summary })
-      if (kept) parts.push({ handle: kept.handle, mimeType, bytes, block })
-    }
-    return parts
+      return kept ? [{ handle: kept.handle, mimeType, bytes, block }] : []
+    })
   }
 }
 
@@ -145,9 +140,8 @@ function checkedType(mimeType: unknown): string {
 
 /** The value of a JSON text, which many servers return; `undefined` if it is not JSON. */
 function parsed(text: string): unknown {
-  if (text.length > MAX_PARSED_CHARS || !/^\s?[[{]/.test(text)) return undefined
   try {
-    return JSON.parse(text)
+    return text.length <= MAX_PARSED_CHARS ? JSON.parse(text) : undefined
   } catch {
     return undefined
   }

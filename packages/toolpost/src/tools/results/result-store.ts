@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 
 export interface ResultStoreOptions {
-  /** How much is kept in total; the oldest is evicted first. 100 MB if left out. */
+  /** How much is kept in total; the oldest is evicted first. 50 MB if left out. */
   maxBytes?: number | undefined
-  /** How much of it stays in memory; the rest goes to files. 16 MB if left out. */
-  memoryBytes?: number | undefined
   /** How long a result is kept. An hour if left out. */
   maxAgeMs?: number | undefined
   clock?: Clock | undefined
@@ -39,9 +33,8 @@ export interface KeptResult {
 
 interface Entry extends KeptResult {
   owner: ResultOwner
-  /** In memory, or in a file of the folder. Without either it has expired. */
+  /** Left out once it has expired. */
   content?: Buffer | undefined
-  file?: Promise<string | undefined> | undefined
 }
 
 interface KeepOptions {
@@ -58,53 +51,18 @@ const MAX_RESULTS = 4_000
 
 export type ResultStore = ReturnType<typeof createResultStore>
 
-/** Keeps large results for a while: the newest in memory, the others in one folder that nobody else can read. */
+/** Keeps large results in memory for a while. */
 export function createResultStore(options: ResultStoreOptions = {}) {
-  const { maxBytes = 100_000_000, memoryBytes = 16_000_000, clock = systemClock } = options
-  const maxAgeMs = options.maxAgeMs ?? 60 * 60_000
+  const { maxBytes = 50_000_000, maxAgeMs = 60 * 60_000, clock = systemClock } = options
   /** Oldest first. */
   const entries = new Map<string, Entry>()
-  let folder: Promise<string> | undefined
-
-  const isKept = ({ content, file }: Entry) => content !== undefined || file !== undefined
-  const total = (counts: (entry: Entry) => boolean) =>
-    [...entries.values()].reduce((sum, entry) => sum + (counts(entry) ? entry.bytes : 0), 0)
-
-  function expire(entry: Entry): void {
-    void entry.file?.then(file => (file === undefined ? undefined : rm(file, { force: true })))
-    entry.content = undefined
-    entry.file = undefined
-  }
 
   function expireOld(room = 0): void {
-    let bytes = total(isKept)
-    for (const entry of entries.values()) {
-      if (!isKept(entry)) continue
-      if (entry.expiresAt > clock.now() && bytes + room <= maxBytes) return
+    const kept = [...entries.values()].filter(({ content }) => content)
+    let bytes = kept.reduce((sum, entry) => sum + entry.bytes, room)
+    for (const entry of kept) {
+      if (entry.expiresAt > clock.now() && bytes <= maxBytes) return
       bytes -= entry.bytes
-      expire(entry)
-    }
-  }
-
-  /** A full disk costs only this result. */
-  async function write(content: Buffer): Promise<string | undefined> {
-    try {
-      folder ??= createFolder()
-      const file = join(await folder, randomUUID())
-      await writeFile(file, content, { mode: 0o600 })
-      return file
-    } catch {
-      return undefined
-    }
-  }
-
-  function moveToFiles(): void {
-    let inMemory = total(({ content }) => content !== undefined)
-    for (const entry of entries.values()) {
-      if (inMemory <= memoryBytes) return
-      if (!entry.content) continue
-      inMemory -= entry.bytes
-      entry.file = write(entry.content)
       entry.content = undefined
     }
   }
@@ -114,32 +72,22 @@ export function createResultStore(options: ResultStoreOptions = {}) {
     const entry = entries.get(handle)
     if (!entry) return 'unknown'
     if (!mayRead(entry.owner)) return 'foreign'
-    return isKept(entry) ? entry : 'expired'
+    return entry.content ? entry : 'expired'
   }
 
   return {
     maxAgeMs,
 
     /** Keeps a result; `undefined` if it exceeds the total limit. */
-    keep({
-      content,
-      mimeType,
-      owner: { caller, conversation },
-      summary,
-    }: KeepOptions): KeptResult | undefined {
+    keep({ content, mimeType, owner, summary }: KeepOptions): KeptResult | undefined {
       const bytes = content.length
       if (bytes > maxBytes) return undefined
       expireOld(bytes)
       const handle = `${HANDLE_PREFIX}${randomUUID()}`
-      const expiresAt = clock.now() + maxAgeMs
-      const known = { handle, mimeType, bytes, expiresAt, summary: summary(handle) }
-      entries.set(handle, { ...known, owner: { caller, conversation }, content })
-      const [oldest] = entries.values()
-      if (oldest && entries.size > MAX_RESULTS) {
-        expire(oldest)
-        entries.delete(oldest.handle)
-      }
-      moveToFiles()
+      const known = { handle, mimeType, bytes, expiresAt: clock.now() + maxAgeMs, summary: summary(handle) }
+      entries.set(handle, { ...known, owner, content })
+      const [oldest] = entries.keys()
+      if (oldest !== undefined && entries.size > MAX_RESULTS) entries.delete(oldest)
       return known
     },
 
@@ -149,24 +97,17 @@ export function createResultStore(options: ResultStoreOptions = {}) {
     /** Whether there is any result that may be read. */
     hasAny(mayRead: MayRead): boolean {
       expireOld()
-      return [...entries.values()].some(entry => isKept(entry) && mayRead(entry.owner))
+      return [...entries.values()].some(({ content, owner }) => content && mayRead(owner))
     },
 
     async read(handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> {
       const found = find(handle, mayRead)
-      if (typeof found === 'string') return found
-      const file = await found.file
-      const content = found.content ?? (file && (await readFile(file).catch(() => undefined)))
-      // The file was removed, or could not be written.
-      return content ? { ...found, content } : 'expired'
+      return typeof found === 'string' ? found : { ...found, content: found.content as Buffer }
     },
 
-    /** Forgets everything and removes the files. */
+    /** Forgets everything. */
     async close(): Promise<void> {
-      for (const entry of entries.values()) expire(entry)
-      const path = await folder
-      folder = undefined
-      if (path !== undefined) await rm(path, { recursive: true, force: true })
+      for (const entry of entries.values()) entry.content = undefined
     },
   }
 }
@@ -174,11 +115,4 @@ export function createResultStore(options: ResultStoreOptions = {}) {
 /** Only its owner, in the conversation it came from. */
 export function onlyFor({ caller, conversation }: ResultOwner): MayRead {
   return owner => owner.caller === caller && owner.conversation === conversation
-}
-
-/** Removed when the process exits. */
-async function createFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolpost-results-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }

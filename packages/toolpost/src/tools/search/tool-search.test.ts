@@ -45,12 +45,6 @@ describe('the search for tools', () => {
     expect(names(await searchOf(managerWith()).search(query))[0]).toBe(expected)
   })
 
-  it('finds a tool by its server', async () => {
-    const manager = managerWith()
-    manager.addMcpTools([tool('open', 'Opens it')], { server: 'garage' })
-    expect(names(await searchOf(manager).search('garage'))).toEqual(['open'])
-  })
-
   it('follows what is added, replaced and removed', async () => {
     const manager = managerWith()
     const search = searchOf(manager)
@@ -74,12 +68,6 @@ describe('the search for tools', () => {
     expect(turns).toBeGreaterThan(1)
     manager.removeAll(many.slice(1).map(({ name }) => name))
     expect(names(await searchOf(manager).search('mow a lawn'))).toEqual(['mow_0'])
-  })
-
-  it('finds only what may be found', async () => {
-    const manager = managerWith()
-    const among = manager.getTools().filter(({ name }) => name !== 'move_file')
-    expect(names(await searchOf(manager).search('rename a file', { among }))).not.toContain('move_file')
   })
 })
 
@@ -114,11 +102,6 @@ describe('find_tools and call_tool', () => {
   it('says what there is if nothing is even near', async () => {
     const { text } = await invoke({ query: 'qqqqq' })
     expect(text).toContain('No tool matches "qqqqq". Available:\n- local: move_file, listDirectory')
-  })
-
-  it('finds tools for each step of a task', async () => {
-    const { found } = await invoke({ query: 'rename a file', steps: ['weather in Oslo'], limit: 1 })
-    expect(found).toEqual(['move_file', 'get_weather'])
   })
 
   it('a call of call_tool is the call inside it', () => {

@@ -33,6 +33,7 @@ const MAX_QUERY_WORDS = 20
 const MAX_CHARACTERS = 4_000
 const MAX_PARAMETERS = 50
 const MAX_DEPTH = 3
+const MAX_KNOWN_TERMS = 1_000
 /** The first sentence of a description says what a tool is for; the rest, how to use it. */
 const MAX_LEAD = 160
 /** After this many tools, other work gets a turn. */
@@ -45,6 +46,8 @@ export class ToolSearch {
   readonly #byId = new Map<number, Tool>()
   #lastId = 0
   #isStale = true
+  /** How well each tool matches a term, for the terms of earlier queries. */
+  readonly #matches = new Map<string, ReadonlyMap<number, number>>()
   #updating: Promise<unknown> = Promise.resolve()
   #engine: MiniSearch | undefined
 
@@ -55,43 +58,44 @@ export class ToolSearch {
     })
   }
 
-  /** Best matches first; empty if nothing matches. */
-  search(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
-    return this.#ranked(query, options, (engine, term) => {
-      const terms = [term, ...(vocabulary().synonyms.get(term) ?? [])]
-      const found = engine.search(terms.join(' '), { boostTerm: each => (each === term ? 1 : RELATED) })
-      if (found.length > 0 || term.length < 3) return found
-      const fuzzy = term.length < 4 ? false : term.length > 6 ? 2 : 1
-      return engine.search(term, { prefix: true, fuzzy, boostTerm: () => SIMILAR })
-    })
-  }
-
-  /** For a query without matches: the tools with the most similarly spelled words. */
-  nearest(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
-    return this.#ranked(query, options, (engine, term) => engine.search(term, { fuzzy: 0.6 }))
-  }
-
-  /** Adds up how well each word of the query matches each tool. */
-  async #ranked(
-    query: string,
-    { limit = DEFAULT_LIMIT, among }: ToolSearchOptions = {},
-    matches: (engine: MiniSearch, term: string) => SearchResult[],
-  ): Promise<Tool[]> {
+  /** Best matches first; empty if nothing matches. Adds up how well each word of the query matches each tool. */
+  async search(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
     const engine = await this.#fresh()
     const scores = new Map<number, number>()
     for (const term of termsOf(query)) {
       // Each word may match thousands of tools.
-      await nextTurn()
+      if (!this.#matches.has(term)) await nextTurn()
       const share = vocabulary().light.has(term) ? LIGHT : 1
-      for (const { id, score } of matches(engine, term))
-        scores.set(id, (scores.get(id) ?? 0) + share * score ** EXPONENT)
+      for (const [id, score] of this.#matchesOf(term, engine))
+        scores.set(id, (scores.get(id) ?? 0) + share * score)
     }
+    return this.#best(scores, options)
+  }
+
+  /** For a query without matches: the tools with the most similarly spelled words. */
+  async nearest(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
+    const engine = await this.#fresh()
+    const found = engine.search(termsOf(query).join(' '), { fuzzy: 0.6 })
+    return this.#best(new Map(found.map(({ id, score }) => [id, score])), options)
+  }
+
+  #best(
+    scores: ReadonlyMap<number, number>,
+    { limit = DEFAULT_LIMIT, among }: ToolSearchOptions = {},
+  ): Tool[] {
     const allowed = among && new Set(among)
-    return [...scores]
-      .sort(([, a], [, b]) => b - a)
-      .flatMap(([id]) => this.#byId.get(id) ?? [])
-      .filter(tool => !allowed || allowed.has(tool))
-      .slice(0, limit)
+    const found = [...scores].filter(([id]) => !allowed || allowed.has(this.#byId.get(id) as Tool))
+    const best = found.sort(([, a], [, b]) => b - a).slice(0, limit)
+    return best.flatMap(([id]) => this.#byId.get(id) ?? [])
+  }
+
+  #matchesOf(term: string, engine: MiniSearch): ReadonlyMap<number, number> {
+    const known = this.#matches.get(term)
+    if (known) return known
+    const matches = new Map(matching(engine, term).map(({ id, score }) => [id, score ** EXPONENT]))
+    if (this.#matches.size >= MAX_KNOWN_TERMS) this.#matches.clear()
+    this.#matches.set(term, matches)
+    return matches
   }
 
   /** One update at a time; changes during one are left to the next. */
@@ -105,6 +109,7 @@ export class ToolSearch {
     this.#engine ??= await createEngine()
     while (this.#isStale) {
       this.#isStale = false
+      this.#matches.clear()
       const current = new Set(this.#tools.getTools())
       for (const [tool, id] of this.#ids) {
         if (current.has(tool)) continue
@@ -141,6 +146,15 @@ export function searchOf(tools: ToolManager): ToolSearch {
   const search = searches.get(tools) ?? new ToolSearch(tools)
   searches.set(tools, search)
   return search
+}
+
+/** The tools with a term or a synonym; otherwise those with words that are spelled similarly. */
+function matching(engine: MiniSearch, term: string): SearchResult[] {
+  const terms = [term, ...(vocabulary().synonyms.get(term) ?? [])]
+  const found = engine.search(terms.join(' '), { boostTerm: each => (each === term ? 1 : RELATED) })
+  if (found.length > 0 || term.length < 3) return found
+  const fuzzy = term.length < 4 ? false : term.length > 6 ? 2 : 1
+  return engine.search(term, { prefix: true, fuzzy, boostTerm: () => SIMILAR })
 }
 
 async function createEngine(): Promise<MiniSearch> {
