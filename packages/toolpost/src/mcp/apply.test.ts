@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { harnessFor, isRunning, startServers } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
-import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'
+import { modernServer, streamableServer } from './test-servers/http-servers.ts'
 
 const PATIENCE = { interval: 10, timeout: 15_000 }
 
@@ -80,7 +80,6 @@ describe('servers whose configuration changes', () => {
 
   it.each([
     ['Streamable HTTP of SDK v1', streamableServer],
-    ['SSE', sseServer],
     ['Streamable HTTP of SDK v2', modernServer],
   ])('[F59] let calls under way end also over HTTP: %s', async (_, makeServer) => {
     await using server = await makeServer()

@@ -4,7 +4,7 @@ import { toolpostVersion } from '../runtime/version.ts'
 import type { Requester } from '../tools/caller.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import { paramHeaders } from './header-parameters.ts'
-import { currentRequestId, type HttpKind, type HttpStatusError, HttpTransport } from './http-transport.ts'
+import { currentRequestId, type HttpStatusError, HttpTransport } from './http-transport.ts'
 import {
   HEALTH_CHECK_MS,
   LISTEN_GRACE_MS,
@@ -15,7 +15,7 @@ import {
 } from './limits.ts'
 import type { MessageLog } from './message-log.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
-import { Peer, RpcError, type SentRequest } from './peer.ts'
+import { Peer, RpcError } from './peer.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 import {
   describeError,
@@ -55,7 +55,7 @@ export interface ConnectionOptions {
   login: ServerLogin | undefined
   messages: MessageLog
   /** What earlier attempts learned about this server. */
-  memory: { isModern?: boolean; isSse?: boolean }
+  memory: { isModern?: boolean }
 }
 
 export interface RequestOptions {
@@ -65,10 +65,9 @@ export interface RequestOptions {
   key?: string | undefined
 }
 
-export interface CallOptions {
+export interface CallOptions extends RequestOptions {
   /** Answers to what the server asked in place of a result. */
   answers?: object | undefined
-  from?: Requester | undefined
   onProgress?: ((params: Params) => void) | undefined
   meta?: Params | undefined
   /** Called with the request once it has an id. */
@@ -118,7 +117,7 @@ export class Connection {
   readonly #http: HttpTransport | undefined
   readonly #peer: Peer
   readonly #followed = new Set<string>()
-  #listening: SentRequest | undefined
+  #listening: AbortController | undefined
   #relisten: Promise<void> | undefined
   #relistenMs = RELISTEN_BASE_DELAY_MS
   #onAcknowledged = (): void => {}
@@ -128,27 +127,9 @@ export class Connection {
 
   /** Opens a connection; rejects with a ConnectError. */
   static async open(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
-    const { entry, memory } = options
-    if (!isHttp(entry)) return Connection.#connect(options, undefined, signal)
-    const kind: HttpKind = entry.type === 'sse' || memory.isSse ? 'sse' : 'streamable'
-    try {
-      return await Connection.#connect(options, kind, signal)
-    } catch (error) {
-      const { status = 0 } = (error as ConnectError).cause as Partial<HttpStatusError>
-      if (kind === 'sse' || ![400, 404, 405].includes(status)) throw error
-      // The first error says more: it is no surprise that this is not an SSE server either.
-      const connection = await Connection.#connect(options, 'sse', signal).catch(() => undefined)
-      if (!connection) throw error
-      memory.isSse = true
-      return connection
-    }
-  }
-
-  static async #connect(options: ConnectionOptions, kind: HttpKind | undefined, signal: AbortSignal) {
     const { entry, login, messages } = options
     const onMessage = messages.add.bind(messages)
-    const http =
-      kind && isHttp(entry) ? await HttpTransport.create(entry, kind, { login, onMessage }) : undefined
+    const http = isHttp(entry) ? await HttpTransport.create(entry, { login, onMessage }) : undefined
     const connection = new Connection(options, http)
     const giveUp = () => void connection.close()
     if (signal.aborted) giveUp()
@@ -227,47 +208,29 @@ export class Connection {
     return soleRequester(all.filter(each => each !== undefined))
   }
 
-  /** Calls a tool. */
-  call({ name, inputSchema }: McpToolDefinition, args: object, options: CallOptions): SentRequest {
-    const { answers, from, onProgress, meta, onRequest } = options
+  /** Calls a tool; resolves to the raw result. */
+  call({ name, inputSchema }: McpToolDefinition, args: object, options: CallOptions): Promise<unknown> {
+    const { answers } = options
     const params = answers ? { name, arguments: args, ...answers } : { name, arguments: args }
     const headers = this.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined
-    const sent = this.#send('tools/call', params, { from, onProgress, meta, headers })
-    onRequest?.(this.#describe(sent.id))
-    return sent
+    return this.request('tools/call', params, options, headers)
   }
 
-  /** Tells the server that the result of a call is no longer wanted. */
-  cancel({ id }: SentRequest): void {
-    this.#peer.cancel(id)
-  }
-
-  /** Sends any other request; resolves to the raw result. */
-  async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
-    signal?.throwIfAborted()
-    const { id, result } = this.#send(method, params, { from })
-    const giveUp = () => this.#peer.cancel(id)?.reject(signal?.reason)
-    signal?.addEventListener('abort', giveUp)
-    try {
-      return await result
-    } finally {
-      signal?.removeEventListener('abort', giveUp)
-    }
-  }
-
-  #send(
+  /** Sends any request; resolves to the raw result. */
+  async request(
     method: string,
     params: object,
-    { headers, ...options }: Partial<CallOptions> & { headers?: Record<string, string> | undefined },
-  ): SentRequest {
-    const gone = this.#gone
-    if (gone) return { id: -1, result: Promise.reject(new ServerLostError(gone, { neverSent: true })) }
-    const send = this.#http && {
-      ...(headers && { headers }),
-      onRequestStreamEnd: () => this.#onStreamEnd(sent.id),
+    options: CallOptions = {},
+    headers?: Record<string, string>,
+  ): Promise<unknown> {
+    const gone = this.#http ? this.#http.failure?.cause : this.#stdio?.cause
+    if (gone) throw new ServerLostError(gone, { neverSent: true })
+    const { onRequest } = options
+    const send = (id: number) => {
+      onRequest?.(this.#describe(id))
+      return this.#http && { ...(headers && { headers }), onRequestStreamEnd: () => this.#onStreamEnd(id) }
     }
-    const sent = this.#peer.send(method, params, { ...options, send })
-    return sent
+    return this.#peer.request(method, params, { ...options, send })
   }
 
   #describe(id: number): ServerRequest {
@@ -281,7 +244,7 @@ export class Connection {
 
   /** Resolves as soon as no request is pending. */
   idle(): Promise<void> {
-    this.#stopListening()
+    this.#listening?.abort()
     return this.#peer.idle()
   }
 
@@ -345,7 +308,7 @@ export class Connection {
    */
   async #shakeHands(): Promise<void> {
     const { memory } = this.#options
-    const modernFirst = this.#http?.kind === 'streamable' || memory.isModern
+    const modernFirst = this.#http !== undefined || memory.isModern
     try {
       await (modernFirst ? this.#discover() : this.#initialize())
     } catch (error) {
@@ -353,7 +316,6 @@ export class Connection {
       if (namesModern(error)) return this.#discover()
       this.#peer.envelope = undefined
       if (modernFirst) return this.#initialize()
-      if (this.#http) throw error
       memory.isModern = true
       await this.#discover()
     }
@@ -394,11 +356,6 @@ export class Connection {
     this.info = isRecord(info) ? info : {}
   }
 
-  /** Why nothing more can be sent, if so. */
-  get #gone(): string | undefined {
-    return this.#http ? this.#http.failure?.cause : this.#stdio?.cause
-  }
-
   get #listsTold() {
     return (['tools', 'resources', 'prompts'] as const).filter(kind => this.tellsChangesOf(kind))
   }
@@ -437,31 +394,21 @@ export class Connection {
           resolve()
         }
       })
-      const onRequestStreamEnd = () => this.#peer.fail(sent.id, new ServerLostError('the stream ended'))
-      const sent = this.#peer.send(
-        'subscriptions/listen',
-        { notifications },
-        { send: { onRequestStreamEnd } },
-      )
-      this.#listening = sent
-      const over = sent.result.then(
-        () => this.#onStreamOver(sent, 'the change stream was closed by the server'),
+      const listening = new AbortController()
+      this.#listening = listening
+      const over = this.request('subscriptions/listen', { notifications }, { signal: listening.signal }).then(
+        () => this.#onStreamOver(listening, 'the change stream was closed by the server'),
         // Refused: do without.
-        error => error instanceof RpcError || this.#onStreamOver(sent),
+        error => error instanceof RpcError || this.#onStreamOver(listening),
       )
       await Promise.race([accepted, over, pause(LISTEN_GRACE_MS, undefined, { ref: false })])
       isLate = true
     }
-    if (before) this.cancel(before)
+    before?.abort()
   }
 
-  #stopListening(): void {
-    if (this.#listening) this.cancel(this.#listening)
-    this.#listening = undefined
-  }
-
-  #onStreamOver(sent: SentRequest, problem?: string): void {
-    if (sent !== this.#listening || this.#isClosing || this.#gone) return
+  #onStreamOver(stream: AbortController, problem?: string): void {
+    if (stream !== this.#listening || stream.signal.aborted || this.#isClosing) return
     if (problem) this.#options.events.problem(problem)
     const delayMs = this.#relistenMs
     this.#relistenMs = Math.min(2 * delayMs, RECONNECT_MAX_DELAY_MS)

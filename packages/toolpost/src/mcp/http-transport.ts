@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import type {
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { basicCredentials } from '../runtime/uri-decoded.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
@@ -32,9 +37,6 @@ const GOODBYE_MS = 500
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
   return import('@modelcontextprotocol/client')
 }
-
-/** Streamable HTTP, or the HTTP+SSE transport before it. */
-export type HttpKind = 'streamable' | 'sse'
 
 /** A request with its response, whether that is a body or a stream. */
 interface Exchange {
@@ -90,31 +92,22 @@ export class HttpTransport implements Transport {
   failure: ServerFailure | undefined
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
-  readonly kind: HttpKind
-  readonly #inner: Transport & { terminateSession?: () => Promise<void> }
+  readonly hasPerRequestStream = true
+  readonly #inner: Transport & Pick<StreamableHTTPClientTransport, 'terminateSession'>
   readonly #options: HttpTransportOptions
 
-  static async create(
-    entry: HttpServerEntry,
-    kind: HttpKind,
-    options: HttpTransportOptions,
-  ): Promise<HttpTransport> {
-    const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
+  static async create(entry: HttpServerEntry, options: HttpTransportOptions): Promise<HttpTransport> {
+    const { StreamableHTTPClientTransport: SdkTransport } = await loadSdk()
     const { url, headers } = splitCredentials(entry)
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, kind, options.login)
-    const more = { requestInit: { headers }, fetch }
-    const inner =
-      kind === 'sse'
-        ? new SSEClientTransport(url, more)
-        : new StreamableHTTPClientTransport(url, { ...more, reconnectionScheduler })
-    return new HttpTransport(inner, kind, options)
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options.login)
+    const inner = new SdkTransport(url, { requestInit: { headers }, fetch, reconnectionScheduler })
+    return new HttpTransport(inner, options)
   }
 
-  private constructor(inner: Transport, kind: HttpKind, options: HttpTransportOptions) {
+  private constructor(inner: StreamableHTTPClientTransport, options: HttpTransportOptions) {
     this.#inner = inner
-    this.kind = kind
     this.#options = options
-    inner.onmessage = message => this.#receive(message as JSONRPCMessage)
+    inner.onmessage = message => this.#receive(message)
     inner.onerror = error => this.#onError(error)
     inner.onclose = () => this.lose('the server closed the connection')
   }
@@ -123,16 +116,12 @@ export class HttpTransport implements Transport {
     return this.#inner.sessionId
   }
 
-  get hasPerRequestStream(): boolean {
-    return this.kind === 'streamable'
-  }
-
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version)
   }
 
   start(): Promise<void> {
-    return exchanges.run({ id: undefined }, () => this.#inner.start())
+    return this.#inner.start()
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
@@ -144,8 +133,7 @@ export class HttpTransport implements Transport {
     } catch (error) {
       throw options?.requestSignal?.aborted ? error : this.#explain(error)
     }
-    const isOver = this.kind === 'streamable' && !exchange.isStream && !exchange.isAnswered
-    if (exchange.id !== undefined && isOver)
+    if (exchange.id !== undefined && !exchange.isStream && !exchange.isAnswered)
       throw new UnusableAnswerError('Malformed MCP result: response id matches no pending request')
   }
 
@@ -166,8 +154,6 @@ export class HttpTransport implements Transport {
     const login = neededLogin(error)
     // After the request it may concern has failed.
     if (login) return void setImmediate(() => this.lose(login.message, { needsLogin: true }))
-    // A broken SSE stream: a new one would be a new session, which knows nothing of this one.
-    if ('event' in error) return this.lose(describeError(error))
     this.onerror?.(error)
   }
 
@@ -203,7 +189,7 @@ export class HttpTransport implements Transport {
 
   /** Ends the session, if there is one: best effort, it must not hold anything up. */
   async close(): Promise<void> {
-    const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
+    const goodbye = this.failure ? undefined : this.#inner.terminateSession().catch(() => {})
     this.failure ??= failureWith('the connection was closed')
     this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
@@ -230,7 +216,7 @@ function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; header
 }
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, kind: HttpKind, login: ServerLogin | undefined) {
+function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
     const once: RequestInit = { ...init, redirect: 'manual' }
@@ -242,7 +228,7 @@ function limitedFetch(maxBytes: number, kind: HttpKind, login: ServerLogin | und
       if (exchange && init.method === 'POST') exchange.isStream = true
       return new Response(body.pipeThrough(limitedEvents(maxBytes)), { headers })
     }
-    if (status >= 300 || exchange?.id === undefined || kind === 'sse') {
+    if (status >= 300 || exchange?.id === undefined) {
       void body?.cancel().catch(() => {})
       return new Response(null, { status, headers })
     }

@@ -15,7 +15,6 @@ import type { McpToolDefinition } from './tool-definition.ts'
 type Options = Partial<InvokeOptions>
 type Params = Readonly<Record<string, unknown>>
 
-const CALLER_GAVE_UP = 'The caller gave up'
 const NO_OPTIONS: Options = {}
 
 /** A tool of an MCP server. It belongs to the server, not to a connection, so it survives a restart. */
@@ -64,14 +63,14 @@ async function invoke(call: ToolCall, args: object, options: Options): Promise<u
   const { server, isWrite } = call
   // If the server was just reconfigured, the call waits for its replacement.
   const connection = server.connection ?? (server.successor && (await server.reconnected()))
-  if (!connection || (!server.connection && isAborted(options))) throw server.unavailable()
+  if (!connection || (!server.connection && options.signal?.aborted)) throw server.unavailable()
   try {
     return await callOn(call, connection, args, options)
   } catch (error) {
     if (!(error instanceof ServerLostError)) throw await errorOf(call, error, options)
     if (isWrite) throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
     const next = await server.reconnected()
-    if (!next || isAborted(options)) throw server.unavailable(lossOf(error))
+    if (!next || options.signal?.aborted) throw server.unavailable(lossOf(error))
     return callOn(call, next, args, options).catch(async again => {
       throw again instanceof ServerLostError
         ? server.unavailable(lossOf(again))
@@ -96,46 +95,22 @@ async function callOn(
             ...(typeof message === 'string' && { message }),
           })
       : undefined
-  const send = (answers?: InputAnswers) => {
-    const more = { answers, from: options, onProgress, meta: meta && callMeta(meta), onRequest }
-    const sent = connection.call(definition, args, more)
-    return untilAborted(sent.result, () => connection.cancel(sent), options)
-  }
+  const { signal } = options
+  const shared = { from: options, signal, onProgress, meta: meta && callMeta(meta), onRequest }
+  const send = (answers?: InputAnswers) => connection.call(definition, args, { ...shared, answers })
   const first = await send()
   connection.hasAnswered = true
   if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
   // From here on, the server has begun to work on it.
   try {
-    const rounds = { requests: server.requests, from: options, isOver: () => isAborted(options) }
-    const answer = await inputRounds(first, send, rounds)
+    const answer = await inputRounds(first, send, { requests: server.requests, from: options, signal })
     if (!isTask(answer)) return valueOfResult(answer)
     options.onTask?.()
-    const signal = signalOf(options)
     return valueOfResult(await followTask(answer, { server, connection, from: options, onProgress, signal }))
   } catch (error) {
     if (!(error instanceof ServerLostError)) throw error
     throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
   }
-}
-
-/** The result of a call, until its caller gives up. */
-function untilAborted(result: Promise<unknown>, cancel: () => void, options: Options): Promise<unknown> {
-  if (options.onAbort) {
-    options.onAbort(cancel)
-    return result
-  }
-  // For callers other than the executor.
-  const { signal } = options
-  if (!signal) return result
-  return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      cancel()
-      reject(signal.reason)
-    }
-    if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
-    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-  })
 }
 
 /** What a failed call says to its caller. A JSON-RPC error keeps its code and data for those who can pass them on. */
@@ -154,34 +129,17 @@ function lossOf({ message, neverSent }: ServerLostError, consequence = ''): stri
   return neverSent ? message : `${message} during the call${consequence}`
 }
 
-function signalOf(options: Options): AbortSignal {
-  if (!options.onAbort && options.signal) return options.signal
-  const controller = new AbortController()
-  options.onAbort?.(() => controller.abort(new Error(CALLER_GAVE_UP)))
-  return controller.signal
-}
-
-function isAborted(options: Options): boolean {
-  return options.onAbort ? signalOf(options).aborted : options.signal?.aborted === true
-}
-
 /** Sent along when a request is repeated. */
 export interface InputAnswers {
   inputResponses: Record<string, unknown>
   requestState?: string
 }
 
-type Rounds = RequestOptions & {
-  requests: ServerRequests
-  /** Whether the caller gave up: nothing more is sent then. */
-  isOver?(): boolean
-}
-
 /** Answers the server's questions and repeats the request until there is a result. */
 export async function inputRounds(
   result: unknown,
   send: (answers: InputAnswers) => Promise<unknown>,
-  { isOver, ...options }: Rounds,
+  options: RequestOptions & { requests: ServerRequests },
 ): Promise<unknown> {
   let current = result
   for (let round = 0; needsInput(current); round++) {
@@ -189,7 +147,7 @@ export async function inputRounds(
       throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
     const { inputRequests, requestState } = current
     const inputResponses = await answersTo(inputRequests, options)
-    if (isOver?.() || options.signal?.aborted) throw new Error(CALLER_GAVE_UP)
+    options.signal?.throwIfAborted()
     current = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
   }
   return current

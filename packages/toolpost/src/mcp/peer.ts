@@ -64,17 +64,10 @@ export interface RequestOptions {
   onProgress?: ((params: Params) => void) | undefined
   /** Added to the request's `_meta`. */
   meta?: Params | undefined
-  /** Passed to the transport, for example headers. */
-  send?: TransportSendOptions | undefined
+  /** Passed to the transport, for example headers; called with the id of the request. */
+  send?: ((id: number) => TransportSendOptions | undefined) | undefined
   /** Whatever the request is made for; see `pending`. */
   from?: unknown
-}
-
-/** A request of ours that was sent. */
-export interface SentRequest {
-  readonly id: number
-  /** Rejects with an RpcError, or with what ended the connection. Never settles once cancelled. */
-  readonly result: Promise<unknown>
 }
 
 interface Pending {
@@ -123,40 +116,29 @@ export class Peer {
     if (this.pending.size > 0) await new Promise<void>(resolve => this.#onIdle.push(resolve))
   }
 
-  /** Sends a request. Prefer `request` unless the caller cancels without a signal. */
-  send(
-    method: string,
-    params: object = {},
-    { onProgress, meta, send, from }: RequestOptions = {},
-  ): SentRequest {
+  /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
+  async request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
+    const { signal, onProgress, meta, send, from } = options
+    signal?.throwIfAborted()
+    if (this.#closed) throw this.#closed
     const id = this.#nextId++
     // Over HTTP, protocol 2026-07-28 cancels a request by closing its stream.
     const closesStream = this.envelope !== undefined && this.#transport.hasPerRequestStream === true
     const stream = closesStream ? new AbortController() : undefined
-    const result = new Promise<unknown>((resolve, reject) => {
-      if (this.#closed) return reject(this.#closed)
-      this.pending.set(id, { resolve, reject, onProgress, stream, from })
-      const own = onProgress ? { ...meta, progressToken: id } : meta
-      const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
-      this.#transport
-        .send(message, stream ? { ...send, requestSignal: stream.signal } : send)
-        .catch(error => this.fail(id, error))
-    })
-    return { id, result }
-  }
-
-  /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
-  async request(method: string, params?: object, options: RequestOptions = {}): Promise<unknown> {
-    const { signal } = options
-    signal?.throwIfAborted()
-    const { id, result } = this.send(method, params, options)
-    if (!signal) return result
-    const onAbort = () => this.cancel(id)?.reject(signal.reason)
-    signal.addEventListener('abort', onAbort)
+    const onAbort = () => this.#cancel(id, signal?.reason)
+    signal?.addEventListener('abort', onAbort)
     try {
-      return await result
+      return await new Promise<unknown>((resolve, reject) => {
+        this.pending.set(id, { resolve, reject, onProgress, stream, from })
+        const own = onProgress ? { ...meta, progressToken: id } : meta
+        const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
+        const given = send?.(id)
+        this.#transport
+          .send(message, stream ? { ...given, requestSignal: stream.signal } : given)
+          .catch(error => this.fail(id, error))
+      })
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      signal?.removeEventListener('abort', onAbort)
     }
   }
 
@@ -167,16 +149,16 @@ export class Peer {
     await this.#transport.send(message, options).catch(error => this.#options.onError?.(error))
   }
 
-  /** Tells the other side that a result is no longer wanted; returns the request if it was pending. */
-  cancel(id: number): Pending | undefined {
+  /** Tells the other side that a result is no longer wanted. */
+  #cancel(id: number, reason: unknown): void {
     const pending = this.#take(id)
-    if (!pending) return undefined
+    if (!pending) return
     this.#cancelled.add(id)
     const [oldest] = this.#cancelled
     if (this.#cancelled.size > REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest)
     if (pending.stream) pending.stream.abort()
     else void this.notify('notifications/cancelled', { requestId: id, reason: 'The caller gave up' })
-    return pending
+    pending.reject(reason)
   }
 
   /** Rejects one pending request, or all of them; returns how many. */
@@ -273,7 +255,7 @@ export class Peer {
       progress: params => {
         if (token !== undefined) notify('notifications/progress', { ...params, progressToken: token })
       },
-      request: (name, params, options) => this.request(name, params, { ...options, send }),
+      request: (name, params, options) => this.request(name, params, { ...options, send: () => send }),
     }
   }
 

@@ -26,23 +26,6 @@ it('[F34] finds the secrets of a command: variables, options, passwords in URLs'
   expect(secrets.join()).not.toMatch(/visible|123/)
 })
 
-it('[F34] finds variables by their names and by their random values, and nothing that is ordinary', () => {
-  const env = {
-    OPENAI_KEY: 'the-openai-key',
-    GITHUB_PAT: 'the-github-pat',
-    SSH_KEY: 'the-ssh-key',
-    NEUTRAL: 'k3Jx9Qm2Lw8Zt5Rv',
-    HEX: '9f86d081884c7d659a2feaa0c55ad015',
-    AUTH: 'enabled',
-    MODEL: 'claude-sonnet-4-5-20250929',
-    FOLDER: '/home/me/projects/a1b2c3d4e5f6g7/data',
-    TENANT: '6f1c2d34-5e6f-4a7b-8c9d-0e1f2a3b4c5d',
-    STARTED: '2026-11-16T10:24:41Z',
-  }
-  const secrets = ['the-openai-key', 'the-github-pat', 'the-ssh-key', env.NEUTRAL, env.HEX]
-  expect(secretsOf({ command: 'x', env }).sort()).toEqual(secrets.sort())
-})
-
 it('[F34] finds what only those know who were given an address', () => {
   const key = 'NmQ4ZjE2OTMtYjI3Yy00'
   expect(secretsOf({ url: `https://host/api/mcp/s/${key}/mcp?tenant=home` })).toEqual([key])

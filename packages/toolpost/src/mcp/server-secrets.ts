@@ -1,4 +1,4 @@
-import { looksRandom, secretsInAddress } from '../logging/config-secrets.ts'
+import { looksRandom, secretsIn } from '../logging/config-secrets.ts'
 import { isSecretKey, REMOVED } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { shownUrl } from './failure-report.ts'
@@ -8,31 +8,20 @@ import { isHttp, type ServerEntry } from './server-entry.ts'
 const MIN_LENGTH = 6
 /** Endings of variable names that suggest a secret in the configuration of a server. */
 const SECRET_VARIABLE = /(?:key|pat|psk|creds?|salt|seed|dsn)s?\d*$/i
-/** Common settings that are not secrets, and would match everywhere. */
-const NO_SECRET =
-  /^(?:true|false|none|null|enabled|disabled|required|optional|basic|bearer|digest|oauth2?|default|production|development|localhost)$/i
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 type Named = [name: string, value: string]
 
 /**
- * The secret values in a server's configuration: environment variables, headers and options with a telling name or a random
- * value, and the secret parts of URLs. Longest first, so that no replacement breaks another.
+ * The secret values in a server's configuration: environment variables, headers and options with a telling name, and the
+ * secret parts of URLs. Longest first, so that no replacement breaks another.
  */
 export function secretsOf(entry: ServerEntry): string[] {
   const settings = Object.entries((isHttp(entry) ? entry.headers : entry.env) ?? {})
-  const args = isHttp(entry) ? [] : (entry.args ?? [])
-  const options = optionsIn(args)
-  const isSecret = ([name, value]: Named) =>
-    isSecretKey(name) || SECRET_VARIABLE.test(name) || (looksRandom(value) && !UUID.test(value))
-  const secrets = [...settings.filter(isSecret), ...options.filter(([name]) => isSecretKey(name))]
-  const texts = [entry.url ?? '', ...args, ...[...settings, ...options].map(([, value]) => value)]
-  const found = [
-    ...secrets.flatMap(([, value]) => [value, value.replace(/^(bearer|basic|token)\s+/i, '')]),
-    ...texts.flatMap(secretsInAddress),
-  ]
-  const secret = found.filter(value => value.length >= MIN_LENGTH && !NO_SECRET.test(value))
-  return [...new Set(secret)].sort((a, b) => b.length - a.length)
+  const options = isHttp(entry) ? [] : optionsIn(entry.args ?? [])
+  const named = settings.filter(([name]) => SECRET_VARIABLE.test(name)).map(([, value]) => value)
+  const found = [...named, ...secretsIn(entry), ...secretsIn(Object.fromEntries(options))]
+  const bare = found.flatMap(value => [value, value.replace(/^(bearer|basic|token)\s+/i, '')])
+  return [...new Set(bare.filter(value => value.length >= MIN_LENGTH))].sort((a, b) => b.length - a.length)
 }
 
 /** `--api-key value`, `--api-key=value` and `API_KEY=value` as pairs. */

@@ -54,7 +54,7 @@ export interface FollowOptions {
   from: Requester
   onProgress: ((params: Readonly<Record<string, unknown>>) => void) | undefined
   /** Aborts when the caller gives up. */
-  signal: AbortSignal
+  signal: AbortSignal | undefined
 }
 
 /** The tasks that calls wait for, by server and id, and how to have a look at one at once. */
@@ -70,7 +70,7 @@ export function onTaskChange(server: McpServer, id: unknown): void {
  * own message. The tool is never called again: a server that forgot the task may have executed it.
  */
 export async function followTask(created: unknown, options: FollowOptions): Promise<unknown> {
-  const { server, from, signal, onProgress } = options
+  const { server, from, onProgress, signal = new AbortController().signal } = options
   let { connection } = options
   let task = taskOf(created)
   const ids = followed.get(server) ?? new Map<string, () => void>()
