@@ -68,6 +68,7 @@ export interface RequestOptions {
 export interface CallOptions extends RequestOptions {
   /** Answers to what the server asked in place of a result. */
   answers?: object | undefined
+  onAbort?: ((listener: () => void) => void) | undefined
   onProgress?: ((params: Params) => void) | undefined
   meta?: Params | undefined
   /** Called with the request once it has an id. */
@@ -217,20 +218,23 @@ export class Connection {
   }
 
   /** Sends any request; resolves to the raw result. */
-  async request(
+  request(
     method: string,
     params: object,
     options: CallOptions = {},
     headers?: Record<string, string>,
   ): Promise<unknown> {
     const gone = this.#http ? this.#http.failure?.cause : this.#stdio?.cause
-    if (gone) throw new ServerLostError(gone, { neverSent: true })
-    const { onRequest } = options
-    const send = (id: number) => {
-      onRequest?.(this.#describe(id))
-      return this.#http && { ...(headers && { headers }), onRequestStreamEnd: () => this.#onStreamEnd(id) }
-    }
-    return this.#peer.request(method, params, { ...options, send })
+    if (gone) return Promise.reject(new ServerLostError(gone, { neverSent: true }))
+    const { from, signal, onAbort, onProgress, meta, onRequest } = options
+    const http = this.#http
+    const send =
+      (http || onRequest) &&
+      ((id: number) => {
+        onRequest?.(this.#describe(id))
+        return http && { ...(headers && { headers }), onRequestStreamEnd: () => this.#onStreamEnd(id) }
+      })
+    return this.#peer.request(method, params, { from, signal, onAbort, onProgress, meta, send })
   }
 
   #describe(id: number): ServerRequest {

@@ -95,18 +95,26 @@ async function callOn(
             ...(typeof message === 'string' && { message }),
           })
       : undefined
-  const { signal } = options
-  const shared = { from: options, signal, onProgress, meta: meta && callMeta(meta), onRequest }
+  // Callers other than the executor have a signal only, which costs more.
+  const onAbort = options.onAbort && ((listener: () => void) => options.onAbort?.(listener))
+  const signal = onAbort ? undefined : options.signal
+  const shared = { from: options, signal, onAbort, onProgress, meta: meta && callMeta(meta), onRequest }
   const send = (answers?: InputAnswers) => connection.call(definition, args, { ...shared, answers })
   const first = await send()
   connection.hasAnswered = true
   if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
   // From here on, the server has begun to work on it.
   try {
-    const answer = await inputRounds(first, send, { requests: server.requests, from: options, signal })
+    const answer = await inputRounds(first, send, {
+      requests: server.requests,
+      from: options,
+      signal: options.signal,
+    })
     if (!isTask(answer)) return valueOfResult(answer)
     options.onTask?.()
-    return valueOfResult(await followTask(answer, { server, connection, from: options, onProgress, signal }))
+    return valueOfResult(
+      await followTask(answer, { server, connection, from: options, onProgress, signal: options.signal }),
+    )
   } catch (error) {
     if (!(error instanceof ServerLostError)) throw error
     throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))

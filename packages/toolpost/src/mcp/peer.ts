@@ -61,6 +61,8 @@ export interface PeerOptions {
 
 export interface RequestOptions {
   signal?: AbortSignal | undefined
+  /** Like a listener on `signal`, without the cost of a signal. */
+  onAbort?: ((listener: () => void) => void) | undefined
   onProgress?: ((params: Params) => void) | undefined
   /** Added to the request's `_meta`. */
   meta?: Params | undefined
@@ -118,28 +120,27 @@ export class Peer {
 
   /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
   async request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
-    const { signal, onProgress, meta, send, from } = options
+    const { signal, onAbort, onProgress, meta, send, from } = options
     signal?.throwIfAborted()
     if (this.#closed) throw this.#closed
     const id = this.#nextId++
     // Over HTTP, protocol 2026-07-28 cancels a request by closing its stream.
     const closesStream = this.envelope !== undefined && this.#transport.hasPerRequestStream === true
     const stream = closesStream ? new AbortController() : undefined
-    const onAbort = () => this.#cancel(id, signal?.reason)
-    signal?.addEventListener('abort', onAbort)
-    try {
-      return await new Promise<unknown>((resolve, reject) => {
-        this.pending.set(id, { resolve, reject, onProgress, stream, from })
-        const own = onProgress ? { ...meta, progressToken: id } : meta
-        const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
-        const given = send?.(id)
-        this.#transport
-          .send(message, stream ? { ...given, requestSignal: stream.signal } : given)
-          .catch(error => this.fail(id, error))
-      })
-    } finally {
-      signal?.removeEventListener('abort', onAbort)
-    }
+    const result = new Promise<unknown>((resolve, reject) => {
+      this.pending.set(id, { resolve, reject, onProgress, stream, from })
+      const own = onProgress ? { ...meta, progressToken: id } : meta
+      const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
+      const given = send?.(id)
+      this.#transport
+        .send(message, stream ? { ...given, requestSignal: stream.signal } : given)
+        .catch(error => this.fail(id, error))
+    })
+    onAbort?.(() => this.#cancel(id, new Error('The caller gave up')))
+    if (!signal) return result
+    const giveUp = () => this.#cancel(id, signal.reason)
+    signal.addEventListener('abort', giveUp)
+    return result.finally(() => signal.removeEventListener('abort', giveUp))
   }
 
   /** Resolves when the notification was sent; never rejects. */
