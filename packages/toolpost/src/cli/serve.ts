@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isStartedByItself } from '../project/started-by.ts'
+import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'

@@ -12,6 +12,10 @@ export interface ReloadChanges {
 
 /** The differences in servers between two configurations. */
 export function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
+  const serversOf = ({ config, brokenServers }: ResolvedConfig) =>
+    new Map(
+      Object.entries(config.mcpServers ?? {}).map(([name, entry]) => [name, [entry, brokenServers[name]]]),
+    )
   const [old, now] = [serversOf(before), serversOf(after)]
   const kept = [...now.keys()].filter(name => old.has(name))
   const isSame = (name: string) => isDeepStrictEqual(old.get(name), now.get(name))
@@ -23,26 +27,12 @@ export function changesBetween(before: ResolvedConfig, after: ResolvedConfig): R
   }
 }
 
-function serversOf({ config, brokenServers }: ResolvedConfig): Map<string, unknown> {
-  const entries = Object.entries(config.mcpServers ?? {})
-  return new Map(entries.map(([name, entry]) => [name, [entry, brokenServers[name]]]))
-}
-
 /** Keys that are read only at the start. */
 const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
 
-/** What to tell a person: new notices, and what changed; with `quietly`, nothing if nothing changed. */
-export function newsOf(before: ResolvedConfig, after: ResolvedConfig, quietly: boolean): string[] {
-  const news = after.notices.filter(notice => !before.notices.includes(notice))
-  const isSame =
-    isDeepStrictEqual(before.config, after.config) &&
-    isDeepStrictEqual(before.brokenServers, after.brokenServers)
-  return quietly && isSame ? news : [...news, changesText(before, after)]
-}
-
 /** In one line, naming what takes effect only after a restart. */
-function changesText(before: ResolvedConfig, after: ResolvedConfig): string {
-  const { added, removed, changed } = changesBetween(before, after)
+export function changesText(changes: ReloadChanges, before: ResolvedConfig, after: ResolvedConfig): string {
+  const { added, removed, changed } = changes
   const late = READ_ONCE.filter(key => differs(before.config, after.config, [key]))
   const lists = { added, restarted: changed, removed, 'restart Toolpost to apply': late }
   const parts = Object.entries(lists).filter(([, names]) => names.length > 0)

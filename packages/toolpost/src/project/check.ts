@@ -75,17 +75,15 @@ export function tokenProblem(token: string): string | undefined {
   return undefined
 }
 
-interface Client {
-  token: string
-  tools?: readonly string[] | undefined
-  resources?: readonly string[] | undefined
-  prompts?: readonly string[] | undefined
-}
-
-const CLIENT_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
+type Clients = Readonly<
+  Record<
+    string,
+    { token: string } & Partial<Record<'tools' | 'resources' | 'prompts', readonly string[] | undefined>>
+  >
+>
 
 /** The problems with clients, and where they are; `own` is the gateway's token. */
-export function* clientProblems(clients: Readonly<Record<string, Client>>, own?: string): Generator<Problem> {
+export function* clientProblems(clients: Clients, own?: string): Generator<Problem> {
   const owners = new Map(own === undefined ? [] : [[own, 'the gateway']])
   for (const [name, { token, tools, resources, prompts }] of Object.entries(clients)) {
     const path = ['clients', name]
@@ -93,7 +91,7 @@ export function* clientProblems(clients: Readonly<Record<string, Client>>, own?:
     const wrongToken = tokenProblem(token) ?? (owner && `is the same as the token of ${owner}`)
     if (name === 'default')
       yield { path, problem: "'default' is reserved for the gateway's own token; choose another name" }
-    else if (!CLIENT_NAME.test(name))
+    else if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name))
       yield { path, problem: 'expected at most 64 letters, digits, _, . or -' }
     if (wrongToken) yield { path: [...path, 'token'], problem: wrongToken }
     for (const [kind, patterns] of Object.entries({ tools, resources, prompts }))
@@ -101,9 +99,6 @@ export function* clientProblems(clients: Readonly<Record<string, Client>>, own?:
     owners.set(token, `'${name}'`)
   }
 }
-
-/** As in RFC 6749: printable ASCII without spaces, double quotes and backslashes. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
 
 /** The problems with the gateway's OAuth settings, and where they are. */
 export function* oauthProblems({ issuer, audience, resource, scopes }: OAuthConfig): Generator<Problem> {
@@ -116,7 +111,8 @@ export function* oauthProblems({ issuer, audience, resource, scopes }: OAuthConf
     yield { path: ['scopes'], problem: 'lists no scope; leave it out to offer all tools' }
   for (const [scope, patterns] of Object.entries(scopes ?? {})) {
     const path = ['scopes', scope]
-    if (!SCOPE.test(scope))
+    // RFC 6749
+    if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(scope))
       yield { path, problem: 'a scope consists of printable ASCII characters except space, " and \\' }
     yield* globProblems(patterns, path)
   }
@@ -172,64 +168,46 @@ export async function checkPolicy(config: ToolpostConfig, source: ConfigSource):
   const { policy: rules = [], mcpServers = {}, clients = {}, include = [] } = config
   const doubts: string[] = []
   for (const [index, rule] of rules.entries()) {
-    const unknownServer = isUnknown(rule.servers, Object.keys(mcpServers))
-      ? `can never match: there is no server '${rule.servers?.join("', '")}' in mcpServers`
-      : undefined
-    if (unknownServer && include.length > 0) doubts.push(`⚠️ policy[${index}] ${unknownServer} (yet)`)
-    const problem =
-      badPattern(rule) ??
-      (include.length > 0 ? undefined : unknownServer) ??
-      (isUnknown(rule.callers, ['default', ...Object.keys(clients)])
-        ? `can never match: there is no client '${rule.callers?.join("', '")}' in clients`
-        : undefined) ??
-      (rule.if?.destructive === true && rule.if.readOnly === true
-        ? "can never match: a tool is either 'destructive' or 'readOnly'"
-        : undefined) ??
-      shadow(rule, rules.slice(0, index)) ??
-      (await brokenSchema(rule))
+    const { tools, servers, callers } = rule
+    const patterns = [tools, servers, callers].flat().filter(pattern => pattern !== undefined)
+    const problems = [
+      ...patterns.map(globProblem),
+      unknownName('client', callers, ['default', ...Object.keys(clients)]),
+      rule.if?.destructive && rule.if.readOnly ? "a tool is either 'destructive' or 'readOnly'" : undefined,
+      isShadowed(rule, rules.slice(0, index)),
+      await brokenSchema(rule),
+    ]
+    const missing = unknownName('server', servers, Object.keys(mcpServers))
+    if (missing && include.length > 0) doubts.push(`⚠️ policy[${index}] ${missing} (yet)`)
+    else problems.push(missing)
+    const problem = problems.find(each => each !== undefined)
     if (problem) throw source.error(['policy', index], problem)
   }
   return doubts
 }
 
-/** An invalid pattern would guard nothing. */
-function badPattern({ tools, servers, callers }: PolicyRule): string | undefined {
-  const patterns = [tools, servers, callers].flat().filter(pattern => pattern !== undefined)
-  return patterns.map(globProblem).find(problem => problem !== undefined)
+/** Tools may appear later, but servers and clients are in the configuration. */
+function unknownName(
+  what: 'server' | 'client',
+  names: readonly string[] | undefined,
+  known: readonly string[],
+): string | undefined {
+  if (!names?.every(glob => !known.some(name => fitsGlob(name, glob)))) return undefined
+  const place = what === 'server' ? 'mcpServers' : 'clients'
+  return `can never match: there is no ${what} '${names.join("', '")}' in ${place}`
 }
 
-/** Tools may appear later, but servers and callers are in the configuration. */
-function isUnknown(names: readonly string[] | undefined, known: readonly string[]): boolean {
-  return names?.every(glob => !known.some(name => fitsGlob(name, glob))) === true
-}
-
-/** The first matching rule decides, so one after a broader one never does. */
-function shadow(rule: PolicyRule, before: readonly PolicyRule[]): string | undefined {
-  const index = before.findIndex(wider => isWider(wider, rule))
+/** The first matching rule decides, so one after a broader one, which names no other conditions, never does. */
+function isShadowed({ tools, ...rule }: PolicyRule, before: readonly PolicyRule[]): string | undefined {
+  const names = [tools ?? '*'].flat()
+  const index = before.findIndex(({ tools: wider = '*', then: _, because: __, ...conditions }) => {
+    const covers = (name: string) =>
+      [wider].flat().some(glob => glob === name || (!glob.includes('?') && fitsGlob(name, glob)))
+    const isSame = ([key, value]: [string, unknown]) =>
+      JSON.stringify(value) === JSON.stringify(rule[key as keyof typeof rule])
+    return names.every(covers) && Object.entries(conditions).every(isSame)
+  })
   return index < 0 ? undefined : `can never match: policy[${index}] matches first`
-}
-
-function isWider(wider: PolicyRule, rule: PolicyRule): boolean {
-  const listOf = (names: PolicyRule['tools']) => (typeof names === 'string' ? [names] : names)
-  return (
-    holdsAll(listOf(wider.tools), listOf(rule.tools)) &&
-    // Tools without a server match no `servers`, not even `*`.
-    (wider.servers === undefined || (rule.servers !== undefined && holdsAll(wider.servers, rule.servers))) &&
-    holdsAll(wider.from, rule.from) &&
-    holdsAll(wider.callers, rule.callers) &&
-    Object.entries(wider.if ?? {}).every(([hint, wanted]) => rule.if?.[hint as 'readOnly'] === wanted) &&
-    (wider.args === undefined || JSON.stringify(wider.args) === JSON.stringify(rule.args))
-  )
-}
-
-function holdsAll(wider: readonly string[] | undefined, names: readonly string[] | undefined): boolean {
-  if (wider === undefined || wider.includes('*')) return true
-  return names?.every(name => wider.some(glob => holds(glob, name))) === true
-}
-
-/** Whether `glob` matches everything `name` does, which may be a pattern itself: a `?` does not cover its `*`. */
-function holds(glob: string, name: string): boolean {
-  return glob === name || (fitsGlob(name, glob) && !(glob.includes('?') && name.includes('*')))
 }
 
 async function brokenSchema({ args }: PolicyRule): Promise<string | undefined> {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { isRecord, ownValue } from '../runtime/guards.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 import { joinPlace, kindOf } from '../schema/explain.ts'
@@ -28,7 +27,12 @@ interface Schema {
   enum?: unknown[]
   pattern?: string
   format?: 'uri'
-  [bound: string]: unknown
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  minLength?: number
+  minItems?: number
+  minProperties?: number
 }
 
 let root: Schema | undefined
@@ -58,11 +62,10 @@ export function problemIn(config: unknown): SchemaProblem | undefined {
   return problems.find(({ key }) => key === undefined) ?? problems[0]
 }
 
-function* check(schema: Schema, value: unknown, path: string[]): Generator<SchemaProblem> {
-  if (schema.$ref !== undefined) return yield* check(referredTo(schema.$ref), value, path)
+function* check(given: Schema, value: unknown, path: string[]): Generator<SchemaProblem> {
+  const schema = target(given)
   const problem = ownProblem(schema, value)
-  if (problem !== undefined)
-    yield { path, problem: path.length === 0 ? `the configuration ${problem}` : problem }
+  if (problem !== undefined) yield { path, problem }
   const branches = schema.anyOf ?? schema.oneOf
   if (branches) yield* checkBranches(branches, value, path)
   if (isRecord(value)) yield* checkProperties(schema, value, path)
@@ -70,8 +73,10 @@ function* check(schema: Schema, value: unknown, path: string[]): Generator<Schem
     for (const [index, item] of value.entries()) yield* check(schema.items, item, [...path, String(index)])
 }
 
-function referredTo(ref: string): Schema {
-  return configSchema().definitions?.[ref.replace('#/definitions/', '')] ?? {}
+function target({ $ref, ...schema }: Schema): Schema {
+  return $ref === undefined
+    ? schema
+    : (configSchema().definitions?.[$ref.replace('#/definitions/', '')] ?? {})
 }
 
 /** What is wrong with the value itself, apart from its contents. */
@@ -80,45 +85,30 @@ function ownProblem(schema: Schema, value: unknown): string | undefined {
   if (type !== undefined && ![type].flat().some(one => isType(one, value)))
     return `must be ${[type].flat().join(' or ')}, got ${kindOf(value)}`
   if (choices && !choices.includes(value)) return `must be one of: ${choices.join(', ')}`
-  if ('const' in schema && !isDeepStrictEqual(value, schema.const)) return `must be ${schema.const}`
+  if ('const' in schema && value !== schema.const) return `must be ${schema.const}`
   if (not && ownProblem(not, value) === undefined) return `must not be ${value}`
-  if (typeof value === 'string') {
-    if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
-      return `expected ${schema.description ?? 'another form'}`
-    if (format === 'uri' && !URL.canParse(value)) return 'must match format "uri"'
-  }
-  return boundProblem(schema, value)
-}
-
-/** Lower and upper bounds: what they count, and in which words they are reported. */
-const BOUNDS: readonly (readonly [
-  low: string,
-  high: string,
-  count: (value: unknown) => unknown,
-  words: string,
-])[] = [
-  ['minimum', 'maximum', value => value, ''],
-  ['minLength', 'maxLength', value => typeof value === 'string' && value.length, ' characters'],
-  ['minItems', 'maxItems', value => Array.isArray(value) && value.length, ' entries'],
-  ['minProperties', 'maxProperties', value => isRecord(value) && Object.keys(value).length, ' keys'],
-]
-
-function boundProblem(schema: Schema, value: unknown): string | undefined {
-  for (const [low, high, count, words] of BOUNDS) {
-    const size = count(value)
-    if (typeof size !== 'number') continue
-    const { [low]: min, [high]: max, exclusiveMinimum: over } = schema
-    if (words !== '' && size === 0 && min === 1) return 'must not be empty'
-    if (typeof min === 'number' && size < min) return `must ${words === '' ? 'be' : 'have'} >= ${min}${words}`
-    if (typeof max === 'number' && size > max) return `must ${words === '' ? 'be' : 'have'} <= ${max}${words}`
-    if (words === '' && typeof over === 'number' && size <= over) return `must be > ${over}`
-  }
-  return undefined
+  if (typeof value === 'string' && pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    return `expected ${schema.description ?? 'another form'}`
+  if (format === 'uri' && !URL.canParse(String(value))) return 'must match format "uri"'
+  const { minimum, maximum, exclusiveMinimum: over, minLength, minItems, minProperties } = schema
+  const [size, least] =
+    typeof value === 'string'
+      ? [value.length, minLength]
+      : Array.isArray(value)
+        ? [value.length, minItems]
+        : isRecord(value)
+          ? [Object.keys(value).length, minProperties]
+          : [0, undefined]
+  if (least !== undefined && size < least)
+    return least === 1 ? 'must not be empty' : `must have >= ${least} characters`
+  if (typeof value !== 'number') return undefined
+  if (minimum !== undefined && value < minimum) return `must be >= ${minimum}`
+  if (maximum !== undefined && value > maximum) return `must be <= ${maximum}`
+  return over !== undefined && value <= over ? `must be > ${over}` : undefined
 }
 
 function isType(type: string, value: unknown): boolean {
-  if (type === 'integer') return Number.isInteger(value)
-  return kindOf(value) === type
+  return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type
 }
 
 function* checkProperties(
@@ -146,10 +136,7 @@ function* checkBranches(
 ): Generator<SchemaProblem> {
   const tried = branches.map(branch => [...check(branch, value, path)])
   if (tried.some(problems => problems.length === 0)) return
-  const isMeant = ({ $ref, type }: Schema) => isType(String($ref ? referredTo($ref).type : type), value)
-  const meant = tried[branches.findIndex(isMeant)]
-  const forms = branches.map(({ $ref, type, ...rest }) =>
-    $ref ? referredTo($ref).type : (type ?? rest.const),
-  )
+  const forms = branches.map(branch => target(branch)).map(form => form.type ?? form.const)
+  const meant = tried[forms.findIndex(form => isType(String(form), value))]
   yield* meant ?? [{ path, problem: `must be ${forms.join(' or ')}, got ${kindOf(value)}` }]
 }

@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { secretsIn } from '../logging/config-secrets.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import { changesBetween, newsOf, type ReloadChanges } from './changes.ts'
+import { changesBetween, changesText, type ReloadChanges } from './changes.ts'
 import { ConfigError, type ToolpostConfig } from './config.ts'
 import { type Following, followFiles } from './follow-files.ts'
-import type { Part } from './part.ts'
-import type { ProjectOptions } from './project-options.ts'
+import type { Part, ProjectOptions } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer'> {
@@ -38,16 +38,14 @@ export class Configuration implements Part {
   /** Asks for the inputs of the servers, one after the other, until all are answered or one is not. */
   async answerInputs(): Promise<void> {
     const { answer, read } = this.#options
-    const [input] = this.#current.inputs
-    if (!input || !answer || !(await answer(input))) return
-    try {
-      this.#current = await read()
-    } catch (error) {
-      // The file changed while the person was typing.
-      if (error instanceof ConfigError) return
-      throw error
-    }
-    return this.answerInputs()
+    for (let [input] = this.#current.inputs; input && (await answer?.(input)); [input] = this.#current.inputs)
+      try {
+        this.#current = await read()
+      } catch (error) {
+        // The file changed while the person was typing.
+        if (error instanceof ConfigError) return
+        throw error
+      }
   }
 
   /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */
@@ -66,7 +64,12 @@ export class Configuration implements Part {
     this.#current = after
     noteSecrets(after.config)
     for (const replace of replacements) replace?.()
-    for (const line of newsOf(before, after, quietly)) say(line)
+    const changes = changesBetween(before, after)
+    for (const notice of after.notices) if (!before.notices.includes(notice)) say(notice)
+    const isSame =
+      isDeepStrictEqual(before.config, after.config) &&
+      isDeepStrictEqual(before.brokenServers, after.brokenServers)
+    if (!quietly || !isSame) say(changesText(changes, before, after))
     for (const part of parts) {
       try {
         await part.apply?.(after, before)
@@ -74,7 +77,7 @@ export class Configuration implements Part {
         say(`⚠️ The new configuration is only partly applied: ${describeThrown(error)}`)
       }
     }
-    return changesBetween(before, after)
+    return changes
   }
 
   /** Calls `reload` when the files change. */

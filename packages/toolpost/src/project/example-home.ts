@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
+import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { StdioServerEntry } from '../mcp/index.ts'
+import { installedFile } from '../runtime/missing-package.ts'
 
 /** The npm package with the Z-Wave server and a virtual home to try it on; found by name. */
 export const ZWAVE_PACKAGE = 'zwave-mcp-server'
@@ -13,16 +14,12 @@ export const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSW
 
 /** The package's folder, if it is installed. */
 export function zwavePackage(): string | undefined {
-  try {
-    return dirname(createRequire(import.meta.url).resolve(`${ZWAVE_PACKAGE}/package.json`))
-  } catch {
-    return undefined
-  }
+  const file = installedFile(`${ZWAVE_PACKAGE}/package.json`)
+  return file && dirname(file)
 }
 
 /** How long the virtual home may take to report the address of its broker. */
 const HOME_TIMEOUT_MS = 15_000
-const SHOWN_CHARACTERS = 80
 
 export interface ExampleHome {
   /** The Z-Wave server, as an entry of `mcpServers`. */
@@ -33,86 +30,64 @@ export interface ExampleHome {
   close(): Promise<void>
 }
 
-export interface ExampleHomeOptions {
-  environment?: NodeJS.ProcessEnv | undefined
-  /** The program of the virtual home; that of the Z-Wave server if left out. */
-  program?: string | undefined
-  timeoutMs?: number | undefined
-  /** Aborts the start. */
-  signal?: AbortSignal | undefined
-}
-
 /**
  * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home, started
  * as a child process. `undefined` if the Z-Wave server is not installed; rejects, leaving no process behind, if the virtual
  * home cannot be started.
  */
-export async function startExampleHome(options: ExampleHomeOptions = {}): Promise<ExampleHome | undefined> {
-  const { environment = process.env } = options
+export async function startExampleHome(options: {
+  /** The program of the virtual home; that of the Z-Wave server if left out. */
+  program?: string | undefined
+  /** Aborts the start. */
+  signal: AbortSignal
+}): Promise<ExampleHome | undefined> {
   const folder = zwavePackage()
   if (!folder) return undefined
   const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')] }
-  const given = Object.fromEntries(
-    BROKER_VARIABLES.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])),
-  )
-  if (given.MQTT_BROKER_URL) {
-    const env = { server: { ...server, env: given }, brokerUrl: given.MQTT_BROKER_URL }
-    return { ...env, isVirtual: false, close: async () => {} }
+  const { MQTT_BROKER_URL: brokerUrl } = process.env
+  if (brokerUrl) {
+    const given = BROKER_VARIABLES.map(name => [name, process.env[name]]).filter(([, value]) => value)
+    const env = Object.fromEntries(given)
+    return { server: { ...server, env }, brokerUrl, isVirtual: false, close: async () => {} }
   }
-  const program = options.program ?? join(folder, 'bin', 'zwave-home.js')
-  const { home, brokerUrl } = await startVirtualHome(program, options)
-  const env = { MQTT_BROKER_URL: brokerUrl }
-  return { server: { ...server, env }, brokerUrl, isVirtual: true, close: () => end(home) }
+  const { program = join(folder, 'bin', 'zwave-home.js'), signal } = options
+  const home = await startVirtualHome(program, signal)
+  const env = { MQTT_BROKER_URL: home.brokerUrl }
+  return { ...home, server: { ...server, env }, isVirtual: true }
 }
 
-async function startVirtualHome(
-  program: string,
-  { timeoutMs = HOME_TIMEOUT_MS, signal }: ExampleHomeOptions,
-): Promise<{ home: ChildProcess; brokerUrl: string }> {
-  signal?.throwIfAborted()
+async function startVirtualHome(program: string, signal: AbortSignal) {
+  signal.throwIfAborted()
   const home = spawn(process.execPath, [program, '--virtual-home', '--until-stdin-ends'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     windowsHide: true,
   })
-  const deadline = AbortSignal.timeout(timeoutMs)
-  try {
-    const line = await firstLine(home, signal ? AbortSignal.any([signal, deadline]) : deadline)
-    return { home, brokerUrl: urlIn(line) }
-  } catch (error) {
-    await end(home, 'SIGKILL')
-    throw deadline.aborted
-      ? new Error(`it did not report its address within ${timeoutMs} ms`, { cause: error })
-      : error
-  }
-}
-
-function firstLine(home: ChildProcess, signal: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
+  const deadline = AbortSignal.timeout(HOME_TIMEOUT_MS)
+  const ended = new Promise<never>((_, reject) => {
     home.on('error', reject)
     home.once('exit', (code, killedBy) =>
       reject(new Error(killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`)),
     )
-    createInterface({ input: home.stdout as NodeJS.ReadableStream }).once('line', resolve)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-}
-
-/** The program prints one line of JSON when its broker is listening. */
-function urlIn(line: string): string {
+  ended.catch(() => {})
   try {
-    const { url } = JSON.parse(line) as { url?: unknown }
-    if (typeof url === 'string') return url
-  } catch {
-    // Reported below.
+    const lines = createInterface({ input: home.stdout })
+    const first = once(lines, 'line', { signal: AbortSignal.any([signal, deadline]) })
+    const [line] = await Promise.race([first, ended])
+    // The program prints one line of JSON when its broker is listening.
+    const brokerUrl = /^\{.*"url":"([^"]+)"/.exec(line)?.[1]
+    if (brokerUrl) return { brokerUrl, close: () => end(home) }
+    throw new Error(`it printed '${line.slice(0, 80)}' instead of its address`)
+  } catch (error) {
+    await end(home, 'SIGKILL')
+    const late = `it did not report its address within ${HOME_TIMEOUT_MS} ms`
+    throw deadline.aborted ? new Error(late, { cause: error }) : error
   }
-  throw new Error(`it printed '${line.slice(0, SHOWN_CHARACTERS)}' instead of its address`)
 }
 
-function end(home: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  return new Promise(resolve => {
-    const hasStarted = home.pid !== undefined
-    if (!hasStarted || home.exitCode !== null || home.signalCode !== null) return resolve()
-    home.once('exit', () => resolve())
-    home.kill(signal)
-  })
+async function end(home: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (home.pid === undefined || home.exitCode !== null || home.signalCode !== null) return
+  const exited = once(home, 'exit')
+  home.kill(signal)
+  await exited
 }

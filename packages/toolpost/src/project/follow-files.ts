@@ -19,73 +19,58 @@ export interface Following {
 }
 
 /** Reloads when one of the files is written, replaced, created or deleted. */
-export function followFiles(options: FollowOptions): Following {
-  const follower = new Follower(options)
-  void follower.start()
-  return follower
-}
-
-class Follower implements Following {
-  readonly #options: FollowOptions
-  #watcher: import('chokidar').FSWatcher | undefined
-  #timer: NodeJS.Timeout | undefined
-  #reloading: Promise<void> = Promise.resolve()
+export function followFiles({ files, reload, say }: FollowOptions): Following {
+  let watcher: import('chokidar').FSWatcher | undefined
+  let timer: NodeJS.Timeout | undefined
+  let reloading: Promise<void> = Promise.resolve()
   /** The last mistake that was reported: a file may change several times and keep it. */
-  #mistake: string | undefined
-  #isStopped = false
+  let mistake: string | undefined
+  let isStopped = false
 
-  constructor(options: FollowOptions) {
-    this.#options = options
+  const reloadOnce = async (quietly: boolean) => {
+    if (isStopped) return
+    const before = new Set(files())
+    try {
+      await reload({ quietly })
+      mistake = undefined
+    } catch (error) {
+      const { message } = error as Error
+      if (message !== mistake) say(`❌ ${message}; the configuration stays as it was`)
+      mistake = message
+    }
+    const added = files().filter(file => !before.has(file))
+    if (added.length > 0) watcher?.add(added.map(nearestFolder))
+  }
+  const start = (quietly: boolean) => {
+    reloading = reloading.then(() => reloadOnce(quietly))
+    return reloading
   }
 
-  /** The first events are those of the files as they are, which may have changed since they were read. */
-  async start(): Promise<void> {
-    const { watch } = await import('chokidar')
-    if (this.#isStopped) return
-    const { files } = this.#options
+  void import('chokidar').then(({ watch }) => {
+    if (isStopped) return
     // Of the folders, only the way to the files is watched.
     const ignored = (path: string) => !files().some(file => file === path || file.startsWith(join(path, sep)))
-    this.#watcher = watch(files().map(nearestFolder), { persistent: false, ignored })
-    this.#watcher.on('all', () => this.#soon())
-    // The system has reached its limit of watches: a person can still reload.
-    this.#watcher.on('error', error =>
-      this.#options.say(`⚠️ Changes of the configuration are not noticed: ${(error as Error).message}`),
-    )
-  }
-
-  stop(): void {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    void this.#watcher?.close()
-  }
-
-  reload(): Promise<void> {
-    this.#mistake = undefined
-    return this.#reload(false)
-  }
-
-  #soon(): void {
-    if (this.#isStopped) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#reload(true), QUIET_MS).unref()
-  }
-
-  #reload(quietly: boolean): Promise<void> {
-    this.#reloading = this.#reloading.then(async () => {
-      if (this.#isStopped) return
-      const before = new Set(this.#options.files())
-      try {
-        await this.#options.reload({ quietly })
-        this.#mistake = undefined
-      } catch (error) {
-        const { message } = error as Error
-        if (message !== this.#mistake) this.#options.say(`❌ ${message}; the configuration stays as it was`)
-        this.#mistake = message
-      }
-      const added = this.#options.files().filter(file => !before.has(file))
-      if (added.length > 0) this.#watcher?.add(added.map(nearestFolder))
+    watcher = watch(files().map(nearestFolder), { persistent: false, ignored })
+    // The first events are those of the files as they are, which may have changed since they were read.
+    watcher.on('all', () => {
+      clearTimeout(timer)
+      if (!isStopped) timer = setTimeout(() => void start(true), QUIET_MS).unref()
     })
-    return this.#reloading
+    // The system has reached its limit of watches: a person can still reload.
+    watcher.on('error', error =>
+      say(`⚠️ Changes of the configuration are not noticed: ${(error as Error).message}`),
+    )
+  })
+  return {
+    reload() {
+      mistake = undefined
+      return start(false)
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+      void watcher?.close()
+    },
   }
 }
 

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -11,9 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isRecord } from '../runtime/guards.ts'
 import { isLoopback } from '../runtime/loopback.ts'
-import { platform } from '../runtime/platform.ts'
+import { hasFileModes } from '../runtime/platform.ts'
 import { tokenProblem } from './check.ts'
 
 /*
@@ -24,7 +22,6 @@ import { tokenProblem } from './check.ts'
 const TOKEN_FILE = 'token'
 const GATEWAY_FILE = 'gateway.json'
 const OWNER_ONLY = 0o600
-const TOKEN_BYTES = 24
 const TOKEN_POLL_MS = 500
 
 /** The `.toolpost` folder of the project with this configuration file; of the working directory if it has none. */
@@ -37,7 +34,7 @@ export function readToken(folder: string): string | undefined {
   const file = join(folder, TOKEN_FILE)
   try {
     // One that others may read is not ours: a checkout of a repository, for example, never has this mode.
-    if (platform !== 'win32' && (statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
+    if (hasFileModes && (statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
     const token = readFileSync(file, 'utf8').trim()
     return tokenProblem(token) === undefined ? token : undefined
   } catch {
@@ -47,7 +44,7 @@ export function readToken(folder: string): string | undefined {
 
 /** Makes a random token and saves it. Throws if the folder cannot be written to. */
 export function makeToken(folder: string): string {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const token = randomBytes(24).toString('base64url')
   writePrivate(folder, TOKEN_FILE, `${token}\n`)
   return token
 }
@@ -70,9 +67,9 @@ export function followToken(folder: string, onChange: (token: string) => void): 
 export interface RunningGateway {
   url: string
   pid: number
-  tokenDigest: string | undefined
+  tokenDigest?: string | undefined
   /** The configuration it runs, with its full path. */
-  config: string | undefined
+  config?: string | undefined
 }
 
 /** Lets other commands in this folder find the gateway; returns a function that removes the note. */
@@ -90,12 +87,8 @@ export function announceGateway(
 /** The gateway of this folder, if it runs on this machine. */
 export function runningGateway(folder: string): RunningGateway | undefined {
   try {
-    const note: unknown = JSON.parse(readFileSync(join(folder, GATEWAY_FILE), 'utf8'))
-    if (!isRecord(note) || typeof note.url !== 'string' || typeof note.pid !== 'number') return undefined
-    if (!isLoopback(new URL(note.url).hostname) || !isAlive(note.pid)) return undefined
-    const { url, pid, tokenDigest, config } = note
-    const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
-    return { url, pid, tokenDigest: text(tokenDigest), config: text(config) }
+    const note = JSON.parse(readFileSync(join(folder, GATEWAY_FILE), 'utf8')) as RunningGateway
+    return isLoopback(new URL(note.url).hostname) && isAlive(note.pid) ? note : undefined
   } catch {
     return undefined
   }
@@ -107,8 +100,7 @@ export function digestOf(token: string): string {
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0)
-    return true
+    return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
@@ -123,5 +115,4 @@ function writePrivate(folder: string, name: string, text: string): void {
   // A file that exists keeps its mode, and might be a link: a new one is neither.
   rmSync(file, { force: true })
   writeFileSync(file, text, { mode: OWNER_ONLY, flag: 'wx' })
-  chmodSync(file, OWNER_ONLY)
 }

@@ -6,7 +6,7 @@ import type { BigResults } from '../tools/results/big-results.ts'
 import { differs } from './changes.ts'
 import type { Configuration } from './configuration.ts'
 import { isTraced } from './control.ts'
-import type { Part } from './part.ts'
+import type { Part } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 /** Which client answers the chat, and why. */
@@ -31,17 +31,18 @@ export interface ModelChoiceOptions {
   isRequired?: boolean | undefined
 }
 
-/** How long a list of models is cached, and how many of them have a client at once. */
+/** How long a list of models is cached. */
 const LISTED_MS = 10_000
-const MAX_CLIENTS = 8
 
 /** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
 export class ModelChoice implements Part {
   readonly #options: ModelChoiceOptions
   #choice: Promise<ChosenClient> | undefined
-  #chosen: ModelInfo | undefined
   #listed: { models: Promise<ModelInfo[]>; at: number } | undefined
+  /** The clients of other models, by name. */
   readonly #others = new Map<string, Promise<ChosenClient>>()
+  /** The chosen client, once there is one. */
+  chosen: ModelInfo | undefined
 
   constructor(options: ModelChoiceOptions) {
     this.#options = options
@@ -63,17 +64,15 @@ export class ModelChoice implements Part {
     const { listModels } = await import('../models/list-models.ts')
     await this.choose().catch(() => {})
     const wanted = this.#options.wanted ?? this.#options.configuration.config.model
-    return listModels({ current: this.#chosen, configured: wanted })
+    return listModels({ current: this.chosen, configured: wanted })
   }
 
   /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
   async clientOf(name: string): Promise<AiClient | undefined> {
-    if (name === this.#chosen?.name) return this.client
+    if (name === this.chosen?.name) return this.client
     if (!(await this.list()).some(model => model.name === name)) return undefined
-    const known = this.#others.get(name) ?? this.#choose(name)
-    this.#others.delete(name)
+    const known = this.#others.get(name) ?? this.#choose(name, true)
     this.#others.set(name, known)
-    for (const oldest of this.#others.keys()) if (this.#others.size > MAX_CLIENTS) this.#others.delete(oldest)
     known.catch(() => this.#others.delete(name))
     return { ask: async (prompt, options) => this.#ask(await known, prompt, options) }
   }
@@ -83,16 +82,10 @@ export class ModelChoice implements Part {
     ...[prompt, options]: Parameters<AiClient['ask']>
   ): ReturnType<AiClient['ask']> {
     const { whenToolsReady } = await import('../models/index.ts')
-    const { configuration, bigResults } = this.#options
-    const { config } = configuration
-    const { maxTools, pin } = config.models ?? {}
-    const settings = { trace: isTraced(config), maxTools, pin, bigResults }
-    return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { ...settings, ...options })
-  }
-
-  /** The chosen client, once there is one. */
-  get chosen(): ModelInfo | undefined {
-    return this.#chosen
+    const { configuration, bigResults, whenReady } = this.#options
+    const { maxTools, pin } = configuration.config.models ?? {}
+    const settings = { trace: isTraced(configuration.config), maxTools, pin, bigResults }
+    return whenToolsReady(chosen, whenReady).ask(prompt, { ...settings, ...options })
   }
 
   /** Rejects with a ModelError if a required model is unavailable. */
@@ -105,22 +98,20 @@ export class ModelChoice implements Part {
   apply(after: ResolvedConfig, before: ResolvedConfig): void {
     if (!differs(before.config, after.config, ['model', 'fastPath', 'sentences'])) return
     const wasChosen = this.#choice !== undefined
-    this.#choice = undefined
-    this.#chosen = undefined
-    this.#listed = undefined
+    this.#choice = this.chosen = this.#listed = undefined
     this.#others.clear()
     if (wasChosen) void this.choose().catch(() => {})
   }
 
   async #chooseFirst(): Promise<ChosenClient> {
-    const { wanted, isRequired, onChosen } = this.#options
-    const chosen = await this.#choose(wanted, isRequired ?? false)
-    this.#chosen = { name: chosen.name, why: chosen.why }
-    onChosen(this.#chosen)
+    const { wanted, isRequired = false, onChosen } = this.#options
+    const chosen = await this.#choose(wanted, isRequired)
+    this.chosen = { name: chosen.name, why: chosen.why }
+    onChosen(this.chosen)
     return chosen
   }
 
-  async #choose(wanted: string | undefined, isRequired = true): Promise<ChosenClient> {
+  async #choose(wanted: string | undefined, isRequired: boolean): Promise<ChosenClient> {
     const { executor, logger, configuration } = this.#options
     const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
     const choose = isRequired ? chooseClient : chooseClientOrOffline

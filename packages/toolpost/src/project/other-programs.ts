@@ -38,18 +38,11 @@ export interface NormalisedServer {
   problem: string | undefined
 }
 
-/** What another program's key means in ours. */
-interface Meaning {
-  entry?: Record<string, unknown>
-  autoApprove?: string[]
-  problem?: string
-}
-
-/** `undefined` if the value is not what that program would write: the key is then ignored. */
-type Reader = (value: unknown, key: string) => Meaning | undefined
+/** What another program's key means in ours; `undefined` if it would not write such a value, which is then ignored. */
+type Meaning = { entry?: Record<string, unknown>; autoApprove?: string[]; problem?: string } | undefined
 
 /** Claude, Cursor and VS Code write `type`; Cline `transportType`. In lower case, without `-` and `_`. */
-const TYPES: ReadonlyMap<string, string> = new Map([
+const TYPES = new Map([
   ['stdio', 'stdio'],
   ['local', 'stdio'],
   ['http', 'http'],
@@ -57,63 +50,59 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['sse', 'sse'],
 ])
 
-const readType: Reader = (value, key) => {
-  const type = typeof value === 'string' ? TYPES.get(value.toLowerCase().replace(/[-_\s]/g, '')) : undefined
-  if (type !== undefined) return { entry: { type } }
-  const shown = typeof value === 'string' ? ` '${value.slice(0, 50)}'` : ''
-  return { problem: `invalid '${key}'${shown}; expected one of stdio, http, streamable-http, sse` }
-}
-
-/** A string, a list that includes the arguments, or an object in older files of Zed. */
-const readCommand: Reader = value => {
-  if (Array.isArray(value)) return { entry: { command: value[0], args: value.slice(1) } }
-  if (!isRecord(value)) return { entry: { command: value } }
-  const { path, args, env } = value
-  return { entry: { command: path, ...(args ? { args } : {}), ...(env ? { env: withoutNulls(env) } : {}) } }
-}
-
 /** Cline and its forks count seconds, up to an hour; Gemini CLI counts milliseconds. */
 const MAX_SECONDS = 3_600
 
-const readTimeout: Reader = value => {
-  const given = typeof value === 'string' ? Number(value) : value
-  if (typeof given !== 'number' || !(given > 0 && given < Number.MAX_SAFE_INTEGER)) return undefined
-  return { entry: { timeoutMs: Math.max(1, Math.round(given > MAX_SECONDS ? given : given * 1_000)) } }
-}
-
-/** Exact names only: nobody has reviewed what a pattern would allow. */
-const readApproved: Reader = value =>
-  isTexts(value) && !value.some(name => /[*?]/.test(name)) ? { autoApprove: value } : undefined
-
-const readUrl: Reader = value => (typeof value === 'string' ? { entry: { url: value } } : undefined)
-const readIncluded: Reader = value => (isTexts(value) ? { entry: { include: value } } : undefined)
-const readExcluded: Reader = value => (isTexts(value) ? { entry: { exclude: value } } : undefined)
-/** Some programs write `null` for an unset variable. */
-const readRecord: Reader = (value, key) => ({ entry: { [key]: withoutNulls(value) } })
-
 /** Keys that other programs have, or use differently: Windsurf, Zed, Cline, Roo, Gemini CLI, Copilot. */
-const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['command', readCommand],
-  ['type', readType],
-  ['transport', readType],
-  ['transportType', readType],
-  ['serverUrl', readUrl],
-  ['httpUrl', readUrl],
-  ['timeout', readTimeout],
-  ['enabled', value => (typeof value === 'boolean' ? { entry: { disabled: !value } } : undefined)],
-  ['env', readRecord],
-  ['headers', readRecord],
-  ['tools', readIncluded],
-  ['includeTools', readIncluded],
-  ['disabledTools', readExcluded],
-  ['excludeTools', readExcluded],
-  ['autoApprove', readApproved],
-  ['alwaysAllow', readApproved],
-  [
-    'source',
-    value => (value === 'extension' ? { problem: 'is a Zed extension, which only Zed can start' } : {}),
-  ],
-])
+function meaningOf(key: string, value: unknown): Meaning | 'own' {
+  switch (key) {
+    case 'command': {
+      // A string, a list that includes the arguments, or an object in older files of Zed.
+      if (Array.isArray(value)) return { entry: { command: value[0], args: value.slice(1) } }
+      if (!isRecord(value)) return { entry: { command: value } }
+      const { path, args, env } = value
+      return {
+        entry: { command: path, ...(args ? { args } : {}), ...(env ? { env: withoutNulls(env) } : {}) },
+      }
+    }
+    case 'type':
+    case 'transport':
+    case 'transportType': {
+      const name = typeof value === 'string' ? value : ''
+      const type = TYPES.get(name.toLowerCase().replace(/[-_\s]/g, ''))
+      if (type) return { entry: { type } }
+      const shown = name === '' ? '' : ` '${name.slice(0, 50)}'`
+      return { problem: `invalid '${key}'${shown}; expected one of stdio, http, streamable-http, sse` }
+    }
+    case 'serverUrl':
+    case 'httpUrl':
+      return typeof value === 'string' ? { entry: { url: value } } : undefined
+    case 'timeout': {
+      const given = Number(value)
+      if (typeof value === 'object' || !(given > 0 && given < Number.MAX_SAFE_INTEGER)) return undefined
+      return { entry: { timeoutMs: Math.max(1, Math.round(given > MAX_SECONDS ? given : given * 1_000)) } }
+    }
+    case 'enabled':
+      return typeof value === 'boolean' ? { entry: { disabled: !value } } : undefined
+    case 'env':
+    case 'headers':
+      return { entry: { [key]: withoutNulls(value) } }
+    case 'tools':
+    case 'includeTools':
+      return isTexts(value) ? { entry: { include: value } } : undefined
+    case 'disabledTools':
+    case 'excludeTools':
+      return isTexts(value) ? { entry: { exclude: value } } : undefined
+    case 'autoApprove':
+    case 'alwaysAllow':
+      // Exact names only: nobody has reviewed what a pattern would allow.
+      return isTexts(value) && !value.some(name => /[*?]/.test(name)) ? { autoApprove: value } : undefined
+    case 'source':
+      return value === 'extension' ? { problem: 'is a Zed extension, which only Zed can start' } : {}
+    default:
+      return 'own'
+  }
+}
 
 /** Translates a server written by any program into one of ours; `known` are our keys. Never throws. */
 export function normaliseServer(
@@ -126,8 +115,8 @@ export function normaliseServer(
   for (const key of keys) {
     const value = raw[key]
     if (value === null || value === undefined) continue
-    const reader = READERS.get(key)
-    const meaning = reader ? reader(value, key) : known.has(key) ? { entry: { [key]: value } } : undefined
+    const read = meaningOf(key, value)
+    const meaning = read !== 'own' ? read : known.has(key) ? { entry: { [key]: value } } : undefined
     if (!meaning) server.ignored.push(key)
     server.autoApprove.push(...(meaning?.autoApprove ?? []))
     server.problem ??= meaning?.problem
@@ -143,6 +132,7 @@ function joined(before: unknown, after: unknown): unknown {
   return isRecord(before) && isRecord(after) ? { ...before, ...after } : after
 }
 
+/** Some programs write `null` for an unset variable. */
 function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))

@@ -5,7 +5,7 @@ import { localInternals, localTools } from '../tools/local-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { differs } from './changes.ts'
-import type { Part } from './part.ts'
+import type { Part } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 /** The local and declared tools of a configuration. Throws a ConfigError on an unusable declaration. */

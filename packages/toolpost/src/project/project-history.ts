@@ -6,7 +6,7 @@ import { History } from '../history/history.ts'
 import type { Logger } from '../logging/logger.ts'
 import { differs } from './changes.ts'
 import type { Configuration } from './configuration.ts'
-import type { Part } from './part.ts'
+import type { Part } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 interface ProjectHistoryOptions {

@@ -1,28 +1,36 @@
-import type { ToolExecutor } from '../executor/executor.ts'
+import { ToolExecutor } from '../executor/executor.ts'
+import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
+import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
-import type { Catalog } from '../mcp/catalog.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
+import { Catalog } from '../mcp/catalog.ts'
 import type { LoggedMessage, Logins, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
-import type { Listeners } from '../runtime/listeners.ts'
-import { describeThrown } from '../runtime/quietly.ts'
-import type { BigResults } from '../tools/results/big-results.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
+import { Listeners } from '../runtime/listeners.ts'
+import { describeThrown, quietly } from '../runtime/quietly.ts'
+import { closeIsolated } from '../tools/isolated.ts'
+import { BigResults } from '../tools/results/big-results.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
 import type { ReloadChanges } from './changes.ts'
 import type { ToolpostConfig } from './config.ts'
+import { Configuration } from './configuration.ts'
+import { Control } from './control.ts'
 import type { DurableRuns } from './durable/durable-runs.ts'
+import { ProjectDurable } from './durable/project-durable.ts'
 import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Following } from './follow-files.ts'
-import type { ModelInfo } from './model-choice.ts'
-import type { CloseOptions, Part } from './part.ts'
-import type { KeepHistoryOptions } from './project-history.ts'
-import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
+import { ModelChoice, type ModelInfo } from './model-choice.ts'
+import { ownTools, toolsOf } from './own-tools.ts'
+import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
+import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
-import { createServices, type Services } from './services.ts'
-import type { VoiceInput } from './voice.ts'
+import { sampling } from './sampling.ts'
+import { Servers } from './servers.ts'
+import { Voice, type VoiceInput } from './voice.ts'
 
 /**
  * A running toolpost.json: owns servers, model and voice. Nothing is loaded or started before it is needed; the parts are
@@ -37,73 +45,148 @@ export class Project {
   /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
   /** What the MCP servers offer besides tools. */
-  readonly catalog: Catalog
-  readonly #services: Services
+  readonly catalog = new Catalog()
+  readonly #configuration: Configuration
+  readonly #control: Control
+  readonly #model: ModelChoice
+  readonly #voice: Voice<Project> | undefined
+  readonly #durable: ProjectDurable
+  readonly #servers: Servers
+  readonly #history: ProjectHistory
+  readonly #listeners: Listeners<ProjectEvents>
+  /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
+  readonly #parts: Set<Part>
+  readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
   /** Throws a ConfigError on an unusable tool. */
   constructor(resolved: ResolvedConfig, options: ProjectOptions) {
-    this.#services = createServices(this, resolved, options)
-    const { tools, executor, bigResults, logger, approvals, catalog } = this.#services
+    const { config } = resolved
+    const logger = quietLogger(options.logger?.(config))
+    const warn = (message: string, fields?: object) => (error: unknown) =>
+      logger.warn({ ...fields, error: describeThrown(error) }, message)
+    const say = (text: string) => quietly(() => options.say?.(text), warn('say() failed'))
+    const report = options.looksForItself ? () => {} : say
+    for (const notice of resolved.notices) say(notice)
+    const listeners = new Listeners<ProjectEvents>((event, error) =>
+      warn('A listener for project events failed', { event })(error),
+    )
+    const closing = this.#closing.signal
+    const configuration = new Configuration(resolved, { ...options, say, closing })
+    const tools = new ToolManager({ logger })
+    for (const tool of toolsOf(resolved)) tools.addCustomTool(tool)
+    tools.onChange(() => listeners.tell('tools', tools.getTools()))
+    const executor = new ToolExecutor(tools, { ...config.executor, logger })
+    const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
+    const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
+    // Outermost, so that it sees what the caller gets.
+    if (bigResults) executor.use(longResults(bigResults))
+    const control = new Control(executor, resolved, {
+      server: server => listeners.tell('server', server),
+      warn: report,
+    })
+    const { approvals } = control
+    approvals.onChange(waiting => listeners.tell('approval', waiting))
+
+    const common = { configuration, tools, executor, bigResults, approvals, logger, report, say }
+    const model = new ModelChoice({
+      ...common,
+      whenReady: () => this.ready(),
+      onChosen: chosen => listeners.tell('model', chosen),
+      ...options.model,
+    })
+    const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
+    const servers = new Servers({
+      ...common,
+      ...{ catalog: this.catalog, closing, homeProgram: options.homeProgram, triesOnce: options.triesOnce },
+      sample: sampling({ executor, choose: () => model.choose() }),
+      onStatus: status => control.noteServer(status),
+    })
+    const durable = new ProjectDurable(
+      {
+        ...common,
+        use: interceptor => control.useInside(interceptor),
+        onChange: change => listeners.tell('durable', change),
+        onBack: pool => control.resetBreaker(pool),
+        waitForTool: (name, limitMs) => this.waitForTool(name, limitMs),
+      },
+      options.durable,
+    )
+    control.useInside(servers.answerAwaited)
     this.tools = tools
     this.executor = executor
     this.bigResults = bigResults
     this.logger = logger
     this.approvals = approvals
-    this.catalog = catalog
+    this.#configuration = configuration
+    this.#control = control
+    this.#model = model
+    this.#voice = options.voice && new Voice<Project>(this, options.voice, { onChange, onNotice: say })
+    this.#durable = durable
+    this.#servers = servers
+    this.#history = new ProjectHistory(common)
+    this.#listeners = listeners
+    const inOrder = [
+      control,
+      ownTools(tools),
+      model,
+      this.#voice,
+      configuration,
+      durable,
+      servers,
+      this.#history,
+    ]
+    const last = [bigResults?.store, { close: closeIsolated }]
+    this.#parts = new Set<Part>([...inOrder, ...last].filter(part => part !== undefined))
   }
 
   get config(): ToolpostConfig {
-    return this.#services.configuration.config
+    return this.#configuration.config
   }
 
   /** Where the configuration was read from; `undefined` for the built-in example. */
   get file(): string | undefined {
-    return this.#services.configuration.current.file
+    return this.#configuration.current.file
   }
 
   /** Answers questions; early ones wait for the model and the tools they may need. */
   get client(): AiClient {
-    return this.#services.model.client
+    return this.#model.client
   }
 
   /** The client that answers, chosen now if necessary. */
-  model = (): Promise<ChosenClient> => this.#services.model.choose()
+  model = (): Promise<ChosenClient> => this.#model.choose()
 
   /** The models to choose from: the current, configured and discovered ones. */
-  models = (): Promise<ModelInfo[]> => this.#services.model.list()
+  models = (): Promise<ModelInfo[]> => this.#model.list()
 
   /** The client of one of those models; `undefined` for any other. */
-  clientOf = (model: string): Promise<AiClient | undefined> => this.#services.model.clientOf(model)
+  clientOf = (model: string): Promise<AiClient | undefined> => this.#model.clientOf(model)
 
   /** The current speech-to-text input, if any. */
-  voice = (): VoiceInput | undefined => this.#services.voice?.input
+  voice = (): VoiceInput | undefined => this.#voice?.input
 
   /** The recorded calls, if any are recorded. */
-  history = (): History | undefined => this.#services.history.current
+  history = (): History | undefined => this.#history.current
 
   /** Records all calls from now on. Resolves when the file is open or cannot be opened; never rejects. */
-  keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#services.history.keep(options)
+  keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#history.keep(options)
 
   /** Accepts and lists durable calls; `undefined` until started. */
-  durable = (): DurableRuns | undefined => this.#services.durable.runs
+  durable = (): DurableRuns | undefined => this.#durable.runs
 
   /** Calls `listener` on every change of a durable run, worker or the database; returns a function that stops it. */
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
 
   /** Whether the configuration makes all calls of a tool durable. */
-  isAlwaysDurable = (tool: string): boolean => this.#services.durable.isNamed(tool)
+  isAlwaysDurable = (tool: string): boolean => this.#durable.isNamed(tool)
 
   /** Resolves when durable calls are ready, have failed, or are not configured; never rejects. */
-  startDurable = (): Promise<void> => this.#services.durable.start()
+  startDurable = (): Promise<void> => this.#durable.start()
 
   /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
   async start(): Promise<void> {
-    await Promise.all([
-      this.ready(),
-      this.#services.model.choose().catch(() => {}),
-      this.#services.voice?.start(),
-    ])
+    await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
   }
 
   /**
@@ -112,58 +195,57 @@ export class Project {
    */
   async ready(name?: string): Promise<ServerStatus[]> {
     const durable = name === undefined ? this.startDurable() : undefined
-    await this.#services.servers.ready(name)
+    await this.#servers.ready(name)
     await durable
-    if (name === undefined) this.#services.control.checkNames()
+    if (name === undefined) this.#control.checkNames()
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
-  tried = (name?: string, limitMs?: number): Promise<void> => this.#services.servers.tried(name, limitMs)
+  tried = (name?: string, limitMs?: number): Promise<void> => this.#servers.tried(name, limitMs)
 
   /** Patterns in rules and clients that match no tool, in words. */
-  unmatchedPatterns = (): string[] => this.#services.control.unmatched()
+  unmatchedPatterns = (): string[] => this.#control.unmatched()
 
   status(): ProjectStatus {
     return {
-      servers: this.#services.control.withBreakers(this.#services.servers.status()),
-      problem: this.#services.servers.problem,
-      model: this.#services.model.chosen,
-      voice: this.#services.voice?.status() ?? [],
-      history: this.#services.history.current?.status(),
-      durable: this.#services.durable.status(),
+      servers: this.#control.withBreakers(this.#servers.status()),
+      problem: this.#servers.problem,
+      model: this.#model.chosen,
+      voice: this.#voice?.status() ?? [],
+      history: this.#history.current?.status(),
+      durable: this.#durable.status(),
     }
   }
 
   /** Returns a function that removes the listener. */
-  readonly on: Listeners<ProjectEvents>['on'] = (event, listener) =>
-    this.#services.listeners.on(event, listener)
+  readonly on: Listeners<ProjectEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
   /** The last messages exchanged with a server. */
   messages(server: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
-    return this.#services.servers.messages(server, options)
+    return this.#servers.messages(server, options)
   }
 
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
-    await this.#services.servers.restart(server)
-    this.#services.control.resetBreaker(server)
+    await this.#servers.restart(server)
+    this.#control.resetBreaker(server)
   }
 
   /** Stops a server until it is restarted. */
-  stop = (server: string): Promise<void> => this.#services.servers.stop(server)
+  stop = (server: string): Promise<void> => this.#servers.stop(server)
 
   /** How a server is configured. */
-  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#services.servers.entryOf(server)
+  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
 
   /** The logins to the servers, once those have been started. */
-  logins = (): Logins | undefined => this.#services.servers.logins
+  logins = (): Logins | undefined => this.#servers.logins
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
-  exampleHome = (): Promise<ExampleHome | undefined> => this.#services.servers.home()
+  exampleHome = (): Promise<ExampleHome | undefined> => this.#servers.home()
 
   /** Asks for the inputs of the servers, once. Without an answer, only the server that needs it fails. */
-  answerInputs = (): Promise<void> => this.#services.configuration.answerInputs()
+  answerInputs = (): Promise<void> => this.#configuration.answerInputs()
 
   /**
    * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Resolves to the
@@ -171,13 +253,8 @@ export class Project {
    * if it is not found.
    */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
-    let name = given
-    const isThere = () => this.tools.findTool(name) !== undefined
-    if (isThere()) return name
-    await this.#services.reports.unless(isThere, async () => {
-      name = await this.#services.servers.waitForTool(given, limitMs)
-      if (!isThere()) await this.startDurable()
-    })
+    const name = await this.#servers.waitForTool(given, limitMs)
+    if (!this.tools.findTool(name)) await this.startDurable()
     return name
   }
 
@@ -188,24 +265,24 @@ export class Project {
    * nothing changed.
    */
   async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
-    const changes = await this.#services.configuration.reload(this.#services.parts, options)
-    if (this.#services.servers.isStarted) void this.ready()
+    const changes = await this.#configuration.reload(this.#parts, options)
+    if (this.#servers.isStarted) void this.ready()
     return changes
   }
 
   /** Follows the files of the configuration, and reloads when they change. Mistakes are reported and change nothing. */
-  follow = (): Following => this.#services.configuration.follow(options => this.reload(options))
+  follow = (): Following => this.#configuration.follow(options => this.reload(options))
 
   /** Adds a check that runs before a reload: if it throws, the reload is rejected. Returns a function that removes it. */
   addCheck(check: (config: ToolpostConfig) => void): () => void {
     const part: Part = {
-      prepare: ({ config }) => {
+      prepare({ config }) {
         check(config)
         return undefined
       },
     }
-    this.#services.parts.add(part)
-    return () => void this.#services.parts.delete(part)
+    this.#parts.add(part)
+    return () => void this.#parts.delete(part)
   }
 
   /** Ends everything, including what is still starting, even if a part fails to end. Nothing can be started afterwards. */
@@ -214,15 +291,9 @@ export class Project {
     return this.#closed
   }
 
-  /** Closes only the voice gateway, so that it stops listening while calls in flight finish. */
-  closeVoice = async (options?: CloseOptions): Promise<void> => this.#services.voice?.close(options)
-
-  /** Takes no more durable runs, and gives running ones up to `drainMs`; other workers take over the rest. */
-  closeDurable = (options?: CloseOptions): Promise<void> => this.#services.durable.close(options)
-
   async #close(options?: CloseOptions): Promise<void> {
-    this.#services.closing.abort()
-    for (const part of this.#services.parts) {
+    this.#closing.abort()
+    for (const part of this.#parts) {
       try {
         await part.close?.(options)
       } catch (error) {
@@ -230,4 +301,10 @@ export class Project {
       }
     }
   }
+
+  /** Closes only the voice gateway, so that it stops listening while calls in flight finish. */
+  closeVoice = async (options?: CloseOptions): Promise<void> => this.#voice?.close(options)
+
+  /** Takes no more durable runs, and gives running ones up to `drainMs`; other workers take over the rest. */
+  closeDurable = (options?: CloseOptions): Promise<void> => this.#durable.close(options)
 }

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { configFolder, configOf, writeFiles } from '../../test/config-folder.ts'
+import { configFolder, configOf } from '../../test/config-folder.ts'
 
 const server = (command: string) => ({ mcpServers: { [command]: { command } } })
 
@@ -109,7 +109,7 @@ describe('included files', () => {
     await expect(configOf(folder)).rejects.toThrow('a.json:2:18: is not JSON')
   })
 
-  it('may be long, and still say where a mistake stands; what is nested too deeply is refused', async () => {
+  it('may be long, and still say where a mistake stands', async () => {
     const history = Array.from({ length: 20_000 }, (_, n) => ({ said: `word ${n}`, more: { n } }))
     const folder = configFolder({
       'toolpost.json': { include: ['long.json'] },
@@ -118,10 +118,6 @@ describe('included files', () => {
     const { servers, brokenServers } = await configOf(folder)
     expect(Object.keys(servers)).toEqual(['good', 'bad'])
     expect(brokenServers.bad).toMatch(/^long\.json:\d+:\d+, mcpServers\.bad: 'args' must be array/)
-    writeFiles(folder, {
-      'long.json': `{"x":"${'y'.repeat(2_000_000)}","mcpServers":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-    })
-    await expect(configOf(folder)).rejects.toThrow('long.json:1:1: is not JSON: nested too deeply')
   })
 
   it('cost only the server whose entry has a mistake', async () => {

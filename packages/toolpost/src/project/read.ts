@@ -1,11 +1,11 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import { isRecord, valueAt } from '../runtime/guards.ts'
 import { hasSwap } from '../runtime/has-swap.ts'
 import { isLoopback } from '../runtime/loopback.ts'
-import { joinPlace } from '../schema/explain.ts'
+import { joinPlace, kindOf } from '../schema/explain.ts'
 import { checkPolicy, checkWritten, serverProblem } from './check.ts'
 import { ConfigError, DEFAULT_PORT, type ServerConfig, type ToolpostConfig } from './config.ts'
 import { configKeys, problemIn, serverKeys } from './config-schema.ts'
@@ -83,71 +83,52 @@ export async function readConfig(
     file: path,
     source,
     servers,
-    notices: [...ignoredIn(main, servers), ...notices, ...doubts],
+    notices: [...notices, ...doubts],
     files: [path, ...paths],
   }
 }
 
 /** The configuration reduced to our keys, with all servers in `mcpServers`. Throws a ConfigError. */
 function checkedConfig(source: ConfigSource, servers: readonly FoundServer[]): ToolpostConfig {
-  const own = servers.filter(({ file }) => !file.isIncluded)
-  const given = ownPart(source.value, own)
-  const wrong = problemIn(given)
-  if (wrong) {
-    // A server may be under a key other than ours.
-    const [first, name, ...rest] = wrong.path
-    const server = first === 'mcpServers' ? own.find(each => each.name === name) : undefined
-    const place = server ? [...server.path, ...rest] : wrong.path
-    throw source.error(place, wrong.problem, { key: wrong.key })
-  }
-  for (const server of own) {
-    const problem = server.problem === undefined ? writtenProblem(server) : undefined
-    if (problem) throw source.error(server.path, problem)
-  }
-  const { mcpServers, ...known } = without(given as object, ['servers', 'context_servers', 'inputs'])
-  const hasServers = mcpServers !== undefined || servers.length > 0
-  return { ...known, ...(hasServers && { mcpServers: entriesOf(servers) }) }
-}
-
-function ownPart(value: unknown, servers: readonly FoundServer[]): unknown {
-  if (!isRecord(value)) return value
+  const { value } = source
+  if (!isRecord(value)) throw source.error([], `the configuration must be object, got ${kindOf(value)}`)
+  const { mcp, mcpServers } = value
   const keys = configKeys()
-  const own = servers.filter(({ problem }) => problem === undefined)
-  return {
-    ...Object.fromEntries(Object.entries(value).filter(([key]) => keys.has(key))),
-    ...(isRecord(value.mcp) && { mcp: without(value.mcp, ['servers', 'inputs']) }),
-    ...((own.length > 0 || isRecord(value.mcpServers)) && { mcpServers: entriesOf(own) }),
+  const unknown = Object.keys(value).filter(key => !keys.has(key))
+  const given = {
+    ...without(value, [
+      ...unknown,
+      'servers',
+      'context_servers',
+      'inputs',
+      isRecord(mcpServers) ? 'mcpServers' : '',
+    ]),
+    ...(isRecord(mcp) && { mcp: without(mcp, ['servers', 'inputs']) }),
   }
-}
-
-function entriesOf(servers: readonly FoundServer[]): Record<string, ServerConfig> {
-  return Object.fromEntries(servers.map(({ name, entry }) => [name, entry]))
+  const wrong = problemIn(given)
+  if (wrong) throw source.error(wrong.path, wrong.problem, { key: wrong.key })
+  const hasServers = mcpServers !== undefined || servers.length > 0
+  const entries = Object.fromEntries(servers.map(({ name, entry }) => [name, entry]))
+  return { ...given, ...(hasServers && { mcpServers: entries }) }
 }
 
 function without(value: object, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 }
 
-/** Why a server cannot be used. One with variables is checked once they are filled in. */
-function writtenProblem({ entry, ignored }: FoundServer): string | undefined {
-  if (entry.disabled || JSON.stringify(entry).includes('${')) return undefined
-  const problem = serverProblem(entry)
-  const misspelt = ignored.find(({ meant }) => meant === 'command' || meant === 'url')
-  if (!problem || !misspelt || (entry.command ?? entry.url) !== undefined) return problem
-  return `${problem}; did you mean '${misspelt.meant}' instead of '${misspelt.path.at(-1)}'?`
-}
-
 /** Paths in a configuration are relative to its folder. */
 function withAbsolutePaths(config: ToolpostConfig, folder: string): ToolpostConfig {
   const { documents, voice, history } = config
+  const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path))
   const { whisper, piperModel } = voice ?? {}
+  const model = at(whisper?.model)
   return {
     ...config,
     ...(documents !== undefined && { documents: resolve(folder, documents) }),
     ...(voice && {
       voice: {
         ...voice,
-        ...(whisper && { whisper: { ...whisper, model: resolve(folder, whisper.model) } }),
+        ...(whisper && model !== undefined && { whisper: { ...whisper, model } }),
         ...(piperModel !== undefined && { piperModel: resolve(folder, piperModel) }),
       },
     }),
@@ -165,12 +146,14 @@ interface CollectedServers {
   paths: string[]
 }
 
-/** The servers of a configuration and of the files it includes. Throws a ConfigError on invalid JSON or a cycle. */
+/** The servers of a configuration and of the files it includes. Throws a ConfigError on a mistake, also in an own server. */
 async function collectServers(main: ServerFile): Promise<CollectedServers> {
-  const { files, paths, notices } = await readIncludes(main)
+  const included: Included = { files: [], paths: [], notices: [] }
+  await includeAll(main, [{ shown: main.shown, path: await realPath(main.path) }], included)
   const port = valueAt(main.source.value, ['gateway', 'port'])
   const servers = new Map<string, FoundServer>()
-  for (const file of [main, ...files]) {
+  const notices = included.notices
+  for (const file of [main, ...included.files]) {
     const found = serversIn(file, dirname(main.path))
     for (const server of found) {
       const { name } = server
@@ -179,17 +162,15 @@ async function collectServers(main: ServerFile): Promise<CollectedServers> {
         notices.push(`⚠️ ${file.shown}: skipping '${name}', which is Toolpost itself`)
       else if (earlier)
         notices.push(`⚠️ ${file.shown}: skipping '${name}', already defined in ${earlier.file.shown}`)
-      else servers.set(name, file.isIncluded ? checkedServer(server) : server)
+      else servers.set(name, checkedServer(server))
     }
-    if (file.isIncluded)
-      notices.push(
-        ...ignoredLine(
-          file.shown,
-          found.flatMap(({ ignored }) => ignored),
-        ),
-      )
+    const unknown = [
+      ...(file.isIncluded ? [] : unknownKeys(file)),
+      ...found.flatMap(({ ignored }) => ignored),
+    ]
+    notices.push(...ignoredLine(file.shown, unknown))
   }
-  return { servers: [...servers.values()], notices, paths }
+  return { servers: [...servers.values()], notices, paths: included.paths }
 }
 
 /** The servers that `toolpost.json` in this folder would have if it included the program's file. */
@@ -200,14 +181,25 @@ export async function serversOf({ file }: KnownProgram, folder: string): Promise
   return (await collectServers(main)).servers.map(({ name }) => name)
 }
 
-/** A mistake in an included file breaks only that one server. */
+/** Throws a ConfigError on a mistake in an own server; one in an included file breaks only that server. */
 function checkedServer(server: FoundServer): FoundServer {
-  const { name, entry } = server
+  const { name, entry, file, path } = server
   if (server.problem !== undefined) return server
   const found = problemIn({ mcpServers: { [name]: entry } })
-  const place = found?.path.slice(2).join('.')
-  const problem = found ? `${place ? `'${place}' ` : ''}${found.problem}` : writtenProblem(server)
-  return { ...server, problem }
+  const place = found?.path.slice(2) ?? []
+  const problem = found?.problem ?? writtenProblem(server)
+  if (problem === undefined) return server
+  if (!file.isIncluded) throw file.source.error([...path, ...place], problem, { key: found?.key })
+  return { ...server, problem: `${place.length > 0 ? `'${place.join('.')}' ` : ''}${problem}` }
+}
+
+/** Why a server cannot be used. One with variables is checked once they are filled in. */
+function writtenProblem({ entry, ignored }: FoundServer): string | undefined {
+  if (entry.disabled || JSON.stringify(entry).includes('${')) return undefined
+  const problem = serverProblem(entry)
+  const misspelt = ignored.find(({ meant }) => meant === 'command' || meant === 'url')
+  if (!problem || !misspelt || (entry.command ?? entry.url) !== undefined) return problem
+  return `${problem}; did you mean '${misspelt.meant}' instead of '${misspelt.path.at(-1)}'?`
 }
 
 /**
@@ -221,27 +213,20 @@ function isItself({ entry, file }: FoundServer, port: number): boolean {
     const { hostname, port: given, pathname } = new URL(url)
     return isLoopback(hostname) && Number(given) === port && pathname === '/mcp'
   }
-  const words = [command, ...(Array.isArray(args) ? args : [])].filter(word => typeof word === 'string')
+  const words = [command, args].flat().filter(word => typeof word === 'string')
   return words.includes('serve') && words.some(word => /^toolpost(@.*|\.c?js|\.cmd)?$/.test(basename(word)))
 }
 
-/** Where programs keep their servers; Claude Code also has them by folder, VS Code's settings under `mcp`. */
-function serverPlaces(folder: string): ConfigPath[] {
-  return [
-    ['mcpServers'],
-    ['servers'],
-    ['context_servers'],
-    ['mcp', 'servers'],
-    ['projects', folder, 'mcpServers'],
-  ]
-}
-
-/** The servers in a file, whichever program wrote it; `folder` is the project's. */
+/** The servers in a file, whichever program wrote it: Claude Code also has them by folder, VS Code's settings under `mcp`. */
 function serversIn(file: ServerFile, folder: string): FoundServer[] {
   const { value } = file.source
   const known = serverKeys()
   const inputs = inputsIn(valueAt(value, ['inputs']) ?? valueAt(value, ['mcp', 'inputs']), file.path)
-  return serverPlaces(folder).flatMap(place => {
+  const places = [
+    ...[['mcpServers'], ['servers'], ['context_servers'], ['mcp', 'servers']],
+    ['projects', folder, 'mcpServers'],
+  ]
+  return places.flatMap(place => {
     const servers = valueAt(value, place)
     return Object.entries(isRecord(servers) ? servers : {}).map(([name, raw]) => {
       const path = [...place, name]
@@ -258,9 +243,6 @@ function serversIn(file: ServerFile, folder: string): FoundServer[] {
   })
 }
 
-/** `~/.claude.json` also contains chat history, and grows. */
-const MAX_BYTES = 16_000_000
-const MAX_FILES = 100
 /** Keys that have no effect in an included file, which should not go unnoticed. */
 const OWN_ONLY = ['policy', 'clients', 'limits', 'gateway', 'approvals']
 
@@ -272,56 +254,40 @@ interface Included {
   notices: string[]
 }
 
-/** Reads the files that `main` includes, recursively. Throws a ConfigError on a cycle. */
-async function readIncludes(main: ServerFile): Promise<Included> {
-  const included: Included = { files: [], paths: [], notices: [] }
-  await includeAll(main, [{ shown: main.shown, path: await realPath(main.path) }], included)
-  return included
-}
-
 function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path)
 }
 
-type Chain = readonly { shown: string; path: string }[]
-
-async function includeAll(from: ServerFile, chain: Chain, included: Included): Promise<void> {
+/** Reads the files that a file includes, recursively. Throws a ConfigError on a cycle. */
+async function includeAll(
+  from: ServerFile,
+  chain: readonly { shown: string; path: string }[],
+  { files, paths, notices }: Included,
+): Promise<void> {
   // In other programs' files, `include` may mean something else.
   const list = valueAt(from.source.value, ['include'])
   const names = Array.isArray(list) && list.every(each => typeof each === 'string') ? list : []
   for (const [index, shown] of names.entries()) {
     const path = pathFrom(dirname(from.path), shown)
-    const link = { shown, path: await realPath(path) }
-    const longer = [...chain, link]
-    if (chain.some(earlier => earlier.path === link.path)) {
+    const longer = [...chain, { shown, path: await realPath(path) }]
+    if (chain.some(earlier => earlier.path === longer.at(-1)?.path)) {
       const shownChain = longer.map(each => each.shown).join(' → ')
       throw from.source.error(['include', index], `includes itself: ${shownChain}`)
     }
-    if (included.paths.includes(path)) continue
-    included.paths.push(path)
-    const text = await readIncluded(path, included.paths.length)
-    if ('problem' in text) {
-      included.notices.push(`⚠️ ${from.shown}: the included file ${shown} ${text.problem}`)
-      continue
-    }
-    const file = { source: new ConfigSource(shown, text.text), path, shown, isIncluded: true }
+    if (paths.includes(path)) continue
+    paths.push(path)
+    const text = await readFile(path, 'utf8').catch(({ code, message }: NodeJS.ErrnoException) => {
+      const problem = code === 'ENOENT' ? 'does not exist yet' : `cannot be read: ${message}`
+      notices.push(`⚠️ ${from.shown}: the included file ${shown} ${problem}`)
+    })
+    if (text === undefined) continue
+    const file = { source: new ConfigSource(shown, text), path, shown, isIncluded: true }
     if (!isRecord(file.source.value)) throw file.source.error([], 'must be an object')
     const useless = Object.keys(file.source.value).filter(key => OWN_ONLY.includes(key))
     if (useless.length > 0)
-      included.notices.push(`⚠️ ${shown}: only servers are included; ignoring ${useless.join(', ')}`)
-    included.files.push(file)
-    await includeAll(file, longer, included)
-  }
-}
-
-async function readIncluded(path: string, count: number): Promise<{ text: string } | { problem: string }> {
-  if (count > MAX_FILES) return { problem: `is skipped: more than ${MAX_FILES} files are included` }
-  try {
-    if ((await stat(path)).size > MAX_BYTES) return { problem: `is larger than ${MAX_BYTES} bytes` }
-    return { text: await readFile(path, 'utf8') }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return { problem: code === 'ENOENT' ? 'does not exist yet' : `cannot be read: ${message}` }
+      notices.push(`⚠️ ${shown}: only servers are included; ignoring ${useless.join(', ')}`)
+    files.push(file)
+    await includeAll(file, longer, { files, paths, notices })
   }
 }
 
@@ -338,24 +304,21 @@ interface IgnoredKey {
   meant: string | undefined
 }
 
-const MAX_SHOWN = 20
-
 /** Keys of other programs are only reported, with a suggestion if one looks like a misspelt key of ours. */
-function ignoredIn({ source: { value }, shown }: ServerFile, servers: readonly FoundServer[]): string[] {
+function unknownKeys({ source: { value } }: ServerFile): IgnoredKey[] {
   const keys = configKeys()
   const unknown = Object.keys(isRecord(value) ? value : {}).filter(
     key => !keys.has(key) && key !== 'projects',
   )
-  const top = unknown.map(key => ({ path: [key], meant: nearestKey(key, keys) }))
-  const own = servers.filter(({ file }) => !file.isIncluded)
-  return ignoredLine(shown, [...top, ...own.flatMap(({ ignored }) => ignored)])
+  return unknown.map(key => ({ path: [key], meant: nearestKey(key, keys) }))
 }
 
-/** One line naming them, or the first few; none if there are none. */
+const MAX_SHOWN = 20
+
+/** One line naming them, or the first few, likely mistakes first; none if there are none. */
 function ignoredLine(file: string, keys: readonly IgnoredKey[]): string[] {
   if (keys.length === 0) return []
-  // Likely mistakes come first, so they are not left out.
-  const sorted = [...keys].sort((a, b) => Number(b.meant !== undefined) - Number(a.meant !== undefined))
+  const sorted = [...keys.filter(({ meant }) => meant), ...keys.filter(({ meant }) => !meant)]
   const shown = sorted.slice(0, MAX_SHOWN).map(({ path, meant }) => {
     const place = path.map(String).reduce(joinPlace, '')
     return meant === undefined ? place : `${place} (did you mean '${meant}'?)`

@@ -29,12 +29,7 @@ function fileBeside(configFile: string | undefined): string {
 /** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
 export function rememberedDecisions(configFile: string | undefined): RememberedDecision[] {
   return readRules(fileBeside(configFile)).map(({ tools, servers, from, callers, then, because = '' }) => ({
-    tool: tools,
-    server: servers?.[0],
-    origin: from?.[0],
-    caller: callers?.[0],
-    then,
-    because,
+    ...{ tool: tools, server: servers?.[0], origin: from?.[0], caller: callers?.[0], then, because },
   }))
 }
 
@@ -46,14 +41,12 @@ export function rememberDecision(configFile: string | undefined, decision: Remem
     ...(server !== undefined && { servers: [server] }),
     ...(origin !== undefined && { from: [origin] }),
     ...(caller !== undefined && { callers: [caller] }),
-    then,
-    because,
+    ...{ then, because },
   }
   const file = fileBeside(configFile)
-  // The file may have been edited, or changed by another process.
-  const rules = [rule, ...readRules(file)]
   const draft = `${file}.${process.pid}.tmp`
-  writeFileSync(draft, `${JSON.stringify({ rules }, null, 2)}\n`, { mode: 0o600 })
+  // The file may have been edited, or changed by another process.
+  writeFileSync(draft, `${JSON.stringify({ rules: [rule, ...readRules(file)] }, null, 2)}\n`, { mode: 0o600 })
   renameSync(draft, file)
 }
 
@@ -67,21 +60,18 @@ function readRules(file: string): Rule[] {
     if (!(error instanceof SyntaxError))
       throw new ConfigError(FILE, '', `cannot be read: ${message}`, { cause: error })
   }
-  if (!Array.isArray(rules)) throw new ConfigError(FILE, '', EXPECTED)
-  const wrong = rules.findIndex(rule => !isRule(rule))
-  if (wrong >= 0) throw new ConfigError(FILE, `rules.${wrong}`, EXPECTED)
-  return rules
+  const wrong = Array.isArray(rules) ? rules.findIndex(rule => !isRule(rule)) : undefined
+  if (wrong !== -1) throw new ConfigError(FILE, wrong === undefined ? '' : `rules.${wrong}`, EXPECTED)
+  return rules as Rule[]
 }
 
 /** Strict: a misspelt key would make a rule apply more broadly than intended. */
-function isRule(value: unknown): value is Rule {
+function isRule(value: unknown): boolean {
   if (!isRecord(value)) return false
-  const { tools, servers, from, callers, then, because = '', ...others } = value
+  const { tools, servers = [''], from = [''], callers = [''], then, because = '', ...others } = value
   const areNames = [servers, from, callers].every(
-    names =>
-      names === undefined || (Array.isArray(names) && names.length === 1 && typeof names[0] === 'string'),
+    names => Array.isArray(names) && names.length === 1 && typeof names[0] === 'string',
   )
-  const isDecision = then === 'allow' || then === 'deny'
   const areTexts = typeof tools === 'string' && typeof because === 'string'
-  return areTexts && areNames && isDecision && Object.keys(others).length === 0
+  return areTexts && areNames && (then === 'allow' || then === 'deny') && Object.keys(others).length === 0
 }

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import util from 'node:util'
 import type { Environment } from '../runtime/environment.ts'
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
@@ -152,7 +152,7 @@ function fillServer(
       throw scope.source.error([...path, 'envFile'], unreadable, { cause: error })
     }
   }
-  return withFilesFrom(filled, folder)
+  return filled
 }
 
 /** Fills in every string in a value, and leaves the rest as it is. */
@@ -177,22 +177,19 @@ function fillText(text: string, path: ConfigPath, scope: Scope): string {
   })
 }
 
-const EDITOR_VARIABLES: ReadonlyMap<string, (folder: string) => string> = new Map([
-  ['workspaceFolder', (folder: string) => folder],
-  ['workspaceRoot', (folder: string) => folder],
-  ['workspaceFolderBasename', (folder: string) => basename(folder)],
-  ['userHome', () => homedir()],
-  ['cwd', () => process.cwd()],
-  ['pathSeparator', () => sep],
-  ['/', () => sep],
-])
-
 function lookUp(name: string, { environment, folder, inputs }: Scope): string | undefined {
-  const editors = EDITOR_VARIABLES.get(name)
-  if (editors) return editors(folder)
+  const editors = new Map([
+    ['workspaceFolder', folder],
+    ['workspaceRoot', folder],
+    ['workspaceFolderBasename', basename(folder)],
+    ['userHome', homedir()],
+    ['cwd', process.cwd()],
+    ['pathSeparator', sep],
+    ['/', sep],
+  ])
   const input = inputs?.known.get(/^input:(.*)/s.exec(name)?.[1] ?? '')
   if (input) return environment[input.variable] ?? inputs?.answerTo(input)
-  return environment[name.replace(/^env:/, '')]
+  return editors.get(name) ?? environment[name.replace(/^env:/, '')]
 }
 
 function missing(name: string, { inputs }: Scope): string {
@@ -203,41 +200,4 @@ function missing(name: string, { inputs }: Scope): string {
   if (id !== undefined) return `unknown input '${id}': it is not in 'inputs'`
   if (name.includes(':') && !name.startsWith('env:')) return `\${${name}} is not supported`
   return `the environment variable ${name.replace(/^env:/, '')} is not set`
-}
-
-/**
- * Makes a server's command and arguments that name files absolute: they are relative to the folder of the configuration,
- * wherever Toolpost is started. A file in the server's own `cwd` is left alone: the server finds it there.
- */
-function withFilesFrom(entry: ServerConfig & { command: string }, folder: string): ServerConfig {
-  const { command, args, cwd } = entry
-  const place = (word: string) => {
-    if (!looksLikePath(word) || isAbsolute(word)) return word
-    if (cwd !== undefined && existsSync(join(cwd, word))) return word
-    return isThere(join(folder, word), word) ? resolve(folder, word) : word
-  }
-  return {
-    ...entry,
-    command: /[\\/]/.test(command) ? place(command) : command,
-    // Handles `--config=./file` as well.
-    ...(args && {
-      args: args.map(arg =>
-        place(arg).replace(
-          /^(--?[\w-]+=)(\.{1,2}[\\/].*)$/s,
-          (_, option, value) => `${option}${place(value)}`,
-        ),
-      ),
-    }),
-  }
-}
-
-/** A word without a dot or a slash is never a path, even if such a file exists. */
-function looksLikePath(word: string): boolean {
-  return word.length < 1_000 && !word.startsWith('-') && !word.includes('://') && /[./\\]/.test(word)
-}
-
-/** A folder counts only if it is written as one. */
-function isThere(path: string, word: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found?.isFile() === true || (found?.isDirectory() === true && /^\.{1,2}(?:[\\/]|$)/.test(word))
 }

@@ -154,7 +154,6 @@ describe('what is asked of the model', () => {
       { messages: [{ role: 'system', content: { type: 'text', text: 'x' } }] },
       /expected one of user/,
     ],
-    ['a novel', { messages: [text('x'.repeat(100_001))] }, /over 100000 characters/],
     ['an image for a model of Ollama', { messages: [image] }, /does not accept images/],
   ])('is refused in words: %s', async (_what, params, words) => {
     await using ollama = await fakeOllama({ replies: ['never'] })

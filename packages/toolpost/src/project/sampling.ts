@@ -13,11 +13,6 @@ const WRITING_MS = 120_000
 /** How much one server may ask for, unless `limits` in the configuration say otherwise. */
 const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
 const MAX_TOKENS = 4_096
-const MAX_MESSAGES = 100
-/** Totals for all texts, and for all images as base64. */
-const MAX_TEXT_CHARACTERS = 100_000
-const MAX_IMAGE_CHARACTERS = 5_000_000
-const MAX_STOP_SEQUENCES = 8
 
 /** The names of servers' sampling requests in policy, limits, approvals, history and traces. */
 export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
@@ -58,8 +53,10 @@ export function sampling({ executor, choose }: SamplingOptions): Sample {
       timeoutMs: WRITING_MS,
       handler: (_, { signal: until }) => writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
     })
+    const { messages, ...style } = request
+    const shown = messages.map(({ role, content }) => ({ role, text: shownText(content) }))
     const result = await executor.run(
-      { name: tool.name, args: shownSampling(request) },
+      { name: tool.name, args: { messages: shown, ...style } },
       {
         origin: from?.origin,
         ask: from?.ask,
@@ -77,34 +74,24 @@ export function sampling({ executor, choose }: SamplingOptions): Sample {
 
 type SamplingRequest = Pick<WritingRequest, 'messages' | 'maxTokens' | 'temperature' | 'stopSequences'>
 
-/** Reads a server's `sampling/createMessage`, within bounds. Throws, with a message for the server, if it is unsupported. */
+/** Reads a server's `sampling/createMessage`. Throws, with a message for the server, if it is unsupported. */
 function readSampling(params: Readonly<Record<string, unknown>>): SamplingRequest {
   const { messages, systemPrompt, maxTokens, temperature, stopSequences, tools, toolChoice } = params
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
   if (!Array.isArray(messages) || messages.length === 0)
     throw new Error('Sampling needs at least one message')
-  if (messages.length > MAX_MESSAGES) throw new Error(`Sampling takes at most ${MAX_MESSAGES} messages`)
   const all = messages.map(messageOf)
   if (typeof systemPrompt === 'string' && systemPrompt.trim() !== '')
     all.unshift({ role: 'system', content: systemPrompt })
-  const lengthOf = (type: WritingBlock['type']) =>
-    all
-      .flatMap(blocksOf)
-      .filter(block => block.type === type)
-      .reduce((sum, block) => sum + (block.type === 'text' ? block.text : block.image_url).length, 0)
-  if (lengthOf('text') > MAX_TEXT_CHARACTERS)
-    throw new Error(`The messages have over ${MAX_TEXT_CHARACTERS} characters`)
-  if (lengthOf('image_url') > MAX_IMAGE_CHARACTERS) throw new Error('The images are too large')
-  const stops = (Array.isArray(stopSequences) ? stopSequences : []).filter(
-    // Some models reject blank ones.
-    text => typeof text === 'string' && text.trim() !== '',
-  )
   return {
     messages: all,
     maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
     // The highest value that every model accepts.
     ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
-    stopSequences: stops.slice(0, MAX_STOP_SEQUENCES),
+    // Some models reject blank ones.
+    stopSequences: (Array.isArray(stopSequences) ? stopSequences : []).filter(
+      text => typeof text === 'string' && text.trim() !== '',
+    ),
   }
 }
 
@@ -123,22 +110,14 @@ function blockOf(block: unknown): WritingBlock {
   throw new Error(`Messages with content of type '${String(type).slice(0, 50)}' are not supported`)
 }
 
-function blocksOf({ content }: WritingMessage): readonly WritingBlock[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
-}
-
 /** What a person, the policy and the history see of it: all texts; for an image, its type and digest. */
-function shownSampling({ messages, ...style }: SamplingRequest): Record<string, unknown> {
-  const shown = messages.map(message => ({
-    role: message.role,
-    text: blocksOf(message).map(shownBlock).join('\n'),
-  }))
-  return { messages: shown, ...style }
-}
-
-function shownBlock(block: WritingBlock): string {
-  if (block.type === 'text') return block.text
-  const [kind = ''] = block.image_url.split(';', 1)
-  const digest = createHash('sha256').update(block.image_url).digest('hex')
-  return `[${kind.slice('data:'.length)}, sha256 ${digest}]`
+function shownText(content: WritingMessage['content']): string {
+  if (typeof content === 'string') return content
+  const shown = content.map(block => {
+    if (block.type === 'text') return block.text
+    const [kind = ''] = block.image_url.split(';', 1)
+    const digest = createHash('sha256').update(block.image_url).digest('hex')
+    return `[${kind.slice('data:'.length)}, sha256 ${digest}]`
+  })
+  return shown.join('\n')
 }

@@ -1,3 +1,4 @@
+import { delimiter, dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Interceptor } from '../executor/chain.ts'
 import { refusal } from '../interceptors/refuse.ts'
@@ -10,18 +11,23 @@ import type {
   ServerEntry,
   ServerStatus,
 } from '../mcp/index.ts'
+import { ownValue } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { Configuration } from './configuration.ts'
-import { type ExampleHome, startExampleHome, ZWAVE_PACKAGE } from './example-home.ts'
-import type { Part } from './part.ts'
-import type { Reports } from './reports.ts'
+import {
+  type ExampleHome,
+  startExampleHome,
+  ZWAVE_PACKAGE,
+  ZWAVE_SERVER,
+  zwavePackage,
+} from './example-home.ts'
+import { stateFolder } from './local-state.ts'
+import type { Part } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
-import { loginsFolder, serverEntries, serverStatus } from './server-entries.ts'
-import { withStarter } from './started-by.ts'
 
 /** How long to wait for an earlier server that has not failed yet, since it takes precedence for a name. */
 const GRACE_FOR_EARLIER_MS = 500
@@ -34,7 +40,8 @@ export interface ServersOptions {
   /** Lets the project's model generate messages for servers. */
   sample: Sample
   logger: Logger
-  reports: Reports
+  /** Tells a person why a server failed. */
+  report(text: string): void
   configuration: Configuration
   /** A server changed. */
   onStatus(status: ServerStatus): void
@@ -53,6 +60,8 @@ export class Servers implements Part {
   #mcp: McpIntegration | undefined
   /** Tools that did not appear in time, with the wait and the server that was waited for, if it was a certain one. */
   readonly #awaited = new Map<string, { limitMs: number; server: string | undefined }>()
+  /** Reports held back until it is known whether they matter. */
+  #held: string[] | undefined
   /** Why they could not be started; `undefined` if they could. */
   problem: string | undefined
 
@@ -69,10 +78,19 @@ export class Servers implements Part {
     return this.#starting ?? Promise.resolve(undefined)
   }
 
+  /** Every server in the order of the configuration, including those that have not started yet. */
   status(): ServerStatus[] {
+    const { config, file, brokenServers } = this.#options.configuration.current
     const isOver = this.#options.closing.aborted || this.problem !== undefined
     const isStarting = this.#starting !== undefined && !this.#mcp && !isOver
-    return serverStatus(this.#options.configuration.current, this.#mcp?.status() ?? [], isStarting)
+    const running = new Map(this.#mcp?.status().map(status => [status.name, status]))
+    const example = file === undefined && zwavePackage() !== undefined ? [ZWAVE_SERVER] : []
+    const names = new Set([...Object.keys(config.mcpServers ?? {}), ...example, ...running.keys()])
+    return [...names].flatMap(name => {
+      const problem = ownValue(brokenServers, name)
+      if (problem !== undefined) return { ...IDLE, name, state: 'failed' as const, error: problem }
+      return running.get(name) ?? (isStarting ? { ...IDLE, name, state: 'starting' as const } : [])
+    })
   }
 
   /** The logins to the servers, once those have been started. */
@@ -105,25 +123,31 @@ export class Servers implements Part {
 
   /**
    * Waits until a tool appears or no server that may have it is still starting, for at most `limitMs`. Resolves to the name
-   * under which it is registered, which may be given as `server__tool` too; to what was given if there is none.
+   * under which it is registered, which may be given as `server__tool` too; to what was given if there is none. Problems of
+   * servers are reported only then.
    */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
-    const found = this.#named(given)
-    const mcp = found ? undefined : await this.start()
-    if (!mcp) return found?.name ?? given
-    const isOf = (name: string) => given.startsWith(`${name}__`) || given.startsWith(`${name}.`)
-    const server = mcp.status().find(({ name }) => isOf(name))?.name
     const { tools } = this.#options
-    let stop = () => {}
-    const appears = new Promise<void>(resolve => {
-      stop = tools.onChange(() => this.#named(given) && resolve())
-    })
-    await inTime([mcp.ready(server), appears], limitMs)
-    stop()
-    const tool = this.#named(given)
-    const earlier = mcp.status().slice(0, (tool && tools.originOf(tool)?.order) ?? 0)
-    await inTime([Promise.all(earlier.map(({ name }) => mcp.tried(name)))], GRACE_FOR_EARLIER_MS)
-    this.#awaited.set(given, { limitMs: limitMs ?? 0, server })
+    if (this.#named(given)) return this.#named(given)?.name ?? given
+    await this.#reportingUnless(
+      () => this.#named(given) !== undefined,
+      async () => {
+        const mcp = await this.start()
+        if (!mcp) return
+        const isOf = (name: string) => given.startsWith(`${name}__`) || given.startsWith(`${name}.`)
+        const server = mcp.status().find(({ name }) => isOf(name))?.name
+        let stop = () => {}
+        const appears = new Promise<void>(resolve => {
+          stop = tools.onChange(() => this.#named(given) && resolve())
+        })
+        await inTime([mcp.ready(server), appears], limitMs)
+        stop()
+        const tool = this.#named(given)
+        const earlier = mcp.status().slice(0, (tool && tools.originOf(tool)?.order) ?? 0)
+        await inTime([Promise.all(earlier.map(({ name }) => mcp.tried(name)))], GRACE_FOR_EARLIER_MS)
+        this.#awaited.set(given, { limitMs: limitMs ?? 0, server })
+      },
+    )
     return this.#named(given)?.name ?? given
   }
 
@@ -139,9 +163,9 @@ export class Servers implements Part {
   /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */
   readonly answerAwaited: Interceptor = async (call, next) => {
     const wait = call.failure?.code === 'unknown_tool' ? this.#awaited.get(call.name) : undefined
-    const starting = this.status().filter(
-      ({ name, state }) => state === 'starting' && (wait?.server ?? name) === name,
-    )
+    const starting = wait
+      ? this.status().filter(({ name, state }) => state === 'starting' && (wait.server ?? name) === name)
+      : []
     if (!wait || starting.length === 0) return next()
     const causes = starting.map(({ name }) => `Server '${name}' is still starting`)
     const failure = refusal(call, 'timeout', `Tool '${call.name}' timed out after ${wait.limitMs} ms`)
@@ -158,16 +182,27 @@ export class Servers implements Part {
       if (mcp) await inTime([mcp.tried(name)], limitMs)
     }
     if (name === undefined) return wait()
-    await this.#options.reports.unless(() => this.#isReady(name), wait)
+    const isReady = () => this.status().some(server => server.name === name && server.state === 'ready')
+    await this.#reportingUnless(isReady, wait)
   }
 
-  #isReady(name: string): boolean {
-    return this.status().some(server => server.name === name && server.state === 'ready')
+  /** Holds back reports during `wait`, and passes them on only if `isThere()` is false afterwards. */
+  async #reportingUnless(isThere: () => boolean, wait: () => Promise<unknown>): Promise<void> {
+    this.#held ??= []
+    await wait()
+    const held = this.#held ?? []
+    this.#held = undefined
+    if (!isThere()) for (const report of held) this.#options.report(report)
+  }
+
+  #report(text: string): void {
+    if (this.#held) this.#held.push(text)
+    else this.#options.report(text)
   }
 
   /** How a server is configured. */
   async entryOf(server: string): Promise<ServerEntry | undefined> {
-    return serverEntries(this.#options.configuration.current, await this.#home)[server]
+    return this.#entries(await this.#home)[server]
   }
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
@@ -179,39 +214,41 @@ export class Servers implements Part {
 
   /** If that fails, all other tools still work. */
   async #startHome(): Promise<ExampleHome | undefined> {
-    const { homeProgram: program, closing: signal, reports } = this.#options
+    const { homeProgram: program, closing: signal } = this.#options
     try {
       const home = await startExampleHome({ program, signal })
-      if (!home) reports.add(MISSING_HOME)
+      if (!home) this.#report(MISSING_HOME)
       return home
     } catch (error) {
       if (signal.aborted) return undefined
       this.problem = (error as Error).message
-      reports.add(`The example home could not be started; continuing with local tools only: ${this.problem}`)
+      this.#report(`The example home could not be started; continuing with local tools only: ${this.problem}`)
       return undefined
     }
   }
 
-  async apply({ config, file, brokenServers }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
+  async apply({ config, file }: ResolvedConfig, { brokenServers }: ResolvedConfig): Promise<void> {
     if (!this.#starting) return
     await this.#starting
-    this.#reportBroken(brokenServers, before.brokenServers)
+    this.#reportBroken(brokenServers)
     const home = file === undefined ? await this.home() : undefined
     if (this.#mcp) this.#mcp.apply({ ...this.#patience(config), servers: this.#entries(home) })
     else this.#starting = this.#begin(home)
     if (!home) await this.#endHome()
   }
 
-  #reportBroken(now: Readonly<Record<string, string>>, before: Readonly<Record<string, string>> = {}): void {
-    for (const [name, problem] of Object.entries(now))
-      if (before[name] !== problem)
-        this.#options.reports.add(`❌ Server '${name}' cannot be started: ${problem}`)
+  #reportBroken(before: Readonly<Record<string, string>> = {}): void {
+    for (const [name, problem] of Object.entries(this.#options.configuration.current.brokenServers))
+      if (before[name] !== problem) this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
   }
 
+  /** The servers to start: the usable ones of the configuration, and that of the example home. */
   #entries(home: ExampleHome | undefined): Record<string, ServerEntry> {
-    const { current } = this.#options.configuration
-    const entries = Object.entries(serverEntries(current, home))
-    return Object.fromEntries(entries.map(([name, entry]) => [name, withStarter(entry, current.file)]))
+    const { config, brokenServers, file } = this.#options.configuration.current
+    const configured = Object.entries(config.mcpServers ?? {})
+    const usable = configured.filter(([name]) => !Object.hasOwn(brokenServers, name))
+    const entries = usable.map(([name, entry]): [string, ServerEntry] => [name, withStarter(entry, file)])
+    return { ...Object.fromEntries(entries), ...(home && { [ZWAVE_SERVER]: home.server }) }
   }
 
   #patience({ mcp }: ToolpostConfig): ToolpostConfig['mcp'] {
@@ -234,15 +271,14 @@ export class Servers implements Part {
   }
 
   async #open(): Promise<McpIntegration | undefined> {
-    const { configuration } = this.#options
-    await configuration.answerInputs()
-    this.#reportBroken(configuration.current.brokenServers)
+    await this.#options.configuration.answerInputs()
+    this.#reportBroken()
     return this.#begin(await this.home())
   }
 
   /** If the servers cannot even be created, that is reported as a problem, and the rest continues. */
   async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
-    const { tools, catalog, sample, logger, reports, onStatus, closing, configuration } = this.#options
+    const { tools, catalog, sample, logger, onStatus, closing, configuration } = this.#options
     try {
       const servers = this.#entries(home)
       if (Object.keys(servers).length === 0) return undefined
@@ -250,8 +286,8 @@ export class Servers implements Part {
       if (closing.aborted) return undefined
       const mcp = new McpIntegration({
         ...this.#patience(configuration.config),
-        ...{ servers, catalog, sample, logger, loginsFolder: loginsFolder(configuration.current) },
-        onReport: report => reports.add(report),
+        ...{ servers, catalog, sample, logger, loginsFolder: stateFolder(configuration.current.file) },
+        onReport: report => this.#report(report),
       })
       mcp.on('server', onStatus)
       mcp.start(tools)
@@ -262,6 +298,34 @@ export class Servers implements Part {
       return undefined
     }
   }
+}
+
+/** A server that has not started yet. */
+const IDLE = {
+  ...{ attempts: 0, tools: [], error: undefined, stderr: '', exitCode: null, pid: undefined, junkLines: 0 },
+  ...{ nextAttemptAt: undefined, readyAfterMs: undefined, protocolVersion: undefined },
+}
+
+/** The configurations of the Toolpost processes above this one, outermost first. */
+const STARTED_BY = 'TOOLPOST_STARTED_BY'
+
+/**
+ * Makes a server start in the folder of its configuration, wherever Toolpost itself was started, and passes it the file's
+ * path, since it may be another Toolpost.
+ */
+function withStarter(entry: ServerEntry, file: string | undefined): ServerEntry {
+  if (entry.command === undefined || file === undefined) return entry
+  const env = { ...entry.env, [STARTED_BY]: [...starters(), file].join(delimiter) }
+  return { cwd: dirname(file), ...entry, env }
+}
+
+/** Whether a Toolpost above this one has the same configuration: each would start another, endlessly. */
+export function isStartedByItself(file: string | undefined): boolean {
+  return file !== undefined && starters().includes(file)
+}
+
+function starters(): string[] {
+  return process.env[STARTED_BY]?.split(delimiter) ?? []
 }
 
 /** Resolves with the first of `events`, or after `limitMs`. */

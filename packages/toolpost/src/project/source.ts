@@ -7,7 +7,6 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import { isObjectLike } from '../runtime/guards.ts'
 import { joinPlace } from '../schema/explain.ts'
 import { ConfigError } from './config.ts'
 
@@ -15,9 +14,6 @@ import { ConfigError } from './config.ts'
 export type ConfigPath = readonly (string | number)[]
 
 const SYNTAX = { allowTrailingComma: true }
-/** `~/.claude.json` also contains chat history: parsing that with positions would block everything. */
-const LONG_TEXT = 1_000_000
-const MAX_LEVELS = 200
 
 /** The text of a configuration, with the positions of everything in it. */
 export class ConfigSource {
@@ -31,14 +27,18 @@ export class ConfigSource {
   constructor(file: string, text: string) {
     this.#file = file
     this.#text = text.replace(/^\ufeff/, '')
-    this.value = plainValue(this.#text) ?? this.#read()
+    this.value = this.#read()
   }
 
   #read(): unknown {
-    const problem = jsonProblem(this.#text, SYNTAX)
-    if (problem) throw new ConfigError(this.#position(problem.offset), '', `is not JSON: ${problem.words}`)
-    this.#tree = parseTree(this.#text, [], SYNTAX)
-    return this.#tree && getNodeValue(this.#tree)
+    try {
+      return JSON.parse(this.#text)
+    } catch {
+      const problem = jsonProblem(this.#text, SYNTAX)
+      if (problem) throw new ConfigError(this.#position(problem.offset), '', `is not JSON: ${problem.words}`)
+      this.#tree = parseTree(this.#text, [], SYNTAX)
+      return this.#tree && getNodeValue(this.#tree)
+    }
   }
 
   /** An error at a value, or at the part of its path that exists; `key` is one that does not belong there. */
@@ -53,7 +53,12 @@ export class ConfigSource {
   }
 
   #find(path: ConfigPath): Node | undefined {
-    this.#tree ??= parseTree(this.#text, [], SYNTAX)
+    try {
+      this.#tree ??= parseTree(this.#text, [], SYNTAX)
+    } catch {
+      // The parser is recursive: a text that is nested too deeply has no positions.
+      return undefined
+    }
     let node = this.#tree
     for (const part of path) {
       const child = node && findNodeAtLocation(node, [node.type === 'array' ? Number(part) : part])
@@ -68,22 +73,6 @@ export class ConfigSource {
     const { line, column } = positionIn(this.#text, offset)
     return `${this.#file}:${line}:${column}`
   }
-}
-
-/** A long text as plain JSON; `undefined` if it is short, nested too deeply for positions, or not plain JSON. */
-function plainValue(text: string): unknown {
-  if (text.length < LONG_TEXT) return undefined
-  try {
-    const value = JSON.parse(text)
-    return isDeeper(value, MAX_LEVELS) ? undefined : value
-  } catch {
-    return undefined
-  }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (!isObjectLike(value)) return false
-  return levels === 0 || Object.values(value).some(inner => isDeeper(inner, levels - 1))
 }
 
 /** Why a text is not JSON, and where it breaks; `undefined` if it is JSON. */

@@ -1,6 +1,6 @@
 import { installedFile } from '../runtime/missing-package.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import type { CloseOptions, Part } from './part.ts'
+import type { CloseOptions, Part } from './project-options.ts'
 
 /** Turns speech into text. */
 export interface VoiceInput {
@@ -27,11 +27,13 @@ export interface VoiceGateway extends VoiceInput {
   close(options?: CloseOptions): Promise<void>
 }
 
+interface VoiceEvents {
+  onChange(): void
+  onNotice(notice: string): void
+}
+
 /** Starts the voice gateway next to the rest; it uses the same executor and tools. */
-export type StartVoice<Project> = (
-  project: Project,
-  events: { onChange(): void; onNotice(notice: string): void },
-) => Promise<VoiceGateway>
+export type StartVoice<Project> = (project: Project, events: VoiceEvents) => Promise<VoiceGateway>
 
 /** A separate package, which Toolpost knows by name only. */
 const VOICE_PACKAGE = 'voice-gateway'
@@ -44,7 +46,7 @@ export function missingVoice(): string | undefined {
 /** Starts the voice gateway of the installed package. */
 export async function startInstalledVoice<Project>(
   project: Project,
-  events: Parameters<StartVoice<Project>>[1],
+  events: VoiceEvents,
 ): Promise<VoiceGateway> {
   const { startVoice } = (await import(VOICE_PACKAGE)) as {
     startVoice(options: object): Promise<VoiceGateway>
@@ -62,7 +64,7 @@ export class Voice<Project> implements Part {
   #isReady = false
   #isClosed = false
 
-  constructor(project: Project, start: StartVoice<Project>, events: Parameters<StartVoice<Project>>[1]) {
+  constructor(project: Project, start: StartVoice<Project>, events: VoiceEvents) {
     this.#start = () => start(project, events)
     this.#onChange = events.onChange
   }

@@ -14,7 +14,7 @@ import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { DurableConfig, ToolpostConfig } from '../config.ts'
 import type { Configuration } from '../configuration.ts'
 import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStatus } from '../durable.ts'
-import type { CloseOptions, Part } from '../part.ts'
+import type { CloseOptions, Part } from '../project-options.ts'
 import type { ResolvedConfig as Description } from '../resolve.ts'
 import { DurableRuns } from './durable-runs.ts'
 
