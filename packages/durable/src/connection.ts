@@ -52,6 +52,8 @@ export class Connection {
   #looking: Promise<void> = Promise.resolve()
   #taking: Promise<void> = Promise.resolve()
   #looks = 0
+  /** The tool that another project was warned about. */
+  #clash: string | undefined
   #isClosing = false
 
   private constructor(database: Pool, options: ConnectionOptions) {
@@ -254,7 +256,19 @@ export class Connection {
     const { isChanged, dead } = await this.workers.look()
     if (isChanged) this.#options.tell({ type: 'workers' })
     if (isChanged) await this.#tellApprovals()
+    if (isChanged) this.#warnOfClash()
     return dead
+  }
+
+  /** Two projects that share a database and a pool would run each other's calls. */
+  #warnOfClash(): void {
+    const tool = this.workers.clash()
+    if (tool === undefined || tool === this.#clash) return
+    this.#clash = tool
+    const { pool } = this.workers
+    this.#options.onNotice?.(
+      `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
+    )
   }
 
   /**

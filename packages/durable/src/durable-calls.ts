@@ -34,10 +34,8 @@ import {
   unavailable,
 } from './store.ts'
 
-const RETRY_START_MS = 2_000
+const RETRY_START_MS = 1_000
 const DEFAULT_DRAIN_MS = 10_000
-/** How long calls wait for a database that has not been reached since the start. */
-const STARTING_MS = 10_000
 /** The tool's own deadline should come first: its result says more. */
 const GRACE_MS = 1_000
 const LOOK_MS = 20
@@ -60,7 +58,6 @@ export class DurableCalls implements Durable {
   readonly #logger: Logger
   readonly #listeners = new Set<(change: DurableChange) => void>()
   readonly #tried: Promise<void>
-  readonly #startedAt = performance.now()
   #place = 'PostgreSQL'
   #status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
   #embedded: Embedded | undefined
@@ -109,7 +106,7 @@ export class DurableCalls implements Durable {
 
   async accept(call: ToolCall, options: DurableRunOptions = {}): Promise<AcceptedRun | RefusedRun> {
     const { name } = call
-    const connection = await this.#whenOpen(options.timeoutMs)
+    const connection = await this.#whenOpen(this.#options.executor.timeoutMsOf(name, options))
     if (!connection) return { refused: unavailable(name, this.#why()) }
     const { key, caller } = options
     let stored: string
@@ -150,7 +147,8 @@ export class DurableCalls implements Durable {
     } catch (error) {
       // It may have been journalled anyway, with nobody waiting for it.
       if (key === undefined) void this.cancel(id).catch(() => {})
-      return { refused: unavailable(name, `the call could not be journalled: ${messageOf(error)}`) }
+      const { message } = problemOf(error, this.#place)
+      return { refused: unavailable(name, `the call could not be journalled: ${message}`) }
     }
   }
 
@@ -315,13 +313,10 @@ export class DurableCalls implements Durable {
     return this.#embedded.url
   }
 
-  /** Calls that arrive while it starts wait for it, within their deadline. */
-  async #whenOpen(timeoutMs = Number.POSITIVE_INFINITY): Promise<Connection | undefined> {
-    const until = performance.now() + timeoutMs
-    const isStarting = () => {
-      const isNew = this.#status.state === 'starting' || performance.now() < this.#startedAt + STARTING_MS
-      return isNew && !this.#connection && !this.#isHopeless && !this.#closing
-    }
+  /** Calls that arrive before the first connection wait for it, within their deadline. An outage is answered at once. */
+  async #whenOpen(limitMs: number): Promise<Connection | undefined> {
+    const until = performance.now() + limitMs
+    const isStarting = () => !this.#connection && !this.#isHopeless && !this.#closing
     while (isStarting() && performance.now() < until) await sleep(LOOK_MS)
     return this.#connection?.isOpen && !this.#closing ? this.#connection : undefined
   }

@@ -14,9 +14,9 @@ const SCHEMA = 'toolpost_engine'
 const WORKFLOW = 'toolpost.call'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
 const VERSION = 'toolpost-2'
-/** DBOS polls queues with limits: the more there are, the less often each. */
-const POLL_MS = 100
-const POLL_MS_PER_QUEUE = 50
+/** DBOS polls queues with limits, about five times a second in all; queues without limits are not polled. */
+const POLL_MS_PER_QUEUE = 200
+const LONGEST_POLL_MS = 2_000
 
 export interface Attempt {
   id: string
@@ -86,7 +86,7 @@ export class Engine {
           workerConcurrency: Math.min(concurrency, globalConcurrency ?? concurrency),
           ...(globalConcurrency !== undefined && { globalConcurrency }),
           ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
-          minPollingIntervalMs: Math.max(POLL_MS, POLL_MS_PER_QUEUE * queues.length),
+          minPollingIntervalMs: Math.min(LONGEST_POLL_MS, POLL_MS_PER_QUEUE * queues.length),
           onConflict: 'always_update',
         })
       }

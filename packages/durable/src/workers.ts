@@ -149,6 +149,14 @@ export class Workers {
     this.#offers = [...offers.values()]
   }
 
+  /** A tool that live workers of this pool define differently: they belong to different projects. */
+  clash(): string | undefined {
+    const live = this.#offers.filter(({ pool, processes }) => pool === this.pool && processes.length > 0)
+    return live.find(({ tool }, at) =>
+      live.some((other, index) => index > at && other.tool.name === tool.name),
+    )?.tool.name
+  }
+
   /** The offer of one tool of a pool, from live workers if possible. */
   find(pool: string, name: string): Offer | undefined {
     const all = this.#offers.filter(offer => offer.pool === pool && offer.tool.name === name)

@@ -124,6 +124,28 @@ it('makes calls wait while it connects', async () => {
   expect(await durable.run({ name: 'seek', args: { id: 'early' } })).toMatchObject({ success: true })
 })
 
+it('makes calls wait for a PostgreSQL that is not there yet, within their deadline', SLOW, async () => {
+  await postgres().kill()
+  const { durable } = await start()
+  expect(durable.status().text).toMatch(/refuses connections.*retrying/)
+  const seek = (timeoutMs: number) => durable.run({ name: 'seek', args: { id: 'early' } }, { timeoutMs })
+  expect(await seek(50)).toMatchObject({ code: 'unavailable' })
+  const answer = seek(60_000)
+  await postgres().start()
+  expect(await answer).toMatchObject({ success: true })
+})
+
+it('warns if another project shares its database and pool', SLOW, async () => {
+  const notices: string[] = []
+  const onNotice = (text: string) => notices.push(text)
+  const [{ durable }] = await Promise.all([start({ pool: 'elsewhere', onNotice }), startWorker('three')])
+  durable.publish([{ name: 'put', description: '', schema: {}, fingerprint: 'of another project' }])
+  await vi.waitFor(
+    () => expect(notices.join()).toContain("pool 'elsewhere' in this database defines 'put'"),
+    WAIT,
+  )
+})
+
 it('holds calls per minute', SLOW, async () => {
   const { durable, executed } = await start({ pool: 'slow', limits: { local: { perMinute: 3 } } })
   for (const number of [1, 2, 3, 4, 5]) await accepted(durable, { name: 'note', args: { id: `p${number}` } })
