@@ -69,8 +69,8 @@ function historyHealth({ source }: GatewayContext): object {
 
 /** Reported only: direct calls work without the database. */
 function durableHealth({ source }: GatewayContext): object {
-  const { state } = source.status().durable ?? {}
-  return state === undefined ? {} : { durable: { state } }
+  const { state, text } = source.status().durable ?? {}
+  return state === undefined ? {} : { durable: state === 'ready' ? { state } : { state, text } }
 }
 
 function countStates({ source }: GatewayContext): Record<ServerState, number> {
