@@ -72,19 +72,6 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     expect(await toolpost(words)).toMatchObject({ code: 1, err: expect.stringContaining('no key') })
     expect(names()).toEqual([])
   })
-
-  it.each([
-    [['add', 'x'], 'Give a command after --, or a --url'],
-    [['add', 'x', '--url', 'localhost:3000'], "--url expects an http or https URL, got 'localhost:3000'"],
-    [['add', 'x', '--env', 'A', '--', 'y'], "--env expects name=value, got 'A'"],
-    [['remove', 'x'], "has no server 'x' under mcpServers"],
-  ])('says what is wrong: %s', async (words, problem) => {
-    const { file } = emptyFolder()
-    expect(await toolpost(['--config', file, ...words])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(problem),
-    })
-  })
 })
 
 describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60_000 }, () => {
@@ -148,16 +135,6 @@ describe('toolpost completion', { timeout: 60_000 }, () => {
     expect(completed('toolpost', 'call', '--t')).toEqual(['--timeout'])
     expect(completed('toolpost', '--config', 'x', 'up', '--v')).toEqual(['--voice'])
   })
-
-  it.each([
-    ['zsh', 'bashcompinit'],
-    ['fish', "complete -c toolpost -f -n __fish_use_subcommand -a 'tools call"],
-  ])('writes a script for %s', async (shell, part) => {
-    expect(await toolpost(['completion', shell])).toMatchObject({
-      code: 0,
-      out: expect.stringContaining(part),
-    })
-  })
 })
 
 describe('toolpost tools NAME', { timeout: 60_000 }, () => {
@@ -175,17 +152,6 @@ describe('toolpost tools NAME', { timeout: 60_000 }, () => {
     const [, words = ''] = /^toolpost call (.+)$/m.exec(out) ?? []
     expect(words).toMatch(/^volume action=\w+/)
     expect(existsSync(file)).toBe(true)
-  })
-
-  it('lists the tools of a server, and says if there is no such thing', async () => {
-    const file = config()
-    const { out } = await toolpost(['--config', file, 'tools', 'odd'])
-    expect(out).toContain('(from odd)')
-    expect(out).not.toContain('math_eval')
-    expect(await toolpost(['--config', file, 'tools', 'none'])).toMatchObject({
-      code: 1,
-      err: "No server or tool named 'none'\n",
-    })
   })
 })
 

@@ -100,28 +100,6 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
   })
 
-  it('is needed for nothing if a rule allows what is destructive', async () => {
-    using place = home({ policy: [{ if: { destructive: true }, then: 'allow' }] })
-    await using gateway = await up(place.config)
-    await using client = await connect(gateway)
-    expect(await client.wipe()).toMatchObject({ content: [{ text: 'done wipe' }] })
-  })
-
-  it('denies what waits', async () => {
-    using place = home()
-    await using gateway = await up(place.config)
-    await using client = await connect(gateway)
-    const answer = client.wipe()
-    const { id } = await gateway.waiting()
-    expect(await gateway.approvals('deny', id)).toEqual({ code: 0, out: '', err: 'Denied.\n' })
-    const { isError, content } = await answer
-    expect(isError).toBe(true)
-    expect(content).toMatchObject([
-      { text: expect.stringMatching(/^Tool 'wipe' was denied: denied by the user/) },
-    ])
-    expect(place.wipes()).toBe(0)
-  })
-
   it('remembers for good beside the configuration, and also after a restart', async () => {
     using place = home()
     const before = readFileSync(place.config, 'utf8')
@@ -156,21 +134,6 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(result).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`Error: `) })
     expect(result.err).toContain(problem)
     expect(result.err.split('\n')).toHaveLength(2)
-  })
-
-  it('says what is wrong with --remember, exit 2, and decides nothing', async () => {
-    using place = home()
-    await using gateway = await up(place.config)
-    await using client = await connect(gateway)
-    const answer = client.wipe()
-    const { id } = await gateway.waiting()
-    expect(await gateway.approvals('approve', id, '--remember', 'forever')).toMatchObject({
-      code: 2,
-      err: "Error: Invalid 'remember'; expected one of session, always\n",
-    })
-    expect(await gateway.waiting()).toMatchObject({ id })
-    await gateway.approvals('deny', id)
-    await answer
   })
 })
 

@@ -41,14 +41,6 @@ describe.skipIf(!hasPseudoTerminal)('toolpost call at a terminal', () => {
     expect(person.shown()).toContain(`Error: Tool 'echo' was denied: ${reason}`)
     expect(person.shown()).not.toContain('"echo":')
   })
-
-  it('shows control characters in arguments instead of interpreting them', async () => {
-    await using person = terminal('call', 'echo', 'x=\u001b[2Jgone', '--config', asking('echo'))
-    await person.sees('[y/N] ')
-    expect(person.shown()).not.toContain('\u001b[2J')
-    person.types('\r')
-    expect(await person.exit).toBe(1)
-  })
 })
 
 describe('toolpost call without a terminal', () => {
@@ -60,21 +52,9 @@ describe('toolpost call without a terminal', () => {
       err: `Error: Tool 'echo' was denied: ${WAY_TO_ALLOW}\n`,
     })
   })
-
-  it('is not asked about what the policy allows', async () => {
-    expect(await toolpost(['call', 'echo', 'x=1', '--config', asking('nosuch')])).toMatchObject({ code: 0 })
-  })
 })
 
 describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
-  it('asks about the call of a single question', async () => {
-    await using person = terminal('chat', 'what time is it', '--config', asking('datetime'))
-    await person.sees('[y/N] ')
-    person.types('y\r')
-    expect(await person.exit).toBe(0)
-    expect(person.shown()).toMatch(/← datetime done/)
-  })
-
   it('does not take the answer for the next question of a conversation', async () => {
     await using person = terminal('chat', '--config', asking('datetime'))
     await person.sees('you> ')
@@ -92,20 +72,6 @@ describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
     expect(await person.exit).toBe(0)
     expect(person.shown()).toContain("Tool 'datetime' was denied: denied by the user (chat)")
     expect(person.shown()).not.toContain('did not understand')
-  })
-
-  it('asks a dozen times without a warning from Node', async () => {
-    await using person = terminal('chat', '--config', asking('datetime'))
-    for (let times = 1; times <= 12; times++) {
-      await person.sees('you> ', times)
-      person.types('what time is it\r')
-      await person.sees('[y/N] ', times)
-      person.types('n\r')
-    }
-    await person.sees('you> ', 13)
-    person.types('exit\r')
-    expect(await person.exit).toBe(0)
-    expect(person.shown()).not.toContain('Warning')
   })
 })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
@@ -63,32 +63,5 @@ describe('toolpost calls', () => {
       code: 2,
       err: expect.stringContaining("'history' is false"),
     })
-  })
-
-  it('has nothing of commands where nobody keeps a history', async () => {
-    await toolpost(['call', 'echo'])
-    expect(readdirSync(folder)).not.toContain('.toolpost')
-    expect(await toolpost(['calls'])).toMatchObject({
-      code: 0,
-      out: '',
-      err: expect.stringContaining('No calls'),
-    })
-  })
-
-  it('keeps them where the configuration says', async () => {
-    const config = configFile({ history: { file: 'kept/calls.db' } })
-    await toolpost(['call', 'echo', 'x=1', '--config', config])
-    expect((await toolpost(['calls', '--config', config])).out).toContain('"x":"1"')
-    expect(readdirSync(join(folder, 'kept'))).toContain('calls.db')
-  })
-
-  it.each([
-    [{ history: true }, 'history'],
-    [{ history: { days: -1 } }, 'history.days'],
-    [{ history: { maxMb: 1 } }, 'history.maxMb'],
-    [{ history: { path: 'x' } }, 'expected one of file, days, maxMb'],
-  ])('refuses the configuration %j, exit 2', async (config, place) => {
-    const { code, err } = await toolpost(['calls', '--config', configFile(config)])
-    expect([code, err]).toEqual([2, expect.stringContaining(place)])
   })
 })

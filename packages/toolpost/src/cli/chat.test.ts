@@ -141,15 +141,6 @@ describe('toolpost chat "question"', () => {
     expect(written.out).toBe('Wait [2J\nIt is on.\n')
   })
 
-  it.each([
-    ['break the lamp', 'That did not work: the fuse is out.\n'],
-    ['abracadabra', /^I did not understand that\./],
-  ])('exits with 1 where the answer failed: %s', async (question, said) => {
-    const { streams, written } = terminal()
-    expect(await chat(streams, question, { model: 'offline' })).toBe(1)
-    expect(written.out).toMatch(said)
-  })
-
   it('exits with 1 and says why where the model fails or takes too long', async () => {
     await withModel({ status: 500, error: 'out of memory' }, { hangs: 'before' })
     const first = terminal()
@@ -170,34 +161,6 @@ describe('toolpost chat "question"', () => {
     const { streams, written } = terminal()
     await expect(chat(streams, question, flags)).rejects.toThrow(UsageError)
     expect(written.out).toBe('')
-  })
-
-  it('starts the servers only where a question needs their tools', async () => {
-    ready.mockClear()
-    const options = { model: 'offline' }
-    await chat(terminal().streams, 'what time is it in Tokyo', options)
-    expect(ready).not.toHaveBeenCalled()
-    ready.mockImplementationOnce(async () => {
-      const schema = { type: 'object', properties: { deviceName: { type: 'string' } } }
-      const invoke = () => 'Switch One is on'
-      tools.addMcpTools([{ name: 'control_zwave_device', description: 'Controls', schema, invoke }])
-      return []
-    })
-    const { streams, written } = terminal()
-    expect(await chat(streams, 'turn on Switch One', options)).toBe(0)
-    expect(written.out).toBe('Switch One is on.\n')
-    tools.remove('control_zwave_device')
-  })
-
-  it('can be stopped while it answers', async () => {
-    const stop = new AbortController()
-    const server = await withModel({ text: 'The', hangs: 'after' })
-    const { streams, written } = terminal()
-    const code = chat(streams, 'hi', {}, stop)
-    await server.received(1)
-    stop.abort()
-    expect(await code).toBe(1)
-    expect(written).toEqual({ out: '', err: 'Stopped.\n' })
   })
 })
 
@@ -266,21 +229,5 @@ describe('toolpost chat, a conversation on a terminal', () => {
     input.write('/quit\n')
     expect(await code).toBe(0)
     expect(written.out).toBe('The lamp is on.\n')
-  })
-
-  it('ends when the program is stopped, in the middle of an answer or between two', async () => {
-    for (const isAnswering of [true, false]) {
-      const stop = new AbortController()
-      await withModel({ text: 'Tw', hangs: 'after' })
-      const { streams, input, seen } = terminal({ isTTY: true })
-      const code = chat(streams, undefined, {}, stop)
-      await seen('err', 'you> ')
-      if (isAnswering) {
-        input.write('first\n')
-        await seen('out', 'Tw')
-      }
-      stop.abort()
-      expect(await code).toBe(1)
-    }
   })
 })

@@ -4,7 +4,6 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { ToolExecutor } from '../executor/executor.ts'
@@ -97,43 +96,6 @@ describe('toolpost codegen', { timeout: 120_000 }, () => {
     })
     await expect(connected.local.fails()).rejects.toThrow('no light')
     expect(executor.metrics.snapshot().calls).toBe(3)
-  })
-
-  it('compiles whatever the schemas and names are', async () => {
-    const { schema } = fc.letrec<{ schema: JsonSchema }>(tie => ({
-      schema: fc.oneof(
-        { maxDepth: 3 },
-        fc.record({ type: fc.constantFrom('string', 'integer', 'null', 'nothing') }),
-        fc.record({ const: fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.constant(null)) }),
-        fc.record({ enum: fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.boolean(), fc.object())) }),
-        fc.record({ type: fc.constant('array'), items: tie('schema') }),
-        fc.record({ anyOf: fc.array(tie('schema'), { maxLength: 3 }) }),
-        fc.record({ allOf: fc.array(tie('schema'), { maxLength: 3 }) }),
-        fc.record({ prefixItems: fc.array(tie('schema'), { maxLength: 3 }), type: fc.constant('array') }),
-        fc.record({ $ref: fc.constantFrom('#', '#/properties/a', '#/none') }),
-        fc.record({
-          type: fc.constant('object'),
-          description: fc.string({ unit: 'binary' }),
-          properties: fc.dictionary(fc.string({ unit: 'binary' }), tie('schema'), { maxKeys: 4 }),
-          required: fc.array(fc.string()),
-        }),
-      ),
-    }))
-    const drawn = fc.sample(fc.tuple(fc.string({ minLength: 1, unit: 'binary' }), schema), {
-      numRuns: 150,
-      seed: 7,
-    })
-    const tools = new ToolManager()
-    for (const [name, property] of drawn) {
-      const given = { type: 'object', properties: { a: property } }
-      try {
-        tools.addCustomTool({ name, description: name, schema: given, invoke: async () => null })
-      } catch {
-        // What cannot be registered is nobody's tool.
-      }
-    }
-    expect(tools.getTools().length).toBeGreaterThan(50)
-    expect((await compile({ 'tools.ts': codeFor(tools) })).problems).toBe('')
   })
 
   it('prints to standard output, or into a file', async () => {

@@ -110,13 +110,6 @@ describe('toolpost up follows its configuration', () => {
     await toolpost.ready('a')
   })
 
-  it('reads it again on SIGHUP, and goes on', async () => {
-    await using toolpost = await up({})
-    toolpost.child.kill('SIGHUP')
-    await toolpost.says(/^Configuration reloaded$/m)
-    expect((await fetch(`${toolpost.url}healthz`)).status).toBe(200)
-  })
-
   it.skipIf(!hasPseudoTerminal || !isLinux)('still stops when its terminal is closed', async () => {
     const folder = configFolder({ 'toolpost.json': { model: 'offline' } })
     const person = onTerminal([COMMAND, 'up', '--port', '0', '--config', join(folder, 'toolpost.json')], {

@@ -52,12 +52,6 @@ describe('a form at a terminal', () => {
     expect(shown()).toContain('  2) Why')
   })
 
-  it('can be gone through again before it is sent, and be refused at the end', async () => {
-    const again = person('1\r', 'edit\r', '\r', 'n\r')
-    expect(await again.ask(form({ n: { type: 'number' } }))).toEqual({ action: 'decline' })
-    expect(again.shown()).toContain('(default: 1)')
-  })
-
   it('[F66] never asks for what looks like a secret', async () => {
     const optional = person('Ada\r', '\r')
     const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
@@ -69,18 +63,6 @@ describe('a form at a terminal', () => {
       action: 'decline',
     })
     expect(required.shown()).not.toContain('name')
-  })
-
-  it('accepts decline as an answer if it is one of the choices', async () => {
-    const { ask } = person('decline\r', '\r')
-    const choice = { type: 'string', enum: ['accept', 'decline'] }
-    expect(await ask(form({ choice }))).toEqual({ action: 'accept', content: { choice: 'decline' } })
-  })
-
-  it('declines a form that is not flat', async () => {
-    const { ask, shown } = person()
-    expect(await ask(form({ a: { type: 'object' } }))).toMatchObject({ action: 'decline' })
-    expect(shown()).toContain('cannot be filled in at a terminal')
   })
 
   it.each([{}, { schema: { type: 'object', properties: {} } }])(
@@ -98,14 +80,5 @@ describe('a form at a terminal', () => {
     const check = () => Promise.reject(new Error('no such server'))
     await expect(ask({ ...form({ n: { type: 'number' } }), check })).rejects.toThrow('no such server')
     expect(await ask({ message: 'Sure?', server: 'forms' })).toEqual({ action: 'accept' })
-  })
-
-  it('is abandoned when the caller gives up', async () => {
-    const caller = new AbortController()
-    const { ask, shown } = person()
-    const answer = ask({ ...form({ n: { type: 'number' } }), signal: caller.signal })
-    await expect.poll(shown).toContain('\nn')
-    caller.abort()
-    expect(await answer).toEqual({ action: 'cancel' })
   })
 })

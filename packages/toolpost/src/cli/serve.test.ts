@@ -8,7 +8,7 @@ import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hosti
 import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 
-const { folder, configFile, toolpost } = commandLine()
+const { folder, configFile } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 
 /** A configuration with a hostile server behind, and what happened there. */
@@ -112,20 +112,6 @@ const callOf = (id: number, name: string, args: object = {}) => ({
   params: { name, arguments: args },
 })
 
-describe('stdout of toolpost serve --stdio', () => {
-  it('answers before a server behind is there, which is never', async () => {
-    const config = configFile({ mcpServers: { dumb: hostileServer({ hangs: true }) } })
-    const server = raw(['--config', config])
-    server.send(initialize)
-    server.send(callOf(2, 'echo', { n: 1 }))
-    expect(await server.answer(2)).toMatchObject({ result: { content: [{ text: '{"echo":{"n":1}}' }] } })
-    server.send({ id: 3, method: 'tools/list' })
-    expect(JSON.stringify(await server.answer(3))).toContain('"datetime"')
-    server.child.kill('SIGTERM')
-    expect(await server.exit).toBe(0)
-  })
-})
-
 describe('a destructive tool over toolpost serve --stdio', () => {
   it('is denied at once, with the way to allow it, if the client cannot ask', async () => {
     const wipe = { name: 'wipe', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } }
@@ -143,16 +129,6 @@ describe('a destructive tool over toolpost serve --stdio', () => {
 })
 
 describe('the end of toolpost serve --stdio', () => {
-  it('gives every answer that it owes after its input ended', async () => {
-    const server = raw(['--config', configFile({})])
-    server.send(initialize)
-    server.send({ id: 2, method: 'tools/list' })
-    server.send(callOf(3, 'math_eval', { expression: '6*7' }))
-    server.child.stdin.end()
-    expect(await server.exit).toBe(0)
-    expect(server.lines.map(line => JSON.parse(line).id).sort()).toEqual([1, 2, 3])
-  })
-
   it('[F40] leaves no process behind, whether its input ends or it is told to', async () => {
     for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
       const { config, pids, count } = withHostileServer()
@@ -168,15 +144,5 @@ describe('the end of toolpost serve --stdio', () => {
       expect(await server.exit).toBe(0)
       expect(pids().filter(isRunning)).toEqual([])
     }
-  })
-})
-
-describe('toolpost serve', () => {
-  it('without --stdio says what to do, exit 2', async () => {
-    const { code, err } = await toolpost(['serve', '--config', configFile({})])
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: 'Error: serve needs --stdio; `toolpost up` serves over HTTP\n',
-    })
   })
 })

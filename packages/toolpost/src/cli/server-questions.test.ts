@@ -51,35 +51,6 @@ describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () =
     expect(await person.exit).toBe(0)
     expect(person.shown()).toContain('- Name: Ada')
   }, 60_000)
-
-  it.each([
-    ['decline', 'decline\r', 'decline'],
-    ['Ctrl-D', '\u0004', 'cancel'],
-    ['Esc', '\u001b', 'cancel'],
-  ])('is refused or left by %s', async (_key, keys, action) => {
-    await using person = call()
-    await person.sees('> ')
-    person.types(keys)
-    await person.exit
-    expect(person.shown().toLowerCase()).toMatch(new RegExp(`${action}|${action}led`))
-  })
-
-  it('shows an address with its host, and asks whether it was opened', async () => {
-    const words = [
-      'call',
-      'trigger-url-elicitation',
-      'url=https://login.example/a?b=1',
-      '--config',
-      everything(),
-    ]
-    await using person = onTerminal([COMMAND, ...words], { cwd: folder })
-    await person.sees('[y/N] ')
-    expect(person.shown()).toContain('https://login.example/a?b=1')
-    expect(person.shown()).toContain('This page belongs to login.example, not to Toolpost')
-    person.types('y\r')
-    expect(await person.exit).toBe(0)
-    expect(person.shown()).toContain('accept')
-  })
 })
 
 describe('a question of a server without a terminal', () => {

@@ -19,27 +19,6 @@ describe('servers on the command line', () => {
     )
   })
 
-  it('a tool of a server is called like a local one, under the names that models use', async () => {
-    const { code, out, err } = await toolpost([
-      'call',
-      'control_zwave_device',
-      'device_name=switch one',
-      'command=ON',
-    ])
-    expect({ code, out, err }).toEqual({ code: 0, out: 'Switch One is on.\n', err: '' })
-  })
-
-  it('an error of a server comes in its own words, exit 1', async () => {
-    const { code, out, err } = await toolpost([
-      'call',
-      'control_zwave_device',
-      'deviceName=Temp Sensor 1',
-      'action=on',
-    ])
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^Error: .*Temp Sensor 1.*sensor/)
-  })
-
   it('one that fails is reported, and the local tools go on', async () => {
     const config = configFile({ mcp, mcpServers: { files: broken } })
     const listed = await toolpost(['tools', '--config', config])
@@ -89,15 +68,6 @@ describe('servers on the command line', () => {
     expect({ code, hasLocalTools: out.includes('echo(') }).toEqual({ code: 0, hasLocalTools: true })
     expect(err).toMatch(
       /^❌ Server 'files' cannot be started: .*\.json:1:52, mcpServers\.files\.env\.KEY: .* SURELY_NOT_SET is not set\n$/,
-    )
-  })
-
-  it('[F41] an address without http:// is a mistake of the configuration', async () => {
-    const config = configFile({ mcpServers: { files: { url: 'localhost:3000/mcp' } } })
-    const { code, err } = await toolpost(['tools', '--config', config])
-    expect(code).toBe(2)
-    expect(err).toContain(
-      "mcpServers.files: 'url' is not a valid URL: 'localhost:3000/mcp'; expected http://",
     )
   })
 

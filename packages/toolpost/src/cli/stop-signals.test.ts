@@ -71,22 +71,4 @@ describe('a command that is stopped by a signal', () => {
     expect(lines()).toContain('cancelled')
     expect(running()).toEqual([])
   })
-
-  it('[F40] leaves no server behind where nobody reads what it says any more', async () => {
-    const { config, lines, running } = withHostileServer()
-    const { child, exit } = run(['call', 'never', '--config', config])
-    await expect.poll(lines, PATIENCE).toContain('call never')
-    child.stderr.destroy()
-    child.kill('SIGHUP')
-    expect(await exit).toBe(129)
-    expect(running()).toEqual([])
-  })
-
-  it('does not wait for input that is still to come', async () => {
-    const { child, exit } = run(['call', 'echo', '-', '--config', configFile({})])
-    // More than a pipe holds, so that the command must have begun to read.
-    await new Promise(resolve => child.stdin.write(' '.repeat(1_000_000), resolve))
-    child.kill('SIGTERM')
-    expect(await exit).toBe(143)
-  })
 })

@@ -55,16 +55,6 @@ describe('the token of toolpost up', () => {
     expect(again.token).toBe(first)
   })
 
-  it('is asked for by everything but health, readiness and the page', async () => {
-    await using running = await startUp(project().cwd)
-    for (const path of ['api/tools', 'api/servers', 'api/calls', 'api/events', 'mcp', 'metrics', 'nowhere'])
-      expect([path, await statusOf(running, path)]).toEqual([path, 401])
-    const called = await fetch(`${running.url}api/tools/echo/call`, { method: 'POST', body: '{}' })
-    expect(called.status).toBe(401)
-    for (const path of ['', 'healthz']) expect([path, await statusOf(running, path)]).toEqual([path, 200])
-    await expect.poll(() => statusOf(running, 'readyz'), PATIENCE).toBe(200)
-  })
-
   it('is the one of the configuration, of the environment and of the flag, each before the other', async () => {
     const { cwd, kept } = project({ gateway: { token: '${OF_CONFIGURATION}' } })
     const env = { OF_CONFIGURATION: CHOSEN }
@@ -81,19 +71,6 @@ describe('the token of toolpost up', () => {
       'one-on-the-command-line',
     )
     expect(existsSync(kept('token'))).toBe(false)
-  })
-
-  it('is not asked for if it is false, on loopback', async () => {
-    const { cwd, run, kept } = project({ gateway: { token: false } })
-    await using running = await startUp(cwd)
-    expect(running.token).toBe('')
-    expect(await statusOf(running, 'api/tools')).toBe(200)
-    expect(existsSync(kept('token'))).toBe(false)
-    expect(await run(['approvals'])).toMatchObject({ code: 0, err: 'Nothing is waiting for approval.\n' })
-    expect(await run(['token'])).toMatchObject({
-      code: 2,
-      err: 'Error: Authentication is off: "gateway": { "token": false }\n',
-    })
   })
 
   it.each<[string, object, string[], string]>([
@@ -144,15 +121,6 @@ describe('the token of toolpost up', () => {
 })
 
 describe('toolpost token', () => {
-  it('prints the token, and makes it if there is none', async () => {
-    const { cwd, run, token } = project()
-    const { code, out } = await run(['token'])
-    expect({ code, out }).toEqual({ code: 0, out: `${token()}\n` })
-    await using running = await startUp(cwd)
-    expect(`${running.token}\n`).toBe(out)
-    expect((await run(['token'])).out).toBe(out)
-  })
-
   it('--new makes another one, and a running gateway takes it over', async () => {
     const { cwd, run } = project()
     await using running = await startUp(cwd)

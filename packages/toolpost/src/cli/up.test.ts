@@ -99,13 +99,6 @@ describe('toolpost up', () => {
     })
   })
 
-  it('[F33] shows what a server says without obeying it', async () => {
-    const tools = [{ name: 'evil\u202e[2J', inputSchema: { type: 'object' } }]
-    await using running = await up({ mcpServers: { evil: hostileServer({ label: 'e', tools }) } })
-    await expect.poll(() => running.out + running.err(), PATIENCE).toContain('evil\\u202e[2J')
-    expect(running.out + running.err()).not.toContain('\u202e')
-  })
-
   it('[F40] waits for a call under way after SIGTERM, exits 0 and leaves no process', async () => {
     const journal = join(folder, 'drain-journal')
     await using running = await up({ mcpServers: { hostile: hostileServer({ journal }) } })
@@ -121,18 +114,6 @@ describe('toolpost up', () => {
     expect(await running.exit).toBe(0)
     const pids = pidsIn(journal)
     expect(pids.filter(isRunning)).toEqual([])
-  })
-
-  it('takes a token from the environment, also beyond loopback', async () => {
-    const token = 'a-token-of-20-letter'
-    await using running = await up({}, ['--port', '0', '--host', '0.0.0.0'], { TOOLPOST_TOKEN: token })
-    expect(running.token).toBe(token)
-    const { port } = new URL(running.url)
-    const tools = (headers: Record<string, string> = {}) =>
-      fetch(`http://127.0.0.1:${port}/api/tools`, { headers })
-    expect((await tools()).status).toBe(401)
-    expect((await tools(running.headers)).status).toBe(200)
-    expect(running.err()).not.toContain(token)
   })
 
   it.each([

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
@@ -8,7 +6,7 @@ import { ConfigError } from './config.ts'
 import { openProject } from './open-project.ts'
 import { readConfig } from './read.ts'
 
-const { folder, configFile, toolpost } = commandLine()
+const { configFile } = commandLine()
 const files = { command: 'files' }
 
 describe('a policy with a mistake', () => {
@@ -78,34 +76,6 @@ describe('a policy with a mistake', () => {
     expect(error).toBeInstanceOf(ConfigError)
     expect(error.message).toMatch(/config-\d+\.json:1:\d+/)
     expect(error.message).toContain(problem)
-  })
-
-  it.each<[string, unknown[]]>([
-    ['a narrower rule first', [{ tools: 'a', then: 'deny' }, { then: 'allow' }]],
-    ['one character against many', ['a?', 'a*'].map(tools => ({ tools, then: 'deny' }))],
-    ['another origin', [['mcp'], ['mcp', 'voice']].map(from => ({ from, then: 'deny' }))],
-    ['a server by a pattern', [{ servers: ['f*'], then: 'deny' }]],
-    ['a tool that may come later', [{ tools: 'later', then: 'deny' }]],
-  ])('is none: %s', async (_title, policy) => {
-    await expect(readConfig(configFile({ mcpServers: { files }, policy }))).resolves.toBeDefined()
-  })
-
-  it('ends every command with 2, and starts nothing', async () => {
-    const journal = join(folder, 'journal')
-    const config = configFile({
-      mcpServers: { hostile: hostileServer({ journal }) },
-      policy: [{ then: 'allow' }, { tools: 'write', then: 'perhaps' }],
-    })
-    for (const words of [
-      ['call', 'write'],
-      ['up', '--port', '0'],
-      ['serve', '--stdio'],
-    ]) {
-      const { code, out, err } = await toolpost([...words, '--config', config])
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).toMatch(/^Error: .*config-\d+\.json:1:\d+, policy\[1\]\.then: .*allow, ask, deny/)
-    }
-    expect(existsSync(journal)).toBe(false)
   })
 })
 

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { dataOf, OWNER_TOKEN } from '../../test/gateway.ts'
@@ -9,7 +8,7 @@ import type { ServerStatus } from '../mcp/index.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { openProject, type Project } from './index.ts'
 
-const { toolpost, configFile } = commandLine()
+const { configFile } = commandLine()
 const opened: Project[] = []
 afterEach(async () => {
   vi.unstubAllEnvs()
@@ -45,18 +44,6 @@ describe('limits in toolpost.json', () => {
     expect(statuses).toEqual([200, 200, 429, 200, 429])
     expect(await project.executor.run({ name: 'b' }, { caller: 'somebody' })).toMatchObject({ success: true })
     await gateway.close()
-  })
-
-  it('a reload takes the new ones', async () => {
-    const config = { tools: [mock('a')], limits: { tools: { '*': { perMinute: 1 } } } }
-    const file = configFile(config)
-    const project = await openProject({ file, logger: () => silentLogger, say: () => {} })
-    opened.push(project)
-    await project.executor.run({ name: 'a' })
-    expect(await project.executor.run({ name: 'a' })).toMatchObject({ code: 'limited' })
-    writeFileSync(file, JSON.stringify({ tools: [mock('a')] }))
-    await project.reload()
-    expect(await project.executor.run({ name: 'a' })).toMatchObject({ success: true })
   })
 })
 
@@ -98,31 +85,6 @@ describe('the breaker of a project', () => {
     )
     await gateway.close()
   })
-
-  it('closes when a server that was lost is back: nobody waits for the cool-down then', async () => {
-    const project = await open({ mcpServers: { hostile: { ...hostileServer(), timeoutMs: 20 } } })
-    await project.ready()
-    await time(project, 4)
-    expect(await project.executor.run({ name: 'die' }, patient)).toMatchObject({ code: 'unavailable' })
-    await vi.waitFor(() => expect(shown(project)).toEqual({ state: 'closed', failures: 0 }), 15_000)
-    expect(await project.executor.run({ name: 'hostile__echo', args: { text: 'x' } }, patient)).toMatchObject(
-      {
-        success: true,
-      },
-    )
-  })
-
-  it('takes its figures from the configuration, and can be switched off', async () => {
-    const mcpServers = { hostile: { ...hostileServer(), timeoutMs: 20 } }
-    const early = await open({ mcpServers, limits: { breaker: { failures: 2, coolDownMs: 0 } } })
-    await early.ready()
-    await time(early, 2)
-    expect(shown(early)).toMatchObject({ state: 'half-open', failures: 2 })
-    const off = await open({ mcpServers, limits: { breaker: false } })
-    await off.ready()
-    await time(off, 6)
-    expect(shown(off)).toBeUndefined()
-  })
 })
 
 describe('clients in toolpost.json', () => {
@@ -141,27 +103,6 @@ describe('clients in toolpost.json', () => {
     await gateway.fetch(new Request(`${address}/api/tools/a/call`, { method: 'POST', headers, body }))
     expect(logger.records.some(({ fields }) => fields.caller === 'claude')).toBe(true)
     expect(JSON.stringify(logger.records)).not.toContain(TOKEN)
-    await gateway.close()
-  })
-
-  it('follow a reload', async () => {
-    const clients = (tools: string[]) => ({
-      tools: [mock('a'), mock('b')],
-      clients: { claude: { token: TOKEN, tools } },
-    })
-    const file = configFile(clients(['a']))
-    const project = await openProject({ file, logger: () => silentLogger, say: () => {} })
-    opened.push(project)
-    const gateway = createGateway({ token: OWNER_TOKEN, project })
-    const seen = async () => {
-      const headers = { authorization: `Bearer ${TOKEN}` }
-      const data = await dataOf(gateway.fetch(new Request(`${address}/api/tools`, { headers })))
-      return data.tools.map(({ name }: { name: string }) => name)
-    }
-    expect(await seen()).toEqual(['a'])
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"tools":["a"]', '"tools":["b"]'))
-    await project.reload()
-    expect(await seen()).toEqual(['b'])
     await gateway.close()
   })
 })
@@ -226,17 +167,5 @@ describe('a mistake in limits or clients', () => {
     expect(error).toMatchObject({ name: 'ConfigError', message: expect.stringMatching(message) })
     expect(error?.message).toContain('config-')
     expect(error?.message).not.toContain(TOKEN)
-  })
-
-  it('exits 2, whatever the command', async () => {
-    for (const config of [{ limits: { tools: { a: { concurrency: -1 } } } }, { clients: two }]) {
-      const run = await toolpost(['call', 'echo', 'x=1', '--config', configFile(config)])
-      expect(run.code).toBe(2)
-      expect(run.err).toMatch(/config-\d+\.json.*(limits\.tools\.a\.concurrency|clients\.bob\.token)/)
-    }
-    const config = configFile({ clients: { ann: { token: TOKEN } } })
-    const run = await toolpost(['up', '--port', '0', '--config', config], { env: { TOOLPOST_TOKEN: TOKEN } })
-    expect(run).toMatchObject({ code: 2, out: '' })
-    expect(run.err).toContain('clients.ann.token: is the same as the token of the gateway')
   })
 })

@@ -50,37 +50,4 @@ describe('openProject', () => {
     await expect(open({ local: ['dattime'] })).rejects.toThrow(/local\[0\]: must be one of: datetime, search/)
     await expect(open({ local: true })).rejects.toThrow(/local: must be array or false, got boolean/)
   })
-
-  it('reads what the voice gateway needs: files from its own folder, the broker from the environment', async () => {
-    vi.stubEnv('HOME_BROKER', 'mqtt://home.example:1883')
-    const { config } = await open({
-      voice: {
-        transcriber: 'whisper.cpp',
-        whisper: { model: 'models/base.bin' },
-        piperModel: './voice.onnx',
-        mqtt: { url: '${HOME_BROKER}', password: '${HOME_PASSWORD:-secret}' },
-      },
-    })
-    expect(config.voice).toEqual({
-      transcriber: 'whisper.cpp',
-      whisper: { model: join(folder, 'models', 'base.bin') },
-      piperModel: join(folder, 'voice.onnx'),
-      mqtt: { url: 'mqtt://home.example:1883', password: 'secret' },
-    })
-  })
-
-  const mistakes: [object, RegExp][] = [
-    [{ voice: { speaker: 'cow' } }, /voice\.speaker: must be one of: auto, piper/],
-    [
-      { voice: { mqtt: { url: '${NOT_SET_AT_ALL}' } } },
-      /voice\.mqtt\.url: the environment variable NOT_SET_AT_ALL/,
-    ],
-    [{ voice: { whisper: {} } }, /voice\.whisper: missing 'voice\.whisper\.model'/],
-    [{ voice: { transcriber: 'whisper.cpp' } }, /voice\.whisper: whisper\.cpp needs a model file/],
-    [{ voice: { speaker: 'piper' } }, /voice\.piperModel: piper needs a voice file/],
-    [{ voice: { colour: 'red' } }, /expected one of transcriber/],
-  ]
-  it.each(mistakes)('refuses %j and names the place', async (config, problem) => {
-    await expect(open(config)).rejects.toThrow(problem)
-  })
 })

@@ -205,17 +205,6 @@ describe('the file of another program is taken as it is', () => {
     expect(Object.keys(found.brokenServers)).toEqual(_program === 'Zed' ? ['postgres'] : [])
   })
 
-  it.each(FILES)('also if it is included: %s', async (program, file, servers) => {
-    const folder = configFolder({
-      'toolpost.json': { include: ['other/file.json'] },
-      'other/file.json': file,
-      '.env': 'FROM_FILE=yes',
-    })
-    const found = await configOf(folder, ENVIRONMENT)
-    expect(found.servers).toEqual(servers(folder))
-    expect(found.notices.length, program).toBeLessThanOrEqual(1)
-  })
-
   it('also the servers that Claude Code keeps for this folder, and no other', async () => {
     const folder = configFolder({})
     const claude = {
@@ -240,18 +229,6 @@ describe('the type of a server', () => {
     return configOf(folder)
   }
 
-  it.each([
-    ['stdio', 'stdio'],
-    ['local', 'stdio'],
-    ['http', 'http'],
-    ['streamableHttp', 'http'],
-    ['Streamable HTTP', 'http'],
-    ['sse', 'sse'],
-  ])('%s is %s, as type, transport and transportType', async (written, type) => {
-    for (const key of ['type', 'transport', 'transportType'])
-      expect((await typed(key, written)).servers.a).toMatchObject({ type })
-  })
-
   it.each(['websocket', 'constructor', '__proto__', '', 5, ['stdio']])(
     '[F59] that is unknown (%j) is refused for that server alone, with those that are expected',
     async type => {
@@ -265,20 +242,6 @@ describe('the type of a server', () => {
 })
 
 describe('keys that are misspelt', () => {
-  it.each([
-    [{ mcpServer: {} }, "mcpServer (did you mean 'mcpServers'?)"],
-    [{ polcy: [] }, "polcy (did you mean 'policy'?)"],
-    [{ mcp_servers: {} }, "mcp_servers (did you mean 'mcpServers'?)"],
-    [
-      { mcpServers: { a: { command: 'x', timeuotMs: 5 } } },
-      "mcpServers.a.timeuotMs (did you mean 'timeoutMs'?)",
-    ],
-    [{ mcpServers: { a: { command: 'x', exlude: ['x'] } } }, "mcpServers.a.exlude (did you mean 'exclude'?)"],
-  ])('are named with what was meant, perhaps: %j', async (config, named) => {
-    const { notices } = await configOf(configFolder({ 'toolpost.json': config }))
-    expect(notices).toEqual([`⚠️ toolpost.json: ignoring unknown key ${named}`])
-  })
-
   it.each(['policy', 'clients', 'limits', 'gateway', 'approvals'])(
     '[F59] stop everything inside %s',
     async key => {
@@ -292,13 +255,6 @@ describe('keys that are misspelt', () => {
       )
     },
   )
-
-  it('are all in one line, the likely mistakes first, however many there are', async () => {
-    const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`editor.x${n}`, n]))
-    const { notices } = await configOf(configFolder({ 'toolpost.json': { ...many, polcy: [] } }))
-    expect(notices).toHaveLength(1)
-    expect(notices[0]).toMatch(/keys polcy \(did you mean 'policy'\?\), editor\.x0, .* and 31 more$/)
-  })
 })
 
 describe('${input:…} of VS Code', () => {

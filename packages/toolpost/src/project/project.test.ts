@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { gatedServer } from '../../test/gated-server.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import type { CommandContext } from '../cli/context.ts'
-import { examine } from '../cli/doctor.ts'
 import { localSource } from '../cli/source.ts'
 import { say } from '../cli/terminal.ts'
 import { listTools } from '../cli/tools.ts'
@@ -124,15 +122,6 @@ describe('the servers of a project', () => {
     expect(written('err')).toBe(`❌ Server 'broken' cannot be started: ${problem}\n`)
   })
 
-  it('that are ready later have their tools under their own names, also if one was waited for in vain', async () => {
-    const { project } = open({ mcpServers: { slow: gatedServer('slow') } })
-    await project.waitForTool('label', 1)
-    expect(await project.executor.run({ name: 'label' })).toMatchObject({ code: 'timeout' })
-    await project.ready()
-    expect(await project.executor.run({ name: 'label' })).toMatchObject({ success: true, result: 'slow' })
-    expect(project.tools.getTools().map(({ name }) => name)).not.toContain('slow__label')
-  })
-
   it('that are still starting when a call runs out of time are named, not denied', async () => {
     const { project } = open({ mcpServers: { slow: NEVER_READY } })
     await project.waitForTool('wanted', 300)
@@ -212,23 +201,6 @@ describe('an example home that is broken', () => {
     )
   })
 
-  it('is a failed verdict of the doctor', async () => {
-    const { context, written } = broken()
-    expect(await examine(context)).toBe(1)
-    const out = written('out')
-    expect(out).toMatch(/^✔ configuration: /m)
-    expect(out).toMatch(/^✘ example home: it printed 'no such broker' instead of its address$/m)
-  })
-
-  it('is on its way as soon as it is asked for, like any other server', async () => {
-    const { project } = broken()
-    expect(project.status().servers).toEqual([])
-    const ready = project.ready()
-    expect(project.status().servers).toMatchObject([{ name: 'zwave', state: 'starting' }])
-    await ready
-    expect(project.status().servers).toEqual([])
-  })
-
   it('is given up without a word when the project is closed', async () => {
     const { project, written } = broken()
     const ready = project.ready()
@@ -267,11 +239,5 @@ describe('the voice gateway of a project', () => {
     await project.close({ drainMs: 5 })
     expect(close).toHaveBeenCalledWith({ drainMs: 5 })
     expect(project.voice()).toBeUndefined()
-  })
-
-  it('that fails to start is missing, and says why', async () => {
-    const { project } = open({ model: 'offline' }, { voice: () => Promise.reject(new Error('no ears')) })
-    await project.start()
-    expect(project.status().voice).toEqual([{ name: 'voice', state: 'missing', text: 'no ears' }])
   })
 })

@@ -1,4 +1,3 @@
-import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { configFolder, configOf } from '../../test/config-folder.ts'
@@ -82,42 +81,6 @@ describe('included files', () => {
     ],
   ])('[F59] that include themselves are refused, with the chain', async (files, problem) => {
     await expect(configOf(configFolder(files))).rejects.toThrow(problem)
-  })
-
-  it('[F59] that include themselves through a link are refused too', async () => {
-    const folder = configFolder({ 'toolpost.json': { include: ['link.json'] } })
-    symlinkSync(join(folder, 'toolpost.json'), join(folder, 'link.json'))
-    await expect(configOf(folder)).rejects.toThrow('includes itself: toolpost.json → link.json')
-  })
-
-  it('may be included twice on different ways', async () => {
-    const folder = configFolder({
-      'toolpost.json': { include: ['a.json', 'b.json'] },
-      'a.json': { include: ['c.json'] },
-      'b.json': { include: ['c.json'] },
-      'c.json': server('c'),
-    })
-    const { servers, notices } = await configOf(folder)
-    expect([Object.keys(servers), notices]).toEqual([['c'], []])
-  })
-
-  it('that are not JSON are named with line and column', async () => {
-    const folder = configFolder({
-      'toolpost.json': { include: ['a.json'] },
-      'a.json': '{\n  "mcpServers": {,',
-    })
-    await expect(configOf(folder)).rejects.toThrow('a.json:2:18: is not JSON')
-  })
-
-  it('may be long, and still say where a mistake stands', async () => {
-    const history = Array.from({ length: 20_000 }, (_, n) => ({ said: `word ${n}`, more: { n } }))
-    const folder = configFolder({
-      'toolpost.json': { include: ['long.json'] },
-      'long.json': { history, mcpServers: { good: { command: 'x' }, bad: { command: 'x', args: 5 } } },
-    })
-    const { servers, brokenServers } = await configOf(folder)
-    expect(Object.keys(servers)).toEqual(['good', 'bad'])
-    expect(brokenServers.bad).toMatch(/^long\.json:\d+:\d+, mcpServers\.bad: 'args' must be array/)
   })
 
   it('cost only the server whose entry has a mistake', async () => {

@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { configFolder, writeFiles } from '../../test/config-folder.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
@@ -44,33 +43,6 @@ describe('reload', () => {
     await expect.poll(() => pids.slice(1).filter(isRunning), PATIENCE).toEqual([])
   })
 
-  it('is whole even if nobody can be told, or nobody listens', async () => {
-    const broken = () => {
-      throw new Error('EPIPE')
-    }
-    for (const say of [broken, undefined]) {
-      const folder = configFolder({ 'toolpost.json': { tools: [greeting('hi')] } })
-      const project = await openProject({ file: join(folder, 'toolpost.json'), say })
-      onTestFinished(() => project.close())
-      writeFiles(folder, { 'toolpost.json': { tools: [greeting('hello')], policy: [] } })
-      await project.reload()
-      expect(await project.executor.execute('greet')).toBe('hello')
-    }
-  })
-
-  it('begins with servers if there were none, and ends with none', async () => {
-    const { project, rewrite } = await open({})
-    expect(await project.ready()).toEqual([])
-    rewrite({ mcpServers: { a: gatedServer('a') } })
-    await project.reload()
-    const [{ pid = 0 } = {}] = await project.ready()
-    expect(await project.executor.execute('label')).toBe('a')
-    rewrite({})
-    await project.reload()
-    expect(project.status().servers).toEqual([])
-    await expect.poll(() => isRunning(pid), PATIENCE).toBe(false)
-  })
-
   it('lets tools, policy, limits and what is remembered follow; the counts of unchanged limits stay', async () => {
     const limits = { tools: { echo: { perMinute: 1 } } }
     const { project, rewrite, write } = await open({ tools: [greeting('hi')], limits })
@@ -88,28 +60,6 @@ describe('reload', () => {
     expect(await project.executor.run({ name: 'datetime' })).toMatchObject({ success: true })
     expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
     expect(project.tools.findTool('greet')).toBeUndefined()
-  })
-
-  it('chooses the model anew only if that changed', async () => {
-    const { project, rewrite } = await open({ model: 'offline' })
-    const chosen = vi.fn()
-    project.on('model', chosen)
-    await project.model()
-    rewrite({ model: 'offline', tools: [greeting('hi')] })
-    await project.reload()
-    expect(chosen).toHaveBeenCalledTimes(1)
-    rewrite({ model: 'offline', fastPath: true })
-    await project.reload()
-    await expect.poll(() => chosen.mock.calls.length, PATIENCE).toBe(2)
-  })
-
-  it('says nothing of a file that was written again and says the same, if nobody asked', async () => {
-    const { project, rewrite, said } = await open({ model: 'offline' })
-    rewrite({ model: 'offline', $schema: undefined })
-    await project.reload({ quietly: true })
-    expect(said).toEqual([])
-    await project.reload()
-    expect(said).toEqual(['Configuration reloaded'])
   })
 
   it('says what takes effect only after a restart', async () => {
@@ -164,15 +114,6 @@ describe('reload', () => {
     stop()
     await project.reload()
     expect(await project.executor.run({ name: 'greet' })).toMatchObject({ success: true })
-  })
-
-  it('is done once at a time, however often it is asked for', async () => {
-    const { project, rewrite } = await open({ mcpServers: { a: gatedServer('0') } })
-    await project.ready()
-    rewrite({ mcpServers: { a: gatedServer('1') } })
-    const all = await Promise.all(Array.from({ length: 10 }, () => project.reload()))
-    expect(all.filter(({ changed }) => changed.length > 0)).toHaveLength(1)
-    expect(await project.executor.execute('label')).toBe('1')
   })
 })
 
@@ -247,42 +188,6 @@ describe('POST /api/reload', () => {
     rewrite({ clients: { you: { token: 'another-token-0123456789' } } })
     expect((await post(gateway, OWN)).status).toBe(200)
     expect((await post(gateway, clients.me.token)).status).toBe(401)
-  })
-})
-
-describe('history', () => {
-  it('goes to another file after the configuration names one', async () => {
-    const { project, rewrite } = await open({ history: { file: 'one.db' } })
-    await project.keepHistory()
-    await project.executor.execute('echo', { n: 1 })
-    rewrite({ history: { file: 'two.db' } })
-    await project.reload()
-    await project.executor.execute('echo', { n: 2 })
-    await expect
-      .poll(async () => (await project.history()?.list())?.calls.map(({ args }) => args), PATIENCE)
-      .toEqual([{ n: 2 }])
-  })
-})
-
-describe('inputs', () => {
-  it('are asked for once, before the servers start, and not at all if no server is needed', async () => {
-    const folder = configFolder({
-      'toolpost.json': {
-        inputs: [{ id: 'who', type: 'promptString' }, { id: 'what', type: 'promptString' }, { id: 'unused' }],
-        servers: { s: { ...gatedServer('${input:who} ${input:what}') } },
-      },
-    })
-    const askInput = vi.fn(async ({ id }: { id: string }) => `my ${id}`)
-    const file = join(folder, 'toolpost.json')
-    const project = await openProject({ file, logger: () => silentLogger, say: () => {}, askInput })
-    onTestFinished(() => project.close())
-    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
-    expect(askInput).not.toHaveBeenCalled()
-    await project.ready()
-    expect(await project.executor.execute('label')).toBe('my who my what')
-    writeFileSync(file, `${JSON.stringify({ servers: {} })}`)
-    await project.reload()
-    expect(askInput.mock.calls.map(([{ id }]) => id)).toEqual(['who', 'what'])
   })
 })
 

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { configFolder, writeFiles } from '../../../test/config-folder.ts'
 import { MemoryDatabase } from '../../../test/memory-durable.ts'
 import { silentLogger } from '../../logging/logger.ts'
-import { defineTool } from '../../tools/tool.ts'
 import { openProject } from '../open-project.ts'
 import type { DurableWishes } from './project-durable.ts'
 
@@ -58,19 +57,6 @@ describe('tools of elsewhere', () => {
     expect(runsOf(database)).toHaveLength(1)
   })
 
-  it('are one tool if name and definition are the same, else <pool>__<tool>', async () => {
-    const database = new MemoryDatabase()
-    const here = await process(database, { durable: true, tools: [mock('a', 'here'), mock('b', 'here')] })
-    const there = [mock('a', 'there'), { ...mock('b', 'there'), description: 'Gives another b' }]
-    await process(database, { durable: { pool: 'home' }, tools: there })
-    await expect.poll(() => here.project.tools.findTool('home__b'), PATIENCE).toBeDefined()
-    expect(here.project.tools.findTool('home__a')).toBeUndefined()
-    expect(await here.run({ name: 'a' })).toMatchObject({ result: 'here' })
-    expect(await here.run({ name: 'b' })).toMatchObject({ result: 'here' })
-    expect(await here.run({ name: 'home__b' })).toMatchObject({ result: 'there' })
-    expect(runsOf(database).map(({ tool, pool }) => [tool, pool])).toEqual([['b', 'home']])
-  })
-
   it('are unavailable, and say since when, once their last worker is gone, and there again when it is back', async () => {
     const database = new MemoryDatabase()
     const worker = await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
@@ -85,30 +71,6 @@ describe('tools of elsewhere', () => {
       })
     await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
     await expect.poll(() => run({ name: 'lamp' }), PATIENCE).toMatchObject({ result: 'on' })
-  })
-
-  it('fail as they failed there, and are published no further', async () => {
-    const database = new MemoryDatabase()
-    const worker = await process(database, { durable: { pool: 'home' } })
-    const fails = () => {
-      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-    }
-    worker.project.tools.addCustomTool(
-      defineTool({ name: 'broken', description: 'Fails', schema: { type: 'object' }, handler: fails }),
-    )
-    // With a server there is a breaker.
-    const { project, run } = await process(database, {
-      durable: true,
-      mcpServers: { x: { command: 'none' } },
-    })
-    await expect.poll(() => project.tools.findTool('broken'), PATIENCE).toBeDefined()
-    for (let time = 0; time < 12; time++)
-      expect(await run({ name: 'broken' })).toMatchObject({
-        code: 'unavailable',
-        error: 'The broken service is unavailable: connect ECONNREFUSED',
-      })
-    const published = [...database.processes].map(({ tools }) => tools.some(({ name }) => name === 'broken'))
-    expect(published).toEqual([true, false])
   })
 })
 
@@ -209,16 +171,6 @@ describe('a run that a person must approve', () => {
     gateway.project.approvals.decide(gateway.project.approvals.list()[0]?.id ?? '', 'deny', { by: 'me' })
     expect(await accepted.result).toMatchObject({ code: 'denied' })
   })
-
-  it('is refused at once if the policy denies it, and so is what could not run', async () => {
-    const database = new MemoryDatabase()
-    const denies = [{ tools: ['pay'], then: 'deny', because: 'never' }]
-    const { project } = await process(database, { durable: true, policy: denies, tools: [mock('pay', 1)] })
-    const runs = project.durable()
-    expect(await runs?.accept({ name: 'pay' }, {})).toMatchObject({ refused: { code: 'denied' } })
-    expect(await runs?.accept({ name: 'no' }, {})).toMatchObject({ refused: { code: 'unknown_tool' } })
-    expect(runsOf(database)).toEqual([])
-  })
 })
 
 describe('the engine of a project', () => {
@@ -260,25 +212,5 @@ describe('the engine of a project', () => {
     expect(project.status().durable).toBeUndefined()
     expect(project.durable()).toBeUndefined()
     expect(states.at(-1)).toBeUndefined()
-  })
-
-  it('that cannot be made is told of, and direct calls go on', async () => {
-    const folder = configFolder({ 'toolpost.json': { durable: true, tools: [mock('look', 'seen')] } })
-    const said: string[] = []
-    const project = await openProject({
-      file: join(folder, 'toolpost.json'),
-      logger: () => silentLogger,
-      say: text => said.push(text),
-      durable: {
-        create: () => {
-          throw new Error('no disk')
-        },
-      },
-    })
-    onTestFinished(() => project.close())
-    await project.startDurable()
-    expect(project.status().durable).toEqual({ state: 'failed', text: 'no disk' })
-    expect(said).toEqual(['⚠️ Durable calls are off: no disk'])
-    expect(await project.executor.run({ name: 'look' })).toMatchObject({ result: 'seen' })
   })
 })
