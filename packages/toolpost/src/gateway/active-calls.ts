@@ -6,18 +6,14 @@ import { ABORT_GRACE_MS } from './limits.ts'
 export class ActiveCalls {
   readonly #running = new Set<{ caller: AbortController }>()
   readonly #waiting = new Set<() => void>()
-  #isDraining = false
+  isDraining = false
 
-  get isDraining(): boolean {
-    return this.#isDraining
-  }
-
-  /** Runs `work`; its signal aborts with its caller, or when the gateway gives up waiting. */
-  async run<T>(caller: AbortController, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Runs `work`; `caller` is aborted when the gateway gives up waiting. */
+  async run<T>(caller: AbortController, work: () => Promise<T>): Promise<T> {
     const entry = { caller }
     this.#running.add(entry)
     try {
-      return await work(caller.signal)
+      return await work()
     } finally {
       this.#running.delete(entry)
       if (this.#running.size === 0) for (const tell of this.#waiting) tell()
@@ -29,7 +25,7 @@ export class ActiveCalls {
    * that ignores that is not waited for.
    */
   async drain(limitMs: number, clock: Clock = systemClock): Promise<void> {
-    this.#isDraining = true
+    this.isDraining = true
     if (this.#running.size === 0) return
     await new Promise<void>(resolve => {
       let timer = clock.setTimer(() => {

@@ -144,6 +144,8 @@ export interface ChatEnd {
   durationMs?: number
   /** In tokens, if the model reports it. */
   usage?: { input?: number | undefined; output?: number | undefined } | undefined
+  /** Every time a model was asked, with its tokens if it reports them. */
+  model_calls?: readonly { duration_ms: number; input?: number | undefined; output?: number | undefined }[]
   /** What went wrong, if anything did. */
   error?: string
 }

@@ -1,11 +1,10 @@
 import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, it } from 'vitest'
-import { ADDRESS, dataOf, echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { ADDRESS, dataOf, echoTool, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
-import { GREETING_BYTES } from './limits.ts'
 import { createHttpServer } from './serve-gateway.ts'
 
 const TOOLS = [
@@ -131,21 +130,6 @@ describe('clients of the events', () => {
     for (let n = 0; n < 10; n++) await gateway.fetch(new Request(`${ADDRESS}/api/events`, { method: 'HEAD' }))
     expect(await clients(gateway)).toBe('0')
   })
-
-  it.each(['garbage', `${'9'.repeat(5_000)}-1`])(
-    'whose Last-Event-ID makes no sense are told a bounded part of the past: %s',
-    async id => {
-      await using gateway = testGateway()
-      const text = 'x'.repeat(30_000)
-      for (let n = 0; n < 40; n++) await gateway.executor.run({ name: 'echo', args: { n, text } })
-      const response = await gateway.get('/api/events', { 'last-event-id': id })
-      await gateway.close()
-      const whole = await response.clone().text()
-      expect(whole.length).toBeLessThan(1.5 * GREETING_BYTES)
-      const events = await eventReader(response).all()
-      expect(events.at(-1)?.data.args.n).toBe(39)
-    },
-  )
 })
 
 describe('names that nobody has', () => {

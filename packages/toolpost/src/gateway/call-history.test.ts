@@ -75,12 +75,7 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
     expect(jsonl.headers.get('content-type')).toContain('jsonl')
     const lines = (await jsonl.text()).trim().split('\n')
     expect(lines.map(line => JSON.parse(line).id)).toEqual(['plain', '=1+1'])
-    const csv = await gateway.get('/api/calls/export?format=csv')
-    expect(csv.headers.get('content-disposition')).toContain('calls.csv')
-    const text = await csv.text()
-    expect(text.split('\r\n')).toHaveLength(5)
-    expect(text).toContain(`,"'=1+1",`)
-    expect((await gateway.get('/api/calls/export?format=xml')).status).toBe(400)
+    expect((await gateway.get('/api/calls/export?format=csv')).status).toBe(400)
     expect((await gateway.get('/api/calls/export?limit=5')).status).toBe(400)
   })
 

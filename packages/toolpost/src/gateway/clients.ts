@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import type { RunOptions } from '../executor/options.ts'
 import { removeFromLogs } from '../logging/redact.ts'
+import { safeValue } from '../logging/safe-value.ts'
 import type { Access } from '../mcp/catalog.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
-import { failure, type GatewayEnv, headerOf, NO_TOKEN } from './http.ts'
-import { isSubject, type OAuthClients } from './oauth/oauth-clients.ts'
+import type { Approval, BreakerStatus, ServerStatus } from './api-types.ts'
+import { failure, type GatewayEnv, headerOf } from './http.ts'
+import { isSubject, type OAuthClients } from './oauth.ts'
 
 /**
  * Someone with a token, and what they may use: patterns with `*` and `?`. All tools if `tools` is left out. Resources
@@ -28,18 +30,19 @@ export interface ClientOptions {
 export type ClientList = Readonly<Record<string, ClientOptions>>
 
 /** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
-const DEFAULT_CLIENT = 'default'
+const OWNER = 'default'
 
 interface ClientParts {
-  name?: string
+  name: string
   /** Identifies the owner of sessions; the name if left out. */
   key?: string
-  caller?: string
+  /** The name if left out. */
+  caller?: string | undefined
   /** What it may use; everything if left out. */
   may?: Omit<ClientOptions, 'token'> | undefined
 }
 
-/** Who makes a request, and what they may see and use. */
+/** Who makes a request, and what they may see and use: their own calls and, of the servers, what concerns their tools. */
 export class Client {
   readonly name: string
   /** Its key for `Clients.named`; for an OAuth subject it includes the scopes of the token. */
@@ -49,17 +52,18 @@ export class Client {
   readonly #may: Omit<ClientOptions, 'token'>
   readonly #manager: ToolManager
 
-  constructor(tools: ToolManager, { name = DEFAULT_CLIENT, key = name, caller, may = {} }: ClientParts = {}) {
+  constructor(tools: ToolManager, parts: ClientParts) {
+    const { name, key = name, may = {} } = parts
     this.name = name
     this.key = key
-    this.caller = caller
+    this.caller = 'caller' in parts ? parts.caller : name
     this.#may = may
     this.#manager = tools
   }
 
-  /** Whether it is a configured client. Others see everything, as the owner does. */
+  /** Whether it is anybody else than the owner, who sees everything. */
   get isNamed(): boolean {
-    return this.name !== DEFAULT_CLIENT
+    return this.name !== OWNER
   }
 
   /** Whether it may decide about calls that wait for approval. */
@@ -110,6 +114,36 @@ export class Client {
     const server = this.#manager.originOf(tool)?.server
     return patterns.some(pattern => fitsTool(pattern, tool, server))
   }
+
+  /** Whether it may see a call or run, or a question from one. */
+  sees({ caller }: { caller?: string | undefined }): boolean {
+    return !this.isNamed || caller === this.name
+  }
+
+  /** The errors and output of servers are for the owner only. */
+  seenServers(servers: readonly ServerStatus[]): readonly ServerStatus[] {
+    if (!this.isNamed) return servers
+    const usable = new Set(this.tools().map(({ name }) => name))
+    return servers.map(({ breaker, target: _, hint: __, ...server }) => ({
+      ...server,
+      tools: server.tools.filter(name => usable.has(name)),
+      error: server.error === undefined ? undefined : 'unavailable',
+      stderr: '',
+      ...(breaker && { breaker: withoutError(breaker) }),
+    }))
+  }
+
+  /** If it may not decide, its own waiting calls only; if it may, those for tools it may use. */
+  seenApprovals(approvals: readonly Approval[]): readonly Approval[] {
+    if (!this.isNamed) return approvals
+    return approvals
+      .filter(approval => (this.approves ? this.findTool(approval.tool) : this.sees(approval)))
+      .map(approval => ({ ...approval, args: safeValue(approval.args) }))
+  }
+}
+
+function withoutError({ error: _, ...breaker }: BreakerStatus): BreakerStatus {
+  return breaker
 }
 
 /** Whether a URI climbs with `..`, however encoded: it then means something else than the pattern sees. */
@@ -136,21 +170,17 @@ export interface ClientsOptions {
 /** Identifies the client of a request by its token. */
 export class Clients {
   readonly #options: ClientsOptions
-  readonly #nobody: Client
-  readonly #owner: Client
   #token: string | false
   #list: ClientList | undefined
+  #owner: Client
   /** By name, and by the digest of the token: comparing digests reveals nothing about a token. */
   #named = new Map<string, Client>()
   #byToken = new Map<string, Client>()
 
   constructor(options: ClientsOptions) {
-    const { token, tools } = options
     this.#options = options
-    this.#nobody = new Client(tools)
-    this.#owner = new Client(tools, { caller: DEFAULT_CLIENT })
-    this.#token = token
-    this.#read()
+    this.#token = options.token
+    this.#owner = this.#read()
   }
 
   /** Replaces the owner's token; the old one is no longer accepted. */
@@ -161,19 +191,16 @@ export class Clients {
 
   /** The names of all clients; metrics count any other callers together. */
   names(): string[] {
-    this.#refresh()
-    return [DEFAULT_CLIENT, ...this.#named.keys()]
+    return [OWNER, ...this.#current().keys()]
   }
 
   /** The client of a request, or the response that refuses it. */
   admit(request: Request, authorization: string | undefined): Client | Response | Promise<Client | Response> {
-    this.#refresh()
-    if (this.#token === false) return this.#default
+    this.#current()
+    if (this.#token === false) return this.#owner
     const token = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
     const client = token === undefined ? undefined : this.#byToken.get(digest(token))
-    if (client) return client
-    const { oauth } = this.#options
-    return oauth.isOn ? oauth.admit(request) : failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
+    return client ?? this.#options.oauth.admit(request)
   }
 
   /** The response to a call that needs a scope the caller lacks. */
@@ -181,39 +208,33 @@ export class Clients {
     return isSubject(client.key) ? this.#options.oauth.refuseCall(request, client, tool) : undefined
   }
 
-  /** What OAuth clients read before they have a token. */
-  metadata(request: Request): Response | undefined {
-    return this.#options.oauth.metadata(request)
-  }
-
   /** The client as configured now; one that was removed may use nothing. */
-  named(name = DEFAULT_CLIENT): Client {
-    this.#refresh()
-    if (name === DEFAULT_CLIENT) return this.#default
+  named(name: string): Client {
+    const named = this.#current()
+    if (name === OWNER) return this.#owner
     if (isSubject(name)) return this.#options.oauth.named(name)
-    return (
-      this.#named.get(name) ?? new Client(this.#options.tools, { name, caller: name, may: { tools: [] } })
-    )
+    return named.get(name) ?? new Client(this.#options.tools, { name, may: { tools: [] } })
   }
 
-  get #default(): Client {
-    return this.#named.size > 0 ? this.#owner : this.#nobody
-  }
-
-  #refresh(): void {
+  #current(): ReadonlyMap<string, Client> {
     if (this.#options.list() !== this.#list) this.#read()
+    return this.#named
   }
 
-  #read(): void {
+  #read(): Client {
     const { list, tools } = this.#options
     this.#list = list()
     const entries = Object.entries(this.#list ?? {})
-    this.#named = new Map(
-      entries.map(([name, { token: _, ...may }]) => [name, new Client(tools, { name, caller: name, may })]),
-    )
-    this.#byToken = new Map(entries.map(([name, { token }]) => [digest(token), this.named(name)]))
-    if (this.#token !== false) this.#byToken.set(digest(this.#token), this.#default)
+    this.#owner = new Client(tools, { name: OWNER, ...(entries.length === 0 && { caller: undefined }) })
+    this.#named = new Map()
+    this.#byToken = new Map(this.#token === false ? [] : [[digest(this.#token), this.#owner]])
+    for (const [name, { token, ...may }] of entries) {
+      const client = new Client(tools, { name, may })
+      this.#named.set(name, client)
+      this.#byToken.set(digest(token), client)
+    }
     removeFromLogs([...entries.map(([, { token }]) => token), ...(this.#token ? [this.#token] : [])])
+    return this.#owner
   }
 }
 
@@ -240,22 +261,19 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
  */
 export function createGuard({ hosts = [], clients, isOpen }: GuardOptions): MiddlewareHandler<GatewayEnv> {
   const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
-  const accepted = new Set<string>()
-  const isKnown = (host: string) => {
-    if (accepted.has(host)) return true
-    const isOurs = known.has(hostnameOf(host) ?? '')
-    if (isOurs && accepted.size < 100) accepted.add(host)
-    return isOurs
-  }
+  const isKnown = (host: string) => known.has(host.replace(/:\d+$/, '')) || known.has(hostnameOf(host) ?? '')
   return async (c, next) => {
     const { req } = c
     const host = headerOf(c, 'host') ?? new URL(req.url).host
     const origin = headerOf(c, 'origin')
+    const site = headerOf(c, 'sec-fetch-site') ?? 'none'
     const open = isOpen(req.method, req.path)
     if (!isKnown(host)) return failure(403, 'Host not allowed')
     if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
       return failure(403, 'Origin not allowed')
-    if (!isOwnSite(headerOf(c, 'sec-fetch-site'), open && headerOf(c, 'sec-fetch-mode') === 'navigate'))
+    // For requests without an Origin, such as images. Any page may link to ours.
+    const isLink = open && headerOf(c, 'sec-fetch-mode') === 'navigate'
+    if (site !== 'same-origin' && site !== 'none' && !isLink)
       return failure(403, 'Cross-site requests are not allowed')
     if (open) return next()
     const found = clients.admit(req.raw, headerOf(c, 'authorization'))
@@ -271,12 +289,8 @@ export function hostOf({ headers, url }: Request): string {
   return headers.get('host') ?? new URL(url).host
 }
 
+/** Without its port; an IPv6 address may come without brackets. */
 function hostnameOf(host: string): string | undefined {
   const address = host.includes(':') && !host.includes(']') && host.split(':').length > 2 ? `[${host}]` : host
   return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : undefined
-}
-
-/** For requests without an Origin, such as images. Any page may link to ours. */
-function isOwnSite(site: string | undefined, isNavigation: boolean): boolean {
-  return site === undefined || site === 'same-origin' || site === 'none' || isNavigation
 }

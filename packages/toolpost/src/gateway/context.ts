@@ -14,13 +14,14 @@ import type { DurableChange, DurableStatus } from '../project/durable.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { ActiveCalls } from './active-calls.ts'
-import type { GatewayEvents, ModelInfo } from './api-types.ts'
+import type { ModelInfo } from './api-types.ts'
 import type { ChatArchive } from './chat/chat-archive.ts'
 import type { ClientList, Clients } from './clients.ts'
 import type { EventHub } from './events.ts'
 import type { GatewayOptions } from './gateway.ts'
 import type { Streams } from './http.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
+import type { OAuthClients } from './oauth.ts'
 import type { Questions } from './questions.ts'
 import type { RecentCalls } from './recent-calls.ts'
 
@@ -92,12 +93,13 @@ export interface GatewayContext {
   executor: ToolExecutor
   source: GatewaySource
   clients: Clients
+  oauth: OAuthClients
   /** The system prompt of every conversation. */
   instructions: string
   calls: ActiveCalls
   recent: RecentCalls
   archive: ChatArchive
-  events: EventHub<GatewayEvents>
+  events: EventHub
   streams: Streams
   /** Questions from tools to their callers over HTTP. */
   questions: Questions

@@ -3,9 +3,6 @@ import { dataOf, echoTool, eventReader, type TestGateway, testGateway } from '..
 import { startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
-import { fakeClock } from '../testing/index.ts'
-import { EventHub } from './events.ts'
-import { EVENT_FLUSH_MS, HEARTBEAT_MS } from './limits.ts'
 
 const watch = async (gateway: TestGateway, headers: Record<string, string> = {}) =>
   eventReader(await gateway.get('/api/events', headers))
@@ -116,51 +113,5 @@ describe('200 clients at once', () => {
     const received = await Promise.all(fast)
     expect(new Set(received).size).toBe(1)
     expect(received[0]).toBeGreaterThan(20 * 3 * text.length)
-  })
-})
-
-describe('the hub', () => {
-  it('writes a line now and then, so that nobody takes it for dead', async () => {
-    const clock = fakeClock()
-    const hub = new EventHub({ clock })
-    const reader = hub.watch().getReader()
-    const read = async () => new TextDecoder().decode((await reader.read()).value)
-    expect(await read()).toBe(': connected\n\n')
-    await clock.advance(HEARTBEAT_MS)
-    expect(await read()).toBe(': still here\n\n')
-    await reader.cancel()
-    expect(clock.pending).toBe(0)
-  })
-
-  it('sends events of one moment in one piece', async () => {
-    const clock = fakeClock()
-    const hub = new EventHub({ clock })
-    const reader = hub.watch().getReader()
-    await reader.read()
-    for (let n = 0; n < 100; n++) hub.publish('call', { n })
-    await clock.advance(100)
-    const { value } = await reader.read()
-    expect(new TextDecoder().decode(value).match(/^event: call$/gm)).toHaveLength(100)
-  })
-
-  it('begins with a newcomer after what was published before it came', async () => {
-    const clock = fakeClock()
-    const hub = new EventHub({ clock })
-    const readers = [hub.watch().getReader()]
-    hub.publish('call', { n: 1 })
-    readers.push(hub.watch().getReader())
-    hub.publish('call', { n: 2 })
-    await clock.advance(EVENT_FLUSH_MS)
-    const told = await Promise.all(
-      readers.map(async reader => {
-        await reader.read()
-        hub.close()
-        let text = ''
-        for (let piece = await reader.read(); !piece.done; piece = await reader.read())
-          text += new TextDecoder().decode(piece.value)
-        return text.match(/(?<="n":)\d/g)
-      }),
-    )
-    expect(told).toEqual([['1', '2'], ['2']])
   })
 })

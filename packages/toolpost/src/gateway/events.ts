@@ -3,63 +3,39 @@ import type { CallEvent } from '../executor/observers.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { coalesced } from '../runtime/coalesced.ts'
-import { quietly } from '../runtime/quietly.ts'
 import type { Progress } from '../tools/tool.ts'
+import type { GatewayEvents } from './api-types.ts'
+import type { Client } from './clients.ts'
 import type { GatewayContext } from './context.ts'
-import { eventText } from './http.ts'
+import { type App, busy, EVENT_STREAM_HEADERS, EventStream, eventText, headerOf } from './http.ts'
 import {
   EVENT_FLUSH_MS,
-  HEARTBEAT_MS,
+  GREETING_CALLS,
   MAX_PENDING_EVENTS,
   MAX_PROGRESS_MESSAGE,
-  MAX_WAITING_BYTES,
   PROGRESS_TOLD_MS,
 } from './limits.ts'
 import { shortRun } from './recent-calls.ts'
 
-interface Event {
-  type: string
-  data: unknown
-  id?: string
-}
-
-/** What a client may see of an event; `undefined` if it may not see it. */
-type View = (type: string, data: unknown) => unknown
+type Event = { [Type in keyof GatewayEvents]: { type: Type; data: GatewayEvents[Type] } }[keyof GatewayEvents]
 
 interface Subscriber {
-  controller: ReadableStreamDefaultController<Uint8Array>
-  cut(): void
-  view: View | undefined
+  stream: EventStream
+  /** With the rights of now. */
+  client(): Client
 }
 
-export interface WatchOptions {
-  /** The current state, sent first. */
-  greeting?: readonly Event[] | undefined
-  /** Breaks the connection of a client that does not read; without it, its stream fails. */
-  cut?: (() => void) | undefined
-  /** Everything is visible if left out. */
-  view?: View | undefined
-  /** Called when the stream has ended. */
-  onEnd?: (() => void) | undefined
-}
-
-/**
- * Sends events to all subscribers. Those of one moment are encoded once and sent together. A client that reads too slowly
- * is cut off; one that reconnects is told the current state and the last calls.
- */
-export class EventHub<Events extends object = Record<string, unknown>> {
+/** Sends events to all subscribers; those of one moment together. */
+export class EventHub {
   /** Part of every event id, since ids from another run of the program mean nothing here. */
   readonly #run = randomUUID().slice(0, 8)
   readonly #clock: Clock
   readonly #subscribers = new Set<Subscriber>()
-  readonly #encoder = new TextEncoder()
-  #pending: Required<Event>[] = []
+  #pending: (Event & { id: string })[] = []
   #number = 0
-  #flushTimer: Timer | undefined
-  #heartbeat: Timer | undefined
-  #isClosed = false
+  #timer: Timer | undefined
 
-  constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
+  constructor(clock: Clock = systemClock) {
     this.#clock = clock
   }
 
@@ -67,150 +43,151 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     return this.#subscribers.size
   }
 
-  publish<Type extends keyof Events & string>(type: Type, data: Events[Type]): void {
+  publish(event: Event): void {
     if (this.#subscribers.size === 0) return
-    this.#pending.push({ type, data, id: `${this.#run}-${++this.#number}` })
-    if (this.#pending.length >= MAX_PENDING_EVENTS) this.#flush()
-    this.#flushTimer ??= this.#timer(EVENT_FLUSH_MS, () => this.#flush())
+    this.#pending.push({ ...event, id: `${this.#run}-${++this.#number}` })
+    if (this.#pending.length >= MAX_PENDING_EVENTS) return this.#flush()
+    if (this.#timer) return
+    this.#timer = this.#clock.setTimer(() => this.#flush(), EVENT_FLUSH_MS)
+    this.#timer.hold(false)
   }
 
-  /** The stream of a client. */
-  watch({ greeting = [], cut, view, onEnd }: WatchOptions = {}): ReadableStream<Uint8Array> {
-    let subscriber: Subscriber | undefined
-    return new ReadableStream<Uint8Array>(
-      {
-        start: controller => {
-          const id = `${this.#run}-${this.#number}`
-          const first = greeting.map(({ type, data }) => eventText(type, data, id)).join('')
-          controller.enqueue(this.#encoder.encode(`: connected\n\n${first}`))
-          if (this.#isClosed) return controller.close()
-          // Pending events go to those already connected.
-          this.#flush()
-          subscriber = {
-            controller,
-            view,
-            cut: cut ?? (() => controller.error(new Error('The client reads too slowly'))),
-          }
-          this.#subscribers.add(subscriber)
-          this.#heartbeat ??= this.#timer(HEARTBEAT_MS, () => this.#beat())
-        },
-        cancel: () => {
-          if (subscriber) this.#remove(subscriber)
-          onEnd?.()
-        },
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
-    )
+  /** Sends the current state, then every event, until the returned function is called. */
+  subscribe(subscriber: Subscriber, state: readonly Event[]): () => void {
+    // Pending events go to those already connected.
+    this.#flush()
+    const id = `${this.#run}-${this.#number}`
+    const client = subscriber.client()
+    const seen = state.map(event => eventFor(client, event)).filter(event => event !== undefined)
+    const first = seen.map(({ type, data }) => eventText(type, data, id)).join('')
+    subscriber.stream.write(`: connected\n\n${first}`)
+    this.#subscribers.add(subscriber)
+    return () => this.#subscribers.delete(subscriber)
   }
 
   /** Sends what is pending and ends all streams. */
   close(): void {
     this.#flush()
-    this.#heartbeat?.cancel()
-    this.#isClosed = true
-    // A stream may already be closed, here and below.
-    for (const { controller } of this.#subscribers) quietly(() => controller.close())
-    this.#subscribers.clear()
-  }
-
-  #timer(ms: number, action: () => void): Timer {
-    const timer = this.#clock.setTimer(action, ms)
-    timer.hold(false)
-    return timer
+    for (const { stream } of [...this.#subscribers]) stream.close()
   }
 
   #flush(): void {
-    this.#flushTimer?.cancel()
-    this.#flushTimer = undefined
-    const events = this.#pending
-    this.#pending = []
+    this.#timer?.cancel()
+    this.#timer = undefined
+    const events = this.#pending.splice(0)
     if (events.length === 0) return
-    const pieces = new Map<View | undefined, Uint8Array>()
-    for (const subscriber of this.#subscribers) {
-      const { view } = subscriber
-      const bytes = pieces.get(view) ?? this.#encoder.encode(textFor(events, view))
-      pieces.set(view, bytes)
-      if (bytes.length > 0) this.#send(bytes, subscriber)
+    const texts = new Map<Client, string>()
+    for (const { stream, client } of [...this.#subscribers]) {
+      const reader = client()
+      const text = texts.get(reader) ?? textFor(reader, events)
+      texts.set(reader, text)
+      if (text !== '') stream.write(text)
     }
-  }
-
-  #beat(): void {
-    const bytes = this.#encoder.encode(': still here\n\n')
-    for (const subscriber of this.#subscribers) this.#send(bytes, subscriber)
-    this.#heartbeat = this.#subscribers.size > 0 ? this.#timer(HEARTBEAT_MS, () => this.#beat()) : undefined
-  }
-
-  #send(bytes: Uint8Array, subscriber: Subscriber): void {
-    const { controller, cut } = subscriber
-    if ((controller.desiredSize ?? 0) > 0) return quietly(() => controller.enqueue(bytes))
-    this.#remove(subscriber)
-    quietly(cut)
-  }
-
-  #remove(subscriber: Subscriber): void {
-    this.#subscribers.delete(subscriber)
-    if (this.#subscribers.size > 0) return
-    this.#heartbeat?.cancel()
-    this.#heartbeat = undefined
   }
 }
 
-function textFor(events: readonly Required<Event>[], view: View = (_, data) => data): string {
-  return events
-    .map(({ type, data, id }) => ({ type, data: view(type, data), id }))
-    .map(({ type, data, id }) => (data === undefined ? '' : eventText(type, data, id)))
-    .join('')
+function textFor(client: Client, events: readonly (Event & { id: string })[]): string {
+  const texts = events.map(event => {
+    const seen = eventFor(client, event)
+    return seen ? eventText(seen.type, seen.data, event.id) : ''
+  })
+  return texts.join('')
+}
+
+/** An event as a client may see it; `undefined` if it may not. */
+function eventFor(client: Client, event: Event): Event | undefined {
+  const { type, data } = event
+  if (type === 'call' || type === 'progress' || type === 'run') return client.sees(data) ? event : undefined
+  if (type === 'servers') return { type, data: { servers: client.seenServers(data.servers) } }
+  if (type === 'approvals') return { type, data: { approvals: client.seenApprovals(data.approvals) } }
+  if (type === 'questions')
+    return { type, data: { questions: data.questions.filter(question => client.sees(question)) } }
+  return event
+}
+
+/** The events of everything that happens. A client that was here before also gets the last calls. */
+export function addEventRoute(app: App, context: GatewayContext): void {
+  const { source, recent, questions, events, clients, streams } = context
+  app.get('/api/events', c => {
+    // Nobody would read or end the stream of a HEAD request.
+    if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
+    if (streams.areFull) return busy('Too many event subscribers')
+    const { key } = c.get('client')
+    const wasHere = headerOf(c, 'last-event-id') !== undefined
+    const state: Event[] = [
+      { type: 'servers', data: { servers: source.status().servers } },
+      { type: 'approvals', data: { approvals: source.approvals?.list() ?? [] } },
+      { type: 'questions', data: { questions: questions.list() } },
+      ...(wasHere ? [{ type: 'tools' as const, data: {} }] : []),
+      ...(wasHere ? recent.list().slice(-GREETING_CALLS) : []).map(data => ({ type: 'call' as const, data })),
+    ]
+    const stops = [streams.add()]
+    const onEnd = () => {
+      for (const stop of stops) stop()
+    }
+    const stream = new EventStream({ onEnd, outgoing: c.env?.outgoing })
+    stops.push(events.subscribe({ stream, client: () => clients.named(key) }, state))
+    return stream.response
+  })
 }
 
 /** Publishes every call, whatever its origin, and changes of tools, servers, approvals, questions, runs and speech. */
 export function publishEvents(context: GatewayContext, clock: Clock | undefined): (() => void)[] {
   const { executor, source, events, questions, recent } = context
-  const progress = progressEvents(context, clock)
-  const servers = coalesced(() => events.publish('servers', { servers: source.status().servers }), clock)
-  const approvals = coalesced(
-    () => events.publish('approvals', { approvals: source.approvals?.list() ?? [] }),
+  const stops: (() => void)[] = []
+  const soon = (event: () => Event) => {
+    const coalescing = coalesced(() => events.publish(event()), clock)
+    stops.push(coalescing.stop)
+    return coalescing.soon
+  }
+  const latest = new Map<string, Progress>()
+  const progress = coalesced(
+    () => {
+      for (const [serial, each] of latest) {
+        const { caller } = recent.noteProgress(serial, each) ?? {}
+        events.publish({
+          type: 'progress',
+          data: { serial, ...each, ...(caller !== undefined && { caller }) },
+        })
+      }
+      latest.clear()
+    },
     clock,
+    PROGRESS_TOLD_MS,
   )
-  const asked = coalesced(() => events.publish('questions', { questions: questions.list() }), clock)
-  const tools = coalesced(() => events.publish('tools', {}), clock)
-  const observer = (event: CallEvent) => {
-    recent.note(event)
-    const record = events.clients > 0 ? recent.get(event.serial) : undefined
-    if (record) events.publish('call', record)
-  }
-  return [
-    executor.observe(observer, { onProgress: progress.note }),
-    executor.tools.onChange(tools.soon),
-    source.on('server', servers.soon),
-    source.on('approval', approvals.soon),
-    questions.onChange(asked.soon),
-    source.onDurable?.(change => {
-      if (change.type === 'run') events.publish('run', shortRun(change.run))
-    }) ?? (() => {}),
-    source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
-    ...[progress, servers, approvals, asked, tools].map(({ stop }) => stop),
-  ]
-}
-
-/** Publishes the latest progress of each call, not too often. */
-function progressEvents({ recent, events }: GatewayContext, clock: Clock | undefined) {
-  const pending = new Map<string, Progress>()
-  const tellAll = () => {
-    for (const [serial, progress] of pending) {
-      const record = recent.noteProgress(serial, progress)
-      const { caller } = record ?? {}
-      if (record) events.publish('progress', { serial, ...progress, ...(caller !== undefined && { caller }) })
-    }
-    pending.clear()
-  }
-  const { soon, stop } = coalesced(tellAll, clock, PROGRESS_TOLD_MS)
-  const note = (serial: string, { progress, total, message }: Progress) => {
-    pending.set(serial, {
-      progress,
+  const onProgress = (serial: string, { progress: done, total, message }: Progress) => {
+    latest.set(serial, {
+      progress: done,
       ...(total !== undefined && { total }),
       ...(typeof message === 'string' && { message: safeText(message, MAX_PROGRESS_MESSAGE) }),
     })
-    soon()
+    progress.soon()
   }
-  return { note, stop }
+  const observer = (event: CallEvent) => {
+    recent.note(event)
+    const record = events.clients > 0 ? recent.get(event.serial) : undefined
+    if (record) events.publish({ type: 'call', data: record })
+    if (event.result) latest.delete(event.serial)
+  }
+  stops.push(
+    progress.stop,
+    executor.observe(observer, { onProgress }),
+    executor.tools.onChange(soon(() => ({ type: 'tools', data: {} }))),
+    source.on(
+      'server',
+      soon(() => ({ type: 'servers', data: { servers: source.status().servers } })),
+    ),
+    source.on(
+      'approval',
+      soon(() => ({ type: 'approvals', data: { approvals: source.approvals?.list() ?? [] } })),
+    ),
+    questions.onChange(soon(() => ({ type: 'questions', data: { questions: questions.list() } }))),
+    source.on('voice', () =>
+      events.publish({ type: 'voice', data: { available: source.voice() !== undefined } }),
+    ),
+    source.onDurable?.(change => {
+      if (change.type === 'run') events.publish({ type: 'run', data: shortRun(change.run) })
+    }) ?? (() => {}),
+  )
+  return stops
 }

@@ -18,15 +18,15 @@ import type { BigResults } from '../tools/results/big-results.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { ChatArchive } from './chat/chat-archive.ts'
+import { checkGatewayClients, checkGatewayOAuth } from './checks.ts'
 import { type ClientList, Clients, createGuard } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { type GatewayContext, type GatewayServers, type GatewaySource, sourceOf } from './context.ts'
-import { EventHub, publishEvents } from './events.ts'
-import { type App, failure, type GatewayEnv, limitBody, Streams } from './http.ts'
+import { addEventRoute, EventHub, publishEvents } from './events.ts'
+import { type App, failure, type GatewayEnv, Streams } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
-import { checkGatewayClients, checkGatewayOAuth } from './listen-address.ts'
-import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
-import { METADATA_PATHS, OAuthClients } from './oauth/oauth-clients.ts'
+import { McpEndpoint } from './mcp-server/http-endpoint.ts'
+import { METADATA_PATHS, OAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
 import { RecentCalls } from './recent-calls.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
@@ -137,15 +137,15 @@ function contextOf(options: GatewayOptions & { token: string | false }): Gateway
   const oauth = new OAuthClients({ tools, config: () => oauthOf(options), logger })
   const clients = new Clients({ tools, token, list, oauth })
   return {
-    ...{ executor, source, clients, instructions, calls, streams, logger },
+    ...{ executor, source, clients, oauth, instructions, calls, streams, logger },
     recent: new RecentCalls({ tools, slowMs, traceUrl: traceId => traceUrlOf(source, traceId) }),
     archive: new ChatArchive({
       folder: () => conversationsFolder(source),
       onProblem: error => logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation'),
     }),
-    events: new EventHub({ clock }),
-    questions: new Questions({ clock }),
-    mcp: createMcpEndpoint({
+    events: new EventHub(clock),
+    questions: new Questions(clock),
+    mcp: new McpEndpoint({
       ...{ executor, calls, clients, source, logger, streams },
       catalog: source.catalog,
       results: source.bigResults,
@@ -177,17 +177,17 @@ function createApp(context: GatewayContext, options: GatewayOptions): App {
   const app: App = new Hono<GatewayEnv>()
   const isOpen = (method: string, path: string) =>
     PAGE_METHODS.includes(method) && (OPEN_PATHS.includes(path) || files.has(path))
-  app.use(createGuard({ hosts: options.hosts, clients, isOpen }), limitBody)
+  app.use(createGuard({ hosts: options.hosts, clients, isOpen }))
   addToolRoutes(app, context)
   addServerRoutes(app, context)
   addCallRoutes(app, context)
+  addEventRoute(app, context)
   addRunRoutes(app, context)
   addApprovalRoutes(app, context)
   addChatRoutes(app, context)
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)
-  for (const path of METADATA_PATHS)
-    app.get(path, c => clients.metadata(c.req.raw) ?? failure(404, 'No OAuth issuer is configured'))
+  for (const path of METADATA_PATHS) app.get(path, c => context.oauth.metadata(c.req.raw))
   app.all('/mcp', c => mcp.handle(c))
   app.notFound(c => {
     const { method, path } = c.req
@@ -207,5 +207,5 @@ function createApp(context: GatewayContext, options: GatewayOptions): App {
 /** Apart from the middleware, which sees every request. */
 function isRouted(app: App, method: string, path: string): boolean {
   const [found] = app.router.match(method === 'HEAD' ? 'GET' : method, path)
-  return found.length > 2
+  return found.length > 1
 }

@@ -414,6 +414,7 @@ describe('the chat', () => {
           iterations: 2,
           model: 'scripted',
           durationMs: expect.any(Number),
+          model_calls: [{ duration_ms: expect.any(Number) }, { duration_ms: expect.any(Number) }],
         },
       ],
     ])

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Context, Hono, MiddlewareHandler, Next } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
+import type { Context, Hono } from 'hono'
 import { textOf } from '../executor/model-text.ts'
 import type { RunOptions } from '../executor/options.ts'
+import { jsonProblem } from '../mcp/json-limit.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { traceContext } from '../telemetry/trace-context.ts'
 import type { Client } from './clients.ts'
-import { MAX_AUDIO_BYTES, MAX_BODY_BYTES, MAX_JSON_VALUES, MAX_STREAMS } from './limits.ts'
+import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_STREAMS, MAX_WAITING_BYTES } from './limits.ts'
 
 /** What the gateway's middleware knows about a request. */
 export interface GatewayEnv {
@@ -42,10 +42,11 @@ export const EVENT_STREAM_HEADERS = {
 } as const
 
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Response {
-  return new Response(jsonText(value), {
-    status,
-    headers: headers ? { ...API_HEADERS, ...headers } : API_HEADERS,
-  })
+  return rawJson(jsonText(value), status, headers)
+}
+
+export function rawJson(text: string, status = 200, headers?: Record<string, string>): Response {
+  return new Response(text, { status, headers: headers ? { ...API_HEADERS, ...headers } : API_HEADERS })
 }
 
 /** Any value as JSON: a program's own tool may return cycles or big integers. */
@@ -62,8 +63,6 @@ export function failure(status: number, error: string, headers?: Record<string, 
   return json({ error }, status, headers)
 }
 
-export const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Bearer <token>'
-
 /** Asks the client to retry soon. */
 export function busy(error: string): Response {
   return failure(503, error, { 'retry-after': '5', connection: 'close' })
@@ -73,45 +72,74 @@ export function shuttingDown(): Response {
   return busy('Toolpost is shutting down')
 }
 
-/** A tool's content, unchanged. Nothing in it may run, whatever type it claims to be. */
-export function bytes(content: Buffer, headers: Record<string, string>): Response {
-  const safe = { 'content-security-policy': "default-src 'none'; sandbox" }
-  return new Response(content as Uint8Array<ArrayBuffer>, {
-    headers: { ...API_HEADERS, ...safe, ...headers },
-  })
-}
-
-export function plainText(text: string): Response {
-  const headers = { ...API_HEADERS, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-  return new Response(text, { headers })
-}
-
-/** Streams texts at the client's pace. Rejects if the first one fails. */
-export async function textStream(
-  texts: AsyncGenerator<string, void>,
+/** Something else than JSON. */
+export function content(
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
   headers: Record<string, string>,
-): Promise<Response> {
-  const encoder = new TextEncoder()
-  let piece = await texts.next()
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (piece.done) return controller.close()
-        controller.enqueue(encoder.encode(piece.value))
-        piece = await texts.next()
-        if (piece.done) controller.close()
-      },
-      cancel: () => void texts.return(),
-    },
-    { highWaterMark: 0 },
-  )
-  return new Response(stream, { headers: { ...API_HEADERS, ...headers } })
+): Response {
+  return new Response(body, { headers: { ...API_HEADERS, ...headers } })
 }
 
 /** One server-sent event. The data is JSON, so it has no line break that could start another event. */
 export function eventText(event: string, data: unknown, id?: string): string {
   const idLine = id === undefined ? '' : `id: ${id}\n`
   return `${idLine}event: ${event}\ndata: ${jsonText(data)}\n\n`
+}
+
+const encoder = new TextEncoder()
+
+export interface EventStreamOptions {
+  headers?: Record<string, string> | undefined
+  /** Called once when the stream has ended, by either side. */
+  onEnd?: (() => void) | undefined
+  /** Node's response: the only way to cut off a client that does not read. */
+  outgoing?: ServerResponse | undefined
+}
+
+/** Server-sent events to one client. One that does not read is cut off; a quiet connection shows that it is alive. */
+export class EventStream {
+  readonly response: Response
+  readonly #options: EventStreamOptions
+  readonly #heartbeat: NodeJS.Timeout
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+
+  constructor(options: EventStreamOptions = {}) {
+    this.#options = options
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: controller => {
+          this.#controller = controller
+        },
+        cancel: () => this.#end(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
+    )
+    this.#heartbeat = setInterval(() => this.write(': still here\n\n'), HEARTBEAT_MS).unref()
+    this.response = new Response(body, { headers: { ...EVENT_STREAM_HEADERS, ...options.headers } })
+  }
+
+  /** Whole events, as text. */
+  write(text: string): void {
+    const controller = this.#controller
+    if (!controller) return
+    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text))
+    this.#end()
+    controller.error(new Error('The client reads too slowly'))
+    this.#options.outgoing?.destroy()
+  }
+
+  close(): void {
+    const controller = this.#controller
+    this.#end()
+    controller?.close()
+  }
+
+  #end(): void {
+    if (!this.#controller) return
+    this.#controller = undefined
+    clearInterval(this.#heartbeat)
+    this.#options.onEnd?.()
+  }
 }
 
 /** Counts the open streams of all kinds. */
@@ -133,41 +161,34 @@ export class Streams {
   }
 }
 
-/** Refuses bodies over the limit. Only one without a declared length has to be counted while it is read. */
-export const limitBody: MiddlewareHandler<GatewayEnv> = async (c, next) => {
-  const { method, path } = c.req
-  if (method === 'GET' || method === 'HEAD') return next()
-  const isAudio = path === '/api/transcriptions'
-  const length = headerOf(c, 'content-length')
-  if (length === undefined) return countBody(c, next, isAudio ? limitAudio : limitJson)
-  const maxBytes = isAudio ? MAX_AUDIO_BYTES : MAX_BODY_BYTES
-  return Number(length) > maxBytes ? tooLarge(maxBytes) : next()
-}
-
-const limitJson = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => tooLarge(MAX_BODY_BYTES) })
-const limitAudio = bodyLimit({ maxSize: MAX_AUDIO_BYTES, onError: () => tooLarge(MAX_AUDIO_BYTES) })
-
-async function countBody(
+/** The body of a request, or the response to one that is too large or breaks off. */
+async function readBody<Body>(
   c: RequestContext,
-  next: Next,
-  limit: MiddlewareHandler,
-): Promise<Response | undefined> {
-  let isRead = false
-  const proceed = () => {
-    isRead = true
-    return next()
-  }
+  maxBytes: number,
+  read: () => Promise<Body>,
+  join: (chunks: Uint8Array[]) => Body,
+): Promise<Body | Response> {
+  // The rest is not read, so the connection cannot be reused.
+  const tooLarge = () => failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
+  const length = headerOf(c, 'content-length')
+  if (Number(length) > maxBytes) return tooLarge()
   try {
-    return (await limit(c, proceed)) || undefined
-  } catch (error) {
-    if (isRead) throw error
+    if (length !== undefined) return await read()
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    for await (const chunk of c.req.raw.body ?? []) {
+      bytes += chunk.length
+      if (bytes > maxBytes) return tooLarge()
+      chunks.push(chunk)
+    }
+    return join(chunks)
+  } catch {
     return failure(400, 'The body ended early')
   }
 }
 
-function tooLarge(maxBytes: number): Response {
-  // The rest of the body is not read, so the connection cannot be reused.
-  return failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
+export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array | Response> {
+  return readBody(c, maxBytes, async () => new Uint8Array(await c.req.arrayBuffer()), Buffer.concat)
 }
 
 /** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
@@ -175,14 +196,11 @@ export async function readJson(
   c: RequestContext,
   notJson = (problem: string) => failure(400, problem),
 ): Promise<{ value: unknown } | Response> {
-  let text: string
-  try {
-    text = await c.req.text()
-  } catch {
-    return failure(400, 'The body ended early')
-  }
-  if (text.length > MAX_JSON_VALUES && hasTooManyValues(text))
-    return failure(413, 'The body has too many values')
+  const join = (chunks: Uint8Array[]) => Buffer.concat(chunks).toString()
+  const text = await readBody(c, MAX_BODY_BYTES, () => c.req.text(), join)
+  if (text instanceof Response) return text
+  const problem = jsonProblem(text)
+  if (problem) return failure(413, `The body ${problem}`)
   if (text.trim() === '') return { value: undefined }
   try {
     return { value: JSON.parse(text) }
@@ -198,22 +216,6 @@ export async function readRecord(c: RequestContext): Promise<Record<string, unkn
   return isRecord(body.value) ? body.value : {}
 }
 
-const [QUOTE, COMMA, LIST, BACKSLASH, RECORD] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b]
-
-/** `JSON.parse` cannot be interrupted, and takes seconds for 10 MB of `{},`. Counting takes 40 ms. */
-function hasTooManyValues(text: string): boolean {
-  let values = 0
-  let isString = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) isString = !isString
-    else if (isString && code === BACKSLASH) at++
-    else if (!isString && (code === COMMA || code === LIST || code === RECORD) && ++values > MAX_JSON_VALUES)
-      return true
-  }
-  return false
-}
-
 const NONE: ReadonlyMap<string, string> = new Map()
 
 /** The preferences of a request (RFC 7240): `respond-async, wait=10`. Names in lower case. */
@@ -222,8 +224,7 @@ export function preferencesOf(c: RequestContext): ReadonlyMap<string, string> {
   if (given === undefined) return NONE
   return new Map(
     given.split(',').map(each => {
-      const [preference = ''] = each.split(';')
-      const [name = '', value = ''] = preference.split('=')
+      const [name = '', value = ''] = (each.split(';')[0] ?? '').split('=')
       return [name.trim().toLowerCase(), value.trim().replaceAll('"', '')]
     }),
   )

@@ -28,10 +28,9 @@ export type {
   ToolSuccess,
   Transcription,
 } from './api-types.ts'
+export { GatewayError } from './checks.ts'
 export type { ClientList, ClientOptions } from './clients.ts'
 export type { GatewaySource } from './context.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
-export { GatewayError } from './gateway-error.ts'
-export { type StdioOptions, serveTools } from './mcp-server/stdio.ts'
+export { guardStdout, type StdioOptions, serveTools } from './mcp-server/stdio.ts'
 export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
-export { guardStdout } from './stdout-guard.ts'

@@ -19,8 +19,6 @@ export const MAX_STREAMS = 256
 export const MAX_MCP_SESSIONS = 256
 
 export const MAX_BODY_BYTES = 10_000_000
-/** Of `,` `[` `{` outside strings. */
-export const MAX_JSON_VALUES = 250_000
 /** Ten minutes of 16 kHz, 16-bit, mono WAV. */
 export const MAX_AUDIO_BYTES = 20_000_000
 export const MAX_MCP_BATCH = 100
@@ -46,8 +44,8 @@ export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500
 /** How often a comment line shows that a quiet connection is alive. */
 export const HEARTBEAT_MS = 15_000
-/** How much of the last calls is sent to a client that reconnects. */
-export const GREETING_BYTES = 256 * 1024
+/** How many of the last calls are sent to a client that reconnects. */
+export const GREETING_CALLS = 50
 /** How much may queue up for a client that does not read before it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
@@ -79,17 +77,12 @@ export const TASK_TTL_MS = 15 * 60 * 1_000
 /** How many tasks are kept, per client and in all; finished ones make room for others. */
 export const MAX_CLIENT_TASKS = 100
 export const MAX_TASKS = 1_000
-/** … also if their results exceed roughly this. */
-export const MAX_TASK_BYTES = 64 * 1024 * 1024
 export const MAX_TASK_MESSAGE = 1_000
-/** How many questions may be open to HTTP callers, in all and per caller, and how much of one is shown. */
-export const MAX_QUESTIONS = 100
+/** How many questions may be open to one HTTP caller, and how much of one is shown. */
 export const MAX_QUESTIONS_OF_ONE = 10
 export const MAX_QUESTION_CHARACTERS = 4_000
 /** How many resources one client may subscribe to. */
 export const MAX_FOLLOWED = 1_000
-/** Log messages of one call that an MCP client gets in a second. */
-export const MAX_LOGS_PER_SECOND = 100
 /** How long a subscription waits for the servers before it is acknowledged. */
 export const FOLLOWING_MS = 500
 
@@ -105,16 +98,12 @@ export const MAX_JWT_LENGTH = 8 * 1024
 export const MAX_KEYS_TRIED = 8
 /** How far the issuer's clock and ours may differ. */
 export const JWT_CLOCK_TOLERANCE_S = 10
-/** How long the issuer may take to respond, and how large its response may be. */
+/** How long the issuer may take to respond. */
 export const ISSUER_TIMEOUT_MS = 5_000
-export const MAX_ISSUER_BYTES = 256 * 1024
-/** The issuer's keys are fetched again after this long, or when a token names an unknown key, but not more often than … */
-export const ISSUER_KEYS_AGE_MS = 10 * 60 * 1_000
+/** The issuer's keys are fetched again when a token names an unknown key, but not more often than this. */
 export const ISSUER_KEYS_COOL_DOWN_MS = 10_000
 /** How long to leave an issuer alone after it failed. */
 export const ISSUER_RETRY_MS = 2_000
-/** How many OAuth subjects and MCP clients without sessions are remembered. */
-export const REMEMBERED_CLIENTS = 1_000
 
 /** The longest idempotency key. */
 export const MAX_KEY_LENGTH = 255

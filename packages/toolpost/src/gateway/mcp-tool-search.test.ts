@@ -44,16 +44,13 @@ describe.each(CLIENTS)('a client that searches its tools, %s', (_, connect) => {
   const namesOf = async (client: Awaited<ReturnType<typeof connect>>) =>
     (await client.tools()).map(({ name }) => name)
 
-  it('is shown a search, and from then on what it found and called', async () => {
+  it('is shown a search, and calls what it found', async () => {
     await using client = await open('seeker')
     expect(await namesOf(client)).toEqual(['find_tools', 'call_tool'])
     const found = await client.call('find_tools', { query: 'open the garage', limit: 1 })
     expect(found.content[0].text).toContain('- open_garage(fast?: boolean)')
-    await expect.poll(() => client.changes).toContain('tools')
-    expect(await namesOf(client)).toEqual(['find_tools', 'call_tool', 'open_garage'])
     const inner = { name: 'tool_7', arguments: { fast: true } }
     expect((await client.call('call_tool', inner)).content).toEqual([{ type: 'text', text: 'tool_7 true' }])
-    expect(await namesOf(client)).toEqual(['find_tools', 'call_tool', 'tool_7', 'open_garage'])
     const { calls } = await dataOf(
       fetch(`${served.url}api/calls`, { headers: { authorization: `Bearer ${TOKENS.seeker}` } }),
     )

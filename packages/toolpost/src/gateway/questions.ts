@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../runtime/clock.ts'
-import { Listeners } from '../runtime/listeners.ts'
 import { shortText } from '../runtime/short-text.ts'
 import { type Ask, answerProblem, isForm, type Question, type QuestionAnswer } from '../tools/caller.ts'
 import type { OpenQuestion } from './api-types.ts'
-import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS, MAX_QUESTIONS_OF_ONE } from './limits.ts'
+import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS_OF_ONE } from './limits.ts'
 
 interface Entry {
   shown: OpenQuestion
@@ -21,15 +20,18 @@ interface Asked {
 export class Questions {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
-  readonly #listeners = new Listeners<{ change: undefined }>(() => {})
+  #onChange = () => {}
 
-  constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
+  constructor(clock: Clock = systemClock) {
     this.#clock = clock
   }
 
   /** Calls `listener` whenever the open questions change; returns a function that stops it. */
   onChange(listener: () => void): () => void {
-    return this.#listeners.on('change', listener)
+    this.#onChange = listener
+    return () => {
+      this.#onChange = () => {}
+    }
   }
 
   /** The open questions, oldest first. */
@@ -41,7 +43,8 @@ export class Questions {
   askFor(asked: Asked): Ask {
     return async question => {
       if (question.about || question.signal?.aborted) return { action: 'cancel' }
-      if (this.#isFull(asked)) return { action: 'decline', reason: 'too many questions are open' }
+      if (this.list().filter(({ caller }) => caller === asked.caller).length >= MAX_QUESTIONS_OF_ONE)
+        return { action: 'decline', reason: 'too many questions are open' }
       if (question.schema && !isForm(question.schema))
         return { action: 'decline', reason: 'its form is too large' }
       return this.#ask(question, asked)
@@ -69,20 +72,14 @@ export class Questions {
     for (const { settle } of [...this.#entries.values()]) settle({ action: 'cancel' })
   }
 
-  #isFull({ caller }: Asked): boolean {
-    const own = this.list().filter(other => other.caller === caller)
-    return this.#entries.size >= MAX_QUESTIONS || own.length >= MAX_QUESTIONS_OF_ONE
-  }
-
   #ask(question: Question, asked: Asked): Promise<QuestionAnswer> {
-    const onChange = () => this.#listeners.tell('change', undefined)
     const shown = shownQuestion(question, asked)
     return new Promise(resolve => {
       const settle = (answer: QuestionAnswer) => {
         if (!this.#entries.delete(shown.id)) return
         timer.cancel()
         question.signal?.removeEventListener('abort', giveUp)
-        onChange()
+        this.#onChange()
         resolve(answer)
       }
       const giveUp = () => settle({ action: 'cancel' })
@@ -92,7 +89,7 @@ export class Questions {
       question.signal?.addEventListener('abort', giveUp, { once: true })
       // Completed on the page to visit.
       void question.completed?.then(() => settle({ action: 'accept' }))
-      onChange()
+      this.#onChange()
     })
   }
 }

@@ -4,6 +4,7 @@ import { cleaner, safeText } from '../logging/safe-value.ts'
 import type { Run } from '../project/durable.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { plainCopy } from '../runtime/plain-value.ts'
+import { shortText } from '../runtime/short-text.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { CallRecord } from './api-types.ts'
@@ -11,26 +12,15 @@ import { RECENT_BYTES, RECENT_CALLS, RECORDED_BYTES } from './limits.ts'
 
 const MAX_NAME = 200
 const MAX_CALLER = 100
-const MAX_NOTES_BYTES = 2_000
 const MAX_DEPTH = 64
-/** A typical minimum per value in JSON, separators included; limits how many values are counted. */
-const BYTES_PER_VALUE = 4
 
-/** What is kept of a call as it runs. The record is made, and secrets are removed, when somebody looks. */
+/** A call as it was reported; its record is made, and secrets are removed, when somebody looks. */
 interface Entry {
-  event: Pick<CallEvent, 'serial' | 'origin' | 'caller' | 'startedAt'>
-  id: unknown
-  name: string
-  source: string
-  args: unknown
+  begin: CallEvent
+  end?: CallEvent
+  progress?: Progress | undefined
+  record?: CallRecord | undefined
   bytes: number
-  /** While it is running. */
-  cancel: (() => void) | undefined
-  progress: Progress | undefined
-  result: ToolResult | undefined
-  stages: CallEvent['stages']
-  notes: Record<string, unknown> | undefined
-  record: CallRecord | undefined
 }
 
 export interface RecentCallsOptions {
@@ -60,39 +50,34 @@ export class RecentCalls {
     return entry && this.#record(entry)
   }
 
-  /** The newest that fit into `maxBytes`, oldest first. */
-  latest(maxBytes: number): CallRecord[] {
-    let left = maxBytes
-    const entries = [...this.#entries.values()]
-    const first = entries.findLastIndex(({ bytes }) => {
-      left -= bytes
-      return left < 0
-    })
-    return entries.slice(first + 1).map(entry => this.#record(entry))
-  }
-
   isSlow(durationMs: number): boolean {
     return durationMs > this.#options.slowMs
   }
 
   /** `false` if it is not running. */
   cancel(serial: string): boolean {
-    const { cancel } = this.#entries.get(serial) ?? {}
-    cancel?.()
-    return cancel !== undefined
+    const { begin, end } = this.#entries.get(serial) ?? {}
+    if (!begin || end) return false
+    begin.cancel?.()
+    return true
   }
 
   /** Records the start or end of a call. */
   note(event: CallEvent): void {
-    const entry = this.#entries.get(event.serial) ?? this.#begin(event)
-    if (event.result) {
+    const entry = this.#entries.get(event.serial)
+    if (!entry) {
+      const { value: args, bytes } = boundedCopy(event.call?.args)
+      this.#entries.set(event.serial, {
+        begin: { ...event, call: { ...event.call, args } },
+        bytes: bytes + 200,
+      })
+      this.#bytes += bytes + 200
+    } else if (event.result) {
       const { value, bytes } = boundedResult(event.result)
-      entry.result = value as ToolResult
+      entry.end = { ...event, call: entry.begin.call, result: value as ToolResult }
+      entry.record = entry.progress = undefined
       entry.bytes += bytes
       this.#bytes += bytes
-      entry.stages = event.stages
-      if (event.notes) entry.notes = boundedCopy(event.notes, MAX_NOTES_BYTES).value as Entry['notes']
-      entry.cancel = entry.progress = entry.record = undefined
     }
     if (this.#entries.size > 2 * RECENT_CALLS || this.#bytes > RECENT_BYTES) this.#forgetOldest()
   }
@@ -100,34 +85,10 @@ export class RecentCalls {
   /** Records the progress of a call; returns its record, unless it has ended. */
   noteProgress(serial: string, progress: Progress): CallRecord | undefined {
     const entry = this.#entries.get(serial)
-    if (!entry || entry.result) return undefined
+    if (!entry || entry.end) return undefined
     entry.progress = progress
     entry.record = undefined
     return this.#record(entry)
-  }
-
-  #begin({ serial, call, origin, caller, startedAt, cancel }: CallEvent): Entry {
-    const { tools } = this.#options
-    const name = String(call?.name)
-    const tool = tools.findTool(name)
-    const { value: args, bytes } = boundedCopy(call?.args)
-    const entry: Entry = {
-      event: { serial, origin, caller, startedAt },
-      id: call?.id,
-      name,
-      source: (tool && tools.originOf(tool)?.server) ?? 'local',
-      args,
-      bytes: bytes + 200,
-      cancel,
-      progress: undefined,
-      result: undefined,
-      stages: undefined,
-      notes: undefined,
-      record: undefined,
-    }
-    this.#bytes += entry.bytes
-    this.#entries.set(serial, entry)
-    return entry
   }
 
   /** Many at a time: finding the first entry of a map is slow after others were removed. */
@@ -144,26 +105,29 @@ export class RecentCalls {
     return entry.record
   }
 
-  #show({ event, id, name, source, args, progress, result, stages, notes }: Entry): CallRecord {
-    const { serial, origin = 'code', caller, startedAt } = event
+  #show({ begin, end, progress }: Entry): CallRecord {
+    const { tools, traceUrl: urlOf } = this.#options
+    const { serial, call, origin = 'code', caller, startedAt } = begin
+    const { stages, notes, result } = end ?? {}
     const { execution_time_ms: durationMs, waited_ms: waitedMs } = result ?? {}
-    const traceUrl = notes && this.#options.traceUrl(notes.trace_id)
+    const tool = tools.findTool(String(call.name))
+    const traceUrl = notes && urlOf(notes.trace_id)
     return {
       serial,
-      tool: name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name,
-      source,
+      tool: shortText(String(call.name), MAX_NAME),
+      source: (tool && tools.originOf(tool)?.server) ?? 'local',
       origin,
-      args: cleaned(args),
+      args: cleaned(call.args),
       startedAt,
       slow: durationMs !== undefined && this.isSlow(durationMs - (waitedMs ?? 0)),
-      ...(id !== undefined && { id: String(id) }),
+      ...(call.id !== undefined && { id: String(call.id) }),
       ...(caller !== undefined && { caller: safeText(String(caller), MAX_CALLER) }),
       ...(progress && { progress }),
       ...(durationMs !== undefined && { durationMs }),
       ...(result && { result: cleaned(result) as ToolResult }),
       ...(waitedMs !== undefined && { waitedMs }),
       ...(stages && { stages }),
-      ...(notes && { notes: cleaned(notes) as Record<string, unknown> }),
+      ...(notes && { notes: recordValue(notes) as Record<string, unknown> }),
       ...(traceUrl !== undefined && { traceUrl }),
     }
   }
@@ -177,13 +141,10 @@ interface Bounded {
 
 /** A plain copy of a value. One over `maxBytes` is replaced by a note of its size. Never throws. */
 function boundedCopy(value: unknown, maxBytes = RECORDED_BYTES): Bounded {
-  const { isComplete, ...copy } = plainCopy(value, {
-    maxDepth: MAX_DEPTH,
-    maxEntries: Number.POSITIVE_INFINITY,
-    maxBytes,
-    maxValues: maxBytes / BYTES_PER_VALUE,
-    isWhole: true,
-  })
+  const maxEntries = Number.POSITIVE_INFINITY
+  // At least four bytes per value in JSON, separators included.
+  const limits = { maxDepth: MAX_DEPTH, maxEntries, maxBytes, maxValues: maxBytes / 4, isWhole: true }
+  const { isComplete, ...copy } = plainCopy(value, limits)
   if (copy.bytes <= maxBytes) return copy
   const size = isComplete ? copy.bytes : `more than ${copy.bytes}`
   return { value: { '…': `shortened, ${size} bytes` }, bytes: 100 }
@@ -205,23 +166,16 @@ export function recordResult(result: ToolResult): ToolResult {
   return cleaned(boundedResult(result).value) as ToolResult
 }
 
-/** Leaves out a large value, but keeps the rest of the result. */
+/** Leaves out a large value, but keeps the rest of the result. Strings stay strings. */
 function boundedResult(result: ToolResult): Bounded {
   const whole = boundedCopy(result)
   if (isObjectLike(whole.value) && 'success' in whole.value) return whole
-  const parts = Object.entries(result).map(
-    ([key, value]) => [key, boundedCopy(value, RECORDED_BYTES / 2)] as const,
-  )
-  return {
-    value: Object.fromEntries(parts.map(([key, { value }]) => [key, asText(key, value)])),
-    bytes: parts.reduce((sum, [, { bytes }]) => sum + bytes, 0),
-  }
-}
-
-/** Strings stay strings, even if only their size is left. */
-function asText(key: string, value: unknown): unknown {
-  if ((key !== 'text' && key !== 'error') || typeof value === 'string') return value
-  return `… ${(value as { '…'?: string })['…'] ?? ''}`
+  const parts = Object.entries(result).map(([key, given]) => {
+    const { value } = boundedCopy(given, RECORDED_BYTES / 2)
+    const isText = typeof given === 'string' && typeof value !== 'string'
+    return [key, isText ? `… ${(value as { '…': string })['…']}` : value]
+  })
+  return { value: Object.fromEntries(parts), bytes: RECORDED_BYTES }
 }
 
 /** A run for lists and events: a large result is replaced by a note. */

@@ -282,30 +282,6 @@ describe('an MCP call with an idempotency key', () => {
     ])
   })
 
-  it('that takes long is a task, which a gateway that was started since knows too; cancelling it ends the run', async () => {
-    const { gateway, project, patient, database } = await durableGateway()
-    const call = { name: 'patient', arguments: {} }
-    const { result: created } = await mcpClient(gateway.fetch)('tools/call', call, 'long')
-    const [entry] = [...database.entries.values()]
-    expect(created).toMatchObject({ resultType: 'task', status: 'working', taskId: entry?.run.id })
-    await gateway.close({ drainMs: 0 })
-    const restarted = createGateway({ token: OWNER_TOKEN, project })
-    onTestFinished(() => restarted.close({ drainMs: 0 }))
-    const client = mcpClient(restarted.fetch)
-    const { taskId } = created
-    const task = async () => (await client('tasks/get', { taskId })).result
-    expect(await task()).toMatchObject({ taskId, status: 'working' })
-    patient.finish('done')
-    await expect.poll(task, PATIENCE).toMatchObject({
-      status: 'completed',
-      result: { content: [{ type: 'text', text: 'done' }] },
-    })
-    expect(await client('tasks/get', { taskId: 'nothing' })).toMatchObject({
-      error: { message: 'Task not found' },
-    })
-    expect(database.entries.size).toBe(1)
-  })
-
   it('is ended by tasks/cancel, down to the tool', async () => {
     const { gateway, patient, database } = await durableGateway()
     const client = mcpClient(gateway.fetch)

@@ -7,7 +7,7 @@ import { DEFAULT_PORT } from '../project/config.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { hostNamesOf } from './listen-address.ts'
+import { hostNamesOf } from './checks.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 function executorWith(...tools: Tool[]): ToolExecutor {

@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
-import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
-import { GatewayError } from './gateway-error.ts'
-import { DEFAULT_HOST, DRAIN_MS, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 import {
   checkGatewayClients,
   checkGatewayOAuth,
   checkHost,
   checkPort,
   checkToken,
+  GatewayError,
   hostNamesOf,
   urlHost,
-} from './listen-address.ts'
+} from './checks.ts'
+import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
+import { DEFAULT_HOST, DRAIN_MS, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 
 export interface ServeOptions extends GatewayOptions {
   host?: string | undefined

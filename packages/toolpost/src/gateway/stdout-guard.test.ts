@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
-import { guardStdout } from './stdout-guard.ts'
+import { guardStdout } from './mcp-server/stdio.ts'
 
 function streams() {
   const stdout = new PassThrough()

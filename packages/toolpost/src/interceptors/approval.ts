@@ -17,6 +17,8 @@ export interface Approval {
   readonly askedAt: number
   readonly expiresAt: number
   readonly state: 'waiting' | 'approved'
+  /** What a remembered decision may cover. */
+  readonly scopes?: readonly ('tool' | 'server')[] | undefined
 }
 
 export interface Decision {
@@ -24,12 +26,15 @@ export interface Decision {
   by?: string | undefined
   /** Decide the same for this tool and this caller from now on: until the process ends, or permanently. */
   remember?: 'session' | 'always' | undefined
+  /** What a remembered decision covers; the tool if left out. */
+  scope?: 'tool' | 'server' | undefined
   /** Why it was denied; shown in the result. */
   reason?: string | undefined
 }
 
 /** A permanent decision, stored by the owner of the approvals. */
 export interface RememberedDecision {
+  /** `*` for every tool of `server`. */
   tool: string
   /** The tool's server; left out for tools without one. */
   server?: string | undefined
@@ -66,7 +71,8 @@ export function newApproval(call: CallContext, { args, because, limitMs }: Asked
   const { name: tool, server, origin, caller } = call
   const about = { tool, server, args, origin, caller, because }
   const askedAt = Date.now()
-  return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting' }
+  const scopes = server === undefined ? (['tool'] as const) : (['tool', 'server'] as const)
+  return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting', scopes }
 }
 
 export function isAbout(
@@ -74,9 +80,8 @@ export function isAbout(
   { name, server, origin, caller }: CallContext,
 ): boolean {
   const { tool } = decision
-  return (
-    tool === name && decision.server === server && decision.origin === origin && decision.caller === caller
-  )
+  const isOfTool = tool === name || (tool === '*' && server !== undefined)
+  return isOfTool && decision.server === server && decision.origin === origin && decision.caller === caller
 }
 
 export function questionOf({ tool, server, args, because }: Approval): string {

@@ -184,9 +184,10 @@ export class Approvals {
   }
 
   /** Applies the decision to later calls of this tool and caller, if `about` says so. */
-  #remember(approval: Approval, decision: 'approve' | 'deny', { by, remember }: Decision): void {
+  #remember(approval: Approval, decision: 'approve' | 'deny', { by, remember, scope }: Decision): void {
     if (!remember) return
-    const { tool, server, origin, caller } = approval
+    const { server, origin, caller } = approval
+    const tool = scope === 'server' && server !== undefined ? '*' : approval.tool
     const isApproved = decision === 'approve'
     const because = `${isApproved ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
     const then = isApproved ? ('allow' as const) : ('deny' as const)

@@ -72,6 +72,8 @@ export interface Answer {
   stopReason: StopReason
   /** Summed over all turns; absent if the provider does not report it or no model was asked. */
   usage?: Usage | undefined
+  /** Every time a model was asked: how long it took, and its tokens. */
+  modelCalls?: readonly (Usage & { duration_ms: number })[] | undefined
 }
 
 /** Anything that answers questions with tools: a model, or sentence templates alone. */

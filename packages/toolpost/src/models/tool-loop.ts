@@ -69,6 +69,7 @@ class ToolLoop {
   readonly results: ToolResult[] = []
   #iterations = 0
   #usage: Usage = {}
+  readonly #modelCalls: NonNullable<Answer['modelCalls']>[number][] = []
   readonly #conversation: Conversation
   readonly #limit: TimeLimit
   readonly #setup: AskOptions & LoopSetup
@@ -124,7 +125,16 @@ class ToolLoop {
       this.#setup.logger.warn({ stop_reason: stopReason, iterations: this.#iterations }, 'Stopped early')
     const usage = this.#usage
     const told = usage.input === undefined && usage.output === undefined ? {} : { usage }
-    return { text, messages, results: this.results, iterations: this.#iterations, stopReason, ...told }
+    const modelCalls = this.#modelCalls
+    return {
+      text,
+      messages,
+      results: this.results,
+      iterations: this.#iterations,
+      stopReason,
+      ...told,
+      modelCalls,
+    }
   }
 
   /** One model turn. Retried only while no token has been passed on. */
@@ -144,8 +154,10 @@ class ToolLoop {
       return { ...reply, calls: reply.calls.map(call => model.original?.(call) ?? call) }
     }
     const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
+    const startedAt = performance.now()
     const reply = await retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
     this.#usage = sumOfUsage(this.#usage, reply.usage)
+    this.#modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
     return reply
   }
 

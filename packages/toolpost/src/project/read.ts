@@ -173,12 +173,19 @@ async function collectServers(main: ServerFile): Promise<CollectedServers> {
   return { servers: [...servers.values()], notices, paths: included.paths }
 }
 
+export async function serversOf(program: KnownProgram, folder: string): Promise<string[]> {
+  return (await programServers(program, folder)).map(({ name }) => name)
+}
+
 /** The servers that `toolpost.json` in this folder would have if it included the program's file. */
-export async function serversOf({ file }: KnownProgram, folder: string): Promise<string[]> {
+export async function programServers(
+  { file }: KnownProgram,
+  folder: string,
+): Promise<readonly FoundServer[]> {
   const source = new ConfigSource(DEFAULT_CONFIG_FILE, JSON.stringify({ include: [file] }))
   const path = join(folder, DEFAULT_CONFIG_FILE)
   const main = { source, path, shown: DEFAULT_CONFIG_FILE, isIncluded: false }
-  return (await collectServers(main)).servers.map(({ name }) => name)
+  return (await collectServers(main)).servers
 }
 
 /** Throws a ConfigError on a mistake in an own server; one in an included file breaks only that server. */

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../runtime/guards.ts'
 import type { ChatTurn, ConversationInfo, ConversationRecord } from '../api-types.ts'
-import {
-  KEPT_CHARACTERS,
-  KEPT_CONVERSATIONS,
-  KEPT_CONVERSATIONS_IN_ALL,
-  KEPT_TURNS,
-  MAX_CONVERSATION_BYTES,
-  MAX_CONVERSATION_NAME,
-} from '../limits.ts'
+import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS, MAX_CONVERSATION_NAME } from '../limits.ts'
 
 export interface ArchiveOptions {
   /** Where conversations are kept now; in memory only if there is no folder. */
@@ -19,15 +12,21 @@ export interface ArchiveOptions {
   onProblem(error: unknown): void
 }
 
+interface StoredConversation extends ConversationRecord {
+  /** The client it belongs to. */
+  owner: string
+}
+
+const FILE = /^[0-9a-f-]{36}\.json$/
+
 /**
- * Past chat conversations, bounded per client and in all; the least recently used is dropped first. Saved next to the
- * history, if there is one, so that they survive a restart.
+ * Past chat conversations, the least recently used of a client dropped first. Saved next to the history, if there is one,
+ * one file each, so that they survive a restart.
  */
 export class ChatArchive {
   readonly #options: ArchiveOptions
   /** The least recently used first. */
   readonly #kept = new Map<string, StoredConversation>()
-  #files: ConversationFiles | undefined
   #opened: { folder: string | undefined; done: Promise<void> } | undefined
   /** One write after another, so that the later of two wins. */
   #writing: Promise<void> = Promise.resolve()
@@ -52,24 +51,22 @@ export class ChatArchive {
   async keep(owner: string, id: string, turns: readonly ChatTurn[]): Promise<void> {
     const known = await this.get(owner, id)
     const [first] = turns
-    const now = Date.now()
+    const updatedAt = Date.now()
+    this.#kept.delete(id)
     this.#put({
-      id,
-      owner,
+      ...{ id, owner, updatedAt, turns: bounded(turns) },
       name: known?.name ?? nameFrom(first?.question ?? ''),
-      createdAt: known?.createdAt ?? first?.askedAt ?? now,
-      updatedAt: now,
-      turns: bounded(turns),
+      createdAt: known?.createdAt ?? first?.askedAt ?? updatedAt,
     })
-    this.#forgetOldest(owner)
+    const own = this.#of(owner)
+    for (const old of own.slice(0, Math.max(0, own.length - KEPT_CONVERSATIONS))) this.#forget(old.id)
   }
 
   async rename(owner: string, id: string, name: string): Promise<ConversationInfo | undefined> {
     const known = await this.get(owner, id)
     if (!known) return undefined
-    const renamed = { ...known, name: nameFrom(name) }
-    this.#put(renamed, { isUsed: false })
-    return infoOf(renamed)
+    this.#put({ ...known, name: nameFrom(name) })
+    return infoOf({ ...known, name: nameFrom(name) })
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
@@ -87,29 +84,25 @@ export class ChatArchive {
     return [...this.#kept.values()].filter(each => each.owner === owner)
   }
 
-  #put(conversation: StoredConversation, { isUsed = true } = {}): void {
-    if (isUsed) this.#kept.delete(conversation.id)
+  #put(conversation: StoredConversation): void {
     this.#kept.set(conversation.id, conversation)
-    this.#write(files => files.write(conversation))
-  }
-
-  #forgetOldest(owner: string): void {
-    const own = this.#of(owner)
-    for (const { id } of own.slice(0, Math.max(0, own.length - KEPT_CONVERSATIONS))) this.#forget(id)
-    for (const id of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_CONVERSATIONS_IN_ALL) return
-      this.#forget(id)
-    }
+    this.#write(async folder => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const draft = join(folder, `.${randomUUID()}`)
+      await writeFile(draft, JSON.stringify(conversation), { mode: 0o600 })
+      await rename(draft, join(folder, fileOf(conversation.id)))
+    })
   }
 
   #forget(id: string): void {
     this.#kept.delete(id)
-    this.#write(files => files.remove(id))
+    this.#write(folder => rm(join(folder, fileOf(id)), { force: true }))
   }
 
-  #write(action: (files: ConversationFiles) => Promise<void>): void {
-    const files = this.#files
-    if (files) this.#writing = this.#writing.then(() => action(files)).catch(this.#options.onProblem)
+  #write(action: (folder: string) => Promise<void>): void {
+    const folder = this.#opened?.folder
+    if (folder === undefined) return
+    this.#writing = this.#writing.then(() => action(folder)).catch(this.#options.onProblem)
   }
 
   /** Reads the folder once; a new one is read when the configuration names it. */
@@ -119,10 +112,13 @@ export class ChatArchive {
     return this.#opened.done
   }
 
-  async #read(folder: string | undefined): Promise<void> {
-    this.#files = folder === undefined ? undefined : new ConversationFiles(folder)
-    const found = (await this.#files?.readAll()) ?? []
-    // What was said before the folder was known is kept as well.
+  /** Files that are malformed are ignored. What was said before the folder was known is kept as well. */
+  async #read(folder = ''): Promise<void> {
+    const names = folder ? await readdir(folder).catch(() => []) : []
+    const read = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
+    const files = names.filter(name => FILE.test(name))
+    const values = await Promise.all(files.map(name => read(name).catch(() => undefined)))
+    const found = values.filter((value, at) => isStored(value) && fileOf(value.id) === files[at])
     const all = [...found, ...this.#kept.values()].sort((a, b) => a.updatedAt - b.updatedAt)
     this.#kept.clear()
     for (const each of all) this.#kept.set(each.id, each)
@@ -138,69 +134,14 @@ function nameFrom(text: string): string {
   return line.length > MAX_CONVERSATION_NAME ? `${line.slice(0, MAX_CONVERSATION_NAME - 1)}…` : line
 }
 
-/** Drops the first turns if it is too long; from a single turn, it drops the call results before any text. */
+/** Drops the first turns if it is too long; from a single turn, its calls. */
 function bounded(turns: readonly ChatTurn[]): ChatTurn[] {
   let kept = turns.slice(-KEPT_TURNS)
   const isTooLong = () => JSON.stringify(kept).length > KEPT_CHARACTERS
   while (kept.length > 1 && isTooLong()) kept = kept.slice(1)
-  return isTooLong() ? kept.map(withoutResults) : kept
-}
-
-function withoutResults(turn: ChatTurn): ChatTurn {
-  const parts = turn.parts.map(part => {
-    if (part.kind === 'text') return { ...part, text: part.text.slice(0, KEPT_CHARACTERS / 4) }
-    const { id, name, phase } = part.call
-    return { kind: 'call' as const, call: { id, name, phase, args: {} } }
-  })
-  return { ...turn, question: turn.question.slice(0, KEPT_CHARACTERS / 4), parts: parts.slice(-KEPT_TURNS) }
-}
-
-/** A conversation in its file. */
-interface StoredConversation extends ConversationRecord {
-  /** The client it belongs to. */
-  owner: string
-}
-
-const FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/
-
-/** Conversations in a folder, one file each, readable only by its owner. */
-class ConversationFiles {
-  readonly #folder: string
-
-  constructor(folder: string) {
-    this.#folder = folder
-  }
-
-  /** All conversations; files that are too large or malformed are ignored. Never rejects. */
-  async readAll(): Promise<StoredConversation[]> {
-    const names = await readdir(this.#folder).catch(() => [])
-    const files = names.filter(name => FILE.test(name)).slice(0, KEPT_CONVERSATIONS_IN_ALL)
-    const found = await Promise.all(files.map(name => this.#read(name).catch(() => undefined)))
-    return found.filter(conversation => conversation !== undefined)
-  }
-
-  async #read(name: string): Promise<StoredConversation | undefined> {
-    const file = await open(join(this.#folder, name))
-    try {
-      if ((await file.stat()).size > MAX_CONVERSATION_BYTES) return undefined
-      const value: unknown = JSON.parse(await file.readFile('utf8'))
-      return isStored(value) && fileOf(value.id) === name ? value : undefined
-    } finally {
-      await file.close()
-    }
-  }
-
-  /** Atomic. */
-  async write(conversation: StoredConversation): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    const draft = join(this.#folder, `.${randomUUID()}`)
-    await writeFile(draft, JSON.stringify(conversation), { mode: 0o600 })
-    await rename(draft, join(this.#folder, fileOf(conversation.id)))
-  }
-
-  async remove(id: string): Promise<void> {
-    await rm(join(this.#folder, fileOf(id)), { force: true })
-  }
+  if (!isTooLong()) return kept
+  const texts = (turn: ChatTurn) => turn.parts.filter(({ kind }) => kind === 'text')
+  return kept.map(turn => ({ ...turn, parts: texts(turn) }))
 }
 
 /** The ids of a named client are `<name>/<uuid>`. */
@@ -210,14 +151,8 @@ function fileOf(id: string): string {
 
 function isStored(value: unknown): value is StoredConversation {
   if (!isRecord(value)) return false
-  const { id, owner, name, createdAt, updatedAt, turns } = value
+  const { id, owner, name, updatedAt, turns } = value
   const hasTexts = [id, owner, name].every(text => typeof text === 'string')
-  const hasTimes = [createdAt, updatedAt].every(time => typeof time === 'number')
-  return hasTexts && hasTimes && Array.isArray(turns) && turns.every(isTurn)
-}
-
-function isTurn(turn: unknown): boolean {
-  return (
-    isRecord(turn) && typeof turn.question === 'string' && Array.isArray(turn.parts) && isRecord(turn.end)
-  )
+  const isTurn = (turn: unknown) => isRecord(turn) && Array.isArray(turn.parts) && isRecord(turn.end)
+  return hasTexts && typeof updatedAt === 'number' && Array.isArray(turns) && turns.every(isTurn)
 }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ClientCapabilities } from '@modelcontextprotocol/server'
 import type { ToolCall } from '../../call/tool-call.ts'
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import type { ToolExecutor } from '../../executor/executor.ts'
@@ -9,27 +8,17 @@ import { refusal } from '../../interceptors/refuse.ts'
 import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
-import type { Ask, Caller, Question, QuestionAnswer } from '../../tools/caller.ts'
+import type { Ask } from '../../tools/caller.ts'
 import type { BigResults } from '../../tools/results/big-results.ts'
+import type { ResultOwner } from '../../tools/results/result-store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import type { Client } from '../clients.ts'
-import { Disconnected, metaOf, onSignal } from '../http.ts'
-import { ELICITATION_MS, MAX_LOGS_PER_SECOND, PROGRESS_GAP_MS } from '../limits.ts'
+import { aborted, Disconnected, metaOf } from '../http.ts'
+import { PROGRESS_GAP_MS } from '../limits.ts'
 import { type DurableSource, keyProblem, offText } from '../routes/runs.ts'
-import type { SuspendedCalls } from './client-call.ts'
-import type { ClientTools } from './client-tools.ts'
-import {
-  capabilitiesOf,
-  isNewest,
-  levelRank,
-  logLevelOf,
-  type McpRequest,
-  MISSING_CAPABILITY,
-  type Params,
-  peerOf,
-} from './protocol.ts'
-import { knowsTasks, type Tasks } from './tasks.ts'
+import type { ClientHelp } from './client-call.ts'
+import { isNewest, type McpRequest, MISSING_CAPABILITY, type Params } from './protocol.ts'
 import { longAnswer, toolAnswer } from './tool-answer.ts'
 
 export interface CallToolOptions {
@@ -43,32 +32,17 @@ export interface CallToolOptions {
   results?: BigResults | undefined
 }
 
-/** How a client helps with work done for it, and follows its progress. */
-export interface ClientHelp extends Caller {
-  readonly onProgress?: RunOptions['onProgress']
-  /** Called with the id of the durable run that the work became. */
-  readonly onRun?: ((id: string) => void) | undefined
-}
-
-/** Work done for a client, with its help; ends when the signal aborts. `current` is the request now waiting for it. */
-export type Work<Result> = (
-  help: ClientHelp,
-  signal: AbortSignal,
-  current: () => McpRequest | undefined,
-) => Promise<Result>
-
 /** A call, as the client intends it. */
 export interface McpCall {
   name: string
   args: Params
   /** Tools outside the manager. */
   also: readonly Tool[]
-  tools: ClientTools
-  /** The idempotency key, if it is not in the request. */
-  key?: string
+  owner: ResultOwner
   help: ClientHelp
-  signal: AbortSignal
+  caller: AbortController
   request: McpRequest
+  /** The request that waits for it now. */
   current(): McpRequest | undefined
 }
 
@@ -76,43 +50,44 @@ export interface McpCall {
 const KEY_META = 'toolpost/idempotencyKey'
 
 /** Runs a call; resolves to its result in MCP's format. */
-export async function callTool(call: McpCall, options: CallToolOptions): Promise<object> {
-  const { name, args, key, also, tools, help, signal: given, request } = call
+export async function callTool(mcpCall: McpCall, options: CallToolOptions): Promise<object> {
+  const { name, args, also, owner, help, caller, request } = mcpCall
   const { executor, calls, results } = options
   const { client } = request
-  if (calls.isDraining) return problem('Toolpost is shutting down')
-  const came = metaOfCall(request)
-  const meta = key === undefined ? came : { ...came, [KEY_META]: key }
-  const progress = progressTo(call)
+  const newest = isNewest(request)
+  if (calls.isDraining)
+    return { isError: true, content: [{ type: 'text', text: 'Toolpost is shutting down' }] }
+  const meta = metaOfCall(request)
+  const progress = progressTo(mcpCall)
   const runOptions = {
     ...client?.runOptions(name),
     ...help,
     ask: askOf(client, help.ask ?? options.ask),
     also,
-    conversation: tools.owner.conversation,
+    conversation: owner.conversation,
     origin: 'mcp',
     onProgress: progress.listener,
     meta,
+    signal: caller.signal,
   }
-  const result = await calls.run(onSignal(given), signal =>
+  const result = await calls.run(caller, () =>
     meta?.[KEY_META] === undefined
-      ? executor.run({ name, args }, { ...runOptions, signal, startedAt: request.startedAt })
-      : durableResult({ name, args }, { ...runOptions, signal }, options.source),
+      ? executor.run({ name, args }, { ...runOptions, startedAt: request.startedAt })
+      : durableResult({ name, args }, runOptions, options.source),
   )
-  await progress.settled()
-  if (!result.success) throwRpcError(result, isNewest(request))
-  await results?.keep(result, tools.owner)
-  tools.noteCall(name, { isLong: result.success && result.handle !== undefined })
+  if (progress.isRecent()) await delay(PROGRESS_GAP_MS)
+  if (!result.success) throwRpcError(result, newest)
+  await results?.keep(result, owner)
   const tool = executor.tools.findTool(name)
   const source = {
     isServer: tool !== undefined && executor.tools.originOf(tool) !== undefined,
     hasOutputSchema: tool?.outputSchema !== undefined,
-    isNewest: isNewest(request),
+    isNewest: newest,
   }
-  const kept = result.success ? results?.keptOf(result) : undefined
+  const kept = results?.keptOf(result)
   if (!result.success || !kept) return toolAnswer(result, source)
   // Resource links came with the June 2025 protocol: older clients would reject the whole result.
-  const hasLinks = source.isNewest || (request.session?.version ?? '') >= '2025-06-18'
+  const hasLinks = newest || (request.session?.version ?? '') >= '2025-06-18'
   return longAnswer(result, { kept, source, hasLinks })
 }
 
@@ -134,15 +109,15 @@ function throwRpcError({ code, error, diagnosis }: ToolFailure, newest: boolean)
 
 /** The call's `_meta`. A trace in the message takes precedence over one in the HTTP headers. */
 function metaOfCall({ meta, header }: McpRequest): RunOptions['meta'] {
-  if (!header || traceContext(key => meta[key])?.traceparent !== undefined) return meta
-  const traced = metaOf(header)
-  return traced ? { ...meta, ...traced } : meta
+  const traced = header && metaOf(header)
+  if (!traced || traceContext(key => meta[key])?.traceparent !== undefined) return meta
+  return { ...meta, ...traced }
 }
 
 /** Sends the progress of a call to a client that asked for it. */
 function progressTo({ current, help }: McpCall) {
   let lastAt = Number.NEGATIVE_INFINITY
-  const isWanted = current()?.meta.progressToken !== undefined
+  const isWanted = current()?.meta.progressToken !== undefined || help.onProgress
   const listener: RunOptions['onProgress'] = progress => {
     const request = current()
     const progressToken = request?.meta.progressToken
@@ -153,16 +128,9 @@ function progressTo({ current, help }: McpCall) {
     help.onProgress?.(progress)
   }
   return {
-    listener: isWanted || help.onProgress ? listener : undefined,
-    /** Resolves when the result may follow. */
-    settled: async () => {
-      if (performance.now() - lastAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
-    },
+    listener: isWanted ? listener : undefined,
+    isRecent: () => isWanted && performance.now() - lastAt < PROGRESS_GAP_MS,
   }
-}
-
-function problem(text: string): object {
-  return { isError: true, content: [{ type: 'text', text }] }
 }
 
 /**
@@ -171,7 +139,7 @@ function problem(text: string): object {
  */
 async function durableResult(
   call: ToolCall,
-  { signal, onRun, ...options }: RunOptions & Pick<ClientHelp, 'onRun'> & { signal: AbortSignal },
+  { signal, ...options }: RunOptions & { signal: AbortSignal },
   source: DurableSource | undefined,
 ): Promise<ToolResult> {
   const { [KEY_META]: key, ...meta } = options.meta ?? {}
@@ -185,136 +153,10 @@ async function durableResult(
   const accepted = await runs.accept(call, { ...options, meta, key: key as string })
   if ('refused' in accepted) return accepted.refused
   const { id, result } = accepted
-  onRun?.(id)
-  const gone = new Promise<ToolResult>(resolve => {
-    const leave = () => {
-      if (!(signal.reason instanceof Disconnected)) runs.durable.cancel(id).catch(() => {})
-      const { code, error } = cancelled(call.name)
-      resolve({ ...refusal(call, code, error), run_id: id })
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
+  const gone = aborted(signal).then(() => {
+    if (!(signal.reason instanceof Disconnected)) runs.durable.cancel(id).catch(() => {})
+    const { code, error } = cancelled(call.name)
+    return { ...refusal(call, code, error), run_id: id }
   })
   return Promise.race([result, gone])
-}
-
-/** Runs work for a request, with the client's help in whichever way its protocol provides. */
-export function withHelp<Result extends object>(
-  request: McpRequest,
-  suspended: SuspendedCalls,
-  about: object,
-  work: Work<Result>,
-  tasks?: Tasks | undefined,
-): Promise<object> {
-  if (!isNewest(request)) return helpedBy2025(request, work)
-  const capabilities = capabilitiesOf(request)
-  const peer = peerOf(request.client, request)
-  const mayBeTask = tasks !== undefined && knowsTasks(capabilities)
-  const canHelp = capabilities.elicitation || capabilities.sampling || capabilities.roots
-  if (!mayBeTask && !canHelp) return work({ peer, onLog: logTo(request) }, request.signal, () => request)
-  return suspended.run(request, {
-    client: request.client?.name ?? '',
-    about: [request.method, about],
-    capabilities,
-    work: (help, ...rest) => work({ ...help, peer }, ...rest),
-    toTask: mayBeTask ? call => tasks.become(request, call) : undefined,
-  })
-}
-
-/** A client that can open URLs gets those to visit first as an error, as its protocol specifies. */
-async function helpedBy2025<Result>(request: McpRequest, work: Work<Result>): Promise<Result> {
-  let addresses: readonly Question[] = []
-  const onAddresses: Caller['onAddresses'] = given => {
-    addresses = given
-  }
-  const canVisit = capabilitiesOf(request).elicitation?.url !== undefined
-  const help = {
-    ...helpOf2025(request),
-    peer: request.session ?? request,
-    ...(canVisit && { onAddresses }),
-  }
-  const result = await work(help, request.signal, () => request)
-  if (addresses.length === 0) return result
-  const elicitations = addresses.map(address => followedParams(address, request))
-  throw new RpcError('This request requires more information.', {
-    code: -32_042,
-    data: { elicitations: elicitations.filter(({ mode }) => mode === 'url') },
-  })
-}
-
-/** How to reach a client with a 2025 protocol during one of its own requests. */
-function helpOf2025(request: McpRequest): Caller {
-  const capabilities = capabilitiesOf(request)
-  const onLog = logTo(request)
-  const ask = async (method: string, params: object, signal: AbortSignal | undefined) => {
-    const signals = [request.signal, AbortSignal.timeout(ELICITATION_MS), ...(signal ? [signal] : [])]
-    const answer = await request.request?.(method, params, { signal: AbortSignal.any(signals) })
-    return answer as Record<string, unknown>
-  }
-  if (!request.request) return { onLog }
-  return {
-    onLog,
-    ...(capabilities.elicitation && {
-      // A client that fails, is gone or sends something unexpected has not decided.
-      ask: async question => {
-        if (!canShow(capabilities, question)) return { action: 'decline', reason: CANNOT_SHOW }
-        const asked = ask('elicitation/create', followedParams(question, request), question.signal)
-        return asked.then(answerOf, () => ({ action: 'cancel' }) as const)
-      },
-    }),
-    ...(capabilities.roots && { roots: ({ signal }) => ask('roots/list', {}, signal) }),
-    ...(capabilities.sampling && {
-      sample: (params, { signal }) => ask('sampling/createMessage', params, signal),
-    }),
-  }
-}
-
-/** A question for a client with a 2025 protocol, which is notified when a URL question is completed. */
-function followedParams(question: Question, { session }: McpRequest) {
-  const params = elicitParams(question)
-  if (params.mode !== 'url') return params
-  const { elicitationId } = params
-  const tell = () => session?.notify('notifications/elicitation/complete', { elicitationId })
-  void question.completed?.then(tell)
-  return params
-}
-
-export const CANNOT_SHOW = 'the client cannot show it'
-
-/** Whether a client can show this question. Clients that predate other modes support forms implicitly. */
-export function canShow({ elicitation }: ClientCapabilities, { url }: Question): boolean {
-  if (!elicitation) return false
-  if (url !== undefined) return elicitation.url !== undefined
-  return elicitation.form !== undefined || elicitation.url === undefined
-}
-
-/** A question as the params of `elicitation/create`. Without a schema, accepting is the whole answer. */
-export function elicitParams({ message, schema, url, server }: Question) {
-  const shown = server === undefined ? message : `${server}: ${message}`
-  if (url !== undefined)
-    return { mode: 'url' as const, message: shown, url, elicitationId: crypto.randomUUID() }
-  const requestedSchema = schema ?? { type: 'object', properties: {} }
-  return { mode: 'form' as const, message: shown, requestedSchema }
-}
-
-/** A client's answer; anything unexpected counts as `cancel`. */
-export function answerOf(response: unknown): QuestionAnswer {
-  const { action, content } = isRecord(response) ? response : {}
-  if (action !== 'accept' && action !== 'decline') return { action: 'cancel' }
-  return { action, ...(isRecord(content) && { content }) }
-}
-
-/** Logs to the client, at the level it asked for and above. A flood is cut: reading it would keep the client from its other calls. */
-export function logTo(request: McpRequest): Caller['onLog'] {
-  let [since, sent] = [0, 0]
-  return message => {
-    const lowest = logLevelOf(request)
-    if (lowest === undefined || levelRank(message.level) < levelRank(lowest)) return
-    const now = performance.now()
-    if (now - since >= 1_000) [since, sent] = [now, 0]
-    if (++sent <= MAX_LOGS_PER_SECOND) return request.notify('notifications/message', { ...message })
-    if (sent > MAX_LOGS_PER_SECOND + 1) return
-    const data = `More than ${MAX_LOGS_PER_SECOND} log messages in a second: the rest are left out`
-    request.notify('notifications/message', { level: 'warning', logger: 'toolpost', data })
-  }
 }

@@ -3,33 +3,35 @@ import type { ClientCapabilities } from '@modelcontextprotocol/server'
 import { fingerprint } from '../../interceptors/canonical.ts'
 import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../runtime/guards.ts'
-import type { AskedBy } from '../../tools/caller.ts'
+import type { AskedBy, Caller } from '../../tools/caller.ts'
 import type { Progress } from '../../tools/tool.ts'
 import { Disconnected } from '../http.ts'
 import { ELICITATION_MS, MAX_ELICITATIONS, TASK_AFTER_MS } from '../limits.ts'
+import { helpedBy2025, helpOf, logTo } from './client-help.ts'
 import {
-  answerOf,
-  CANNOT_SHOW,
-  type ClientHelp,
-  canShow,
-  elicitParams,
-  logTo,
-  type Work,
-} from './call-tool.ts'
-import type { McpRequest, Params } from './protocol.ts'
+  capabilitiesOf,
+  isNewest,
+  type McpRequest,
+  type Params,
+  peerOf,
+  TASKS_EXTENSION,
+} from './protocol.ts'
+import type { Tasks } from './tasks.ts'
 
-/** Whose work it is and what it is about: only the same client may continue it, with the same request. */
-interface Owner {
-  client: string
-  about: string
+/** How a client helps with work done for it, and follows its progress. */
+export interface ClientHelp extends Caller {
+  readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-export interface ClientCallOptions {
-  owner?: Owner
-  capabilities: ClientCapabilities
-  work: Work<object>
-  /** Whether it may become a task if it takes long. */
-  mayBeTask?: boolean | undefined
+/** Work done for a client, with its help, until `caller` aborts. `current` is the request now waiting for it. */
+export type Work = (
+  help: ClientHelp,
+  caller: AbortController,
+  current: () => McpRequest | undefined,
+) => Promise<object>
+
+export function knowsTasks({ extensions }: ClientCapabilities): boolean {
+  return isRecord(extensions?.[TASKS_EXTENSION])
 }
 
 interface OpenQuestion {
@@ -39,79 +41,70 @@ interface OpenQuestion {
   settle(response: unknown): void
 }
 
-const ASKS = Symbol('asks')
-const TAKES_LONG = Symbol('takes long')
-
 /** Work for a client of the newest protocol that outlives the request that started it, with its open questions. */
 export class ClientCall {
-  readonly owner: Owner | undefined
+  /** Whose work it is and what it is about: only the same client may continue it, with the same request. */
+  readonly owner: string
   readonly result: Promise<object>
   /** Called when a question opens or closes, and on progress. */
   onChange: ((progress?: Progress) => void) | undefined
-  /** The durable run behind it, if there is one: any process can continue it. */
-  runId: string | undefined
-  readonly #capabilities: ClientCapabilities
-  readonly #controller = new AbortController()
+  readonly #caller = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()
   /** The request the client is waiting for now, if any. */
   #request: McpRequest | undefined
-  #onQuestion: (() => void) | undefined
-  #onLong: (() => void) | undefined
+  #wake: (why: 'asks' | 'long') => void = () => {}
   #isLong = false
   #timer: NodeJS.Timeout | undefined
   #asked = 0
 
-  constructor({ owner, capabilities, work, mayBeTask }: ClientCallOptions) {
+  constructor(owner: string, request: McpRequest, work: Work) {
+    const help: ClientHelp = {
+      peer: peerOf(request.client, request),
+      onLog: message => this.#request && logTo(this.#request)(message),
+      ...helpOf(capabilitiesOf(request), (...asked) => this.#ask(...asked)),
+      onTask: () => {
+        this.#isLong = true
+        this.#wake('long')
+      },
+      onProgress: progress => this.onChange?.(progress),
+    }
     this.owner = owner
-    this.#capabilities = capabilities
     // Deferred until there is a request to log to.
-    this.result = Promise.resolve().then(() => {
-      const help = mayBeTask ? { ...this.#help(), ...this.#watch() } : this.#help()
-      return work(help, this.#controller.signal, () => this.#request)
-    })
+    this.result = Promise.resolve().then(() => work(help, this.#caller, () => this.#request))
     this.result.catch(() => {})
   }
 
   /**
-   * Resolves to the result, to ASKS if the client has to be asked something first, or to TAKES_LONG after `longAfterMs`
-   * or when the tool's server says so.
+   * Resolves to the result, to `asks` if the client has to be asked something first, or to `long` after `longAfterMs` or
+   * when the tool's server says so.
    */
-  async goOn(
+  async next(
     request: McpRequest,
     responses: Params,
     longAfterMs?: number,
-  ): Promise<object | typeof ASKS | typeof TAKES_LONG> {
+  ): Promise<object | 'asks' | 'long'> {
+    const { signal } = request.caller
+    const abort = () => this.giveUp(signal.reason)
     this.#request = request
     clearTimeout(this.#timer)
-    const abort = () => this.giveUp(request.signal.reason)
-    request.signal.addEventListener('abort', abort)
-    if (request.signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
     for (const [key, { isHandedOut }] of this.#open) if (isHandedOut) this.#settle(key, responses[key])
-    const asks = this.#untilAsked()
-    const long = longAfterMs === undefined ? [] : [this.#untilLong(longAfterMs)]
-    try {
-      return await Promise.race([this.result, asks, ...long])
-    } finally {
-      clearTimeout(this.#timer)
-      request.signal.removeEventListener('abort', abort)
-      this.#request = this.#onQuestion = this.#onLong = undefined
-    }
-  }
-
-  #untilAsked(): Promise<typeof ASKS> {
-    return new Promise(resolve => {
+    const woken = new Promise<'asks' | 'long'>(resolve => {
       // Questions of the same turn are asked together.
-      this.#onQuestion = () => setImmediate(resolve, ASKS)
-      if (this.#open.size > 0) this.#onQuestion()
+      this.#wake = why => (why === 'asks' ? setImmediate(resolve, why) : longAfterMs && resolve(why))
     })
-  }
-
-  #untilLong(afterMs: number): Promise<typeof TAKES_LONG> {
-    return new Promise(resolve => {
-      this.#onLong = () => resolve(TAKES_LONG)
-      if (this.#isLong) this.#onLong()
-      this.#timer = setTimeout(resolve, afterMs, TAKES_LONG)
-    })
+    if (this.#open.size > 0) this.#wake('asks')
+    if (this.#isLong) this.#wake('long')
+    const timer = longAfterMs && setTimeout(() => this.#wake('long'), longAfterMs)
+    try {
+      return await Promise.race([this.result, woken])
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      this.#request = undefined
+      this.#wake = () => {}
+    }
   }
 
   get isAsking(): boolean {
@@ -139,7 +132,7 @@ export class ClientCall {
 
   /** Aborts the work and leaves every question unanswered. */
   giveUp(reason?: unknown): void {
-    this.#controller.abort(reason)
+    this.#caller.abort(reason)
     for (const key of [...this.#open.keys()]) this.#settle(key, undefined)
   }
 
@@ -150,113 +143,69 @@ export class ClientCall {
     this.onChange?.()
   }
 
-  #watch(): ClientHelp {
-    return {
-      onTask: () => {
-        this.#isLong = true
-        this.#onLong?.()
-      },
-      onProgress: progress => this.onChange?.(progress),
-      onRun: id => {
-        this.runId = id
-      },
-    }
-  }
-
-  #help(): ClientHelp {
-    const { elicitation, sampling, roots } = this.#capabilities
-    return {
-      onLog: message => this.#request && logTo(this.#request)?.(message),
-      ...(elicitation && {
-        ask: async question => {
-          if (!canShow(this.#capabilities, question)) return { action: 'decline', reason: CANNOT_SHOW }
-          return answerOf(await this.#ask('elicitation/create', elicitParams(question), question))
-        },
-      }),
-      ...(sampling && {
-        sample: async (params, options) =>
-          recordOf(await this.#ask('sampling/createMessage', params, options), 'write a message'),
-      }),
-      ...(roots && {
-        roots: async options => recordOf(await this.#ask('roots/list', {}, options), 'list its roots'),
-      }),
-    }
-  }
-
   /** Uses the server's own key for the question, if it is free. */
   #ask(method: string, params: object, { signal, key: given }: AskedBy): Promise<unknown> {
     const key = given !== undefined && !this.#open.has(given) ? given : `q${++this.#asked}`
-    if (signal?.aborted || this.#controller.signal.aborted) return Promise.resolve(undefined)
+    if (signal?.aborted || this.#caller.signal.aborted) return Promise.resolve(undefined)
     return new Promise(resolve => {
       this.#open.set(key, { request: { method, params }, isHandedOut: false, settle: resolve })
       signal?.addEventListener('abort', () => this.#settle(key, undefined), { once: true })
-      this.#onQuestion?.()
+      this.#wake('asks')
       this.onChange?.()
     })
   }
 }
 
-function recordOf(response: unknown, what: string): Record<string, unknown> {
-  if (!isRecord(response)) throw new Error(`The client did not ${what}`)
-  return response
-}
-
-export interface SuspendableWork extends Pick<ClientCallOptions, 'capabilities' | 'work'> {
-  /** Whose request it is: only this client may continue it, … */
-  client: string
-  /** … with the same request. */
-  about: unknown
-  /** Turns a long call into a task, if the client knows tasks and there is room. */
-  toTask?: ((call: ClientCall) => object | undefined) | undefined
-}
-
 /**
- * Requests of the newest protocol, in which servers cannot send requests: the client gets the questions in place of a
- * result and returns with the answers. The work continues from there; it is never restarted.
+ * Runs work for a request, with the client's help in whichever way its protocol provides. In the newest, servers cannot send
+ * requests: the client gets the questions in place of a result and returns with the answers. The work continues from there;
+ * it is never restarted.
  */
-export class SuspendedCalls {
+export class ClientCalls {
+  readonly #tasks: Tasks
   /** By the state that the client sends back; oldest first. */
   readonly #suspended = new Map<string, ClientCall>()
 
-  async run(request: McpRequest, { client, about, toTask, ...options }: SuspendableWork): Promise<object> {
-    const { requestState: state, inputResponses } = request.params
-    const owner: Owner = { client, about: fingerprint(about) }
-    const responses = isRecord(inputResponses) ? inputResponses : {}
-    const call =
-      state === undefined
-        ? new ClientCall({ ...options, owner, mayBeTask: toTask !== undefined })
-        : this.#take(String(state), owner)
-    let outcome = await call.goOn(request, responses, toTask && TASK_AFTER_MS)
-    if (outcome === TAKES_LONG) outcome = toTask?.(call) ?? (await call.goOn(request, {}))
-    return outcome === ASKS ? this.#suspend(call) : (outcome as object)
+  constructor(tasks: Tasks) {
+    this.#tasks = tasks
   }
 
-  #take(state: string, { client, about }: Owner): ClientCall {
+  /** `about` must be the same when the client returns; `mayBeTask` if it may be polled for once it takes long. */
+  async run(request: McpRequest, about: unknown, work: Work, mayBeTask = false): Promise<object> {
+    const { caller, client } = request
+    if (!isNewest(request)) return helpedBy2025(request, help => work(help, caller, () => request))
+    const capabilities = capabilitiesOf(request)
+    const { elicitation, sampling, roots } = capabilities
+    const isTask = mayBeTask && knowsTasks(capabilities)
+    if (!isTask && !elicitation && !sampling && !roots)
+      return work({ peer: peerOf(client, request), onLog: logTo(request) }, caller, () => request)
+    const { requestState: state, inputResponses } = request.params
+    const owner = fingerprint([client?.name ?? '', request.method, about])
+    const call = state === undefined ? new ClientCall(owner, request, work) : this.#take(String(state), owner)
+    const responses = isRecord(inputResponses) ? inputResponses : {}
+    let outcome = await call.next(request, responses, isTask ? TASK_AFTER_MS : undefined)
+    if (outcome === 'long') outcome = this.#tasks.become(request, call) ?? (await call.next(request, {}))
+    return outcome === 'asks' ? this.#suspend(call) : (outcome as object)
+  }
+
+  #take(state: string, owner: string): ClientCall {
     const call = this.#suspended.get(state)
-    if (call?.owner?.client !== client || call.owner.about !== about)
+    if (call?.owner !== owner)
       throw new RpcError('This question is no longer open: call again', { code: INVALID_PARAMS })
     this.#suspended.delete(state)
     return call
   }
 
   #suspend(call: ClientCall): object {
-    if (this.#suspended.size >= MAX_ELICITATIONS) this.#makeRoom()
+    const [oldest] = this.#suspended
+    if (oldest && this.#suspended.size >= MAX_ELICITATIONS) {
+      this.#suspended.delete(oldest[0])
+      oldest[1].giveUp()
+    }
     const requestState = randomUUID()
     this.#suspended.set(requestState, call)
     // Even if it has finished by then: the result waits for the client.
     call.expireIn(ELICITATION_MS, () => this.#suspended.delete(requestState))
     return { resultType: 'input_required', inputRequests: call.handOut(), requestState }
-  }
-
-  /** Drops the oldest of the client with the most, so that no client can push out another's. */
-  #makeRoom(): void {
-    const counts = new Map<string, number>()
-    for (const { owner } of this.#suspended.values())
-      counts.set(owner?.client ?? '', (counts.get(owner?.client ?? '') ?? 0) + 1)
-    const most = Math.max(...counts.values())
-    const oldest = [...this.#suspended].find(([, { owner }]) => counts.get(owner?.client ?? '') === most)
-    if (!oldest) return
-    this.#suspended.delete(oldest[0])
-    oldest[1].giveUp()
   }
 }

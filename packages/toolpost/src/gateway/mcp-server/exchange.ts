@@ -5,66 +5,12 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/server'
 import type { RequestId } from '../../mcp/peer.ts'
-import { EVENT_STREAM_HEADERS, json } from '../http.ts'
-import { HEARTBEAT_MS, MAX_WAITING_BYTES } from '../limits.ts'
+import { EventStream, json, rawJson } from '../http.ts'
+import { HEARTBEAT_MS } from '../limits.ts'
 import { type McpRequest, messageText, rpcFailure } from './protocol.ts'
 
-/** A stream of messages to a client. Those of one moment are sent together; a client that does not read is cut off. */
-export class MessageStream {
-  readonly response: Response
-  readonly #encoder = new TextEncoder()
-  readonly #heartbeat: NodeJS.Timeout
-  readonly #onEnd: () => void
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  #text = ''
-
-  constructor(headers: Record<string, string>, onEnd: () => void) {
-    this.#onEnd = onEnd
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: controller => {
-          this.#controller = controller
-        },
-        cancel: () => this.#end(),
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
-    )
-    this.#heartbeat = setInterval(() => this.#write(': still here\n\n'), HEARTBEAT_MS).unref()
-    this.response = new Response(body, { headers: { ...EVENT_STREAM_HEADERS, ...headers } })
-  }
-
-  send(message: object): void {
-    this.#write(`event: message\ndata: ${messageText(message)}\n\n`)
-  }
-
-  close(): void {
-    this.#flush()
-    const controller = this.#controller
-    this.#end()
-    controller?.close()
-  }
-
-  #write(text: string): void {
-    if (this.#text === '') setImmediate(() => this.#flush())
-    this.#text += text
-  }
-
-  #flush(): void {
-    const controller = this.#controller
-    const text = this.#text
-    this.#text = ''
-    if (!controller || text === '') return
-    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(this.#encoder.encode(text))
-    this.#end()
-    controller.error(new Error('The client reads too slowly'))
-  }
-
-  #end(): void {
-    if (!this.#controller) return
-    this.#controller = undefined
-    clearInterval(this.#heartbeat)
-    this.#onEnd()
-  }
+function send(stream: EventStream, message: object): void {
+  stream.write(`event: message\ndata: ${messageText(message)}\n\n`)
 }
 
 export interface ExchangeOptions {
@@ -86,7 +32,7 @@ export class Exchange {
   readonly #answers: object[] = []
   readonly #timer: NodeJS.Timeout
   #respond: (response: Response) => void = () => {}
-  #stream: MessageStream | undefined
+  #stream: EventStream | undefined
   #open: number
 
   constructor(options: ExchangeOptions) {
@@ -100,39 +46,34 @@ export class Exchange {
 
   /** Something else than an answer. */
   send(message: object): void {
-    if (this.#open > 0) this.#toStream().send(message)
+    if (this.#open > 0) send(this.#toStream(), message)
   }
 
   /** The answer to one of the requests; without a message, it gets none. */
   answer(message?: object, status = 200): void {
     if (this.#open === 0) return
     this.#open--
-    if (message && this.#stream) this.#stream.send(message)
+    if (message && this.#stream) send(this.#stream, message)
     else if (message) this.#answers.push(message)
     if (this.#open > 0) return
     clearTimeout(this.#timer)
     if (this.#stream || this.#answers.length === 0) return this.#toStream().close()
     const { isBatch, headers } = this.#options
-    if (isBatch) return this.#respond(json(this.#answers, status, headers))
-    const text = messageText(this.#answers[0] as object)
-    this.#respond(new Response(text, { status, headers: { ...JSON_HEADERS, ...headers } }))
+    this.#respond(
+      isBatch
+        ? json(this.#answers, status, headers)
+        : rawJson(messageText(this.#answers[0] as object), status, headers),
+    )
   }
 
-  #toStream(): MessageStream {
+  #toStream(): EventStream {
     if (this.#stream) return this.#stream
-    const { headers = {}, onGone } = this.#options
-    const stream = new MessageStream(headers, () => this.#open > 0 && onGone?.())
-    this.#stream = stream
-    for (const answer of this.#answers.splice(0)) stream.send(answer)
-    this.#respond(stream.response)
-    return stream
+    const { headers, onGone } = this.#options
+    this.#stream = new EventStream({ headers, onEnd: () => this.#open > 0 && onGone?.() })
+    for (const answer of this.#answers.splice(0)) send(this.#stream, answer)
+    this.#respond(this.#stream.response)
+    return this.#stream
   }
-}
-
-const JSON_HEADERS = {
-  'content-type': 'application/json',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
 }
 
 /** How messages were posted. */
@@ -149,7 +90,7 @@ export class SessionTransport implements Transport {
   usedAt = Date.now()
   /** Unanswered requests. */
   readonly #open = new Map<RequestId, Exchange>()
-  #listening: MessageStream | undefined
+  #listening: EventStream | undefined
 
   constructor(sessionId: string) {
     this.sessionId = sessionId
@@ -163,13 +104,10 @@ export class SessionTransport implements Transport {
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if ('method' in message) {
-      const exchange = this.#open.get(options?.relatedRequestId as RequestId)
-      if (exchange) exchange.send(message)
-      else this.#listening?.send(message)
-      return
-    }
-    this.#answered(message.id as RequestId, message)
+    if (!('method' in message)) return this.#answered(message.id as RequestId, message)
+    const exchange = this.#open.get(options?.relatedRequestId as RequestId)
+    if (exchange) exchange.send(message)
+    else if (this.#listening) send(this.#listening, message)
   }
 
   async close(): Promise<void> {
@@ -187,12 +125,10 @@ export class SessionTransport implements Transport {
     const ids = messages.flatMap(message => (isRequest(message) ? [message.id as RequestId] : []))
     const taken = ids.find((id, at) => this.#open.has(id) || ids.indexOf(id) !== at)
     // Answers are told apart by their id alone.
-    if (taken !== undefined)
-      return rpcFailure(
-        400,
-        { message: `Invalid Request: id ${JSON.stringify(taken)} is already in use` },
-        { id: taken },
-      )
+    if (taken !== undefined) {
+      const message = `Invalid Request: id ${JSON.stringify(taken)} is already in use`
+      return rpcFailure(400, { message }, { id: taken })
+    }
     const headers = { 'mcp-session-id': this.sessionId }
     const exchange = ids.length > 0 && new Exchange({ requests: ids.length, isBatch, headers })
     if (exchange) for (const id of ids) this.#open.set(id, exchange)
@@ -208,16 +144,20 @@ export class SessionTransport implements Transport {
   /** The stream for everything that belongs to no request. */
   listen(onEnd: () => void): Response {
     this.usedAt = Date.now()
-    if (this.#listening)
-      return rpcFailure(409, { message: 'Conflict: Only one SSE stream is allowed per session' })
-    const stream = new MessageStream({ 'mcp-session-id': this.sessionId }, () => {
-      this.#listening = undefined
-      // The client may come back: it lost the connection, not the session.
-      this.usedAt = Date.now()
+    if (this.#listening) {
       onEnd()
+      return rpcFailure(409, { message: 'Conflict: Only one SSE stream is allowed per session' })
+    }
+    this.#listening = new EventStream({
+      headers: { 'mcp-session-id': this.sessionId },
+      onEnd: () => {
+        this.#listening = undefined
+        // The client may come back: it lost the connection, not the session.
+        this.usedAt = Date.now()
+        onEnd()
+      },
     })
-    this.#listening = stream
-    return stream.response
+    return this.#listening.response
   }
 
   #answered(id: RequestId, message?: object): void {
@@ -228,8 +168,6 @@ export class SessionTransport implements Transport {
   }
 }
 
-export function isRequest(message: Record<string, unknown>): boolean {
-  return (
-    typeof message.method === 'string' && (typeof message.id === 'string' || typeof message.id === 'number')
-  )
+export function isRequest({ method, id }: Record<string, unknown>): boolean {
+  return typeof method === 'string' && (typeof id === 'string' || typeof id === 'number')
 }

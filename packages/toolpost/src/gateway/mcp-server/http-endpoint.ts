@@ -22,7 +22,6 @@ import {
   shuttingDown,
 } from '../http.ts'
 import { MAX_MCP_BATCH, MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
-import { Discoveries } from './client-tools.ts'
 import { Exchange, isRequest, type PostOptions, SessionTransport } from './exchange.ts'
 import { McpMethods, type McpMethodsOptions, SESSION_VERSIONS } from './methods.ts'
 import { headerMismatch, paramMismatch } from './param-headers.ts'
@@ -31,19 +30,11 @@ import {
   type McpRequest,
   MISSING_CAPABILITY,
   NEWEST_VERSION,
-  newestResult,
+  newSession,
   PARSE_ERROR,
+  paramsOf,
   rpcFailure,
-  type Session,
 } from './protocol.ts'
-
-/** The tools as an MCP server over Streamable HTTP. */
-export interface McpEndpoint {
-  handle(c: RequestContext): Promise<Response>
-  /** The sessions of clients with a 2025 protocol. */
-  readonly sessions: number
-  close(): Promise<void>
-}
 
 export interface McpEndpointOptions extends McpMethodsOptions {
   clients: Clients
@@ -53,19 +44,17 @@ export interface McpEndpointOptions extends McpMethodsOptions {
 
 type Message = Record<string, unknown>
 
-export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
-  return new HttpEndpoint(options)
-}
-
 interface OpenSession {
   /** The session's owner; for anyone else it does not exist. */
   clientKey: string
-  session: Session
   transport: SessionTransport
   peer: Peer
 }
 
-class HttpEndpoint implements McpEndpoint {
+const RETRY = { 'retry-after': '5' }
+
+/** The tools as an MCP server over Streamable HTTP. */
+export class McpEndpoint {
   readonly #options: McpEndpointOptions
   readonly #methods: McpMethods
   /** The least recently used first. */
@@ -77,6 +66,7 @@ class HttpEndpoint implements McpEndpoint {
     this.#methods = new McpMethods(options)
   }
 
+  /** How many sessions clients with a 2025 protocol have. */
   get sessions(): number {
     return this.#sessions.size
   }
@@ -95,106 +85,84 @@ class HttpEndpoint implements McpEndpoint {
       return failure(415, 'The Content-Type must be application/json')
     const body = await readJson(c, parseFailure)
     if (body instanceof Response) return body
-    if (body.value === undefined) return parseFailure('The body is empty')
-    const messages = (Array.isArray(body.value) ? body.value : [body.value]) as Message[]
+    const { value } = body
+    if (value === undefined) return parseFailure('The body is empty')
+    const messages = (Array.isArray(value) ? value : [value]) as Message[]
     if (messages.length > MAX_MCP_BATCH)
       return rpcFailure(400, {
         message: `Invalid Request: a batch may have at most ${MAX_MCP_BATCH} messages`,
       })
     const refusal = this.#refuseCalls(c, messages)
     if (refusal) return refusal
-    const { value } = body
     const route = classifyInboundRequest({
       httpMethod: 'POST',
-      ...headersOf(c),
+      protocolVersionHeader: headerOf(c, 'mcp-protocol-version'),
+      mcpMethodHeader: headerOf(c, 'mcp-method'),
       body: value,
     } as Parameters<typeof classifyInboundRequest>[0])
     if (route.kind === 'reject') {
       const { httpStatus, code, message, data } = route
-      return rpcFailure(
-        httpStatus,
-        { code, message, ...(data !== undefined && { data }) },
-        { id: idOf(value) },
-      )
+      const error = { code, message, ...(data !== undefined && { data }) }
+      return rpcFailure(httpStatus, error, { id: isRecord(value) ? value.id : null })
     }
     if (route.kind === 'modern') return this.#answerNewest(c, value as Message, startedAt)
-    return this.#answer2025(c, messages, {
-      isBatch: Array.isArray(value),
-      startedAt,
-      header: name => headerOf(c, name),
-    })
+    const posted = { isBatch: Array.isArray(value), startedAt, header: (name: string) => headerOf(c, name) }
+    return this.#answer2025(c, messages, posted)
   }
 
   /** One request of the newest protocol, which stands alone. */
-  async #answerNewest(c: RequestContext, message: Message, startedAt: number): Promise<Response> {
+  #answerNewest(c: RequestContext, message: Message, startedAt: number): Promise<Response> | Response {
     const { id, method } = message as { id: RequestId; method: string }
-    const params = isRecord(message.params) ? message.params : {}
-    const meta = isRecord(params._meta) ? params._meta : {}
+    const { params, meta } = paramsOf(message)
     const version = meta[PROTOCOL_VERSION_META_KEY] ?? headerOf(c, 'mcp-protocol-version')
-    if (version !== NEWEST_VERSION)
-      return rpcFailure(
-        400,
-        {
-          code: -32_022,
-          message: `Unsupported protocol version: ${String(version)}`,
-          data: { supported: [NEWEST_VERSION], requested: version },
-        },
-        { id },
-      )
+    if (version !== NEWEST_VERSION) {
+      const data = { supported: [NEWEST_VERSION], requested: version }
+      const error = { code: -32_022, message: `Unsupported protocol version: ${String(version)}`, data }
+      return rpcFailure(400, error, { id })
+    }
     if (!isRequest(message)) return new Response(null, { status: 202 })
-    const client = c.get('client')
     const mismatch =
       headerMismatch(c, method, params) ??
-      (method === 'tools/call' ? paramMismatch(c, params, client.findTool(String(params.name))) : undefined)
+      (method === 'tools/call' && paramMismatch(c, params, c.get('client').findTool(String(params.name))))
     if (mismatch) return rpcFailure(400, mismatch, { id })
     if (!this.#methods.has(method, true))
       return rpcFailure(404, { code: METHOD_NOT_FOUND, message: 'Method not found' }, { id })
+    const { streams } = this.#options
     const isListening = method === 'subscriptions/listen'
-    if (isListening && this.#options.streams.areFull)
+    if (isListening && streams.areFull)
       return rpcFailure(503, { message: 'Too many streams: try again later' }, { id, headers: RETRY })
-    const onEnd = isListening ? this.#options.streams.add() : undefined
-    const request = this.#request(c, message, startedAt)
-    const { exchange, caller } = request
-    void this.#methods
-      .answer(request)
-      .then(result => exchange.answer({ jsonrpc: '2.0', id, result: newestResult(method, result) }))
-      .catch(error => {
-        const told = errorOf(error)
-        exchange.answer({ jsonrpc: '2.0', id, error: told }, told.code === MISSING_CAPABILITY ? 400 : 200)
-      })
-      .finally(() => {
-        caller.signal.removeEventListener('abort', request.onAbort)
-        onEnd?.()
-      })
+    const onEnd = isListening ? streams.add() : undefined
+    const caller = callerOf(c)
+    const exchange = new Exchange({ requests: 1, onGone: () => caller.abort(new Disconnected()) })
+    void this.#answer(c, message, { exchange, caller, startedAt }).finally(onEnd)
     return exchange.response
   }
 
-  /** A request that is answered on its own; it is aborted when its client goes away. */
-  #request(c: RequestContext, message: Message, startedAt: number, given?: Exchange) {
-    const params = isRecord(message.params) ? message.params : {}
+  /** Answers a request on its own, without a session; it is aborted when its client goes away. */
+  async #answer(
+    c: RequestContext,
+    message: Message,
+    { exchange, caller, startedAt }: { exchange: Exchange; caller: AbortController; startedAt: number },
+  ): Promise<void> {
     const { clients } = this.#options
     const { key } = c.get('client')
-    const controller = new AbortController()
-    const onAbort = () => controller.abort(new Disconnected())
-    const exchange = given ?? new Exchange({ requests: 1, onGone: onAbort })
-    const caller = callerOf(c)
-    caller.signal.addEventListener('abort', onAbort)
+    const { id, method } = message as { id: RequestId; method: string }
     const request: McpRequest = {
-      id: message.id as RequestId,
-      method: String(message.method),
-      params,
-      meta: isRecord(params._meta) ? params._meta : {},
-      signal: controller.signal,
+      ...{ id, method, caller, startedAt },
+      ...paramsOf(message),
       // Looked up every time: rights can change while it runs.
       get client() {
         return clients.named(key)
       },
-      session: undefined,
       header: name => headerOf(c, name),
-      startedAt,
       notify: (method, params) => exchange.send({ jsonrpc: '2.0', method, params }),
     }
-    return Object.assign(request, { exchange, caller, onAbort })
+    try {
+      exchange.answer({ jsonrpc: '2.0', id, result: await this.#methods.answer(request) })
+    } catch (error) {
+      const told = errorOf(error)
+      exchange.answer({ jsonrpc: '2.0', id, error: told }, told.code === MISSING_CAPABILITY ? 400 : 200)
+    }
   }
 
   #answer2025(
@@ -210,49 +178,32 @@ class HttpEndpoint implements McpEndpoint {
     if (!messages.every(isMessage))
       return rpcFailure(400, { code: PARSE_ERROR, message: 'Parse error: Invalid JSON-RPC message' })
     const isInitialize = messages.some(message => isInitializeRequest(message))
-    if (headerOf(c, 'mcp-session-id') !== undefined && !(isInitialize && messages.length === 1)) {
+    if (isInitialize && messages.length > 1)
+      return rpcFailure(400, { message: 'Invalid Request: Only one initialization request is allowed' })
+    if (isInitialize) return this.#begin(c, messages, posted)
+    if (headerOf(c, 'mcp-session-id') !== undefined) {
       const found = this.#session(c)
       return found instanceof Response ? found : found.transport.post(messages, posted)
     }
-    if (isInitialize) return this.#begin(c, messages, posted)
     const unsupported = unsupportedVersion(c)
     if (unsupported) return unsupported
     const requests = messages.filter(isRequest)
     if (requests.length === 0) return new Response(null, { status: 202 })
-    const exchange = new Exchange({ requests: requests.length, isBatch: posted.isBatch })
-    for (const message of requests) void this.#answerAlone(c, message, exchange, posted.startedAt)
+    const caller = callerOf(c)
+    const onGone = () => caller.abort(new Disconnected())
+    const exchange = new Exchange({ requests: requests.length, isBatch: posted.isBatch, onGone })
+    for (const message of requests)
+      void this.#answer(c, message, { exchange, caller, startedAt: posted.startedAt })
     return exchange.response
-  }
-
-  /** A request of a 2025 protocol without a session. */
-  async #answerAlone(
-    c: RequestContext,
-    message: Message,
-    exchange: Exchange,
-    startedAt: number,
-  ): Promise<void> {
-    const { id } = message as { id: RequestId }
-    const request = this.#request(c, message, startedAt, exchange)
-    try {
-      exchange.answer({ jsonrpc: '2.0', id, result: await this.#methods.answer(request) })
-    } catch (error) {
-      exchange.answer({ jsonrpc: '2.0', id, error: errorOf(error) })
-    } finally {
-      request.caller.signal.removeEventListener('abort', request.onAbort)
-    }
   }
 
   /** Without a session, 2025 clients cannot cancel a call or be notified of changes. */
   #begin(c: RequestContext, messages: Message[], posted: PostOptions): Promise<Response> | Response {
-    if (messages.length > 1)
-      return rpcFailure(400, { message: 'Invalid Request: Only one initialization request is allowed' })
     this.#makeRoom()
-    if (this.#sessions.size >= MAX_MCP_SESSIONS)
-      return rpcFailure(
-        503,
-        { message: 'Too many sessions: try again later' },
-        { id: idOf(messages[0]), headers: RETRY },
-      )
+    if (this.#sessions.size >= MAX_MCP_SESSIONS) {
+      const message = 'Too many sessions: try again later'
+      return rpcFailure(503, { message }, { id: messages[0]?.id, headers: RETRY })
+    }
     const transport = new SessionTransport(randomUUID())
     const { clients, logger } = this.#options
     const { key } = c.get('client')
@@ -266,7 +217,7 @@ class HttpEndpoint implements McpEndpoint {
         return new Disconnected('Connection closed')
       },
     })
-    this.#sessions.set(session.id, { clientKey: key, session, transport, peer })
+    this.#sessions.set(session.id, { clientKey: key, transport, peer })
     this.#methods.begin(session)
     return transport.post(messages, posted)
   }
@@ -297,12 +248,10 @@ class HttpEndpoint implements McpEndpoint {
   /** GET listens, DELETE ends the session. */
   async #handleSession(c: RequestContext): Promise<Response> {
     const { method } = c.req
-    if (headerOf(c, 'mcp-session-id') === undefined || (method !== 'GET' && method !== 'DELETE'))
-      return rpcFailure(
-        405,
-        { message: 'Method not allowed without a session' },
-        { headers: { allow: 'POST' } },
-      )
+    if (headerOf(c, 'mcp-session-id') === undefined || (method !== 'GET' && method !== 'DELETE')) {
+      const headers = { allow: 'POST' }
+      return rpcFailure(405, { message: 'Method not allowed without a session' }, { headers })
+    }
     const found = this.#session(c)
     if (found instanceof Response) return found
     if (method === 'DELETE') {
@@ -324,43 +273,14 @@ class HttpEndpoint implements McpEndpoint {
     if (!client.isNamed) return undefined
     const searches = client.toolSearch ?? offer?.().toolSearch ?? false
     for (const message of messages) {
-      const { method, params } = isRecord(message) ? message : {}
-      const { name, arguments: args } = isRecord(params) ? params : {}
-      if (method !== 'tools/call' || typeof name !== 'string') continue
-      const called = searches ? innerCall({ name, args }).name : name
+      if (!isRecord(message) || message.method !== 'tools/call') continue
+      const { name, arguments: args } = paramsOf(message).params
+      const called = searches ? innerCall({ name: String(name), args }).name : String(name)
       const refusal = clients.refuseCall(c.req.raw, client, called)
       if (refusal) return refusal
     }
     return undefined
   }
-}
-
-const RETRY = { 'retry-after': '5' }
-
-export function newSession(id: string, notify: Session['notify']): Session {
-  return {
-    id,
-    notify,
-    capabilities: {},
-    version: '',
-    level: 'info',
-    discoveries: new Discoveries(),
-    followed: new Map(),
-    onClose: [],
-  }
-}
-
-function headersOf(c: RequestContext) {
-  const version = headerOf(c, 'mcp-protocol-version')
-  const method = headerOf(c, 'mcp-method')
-  return {
-    ...(version !== undefined && { protocolVersionHeader: version }),
-    ...(method !== undefined && { mcpMethodHeader: method }),
-  }
-}
-
-function idOf(message: unknown): unknown {
-  return isRecord(message) ? message.id : null
 }
 
 function isMessage(message: Message): boolean {

@@ -7,16 +7,19 @@ import {
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog, type CatalogList } from '../../mcp/catalog.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, RpcError } from '../../mcp/peer.ts'
+import { DEFAULT_MAX_TOOLS } from '../../models/limits.ts'
 import { coalesced } from '../../runtime/coalesced.ts'
 import { isRecord } from '../../runtime/guards.ts'
-import { isText, whyMissing } from '../../tools/results/read-result.ts'
-import { HANDLE_PREFIX, onlyFor } from '../../tools/results/result-store.ts'
+import { isText, READ_RESULT, whyMissing } from '../../tools/results/read-result.ts'
+import { HANDLE_PREFIX, onlyFor, type ResultOwner } from '../../tools/results/result-store.ts'
+import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { Client } from '../clients.ts'
-import { aborted } from '../http.ts'
+import { aborted, onSignal } from '../http.ts'
 import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
-import { type CallToolOptions, callTool, withHelp } from './call-tool.ts'
-import { SuspendedCalls } from './client-call.ts'
-import { ClientTools, KnownClients, type OfferSettings } from './client-tools.ts'
+import { type CallToolOptions, callTool } from './call-tool.ts'
+import { ClientCalls } from './client-call.ts'
 import {
   CAPABILITIES,
   INVALID_REQUEST,
@@ -28,13 +31,24 @@ import {
   NOT_FOUND,
   newestResult,
   type Params,
+  paramsOf,
   peerOf,
   SERVER_INFO,
   type Session,
   TASKS_EXTENSION,
 } from './protocol.ts'
-import { Tasks, taskMethods } from './tasks.ts'
+import { Tasks } from './tasks.ts'
 import { ToolList } from './tool-list.ts'
+
+/** How tools are offered to clients. */
+export interface OfferSettings {
+  /** The default for clients that do not configure it; `false` if left out. */
+  toolSearch?: boolean | undefined
+  /** If there are more tools, they are searched instead of listed; 40 if left out. */
+  maxTools?: number | undefined
+  /** Tools that are always listed: names with `*` and `?`. */
+  pin?: readonly string[] | undefined
+}
 
 export interface McpMethodsOptions extends CallToolOptions {
   /** The resources and prompts of the servers. */
@@ -70,23 +84,21 @@ export class McpMethods {
   readonly #options: McpMethodsOptions
   readonly #catalog: Catalog
   readonly #list = new ToolList()
-  readonly #suspended = new SuspendedCalls()
   readonly #tasks = new Tasks()
-  readonly #known = new KnownClients()
+  readonly #calls = new ClientCalls(this.#tasks)
   readonly #sessions = new Set<Session>()
   readonly #subscriptions = new Set<Subscription>()
   readonly #closing = new AbortController()
   readonly #stops: (() => void)[]
-  readonly #common: Readonly<Record<string, McpMethod>>
-  readonly #newest: Readonly<Record<string, McpMethod>>
   readonly #older: Readonly<Record<string, McpMethod>>
+  readonly #newest: Readonly<Record<string, McpMethod>>
 
   constructor(options: McpMethodsOptions) {
     this.#options = options
     this.#catalog = options.catalog ?? new Catalog()
-    this.#common = this.#commonMethods()
-    this.#newest = this.#newestMethods()
-    this.#older = this.#olderMethods()
+    const common = this.#commonMethods()
+    this.#older = { ...common, ...this.#sessionMethods() }
+    this.#newest = { ...common, ...this.#newestMethods(), ...this.#tasks.methods }
     this.#stops = [
       this.#catalog.on('updated', uri => this.#updated(uri)),
       ...LISTS.flatMap(kind => {
@@ -98,44 +110,43 @@ export class McpMethods {
   }
 
   has(method: string, newest: boolean): boolean {
-    return this.#find(method, newest) !== undefined
+    return Object.hasOwn(newest ? this.#newest : this.#older, method)
   }
 
   /** The result of a request; rejects with an RpcError. */
   async answer(request: McpRequest): Promise<Params> {
     const { method, params } = request
-    const found = this.#find(method, isNewest(request))
-    if (!found) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
+    const newest = isNewest(request)
+    if (!this.has(method, newest))
+      throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
+    const found = (newest ? this.#newest : this.#older)[method] as McpMethod
     try {
-      return (await found(params, request)) as Params
+      const result = (await found(params, request)) as Params
+      return newest ? newestResult(method, result) : result
     } catch (error) {
+      // A failure keeps the server's own message, and its code if it has one.
+      const { message, rpcCode, data } = error as RpcError
       // The newest protocol has no code of its own for resources that do not exist.
-      if (!isNewest(request) || (error as RpcError).rpcCode !== NOT_FOUND) throw error
-      throw new RpcError((error as Error).message, { code: INVALID_PARAMS, data: (error as RpcError).data })
+      const code = newest && rpcCode === NOT_FOUND ? INVALID_PARAMS : rpcCode
+      throw new RpcError(error instanceof RpcError ? message : safeText(message, 2_000), { code, data })
     }
   }
 
   /** The methods for a connection: of a session, until a request says that it is of the newest protocol. */
   table(session: Session, client: () => Client | undefined): Readonly<Record<string, Method>> {
-    const names = [this.#common, this.#newest, this.#older].flatMap(methods => Object.keys(methods))
-    const method: Method = async (params, incoming) => {
-      const meta = isRecord(params._meta) ? params._meta : {}
+    const names = [...Object.keys(this.#older), ...Object.keys(this.#newest)]
+    const method: Method = (params, { id, method, signal, extra, notify, request }) => {
+      const { meta } = paramsOf({ params })
       const newest = isNewest({ meta })
-      const result = await this.answer({
-        id: incoming.id,
-        method: incoming.method,
-        signal: incoming.signal,
-        params,
-        meta,
+      return this.answer({
+        ...{ id, method, params, meta, notify },
+        caller: onSignal(signal),
         get client() {
           return client()
         },
-        session: newest ? undefined : session,
-        ...(incoming.extra as Pick<McpRequest, 'header' | 'startedAt'> | undefined),
-        notify: incoming.notify,
-        ...(!newest && { request: incoming.request }),
+        ...(extra as Pick<McpRequest, 'header' | 'startedAt'> | undefined),
+        ...(!newest && { session, request }),
       })
-      return newest ? newestResult(incoming.method, result) : result
     }
     return Object.fromEntries(names.map(name => [name, method]))
   }
@@ -148,19 +159,13 @@ export class McpMethods {
     this.#sessions.delete(session)
     for (const stop of session.followed.values()) stop()
     session.followed.clear()
-    for (const tell of session.onClose) tell()
+    void this.#catalog.setLogLevel(session, undefined)
   }
 
   /** Ends all subscriptions. */
   close(): void {
     this.#closing.abort()
     for (const stop of this.#stops) stop()
-  }
-
-  #find(method: string, newest: boolean): McpMethod | undefined {
-    const own = newest ? this.#newest : this.#older
-    if (Object.hasOwn(own, method)) return own[method]
-    return Object.hasOwn(this.#common, method) ? this.#common[method] : undefined
   }
 
   #commonMethods(): Record<string, McpMethod> {
@@ -174,7 +179,7 @@ export class McpMethods {
     return {
       'tools/list': async (_, request) => {
         await whenListed?.()
-        return { tools: await this.#list.entries(this.#toolsFor(request).listed(), isNewest(request)) }
+        return { tools: await this.#list.entries(this.#listed(request), isNewest(request)) }
       },
       'tools/call': (params, request) => this.#callTool(params, request),
       'resources/list': (_, request) => list('resources', request),
@@ -184,28 +189,22 @@ export class McpMethods {
         const uri = textIn(params, 'uri')
         if (uri.startsWith(HANDLE_PREFIX)) return this.#readKept(uri, request)
         const access = request.client?.access('resources')
-        return passed(
-          withHelp(request, this.#suspended, { uri }, (from, signal) =>
-            catalog.read(uri, { from, signal, access }),
-          ),
+        return this.#calls.run(request, { uri }, (from, { signal }) =>
+          catalog.read(uri, { from, signal, access }),
         )
       },
       'prompts/get': (params, request) => {
         const name = textIn(params, 'name')
         const args = isRecord(params.arguments) ? params.arguments : undefined
         const access = request.client?.access('prompts')
-        return passed(
-          withHelp(request, this.#suspended, { name, args }, (from, signal) =>
-            catalog.prompt(name, args, { from, signal, access }),
-          ),
+        return this.#calls.run(request, { name, args }, (from, { signal }) =>
+          catalog.prompt(name, args, { from, signal, access }),
         )
       },
-      'completion/complete': ({ ref, argument, context }, { client, signal }) => {
-        if (!isRecord(ref) || !isRecord(argument))
-          throw new RpcError("Invalid params: 'ref' and 'argument' must be objects", { code: INVALID_PARAMS })
+      'completion/complete': ({ ref, argument, context }, { client, caller: { signal } }) => {
+        if (!isRecord(ref) || !isRecord(argument)) throw invalid("'ref' and 'argument' must be objects")
         const access = client?.access(ref.type === 'ref/prompt' ? 'prompts' : 'templates')
-        const asked = { ref, argument, ...(isRecord(context) && { context }) }
-        return passed(catalog.complete(asked, { signal, access }))
+        return catalog.complete({ ref, argument, ...(isRecord(context) && { context }) }, { signal, access })
       },
     }
   }
@@ -218,45 +217,36 @@ export class McpMethods {
         ...this.#instructions(client),
       }),
       'subscriptions/listen': (params, request) => this.#listen(params, request),
-      ...taskMethods(this.#tasks, this.#options.source, (call, request) => this.#runAgain(call, request)),
     }
   }
 
-  #olderMethods(): Record<string, McpMethod> {
+  #sessionMethods(): Record<string, McpMethod> {
     return {
       ping: () => ({}),
       initialize: async ({ protocolVersion, capabilities }, { session, client }) => {
         // In these protocols, the servers' instructions are sent at the start or never.
         await this.#options.whenListed?.()
         const version = SESSION_VERSIONS.find(each => each === protocolVersion) ?? SESSION_VERSIONS[0] ?? ''
-        if (session) {
-          session.version = version
-          session.capabilities = isRecord(capabilities) ? capabilities : {}
-        }
-        return {
-          protocolVersion: version,
-          capabilities: CAPABILITIES,
-          serverInfo: SERVER_INFO,
-          ...this.#instructions(client),
-        }
+        if (session)
+          Object.assign(session, { version, capabilities: isRecord(capabilities) ? capabilities : {} })
+        const about = { capabilities: CAPABILITIES, serverInfo: SERVER_INFO }
+        return { protocolVersion: version, ...about, ...this.#instructions(client) }
       },
       'logging/setLevel': async ({ level }, { session }) => {
-        if (levelRank(level) < 0)
-          throw new RpcError("Invalid params: unknown 'level'", { code: INVALID_PARAMS })
+        if (levelRank(level) < 0) throw invalid("unknown 'level'")
         if (!session) return {}
         session.level = level as LogLevel
-        session.onClose.push(() => void this.#catalog.setLogLevel(session, undefined))
         await this.#catalog.setLogLevel(session, session.level)
         return {}
       },
-      'resources/subscribe': async (params, { session, client, signal }) => {
+      'resources/subscribe': async (params, { session, client, caller }) => {
         const uri = textIn(params, 'uri')
         if (!session) throw new RpcError('Subscriptions need a session', { code: INVALID_REQUEST })
         if (session.followed.size >= MAX_FOLLOWED && !session.followed.has(uri))
           throw new RpcError(`At most ${MAX_FOLLOWED} subscriptions per session`, { code: INVALID_REQUEST })
-        const stop = await passed(this.#catalog.follow(uri, client?.access('resources')))
+        const stop = await this.#catalog.follow(uri, client?.access('resources'))
         session.followed.get(uri)?.()
-        if (signal.aborted) stop()
+        if (caller.signal.aborted) stop()
         else session.followed.set(uri, stop)
         return {}
       },
@@ -277,12 +267,7 @@ export class McpMethods {
   /** Stays open until the client goes away, and tells it what changes meanwhile. */
   async #listen({ notifications }: Params, request: McpRequest): Promise<object> {
     if (!isRecord(notifications))
-      throw new RpcError(
-        "Invalid params: 'notifications' is required and must be a valid SubscriptionFilter",
-        {
-          code: INVALID_PARAMS,
-        },
-      )
+      throw invalid("'notifications' is required and must be a valid SubscriptionFilter")
     const given = notifications.resourceSubscriptions
     const wanted = Array.isArray(given) ? given.filter(uri => typeof uri === 'string') : []
     const access = request.client?.access('resources')
@@ -296,12 +281,12 @@ export class McpMethods {
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id }
     const following = Promise.all(uris.map(uri => this.#catalog.follow(uri).catch(() => () => {})))
     const subscription = { request, lists, uris }
-    if (Object.keys(honored).length > 0) this.#subscriptions.add(subscription)
+    this.#subscriptions.add(subscription)
     // What is acknowledged is in force, unless a server takes long to say so.
     await Promise.race([following, pause(FOLLOWING_MS, undefined, { ref: false })])
     request.notify('notifications/subscriptions/acknowledged', { notifications: honored, _meta })
-    if (Object.keys(honored).length === 0) return { _meta }
-    await Promise.race([aborted(request.signal), aborted(this.#closing.signal)])
+    if (Object.keys(honored).length > 0)
+      await Promise.race([aborted(request.caller.signal), aborted(this.#closing.signal)])
     this.#subscriptions.delete(subscription)
     for (const stop of await following) stop()
     return { _meta }
@@ -322,53 +307,71 @@ export class McpMethods {
         request.notify(method, { uri, _meta: { [SUBSCRIPTION_ID_META_KEY]: request.id } })
   }
 
-  #toolsFor(request: McpRequest): ClientTools {
+  /** All tools of a client; or pinned ones and a search over the others, if it prefers that. */
+  #listed(request: McpRequest): readonly Tool[] {
     const { executor, results, offer } = this.#options
-    const { session, client } = request
-    const conversation = session?.id ?? peerOf(undefined, request)
-    return new ClientTools({
-      executor,
-      results,
-      settings: offer?.() ?? {},
-      client,
-      discoveries: session?.discoveries ?? this.#known.of(`${client?.key} ${conversation}`),
-      owner: { caller: client?.caller, conversation },
-      onChange: () => {
-        if (session) session.notify('notifications/tools/list_changed')
-        else this.#changed('tools')
-      },
-    })
+    const { pin = [], maxTools = DEFAULT_MAX_TOOLS } = offer?.() ?? {}
+    const all = this.#toolsOf(request)
+    const owner = ownerOf(request)
+    const isPinned = (tool: Tool) =>
+      pin.some(pattern => fitsTool(pattern, tool, executor.tools.originOf(tool)?.server))
+    const isSearched = all.length > maxTools && this.#searches(request)
+    const helpers = [
+      ...(isSearched ? this.#search(request) : []),
+      // The reader of long results, once there is something to read.
+      ...(results?.store.hasAny(onlyFor(owner)) ? [results.tool(owner)] : []),
+    ]
+    const shown = isSearched ? all.filter(isPinned) : all
+    if (helpers.length === 0) return shown
+    return [...helpers, ...shown.filter(({ name }) => !helpers.some(helper => helper.name === name))]
   }
 
-  #callTool(params: Params, request: McpRequest): Promise<object> {
+  #toolsOf({ client }: McpRequest): readonly Tool[] {
+    return client?.tools() ?? this.#options.executor.tools.getTools()
+  }
+
+  #searches({ client }: McpRequest): boolean {
+    return client?.toolSearch ?? this.#options.offer?.().toolSearch ?? false
+  }
+
+  #search(request: McpRequest): Tool[] {
+    return searchTools({ tools: this.#options.executor.tools, among: () => this.#toolsOf(request) })
+  }
+
+  async #callTool(params: Params, request: McpRequest): Promise<object> {
+    const { results } = this.#options
     const { arguments: given = {} } = params
-    if (!isRecord(given))
-      throw new RpcError("Invalid params: 'arguments' must be an object", { code: INVALID_PARAMS })
-    const tools = this.#toolsFor(request)
-    const { call, also } = tools.meant({ name: textIn(params, 'name'), args: given })
-    const tasks = isNewest(request) ? this.#tasks : undefined
-    return withHelp(
-      request,
-      this.#suspended,
-      call,
-      (help, signal, current) =>
-        callTool({ ...call, also, tools, help, signal, current, request }, this.#options),
-      tasks,
-    )
+    if (!isRecord(given)) throw invalid("'arguments' must be an object")
+    const searches = this.#searches(request)
+    const asked = { name: textIn(params, 'name'), args: given }
+    const call = searches ? innerCall(asked) : asked
+    const owner = ownerOf(request)
+    const isSearch = searches && (call.name === FIND_TOOLS || call.name === CALL_TOOL)
+    const also = isSearch ? this.#search(request) : this.#reads(call) ? [results?.tool(owner) as Tool] : []
+    const hasReader = () => results?.store.hasAny(onlyFor(owner)) ?? false
+    const hadReader = hasReader()
+    const work = (...[help, caller, current]: Parameters<Parameters<ClientCalls['run']>[2]>) =>
+      callTool({ ...call, also, owner, help, caller, current, request }, this.#options)
+    const answer = await this.#calls.run(request, call, work, true)
+    if (!hadReader && hasReader()) {
+      if (request.session) request.session.notify('notifications/tools/list_changed')
+      else this.#changed('tools')
+    }
+    return answer
   }
 
-  /** Waits again for a durable run that another process began. */
-  #runAgain(call: { name: string; args: Params; key: string }, request: McpRequest) {
-    const tools = this.#toolsFor(request)
-    return (...[help, signal, current]: Parameters<Parameters<typeof withHelp>[3]>) =>
-      callTool({ ...call, also: [], tools, help, signal, current, request }, this.#options)
+  /** Whether it is a call of our `read_result`: a server may have a tool of that name for its own handles. */
+  #reads({ name, args }: { name: string; args: Params }): boolean {
+    const { results, executor } = this.#options
+    if (name !== READ_RESULT || !results) return false
+    const isOurs = results.store.find(String(args.handle), () => true) !== 'unknown'
+    return isOurs || !executor.tools.findTool(READ_RESULT)
   }
 
   /** `resources/read` of a kept result, for its owner. */
   async #readKept(uri: string, request: McpRequest): Promise<object> {
     const { results } = this.#options
-    const { owner } = this.#toolsFor(request)
-    const found = (await results?.store.read(uri, onlyFor(owner))) ?? 'unknown'
+    const found = (await results?.store.read(uri, onlyFor(ownerOf(request)))) ?? 'unknown'
     if (typeof found === 'string')
       throw new RpcError(whyMissing(uri, found, results?.minutes ?? 0), { code: NOT_FOUND, data: { uri } })
     const { content, mimeType, bytes } = found
@@ -381,10 +384,20 @@ export class McpMethods {
   }
 }
 
+/** Whose long results are kept and read: those of one session, or of one client without a session. */
+function ownerOf(request: McpRequest): ResultOwner {
+  const conversation = request.session?.id ?? peerOf(undefined, request)
+  return { caller: request.client?.caller, conversation }
+}
+
+function invalid(problem: string): RpcError {
+  return new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
+}
+
 function textIn(params: Params, name: string): string {
   const value = params[name]
   if (typeof value === 'string') return value
-  throw new RpcError(`Invalid params: '${name}' must be a string`, { code: INVALID_PARAMS })
+  throw invalid(`'${name}' must be a string`)
 }
 
 const checked = new WeakMap<object, boolean>()
@@ -397,15 +410,4 @@ function usable(kind: keyof typeof TYPES, entries: CatalogList['entries']): Cata
     return isGood
   })
   return good.slice(0, MAX_LISTED)
-}
-
-/** A failure keeps the server's own message, and its code if it has one. */
-async function passed<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof RpcError) throw error
-    const { message, rpcCode, data } = error as Error & { rpcCode?: number; data?: unknown }
-    throw new RpcError(safeText(message, 2_000), { code: rpcCode, data })
-  }
 }

@@ -12,7 +12,6 @@ import { toolpostVersion } from '../../runtime/version.ts'
 import type { Client } from '../clients.ts'
 import { json, jsonText } from '../http.ts'
 import { MAX_MCP_ANSWER_BYTES } from '../limits.ts'
-import type { Discoveries } from './client-tools.ts'
 
 /* What both protocols, 2026-07-28 and the ones of 2025, have in common here. */
 
@@ -51,12 +50,13 @@ export interface Session {
   version: string
   /** The client's minimum log level. */
   level: LogLevel
-  readonly discoveries: Discoveries
   /** The resources it follows, by URI. */
   readonly followed: Map<string, () => void>
   notify(method: string, params?: object): void
-  /** Called once when it is gone. */
-  readonly onClose: (() => void)[]
+}
+
+export function newSession(id: string, notify: Session['notify']): Session {
+  return { id, notify, capabilities: {}, version: '', level: 'info', followed: new Map() }
 }
 
 /** A request of a client, in any protocol and over any transport. */
@@ -66,11 +66,12 @@ export interface McpRequest {
   readonly params: Params
   /** `_meta` of the params. */
   readonly meta: Params
-  readonly signal: AbortSignal
+  /** Aborts when the client cancels the request or goes away. */
+  readonly caller: AbortController
   /** Whose request it is, with the rights of now; everything is allowed without one. */
   readonly client: Client | undefined
   /** For 2025 protocols; missing if the client did not initialize. */
-  readonly session: Session | undefined
+  readonly session?: Session | undefined
   /** A header of its HTTP request. */
   header?(name: string): string | undefined
   /** When it arrived, on the executor's clock. */
@@ -78,6 +79,11 @@ export interface McpRequest {
   notify(method: string, params: object): void
   /** Asks the client back: not in the newest protocol. */
   request?(method: string, params: object, options: { signal: AbortSignal }): Promise<unknown>
+}
+
+export function paramsOf(message: Params): { params: Params; meta: Params } {
+  const params = isRecord(message.params) ? message.params : {}
+  return { params, meta: isRecord(params._meta) ? params._meta : {} }
 }
 
 /** Whether it is a request of the newest protocol: those say so one by one. */

@@ -1,45 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { Readable, Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import type { ToolExecutor } from '../../executor/executor.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
-import type { Catalog } from '../../mcp/catalog.ts'
+import { jsonProblem } from '../../mcp/json-limit.ts'
 import { Peer } from '../../mcp/peer.ts'
 import { isRecord } from '../../runtime/guards.ts'
-import type { Ask } from '../../tools/caller.ts'
-import type { BigResults } from '../../tools/results/big-results.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import { aborted, Disconnected } from '../http.ts'
 import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
-import type { DurableSource } from '../routes/runs.ts'
-import type { OfferSettings } from './client-tools.ts'
 import { isRequest } from './exchange.ts'
-import { newSession } from './http-endpoint.ts'
-import { McpMethods } from './methods.ts'
-import { messageText, PARSE_ERROR } from './protocol.ts'
+import { McpMethods, type McpMethodsOptions } from './methods.ts'
+import { messageText, newSession, PARSE_ERROR } from './protocol.ts'
 
-export interface StdioOptions {
-  executor: ToolExecutor
-  /** The resources and prompts of the MCP servers. */
-  catalog?: Catalog | undefined
-  /** Makes calls durable, if that is available: a project. */
-  source?: DurableSource | undefined
+export interface StdioOptions extends Omit<McpMethodsOptions, 'calls'> {
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
   /** Stops serving once running calls are done. */
   signal?: AbortSignal | undefined
-  /** Waits for the tools before they are first listed. */
-  whenListed?: (() => Promise<void>) | undefined
-  /** Asks the user if the client cannot show a question. */
-  ask?: Ask | undefined
-  /** Keeps results too long for a model. */
-  results?: BigResults | undefined
-  /** How tools are offered; read again for every list. */
-  offer?: (() => OfferSettings) | undefined
   logger?: Logger | undefined
   drainMs?: number | undefined
 }
@@ -127,14 +108,12 @@ class LineTransport implements Transport {
   }
 
   readonly #read = (chunk: Buffer | string): void => {
-    const bytes = Buffer.from(chunk)
-    let start = 0
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-      this.#keep(bytes.subarray(start, end))
-      start = end + 1
-      this.#line()
+    const [first, ...others] = splitLines(Buffer.from(chunk))
+    this.#keep(first as Buffer)
+    for (const part of others) {
+      this.#take()
+      this.#keep(part)
     }
-    this.#keep(bytes.subarray(start))
   }
 
   #keep(part: Buffer): void {
@@ -142,20 +121,26 @@ class LineTransport implements Transport {
     if (this.#bytes <= MAX_BODY_BYTES) this.#chunks.push(part)
   }
 
-  #line(): void {
+  /** Takes the line that has been read. */
+  #take(): void {
     const isTooLong = this.#bytes > MAX_BODY_BYTES
     const text = Buffer.concat(this.#chunks).toString()
     this.#chunks = []
     this.#bytes = 0
     if (isTooLong) return this.#refuse(`The message is larger than ${MAX_BODY_BYTES} bytes`)
     if (text.trim() === '') return
-    let message: unknown
+    const problem = jsonProblem(text)
+    if (problem) return this.#refuse(`The message ${problem}`)
     try {
-      message = JSON.parse(text)
+      const message: unknown = JSON.parse(text)
+      if (isRecord(message)) this.#deliver(message)
+      else this.#refuse('The line is not a JSON-RPC message')
     } catch (error) {
-      return this.#refuse(`The line is not JSON: ${(error as Error).message}`)
+      this.#refuse(`The line is not JSON: ${(error as Error).message}`)
     }
-    if (!isRecord(message)) return this.#refuse('The line is not a JSON-RPC message')
+  }
+
+  #deliver(message: Record<string, unknown>): void {
     // A subscription stays open for as long as the client is connected.
     if (isRequest(message) && message.method !== 'subscriptions/listen') this.#unanswered.add(message.id)
     this.onmessage?.(message as unknown as JSONRPCMessage)
@@ -174,4 +159,36 @@ class LineTransport implements Transport {
     this.#unanswered.delete(id)
     this.#onAnswered()
   }
+}
+
+/** The parts between line ends. */
+function splitLines(bytes: Buffer): Buffer[] {
+  const parts: Buffer[] = []
+  let start = 0
+  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+    parts.push(bytes.subarray(start, end))
+    start = end + 1
+  }
+  return [...parts, bytes.subarray(start)]
+}
+
+/**
+ * Reserves stdout for JSON-RPC: from now on, whatever is written to `process.stdout` (a `console.log` in a tool, say)
+ * goes to stderr. Only the returned stream still writes to stdout.
+ */
+export function guardStdout(
+  stdout: NodeJS.WriteStream = process.stdout,
+  stderr: NodeJS.WriteStream = process.stderr,
+): Writable {
+  const writeOut = stdout.write.bind(stdout)
+  stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+  const guarded = new Writable({
+    decodeStrings: false,
+    write: (chunk: Uint8Array | string, _encoding, done) => {
+      writeOut(chunk, error => done(error))
+    },
+  })
+  // A client that exits closes the pipe: pass the error on to the owner of the guarded stream.
+  stdout.on('error', error => guarded.destroy(error))
+  return guarded
 }

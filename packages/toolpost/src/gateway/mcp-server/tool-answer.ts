@@ -2,9 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ToolFailure, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
 import { isObjectLike, isRecord } from '../../runtime/guards.ts'
-import type { KeptParts } from '../../tools/results/big-results.ts'
-import { blocksOf } from '../../tools/results/big-results.ts'
-import type { KeptResult } from '../../tools/results/result-store.ts'
+import { blocksOf, type KeptParts } from '../../tools/results/big-results.ts'
 import { jsonText } from '../http.ts'
 import { MAX_INLINE_BINARY, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
 
@@ -14,46 +12,33 @@ export interface ToolSource {
   /** Clients require structured content if a schema for it was announced. */
   hasOutputSchema: boolean
   /** Structured content is an object in the older protocols, any JSON in the newest. */
-  isNewest?: boolean | undefined
+  isNewest: boolean
 }
 
-type Content = CallToolResult['content']
-type Structured = Record<string, unknown>
+type Block = CallToolResult['content'][number]
 
-/**
- * A result in MCP's format. What came from an MCP server is passed on unchanged: its blocks, its structured content, its
- * own error message.
- */
+/** A result in MCP's format. What came from an MCP server is passed on unchanged. */
 export function toolAnswer(result: ToolResult, source: ToolSource): CallToolResult {
-  if (!result.success) return { isError: true, content: text(failureText(result)) }
-  const answer = source.isServer ? serverAnswer(result, source) : ownAnswer(result, source.hasOutputSchema)
-  return result.meta ? { ...answer, _meta: result.meta } : answer
+  if (!result.success) return { isError: true, content: [textBlock(failureText(result))] }
+  const { result: value, content, meta } = result
+  const isRaw = source.isServer && isContent(value) && (!content || content === value)
+  const shown = isContent(content) ? content : isRaw ? value : [textBlock(result.text ?? textOf(value))]
+  return {
+    content: shown,
+    ...(!isRaw && structuredOf(result, source)),
+    ...(meta && { _meta: meta }),
+  }
 }
 
-function serverAnswer(result: ToolSuccess, source: ToolSource): CallToolResult {
-  const { result: value, content, text: given } = result
-  if (isContent(value) && (!content || content === value)) return { content: value }
-  const answer = ownAnswer(result, true)
-  const isText = typeof value === 'string' && (!content || (value === given && !source.hasOutputSchema))
-  return isPlainObject(value) || isText || !source.isNewest
-    ? answer
-    : { ...answer, structuredContent: value as Structured }
-}
-
-function ownAnswer(
-  { result: value, text: given, content }: ToolSuccess,
-  isStructured: boolean,
-): CallToolResult {
-  const shown = isContent(content) ? content : text(given ?? textOf(value))
-  return isStructured && isPlainObject(value)
-    ? { content: shown, structuredContent: plain(value) }
-    : { content: shown }
-}
-
-/** A copy that can be sent: what JSON cannot express becomes text. */
-function plain(value: object): Structured {
-  const copy: unknown = JSON.parse(textOf(value))
-  return isPlainObject(copy) ? (copy as Structured) : {}
+function structuredOf({ result: value, content, text }: ToolSuccess, source: ToolSource) {
+  const { isServer, hasOutputSchema, isNewest } = source
+  if (isPlainObject(value)) {
+    // A copy that can be sent: what JSON cannot express becomes text.
+    const copy: unknown = isServer || hasOutputSchema ? JSON.parse(textOf(value)) : undefined
+    return isRecord(copy) && { structuredContent: copy }
+  }
+  const isText = typeof value === 'string' && (!content || (value === text && !hasOutputSchema))
+  return isServer && isNewest && !isText && { structuredContent: value as Record<string, unknown> }
 }
 
 function failureText({ code, error, diagnosis }: ToolFailure): string {
@@ -61,18 +46,12 @@ function failureText({ code, error, diagnosis }: ToolFailure): string {
   return required ? `${error}. Required: ${required}` : error
 }
 
-function text(given: string): Content {
-  return [{ type: 'text', text: given.toWellFormed() }]
-}
-
 const BLOCK_TYPES = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
 
-function isContent(value: unknown): value is Content {
+function isContent(value: unknown): value is Block[] {
+  const isBlock = (block: unknown) =>
+    isObjectLike(block) && BLOCK_TYPES.has((block as { type?: unknown }).type as string)
   return Array.isArray(value) && value.length > 0 && value.every(isBlock)
-}
-
-function isBlock(value: unknown): boolean {
-  return isObjectLike(value) && BLOCK_TYPES.has((value as { type?: unknown }).type as string)
 }
 
 function isPlainObject(value: unknown): value is object {
@@ -81,68 +60,51 @@ function isPlainObject(value: unknown): value is object {
   return prototype === Object.prototype || prototype === null
 }
 
-type Block = CallToolResult['content'][number]
-
-export interface LongAnswerOptions {
-  kept: KeptParts
-  source: ToolSource
-  /** Whether the client supports resource links. */
-  hasLinks: boolean
-}
-
 /**
- * A kept result in MCP's format: a summary for the model, and links to the whole. Structured content stays if a schema
- * for it was announced, because clients then require it.
+ * A kept result in MCP's format: a summary for the model, and links to the whole if the client supports them. Structured
+ * content stays if a schema for it was announced, because clients then require it.
  */
 export function longAnswer(
   result: ToolSuccess,
-  { kept, source, hasLinks }: LongAnswerOptions,
+  { kept, source, hasLinks }: { kept: KeptParts; source: ToolSource; hasLinks: boolean },
 ): CallToolResult {
-  const links = hasLinks ? [...(kept.text ? [kept.text] : []), ...kept.binaries].map(linkTo(result)) : []
+  const parts = [...(kept.text ? [kept.text] : []), ...kept.binaries]
+  const name = `result of ${result.tool_name.toWellFormed()}`
+  const links = parts.map(
+    ({ handle, mimeType, bytes }): Block => ({
+      type: 'resource_link',
+      uri: handle,
+      name,
+      mimeType,
+      size: bytes,
+    }),
+  )
   const content = [
     ...(kept.text ? [textBlock(kept.text.summary)] : []),
     ...otherBlocks(result, kept),
-    ...links,
+    ...(hasLinks ? links : []),
   ]
   const answer = { content, ...(result.meta && { _meta: result.meta }) }
-  if (!source.hasOutputSchema) return answer
-  const { structuredContent } = toolAnswer({ ...result, text: '', content: [] }, source)
-  if (structuredContent === undefined) return answer
+  const structured = source.hasOutputSchema && structuredOf(result, source)
+  if (!structured) return answer
   // Too large to send: without it, clients accept only an error.
-  const isTooLarge = jsonText(structuredContent).length > MAX_MCP_ANSWER_BYTES / 2
-  return isTooLarge ? { ...answer, isError: true } : { ...answer, structuredContent }
+  const isTooLarge = jsonText(structured).length > MAX_MCP_ANSWER_BYTES / 2
+  return isTooLarge ? { ...answer, isError: true } : { ...answer, ...structured }
 }
 
 /** The blocks outside the text; those too long to send become a summary. */
 function otherBlocks({ kept: parts = [], ...result }: ToolSuccess, kept: KeptParts): Block[] {
   return blocksOf(result).flatMap((block, at) => {
-    if (!isRecord(block) || (kept.text && isTextual(block))) return []
-    const part = parts.findIndex(each => each.block === at)
-    const summary = kept.binaries[part]?.summary
-    return summary !== undefined && dataOf(block).length > MAX_INLINE_BINARY
-      ? [textBlock(summary)]
-      : [block as Block]
+    if (!isRecord(block)) return []
+    const { type, data, resource } = block
+    const { text, blob } = isRecord(resource) ? resource : {}
+    if (kept.text && (type === 'text' || (type === 'resource' && typeof text === 'string'))) return []
+    const summary = kept.binaries[parts.findIndex(each => each.block === at)]?.summary
+    const isLong = String(data ?? blob ?? '').length > MAX_INLINE_BINARY
+    return summary !== undefined && isLong ? [textBlock(summary)] : [block as Block]
   })
-}
-
-function isTextual({ type, resource }: Record<string, unknown>): boolean {
-  return type === 'text' || (type === 'resource' && isRecord(resource) && typeof resource.text === 'string')
-}
-
-function dataOf({ data, resource }: Record<string, unknown>): string {
-  return String(data ?? (isRecord(resource) ? resource.blob : ''))
 }
 
 function textBlock(text: string): Block {
   return { type: 'text', text: text.toWellFormed() }
-}
-
-function linkTo({ tool_name: tool }: ToolSuccess): (kept: KeptResult) => Block {
-  return ({ handle: uri, mimeType, bytes: size }) => ({
-    type: 'resource_link',
-    uri,
-    name: `result of ${tool.toWellFormed()}`,
-    mimeType,
-    size,
-  })
 }

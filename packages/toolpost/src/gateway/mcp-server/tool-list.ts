@@ -16,17 +16,14 @@ export class ToolList {
   readonly #newest = new WeakMap<Tool, McpToolEntry>()
 
   /** Clients with the newest protocol accept any output schema. */
-  async entries(tools: readonly Tool[], isNewest = false): Promise<McpToolEntry[]> {
+  async entries(tools: readonly Tool[], isNewest: boolean): Promise<McpToolEntry[]> {
     const known = isNewest ? this.#newest : this.#entries
     const entries: McpToolEntry[] = []
     for (const tool of [...tools]) {
-      let entry = known.get(tool)
-      if (!entry) {
-        entry = await describe(tool, isNewest)
-        known.set(tool, entry)
-        // Describing 10,000 tools takes a second.
-        if (entries.length % 50 === 0) await setImmediate()
-      }
+      const entry = known.get(tool) ?? (await describe(tool, isNewest))
+      // Describing 10,000 tools takes a second.
+      if (!known.has(tool) && entries.length % 50 === 0) await setImmediate()
+      known.set(tool, entry)
       entries.push(entry)
     }
     return entries
@@ -63,15 +60,11 @@ async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
 /** Clients reject a whole list over one schema without `type: "object"`, or with `true` for a property. */
 function objectSchema(schema: JsonSchema): McpToolEntry['inputSchema'] {
   const fixed: JsonSchema = { ...schema, type: 'object' }
+  const objectForm = (value: unknown) => (isRecord(value) ? value : value === false ? { not: {} } : {})
   const properties = Object.entries(propertiesOf(schema)).map(([name, value]) => [name, objectForm(value)])
   if ('properties' in schema) fixed.properties = Object.fromEntries(properties)
   if ('required' in schema) fixed.required = requiredOf(schema)
   return fixed as McpToolEntry['inputSchema']
-}
-
-function objectForm(schema: unknown): object {
-  if (isRecord(schema)) return schema
-  return schema === false ? { not: {} } : {}
 }
 
 /** Leaves out a schema that does not compile, since it makes clients reject all tools, or that is slow to compile. */

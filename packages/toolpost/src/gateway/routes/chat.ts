@@ -10,13 +10,14 @@ import type { GatewayContext, GatewaySource } from '../context.ts'
 import {
   type App,
   busy,
-  EVENT_STREAM_HEADERS,
+  EventStream,
   eventText,
   failure,
   headerOf,
   json,
   metaOf,
   onSignal,
+  preferencesOf,
   type RequestContext,
   readRecord,
   shuttingDown,
@@ -29,7 +30,6 @@ import {
   MAX_MESSAGE_LENGTH,
 } from '../limits.ts'
 import { recordResult, recordValue } from '../recent-calls.ts'
-import { wantsQuestions } from './tools.ts'
 
 const STILL_ANSWERING = 'This conversation is still being answered'
 
@@ -53,12 +53,13 @@ interface Answerer {
   name: string
 }
 
+/** The chat, its models, and its conversations; every client has its own. */
 export function addChatRoutes(app: App, context: GatewayContext): void {
-  const { source } = context
+  const { source, archive } = context
   const chat = new Chat(context)
   app.get('/api/model', async () => {
-    const model = await source.model()
-    return json({ name: model.name, why: model.why, voice: source.voice() !== undefined })
+    const { name, why } = await source.model()
+    return json({ name, why, voice: source.voice() !== undefined })
   })
   // Only those who may choose a model see the choice.
   app.get('/api/models', async c => {
@@ -67,11 +68,6 @@ export function addChatRoutes(app: App, context: GatewayContext): void {
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
   app.post('/api/chat', c => chat.answer(c))
-  addConversationRoutes(app, context, chat)
-}
-
-/** The chat's conversations; every client has its own. */
-function addConversationRoutes(app: App, { archive }: GatewayContext, chat: Chat): void {
   const path = '/api/conversations/:id'
   const unknown = () => failure(404, 'No conversation with this id')
   app.get('/api/conversations', async c => json({ conversations: await archive.list(c.get('client').name) }))
@@ -100,7 +96,7 @@ function addConversationRoutes(app: App, { archive }: GatewayContext, chat: Chat
 }
 
 type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
-type Outcome = Pick<ChatEnd, 'text' | 'stopReason' | 'iterations' | 'error' | 'usage'>
+type Outcome = Omit<ChatEnd, 'conversation' | 'model' | 'durationMs'>
 
 /** Answers questions, one at a time in each conversation. */
 class Chat {
@@ -132,23 +128,12 @@ class Chat {
     if (this.isBusy(question.conversation)) return failure(409, STILL_ANSWERING)
     if (this.#busy.size >= MAX_CHATS) return busy('Too many questions at once')
     this.#busy.add(question.conversation)
-    const gone = onSignal(c.req.raw.signal)
-    const encoder = new TextEncoder()
-    let isOpen = true
-    const stream = new ReadableStream<Uint8Array>({
-      start: controller => {
-        const send: Send = (event, data) => {
-          if (isOpen) controller.enqueue(encoder.encode(eventText(event, data)))
-        }
-        const answered = this.#context.calls.run(gone, stop => this.#answer(question, stop, send))
-        void answered.then(() => isOpen && controller.close())
-      },
-      cancel: () => {
-        isOpen = false
-        gone.abort()
-      },
-    })
-    return new Response(stream, { headers: EVENT_STREAM_HEADERS })
+    const caller = onSignal(c.req.raw.signal)
+    const stream = new EventStream({ onEnd: () => caller.abort(), outgoing: c.env?.outgoing })
+    const send: Send = (event, data) => stream.write(eventText(event, data))
+    const answered = this.#context.calls.run(caller, () => this.#answer(question, caller.signal, send))
+    void answered.then(() => stream.close())
+    return stream.response
   }
 
   /** The question in a request, or the response to an invalid one. */
@@ -179,7 +164,7 @@ class Chat {
       turn: turn as number | undefined,
       answerer,
       meta: metaOf(key => headerOf(c, key)),
-      canBeAsked: wantsQuestions(c),
+      canBeAsked: preferencesOf(c).has('questions'),
     }
   }
 
@@ -243,8 +228,14 @@ class Chat {
         },
       )
       this.#exact.keep(conversation, given.messages)
-      const { text, stopReason, iterations, usage } = given
-      return { text, stopReason, iterations, ...(usage && { usage }) }
+      const { text, stopReason, iterations, usage, modelCalls } = given
+      return {
+        text,
+        stopReason,
+        iterations,
+        ...(usage && { usage }),
+        ...(modelCalls?.length && { model_calls: modelCalls }),
+      }
     } catch (error) {
       const why = safeText(error instanceof Error ? error.message : String(error))
       if (!stop.aborted) logger.warn({ error: why }, 'Chat failed')

@@ -11,7 +11,6 @@ import {
   type RunFilter,
   type RunState,
 } from '../../project/durable.ts'
-import { sees } from '../client-view.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import {
   type App,
@@ -21,7 +20,6 @@ import {
   headerOf,
   json,
   metaOf,
-  preferencesOf,
   type RequestContext,
   shuttingDown,
 } from '../http.ts'
@@ -29,10 +27,21 @@ import { DEFAULT_RUNS, MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH, MAX_RUNS } from '../li
 import { shortRun } from '../recent-calls.ts'
 
 /** Durable runs: list, inspect, cancel and run again. */
-export function addRunRoutes(app: App, context: GatewayContext): void {
-  const { clients, calls, source } = context
+export function addRunRoutes(app: App, { clients, calls, source }: GatewayContext): void {
+  /** An unreachable database is not the caller's fault. */
+  const withRuns = async (answer: (runs: DurableRuns) => Promise<Response>) => {
+    const runs = runsOr(source, 404)
+    if (runs instanceof Response) return runs
+    return answer(runs).catch((error: Error) => busy(`Cannot read the runs: ${error.message}`))
+  }
+  const withRun = (c: RequestContext, answer: (runs: DurableRuns, run: Run) => Promise<Response>) =>
+    withRuns(async runs => {
+      const id = c.req.param('id') ?? ''
+      const run = await runs.durable.get(id)
+      return run && c.get('client').sees(run) ? answer(runs, run) : noRun(id)
+    })
   app.get('/api/runs', c =>
-    within(source, async runs => {
+    withRuns(async runs => {
       const filter = filterIn(c.req.query())
       if (typeof filter === 'string') return failure(400, filter)
       const { isNamed, name: caller } = c.get('client')
@@ -40,16 +49,15 @@ export function addRunRoutes(app: App, context: GatewayContext): void {
       return json({ runs: found.map(shortRun) })
     }),
   )
-  app.get('/api/runs/:id', c => withRun(c, source, async (_, run) => json(run)))
+  app.get('/api/runs/:id', c => withRun(c, async (_, run) => json(run)))
   app.delete('/api/runs/:id', c =>
-    withRun(c, source, async (runs, { id, state }) =>
-      (await runs.durable.cancel(id))
-        ? new Response(null, { status: 204 })
-        : failure(409, `The run has ended: ${(await runs.durable.get(id))?.state ?? state}`),
-    ),
+    withRun(c, async (runs, { id, state }) => {
+      if (await runs.durable.cancel(id)) return new Response(null, { status: 204 })
+      return failure(409, `The run has ended: ${(await runs.durable.get(id))?.state ?? state}`)
+    }),
   )
   app.post('/api/runs/:id/again', c =>
-    withRun(c, source, async (runs, run) => {
+    withRun(c, async (runs, run) => {
       if (calls.isDraining) return shuttingDown()
       const name = runs.nameOf(run)
       const client = c.get('client')
@@ -61,32 +69,6 @@ export function addRunRoutes(app: App, context: GatewayContext): void {
       return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
     }),
   )
-}
-
-/** An unreachable database is not the caller's fault. */
-async function within(
-  source: GatewaySource,
-  answer: (runs: DurableRuns) => Promise<Response>,
-): Promise<Response> {
-  const runs = runsOr(source, 404)
-  if (runs instanceof Response) return runs
-  try {
-    return await answer(runs)
-  } catch (error) {
-    return busy(`Cannot read the runs: ${(error as Error).message}`)
-  }
-}
-
-function withRun(
-  c: RequestContext,
-  source: GatewaySource,
-  answer: (runs: DurableRuns, run: Run) => Promise<Response>,
-): Promise<Response> {
-  const id = c.req.param('id') ?? ''
-  return within(source, async runs => {
-    const run = await runs.durable.get(id)
-    return run && sees(c.get('client'), run) ? answer(runs, run) : noRun(id)
-  })
 }
 
 function noRun(id: string): Response {
@@ -122,14 +104,16 @@ export interface DurableWish {
 const OFF = 'durable calls are off: set "durable" in toolpost.json'
 
 /** What a request asks for, if anything; or the response to an invalid key. */
-export function durableWish(c: RequestContext): DurableWish | undefined | Response {
-  // As a structured field, it is quoted.
-  const key = headerOf(c, 'idempotency-key')?.replace(/^"(.*)"$/, '$1')
-  const preferences = preferencesOf(c)
+export function durableWish(
+  given: string | undefined,
+  preferences: ReadonlyMap<string, string>,
+): DurableWish | undefined | Response {
   const seconds = Number(preferences.get('wait') || 0)
   const waitMs = Math.min(Math.max(seconds * 1_000 || 0, 0), MAX_ASYNC_WAIT_MS)
   const async = preferences.has('respond-async') ? { waitMs } : undefined
-  if (key === undefined) return async && { async }
+  if (given === undefined) return async && { async }
+  // As a structured field, it is quoted.
+  const key = given.replace(/^"(.*)"$/, '$1')
   const problem = keyProblem(key)
   return problem ? failure(400, `Invalid Idempotency-Key; ${problem}`) : { key, async }
 }
@@ -164,34 +148,20 @@ function runsOr(source: DurableSource, offStatus: 400 | 404): DurableRuns | Resp
 export async function durableCall(
   source: GatewaySource,
   call: ToolCall,
-  options: DurableRunOptions,
-  { wish, signal }: { wish: DurableWish; signal: AbortSignal },
+  { signal, ...options }: DurableRunOptions & { signal: AbortSignal },
+  { key, async }: DurableWish,
 ): Promise<Response> {
   const runs = runsOr(source, 400)
   if (runs instanceof Response) return runs
-  const accepted = await runs.accept(call, { ...options, key: wish.key })
+  const accepted = await runs.accept(call, { ...options, key })
   if ('refused' in accepted) return refusedAnswer(accepted)
-  const result = await firstOf(accepted.result, signal, wish.async?.waitMs)
+  const { id } = accepted
+  const waits = async ? [delay(async.waitMs, undefined, { ref: false })] : []
+  const isNow = async?.waitMs === 0
+  const result = isNow ? undefined : await Promise.race([accepted.result, aborted(signal), ...waits])
   if (result) return resultAnswer(result)
-  if (wish.async) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
-  return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(accepted.id)}`)
-}
-
-/** The result, if it arrives before the signal aborts or the time is up. */
-async function firstOf(
-  result: Promise<ToolResult>,
-  signal: AbortSignal,
-  waitMs: number | undefined,
-): Promise<ToolResult | undefined> {
-  if (waitMs === 0) return undefined
-  const over = new AbortController()
-  const waits = waitMs === undefined ? [] : [delay(waitMs, undefined, { signal: over.signal })]
-  try {
-    return await Promise.race([result, aborted(signal), ...waits])
-  } finally {
-    over.abort()
-    waits[0]?.catch(() => {})
-  }
+  if (async) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
+  return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(id)}`)
 }
 
 /** A failed tool is a normal response, except where HTTP has a status for it. */

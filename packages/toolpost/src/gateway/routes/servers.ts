@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { similarNames } from '../../executor/find.ts'
 import { McpCallError } from '../../mcp/call-result.ts'
 import { REDIRECT_PATH } from '../../mcp/oauth/oauth-options.ts'
@@ -5,12 +6,13 @@ import { finishedPage } from '../../mcp/oauth/redirect-server.ts'
 import { describeError } from '../../mcp/server-failure.ts'
 import { addServer } from '../../project/add-server.ts'
 import { ConfigError } from '../../project/config.ts'
+import { knownPrograms } from '../../project/other-programs.ts'
+import { programServers } from '../../project/read.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { ToolFailureError } from '../../tools/tool-failure-error.ts'
-import { serversFor } from '../client-view.ts'
+import { GatewayError } from '../checks.ts'
 import { hostOf } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
-import { GatewayError } from '../gateway-error.ts'
 import { type App, failure, headerOf, json, type RequestContext, readRecord, shuttingDown } from '../http.ts'
 import { MAX_OFFERED } from '../limits.ts'
 
@@ -18,13 +20,23 @@ const MAX_NAME = 100
 
 /** The MCP servers: state, messages, control, logins, and what they offer besides tools. */
 export function addServerRoutes(app: App, context: GatewayContext): void {
-  const { source } = context
+  const { source, calls } = context
   const find = (name: string) => source.status().servers.find(server => server.name === name)
   const unknown = (name: string) => {
     const [near] = similarNames(name, source.status().servers)
     return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
-  app.get('/api/servers', c => json({ servers: serversFor(c.get('client'), source.status().servers) }))
+  const ownerOnly = (c: RequestContext, what: string) => {
+    if (c.get('client').isNamed) return failure(403, `Named clients may not ${what}`)
+    return calls.isDraining ? shuttingDown() : undefined
+  }
+  app.get('/api/servers', c => json({ servers: c.get('client').seenServers(source.status().servers) }))
+  app.get('/api/servers/found', async c => {
+    const refusal = ownerOnly(c, 'look for servers')
+    if (refusal) return refusal
+    const found = await foundServers(source.file === undefined ? process.cwd() : dirname(source.file))
+    return json({ servers: found.filter(({ name }) => !find(name)) })
+  })
   app.get('/api/servers/:name/messages', c => {
     const name = c.req.param('name')
     const server = find(name)
@@ -38,7 +50,7 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
   const change = (verb: string, action: (name: string) => Promise<void> | undefined) =>
     app.post(`/api/servers/:name/${verb}`, async c => {
       const name = c.req.param('name') ?? ''
-      const refusal = ownerOnly(c, context, `${verb} servers`)
+      const refusal = ownerOnly(c, `${verb} servers`)
       if (refusal) return refusal
       if (!find(name)) return unknown(name)
       await action(name)
@@ -48,38 +60,16 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
   change('start', name => source.restart(name))
   change('stop', name => source.stop?.(name))
   app.post('/api/reload', async c => {
-    const refusal = ownerOnly(c, context, 'reload the configuration')
+    const refusal = ownerOnly(c, 'reload the configuration')
     if (refusal) return refusal
     if (!source.reload) return failure(404, 'There is no configuration file to reload')
     const reload = source.reload.bind(source)
     return unlessMistaken(async () => json(await reload()))
   })
-  addAddServerRoute(app, context)
-  addLoginRoutes(app, source)
-  addOfferRoutes(app, source)
-}
-
-function ownerOnly(c: RequestContext, { calls }: GatewayContext, what: string): Response | undefined {
-  if (c.get('client').isNamed) return failure(403, `Named clients may not ${what}`)
-  return calls.isDraining ? shuttingDown() : undefined
-}
-
-/** A mistake in the configuration is the caller's. */
-async function unlessMistaken(answer: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answer()
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
-    throw error
-  }
-}
-
-/** A server is a program that gets started, so only the owner may add one, one at a time. */
-function addAddServerRoute(app: App, context: GatewayContext): void {
-  const { source } = context
   let isAdding = false
+  // A server is a program that gets started, so only the owner may add one, one at a time.
   app.post('/api/servers', async c => {
-    const refusal = ownerOnly(c, context, 'add servers')
+    const refusal = ownerOnly(c, 'add servers')
     if (refusal) return refusal
     if (!source.reload) return failure(404, 'There is no configuration file to add a server to')
     const body = await readRecord(c)
@@ -101,11 +91,33 @@ function addAddServerRoute(app: App, context: GatewayContext): void {
       isAdding = false
     })
   })
+  addLoginRoutes(app, source)
+  addOfferRoutes(app, source)
+}
+
+/** The usable servers that other programs on this machine have. */
+async function foundServers(folder: string) {
+  const lists = knownPrograms(folder).map(async program => {
+    // A file that cannot be read is left out.
+    const found = await programServers(program, folder).catch(() => [])
+    const usable = found.filter(({ problem }) => problem === undefined)
+    return usable.map(({ name, entry }) => ({ program: program.name, name, entry }))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+/** A mistake in the configuration is the caller's. */
+async function unlessMistaken(answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
+    throw error
+  }
 }
 
 /** What the body asks for, or what is wrong with it. */
-function newServerIn(body: Record<string, unknown>) {
-  const { name, entry, check = true, replace = false } = body
+function newServerIn({ name, entry, check = true, replace = false }: Record<string, unknown>) {
   if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
     return `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`
   if (!isRecord(entry)) return "'entry' must be an object with 'command' or 'url'"
@@ -146,18 +158,12 @@ function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
   app.get('/api/servers/:name/offers', async c => {
     const list = async (kind: 'resources' | 'templates' | 'prompts') => {
       const access = c.get('client').access(kind)
-      const found = await catalog?.list(
-        kind,
-        (server, key) => server === c.req.param('name') && (access?.(server, key) ?? true),
-      )
-      return found?.entries.slice(0, MAX_OFFERED) ?? []
+      const isSeen = (server: string, key: string) =>
+        server === c.req.param('name') && (access?.(server, key) ?? true)
+      return (await catalog?.list(kind, isSeen))?.entries.slice(0, MAX_OFFERED) ?? []
     }
-    const [resources, templates, prompts] = await Promise.all([
-      list('resources'),
-      list('templates'),
-      list('prompts'),
-    ])
-    return json({ resources, templates, prompts })
+    const [resources, templates] = [await list('resources'), await list('templates')]
+    return json({ resources, templates, prompts: await list('prompts') })
   })
   app.post('/api/resources/read', c =>
     withBody(c, async ({ uri }) => {

@@ -1,12 +1,11 @@
 import { isText, whyMissing } from '../../tools/results/read-result.ts'
-import { HANDLE_PREFIX, type MayRead } from '../../tools/results/result-store.ts'
+import { HANDLE_PREFIX } from '../../tools/results/result-store.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
-import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../context.ts'
 import {
   type App,
-  bytes,
   callerOf,
+  content,
   failure,
   headerOf,
   json,
@@ -51,26 +50,30 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
   if (refusal) return refusal
   const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
   if (timeoutMs instanceof Response) return timeoutMs
-  const wish = durableWish(c)
+  const preferences = preferencesOf(c)
+  const wish = durableWish(headerOf(c, 'idempotency-key'), preferences)
   if (wish instanceof Response) return wish
   const body = await readJson(c)
   if (body instanceof Response) return body
   if (calls.isDraining) return shuttingDown()
   const { value: args = {} } = body
+  const caller = callerOf(c)
   const options = {
     ...client.runOptions(name),
     timeoutMs,
     origin: originOf(c),
-    repair: preferencesOf(c).has('repair'),
+    repair: preferences.has('repair'),
     meta: metaOf(key => headerOf(c, key)),
-    ask: wantsQuestions(c) ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
+    // Others do not watch for questions.
+    ask: preferences.has('questions') ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
+    signal: caller.signal,
   }
-  return calls.run(callerOf(c), async signal => {
+  return calls.run(caller, async () => {
     // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
     if (wish && (wish.key !== undefined || source.status().durable !== undefined))
-      return durableCall(source, { name, args }, options, { wish, signal })
+      return durableCall(source, { name, args }, options, wish)
     const id = headerOf(c, 'x-call-id')?.slice(0, MAX_CALL_ID)
-    return resultAnswer(await executor.run({ id, name, args }, { ...options, signal, startedAt }))
+    return resultAnswer(await executor.run({ id, name, args }, { ...options, startedAt }))
   })
 }
 
@@ -78,11 +81,6 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
 function originOf(c: RequestContext): string {
   const given = headerOf(c, 'x-toolpost-client') ?? ''
   return !c.get('client').isNamed && ['console', 'cli'].includes(given) ? given : 'http'
-}
-
-/** Whether the caller watches for questions. Others are never asked. */
-export function wantsQuestions(c: RequestContext): boolean {
-  return preferencesOf(c).has('questions')
 }
 
 function timeoutOf(given: string | undefined): number | undefined | Response {
@@ -94,36 +92,25 @@ function timeoutOf(given: string | undefined): number | undefined | Response {
 
 /** Types a page may show; anything else, such as HTML from a tool, is download-only. */
 const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
-const ENDINGS: Record<string, string> = {
-  'text/plain': 'txt',
-  'application/json': 'json',
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/gif': 'gif',
-  'image/webp': 'webp',
-  'audio/wav': 'wav',
-  'audio/mpeg': 'mp3',
-}
 
 /** A kept result in full, for the caller of the tool and the owner of the gateway. */
 async function readResult(c: RequestContext, id: string, { source }: GatewayContext): Promise<Response> {
   const results = source.bigResults
   if (!results) return failure(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
-  const found = await results.store.read(handle, readerOf(c.get('client')))
+  const client = c.get('client')
+  const found = await results.store.read(handle, owner => !client.isNamed || owner.caller === client.caller)
   if (typeof found === 'string')
     return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)
-  const { content, mimeType } = found
-  const isShown = SHOWN.test(mimeType) && c.req.query('download') === undefined
-  const type = SHOWN.test(mimeType) ? mimeType : 'application/octet-stream'
-  const name = `result-${id}.${ENDINGS[mimeType] ?? 'bin'}`
-  return bytes(content, {
+  const { mimeType } = found
+  const isShown = SHOWN.test(mimeType)
+  const type = isShown ? mimeType : 'application/octet-stream'
+  const disposition = isShown && c.req.query('download') === undefined ? 'inline' : 'attachment'
+  const ending = mimeType === 'text/plain' ? 'txt' : isShown ? mimeType.replace(/^.*\//, '') : 'bin'
+  return content(found.content as Uint8Array<ArrayBuffer>, {
+    // Nothing in it may run, whatever type it claims to be.
+    'content-security-policy': "default-src 'none'; sandbox",
     'content-type': isText(type) ? `${type}; charset=utf-8` : type,
-    'content-disposition': `${isShown ? 'inline' : 'attachment'}; filename="${name}"`,
+    'content-disposition': `${disposition}; filename="result-${id}.${ending}"`,
   })
-}
-
-/** A client may read the results of all its conversations; the owner, who sees all calls, everyone's. */
-function readerOf(client: Client): MayRead {
-  return client.isNamed ? owner => owner.caller === client.caller : () => true
 }

@@ -3,7 +3,11 @@ import { clientProblems, oauthProblems, tokenProblem } from '../project/check.ts
 import type { OAuthConfig } from '../project/config.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import type { ClientList } from './clients.ts'
-import { GatewayError } from './gateway-error.ts'
+
+/** The gateway cannot start with these options. The message says what to do. */
+export class GatewayError extends Error {
+  override name = 'GatewayError'
+}
 
 /** Throws if a token could be guessed or cannot be sent. */
 export function checkToken(token: string | false | undefined): void {

@@ -1,14 +1,14 @@
 import { createSecretKey } from 'node:crypto'
 import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ADDRESS, dataOf, echoTool, testGateway } from '../../../test/gateway.ts'
-import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../../test/oauth-issuer.ts'
-import { Approvals, policy } from '../../interceptors/index.ts'
-import type { OAuthConfig } from '../../project/config.ts'
-import { recordingLogger } from '../../testing/index.ts'
-import { defineTool } from '../../tools/tool.ts'
-import type { GatewayOptions } from '../gateway.ts'
-import { serveGateway } from '../serve-gateway.ts'
+import { ADDRESS, dataOf, echoTool, testGateway } from '../../test/gateway.ts'
+import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../test/oauth-issuer.ts'
+import { Approvals, policy } from '../interceptors/index.ts'
+import type { OAuthConfig } from '../project/config.ts'
+import { recordingLogger } from '../testing/index.ts'
+import { defineTool } from '../tools/tool.ts'
+import type { GatewayOptions } from './gateway.ts'
+import { serveGateway } from './serve-gateway.ts'
 
 const OWN = 'own-token-0123456789abc'
 const CLAUDE = 'claude-token-0123456789'
@@ -266,7 +266,6 @@ describe('keys of an issuer', () => {
     ],
     ['sends elsewhere', '/keys', () => ({ status: 302, headers: { location: '/elsewhere' } })],
     ['answers no JSON', '/keys', () => ({ body: '<html>' })],
-    ['answers without end', '/keys', () => ({ body: `{"keys":[],"x":"${'x'.repeat(1_000_000)}"}` })],
     ['fails', description(), () => ({ status: 500 })],
   ])('of an issuer that %s are not used', async (_, path, answer) => {
     await using issuer = await TestIssuer.start()
