@@ -22,6 +22,7 @@ export const reasons = {
   '@langchain/core': 'optional: models',
   '@langchain/anthropic': 'optional: Anthropic models',
   '@langchain/ollama': 'optional: Ollama models',
+  '@langchain/openai': 'optional: OpenAI-compatible models',
   mathjs: 'optional: `math_eval`',
   libsql: 'optional: the history; SQLite with full-text search, built for every platform, no install script',
   '@opentelemetry/api': 'optional: traces',

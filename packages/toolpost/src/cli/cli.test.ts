@@ -204,7 +204,7 @@ describe('a configuration with a mistake', () => {
     [
       'a model that does not exist',
       '{\n  "model": "gpt"\n}',
-      /json:2:12, model: expected ollama:<model>, anthropic:<model> or offline$/m,
+      /json:2:12, model: expected ollama:<model>, anthropic:<model>, openai:<model> or offline$/m,
     ],
     [
       'a key that is missing',

@@ -77,7 +77,7 @@ program
   .command('chat')
   .description('ask a question, or hold a conversation; piped input is one question per line')
   .argument('[question]')
-  .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
+  .option('--model <model>', 'ollama:<model>, anthropic:<model>, openai:<model> or offline')
   .option('--timeout <ms>', 'time limit for one answer')
   .option('--json', 'print each answer as a line of JSON, with its calls')
   .action((question: string | undefined, flags: ChatFlags) =>

@@ -4,7 +4,6 @@ import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallerOptions } from '../executor/options.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { Usage } from './usage.ts'
 
 /** A message without LangChain's classes; clients accept both kinds, even mixed. */
 export interface PlainMessage {
@@ -57,6 +56,12 @@ export interface AskOptions extends CallerOptions {
   /** How many times the model may reply with calls before it has to answer. */
   maxIterations?: number | undefined
   timeLimitMs?: number | undefined
+}
+
+/** In tokens, as far as the provider reports them. */
+export interface Usage {
+  input?: number | undefined
+  output?: number | undefined
 }
 
 export type StopReason = 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure'

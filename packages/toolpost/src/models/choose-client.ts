@@ -5,27 +5,26 @@ import { safeText } from '../logging/safe-value.ts'
 import type { Environment } from '../runtime/environment.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { AiClient } from './ai-client.ts'
-import { AnthropicClient, missingKey } from './anthropic/anthropic-client.ts'
+import { AnthropicClient, missingAnthropicKey } from './anthropic-client.ts'
 import { withFastPath } from './fast-path.ts'
+import { findLocalServer, findOllamaModel, ollamaAddress } from './find-models.ts'
 import { ModelError } from './model-error.ts'
 import { OfflineClient } from './offline/offline-client.ts'
 import type { SentenceSettings } from './offline/spoken-words.ts'
-import { ollamaAddress } from './ollama/address.ts'
-import { findOllamaModel } from './ollama/find-model.ts'
-import { OllamaClient } from './ollama/ollama-client.ts'
-import type { OllamaSettings } from './ollama/ollama-settings.ts'
+import { OllamaClient, type OllamaSettings } from './ollama-client.ts'
+import { missingOpenAiKey, OpenAiClient, type OpenAiSettings } from './openai-client.ts'
 import type { Writer } from './writing.ts'
 
 interface ModelConfig {
   model?: string | undefined
   fastPath?: boolean | undefined
   sentences?: SentenceSettings | undefined
-  models?: { ollama?: OllamaSettings | undefined } | undefined
+  models?: { ollama?: OllamaSettings | undefined; openai?: OpenAiSettings | undefined } | undefined
 }
 
 export interface ChooseOptions {
   executor: ToolExecutor
-  /** The model asked for: `ollama:qwen3:0.6b`, `anthropic:claude-…` or `offline`. */
+  /** The model asked for: `ollama:qwen3:0.6b`, `anthropic:claude-…`, `openai:gpt-…` or `offline`. */
   model?: string | undefined
   /** Used if no model was asked for. */
   config?: ModelConfig | undefined
@@ -49,27 +48,23 @@ export interface ChosenClient {
 interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
   environment: Environment
   logger: Logger
-  ollama?: OllamaSettings | undefined
-  sentences?: SentenceSettings | undefined
+  config: ModelConfig
 }
 
 /**
  * The client to ask: the one asked for, else the configured one, else a reachable Ollama with a model that can use
- * tools, else Anthropic if there is a key, else sentence templates alone. Rejects with a ModelError if the one asked
- * for is unavailable.
+ * tools, else an OpenAI-compatible server on this machine, else Anthropic or OpenAI if there is a key, else sentence
+ * templates alone. Rejects with a ModelError if the one asked for is unavailable.
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { executor, config = {}, environment = process.env, fetch } = options
-  const logger = quietLogger(options.logger)
-  const { ollama } = config.models ?? {}
-  const { sentences: written } = config
-  const context = { executor, environment, logger, fetch, ollama, sentences: written }
+  const context = { executor, environment, logger: quietLogger(options.logger), fetch, config }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
-  const chosen = wanted ? named(wanted, why, context) : await found(context)
+  const chosen = await (wanted ? named(wanted, why, context) : found(context))
   if (!config.fastPath || chosen.sentences) return chosen
-  const sentences = new OfflineClient(context)
-  return { ...chosen, client: withFastPath(sentences, chosen.client, logger), sentences }
+  const sentences = new OfflineClient({ ...context, sentences: config.sentences })
+  return { ...chosen, client: withFastPath(sentences, chosen.client, context.logger), sentences }
 }
 
 /** Like chooseClient, but falls back to sentence templates, saying why, if the one asked for is unavailable. */
@@ -81,16 +76,32 @@ export async function chooseClientOrOffline(options: ChooseOptions): Promise<Cho
   }
 }
 
-function named(wanted: string, why: string, context: Context): ChosenClient {
+async function named(wanted: string, why: string, context: Context): Promise<ChosenClient> {
   const [provider = '', ...rest] = wanted.split(':')
   const model = rest.join(':').trim() || undefined
   if (provider === 'offline') return offline(why, context)
-  if (provider === 'ollama') return ollama({ ...context, model }, why)
-  if (provider === 'anthropic') return anthropic({ ...context, model }, why)
+  if (provider === 'ollama') return ollama(why, context, model)
+  if (provider === 'anthropic') return anthropic(why, context, model)
+  if (provider === 'openai') return openAiNamed(model, why, context)
   throw new ModelError(
     'unknown_provider',
-    `Unknown model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model> or offline`,
+    `Unknown model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model>, openai:<model> or offline`,
   )
+}
+
+/** Without an address, a server on this machine that has the model, else OpenAI. */
+async function openAiNamed(model: string | undefined, why: string, context: Context): Promise<ChosenClient> {
+  const { environment, fetch } = context
+  const baseUrl = openAiAddress(context)
+  const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch })
+  if (local) return openAi(why, context, { ...local, apiKey: '' })
+  const { apiKey = environment.OPENAI_API_KEY?.trim() } = context.config.models?.openai ?? {}
+  if (!baseUrl && !apiKey) throw missingOpenAiKey()
+  return openAi(why, context, { model })
+}
+
+function openAiAddress({ config, environment }: Context): string | undefined {
+  return config.models?.openai?.baseUrl || environment.OPENAI_BASE_URL?.trim() || undefined
 }
 
 /** No model was named: looks for one. */
@@ -98,25 +109,44 @@ async function found(context: Context): Promise<ChosenClient> {
   const { environment, fetch } = context
   const baseUrl = ollamaAddress(environment)
   const wanted = environment.OLLAMA_MODEL?.trim() || undefined
-  const { model, problem } = await findOllamaModel({ baseUrl, wanted, fetch })
-  if (model) return ollama({ ...context, model }, `Ollama at ${baseUrl} has it`)
+  const openAiUrl = openAiAddress(context)
+  const [{ model, problem }, local] = await Promise.all([
+    findOllamaModel({ baseUrl, wanted, fetch }),
+    findLocalServer({ baseUrl: openAiUrl, fetch }),
+  ])
+  if (model) return ollama(`Ollama at ${baseUrl} has it`, context, model)
+  if (local) {
+    // A key in the environment is for OpenAI, not for a server that happens to be here.
+    const key = openAiUrl ? {} : { apiKey: '' }
+    return openAi(`${local.name} at ${local.baseUrl} has it`, context, { ...local, ...key })
+  }
   if (environment.ANTHROPIC_API_KEY?.trim())
-    return anthropic(context, `${problem}, and ANTHROPIC_API_KEY is set`)
-  return offline(`${problem}, and ANTHROPIC_API_KEY is not set`, context)
+    return anthropic(`${problem}, and ANTHROPIC_API_KEY is set`, context)
+  if (environment.OPENAI_API_KEY?.trim()) return openAi(`${problem}, and OPENAI_API_KEY is set`, context, {})
+  return offline(`${problem}, and neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set`, context)
 }
 
-function ollama(options: Context & { model: string | undefined }, why: string): ChosenClient {
-  const client = new OllamaClient({ ...options, ...options.ollama })
+function ollama(why: string, context: Context, model: string | undefined): ChosenClient {
+  const client = new OllamaClient({ ...context, ...context.config.models?.ollama, model })
   return { client, writer: client, name: `ollama:${client.model}`, why }
 }
 
-function anthropic(options: Context & { model?: string | undefined }, why: string): ChosenClient {
-  if (!options.environment.ANTHROPIC_API_KEY?.trim()) throw missingKey()
-  const client = new AnthropicClient(options)
+function anthropic(why: string, context: Context, model?: string): ChosenClient {
+  if (!context.environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
+  const client = new AnthropicClient({ ...context, model })
   return { client, writer: client, name: `anthropic:${client.model}`, why }
 }
 
+function openAi(
+  why: string,
+  context: Context,
+  found: OpenAiSettings & { model?: string | undefined },
+): ChosenClient {
+  const client = new OpenAiClient({ ...context, ...context.config.models?.openai, ...found })
+  return { client, writer: client, name: `openai:${client.model}`, why }
+}
+
 function offline(why: string, context: Context): ChosenClient {
-  const client = new OfflineClient(context)
+  const client = new OfflineClient({ ...context, sentences: context.config.sentences })
   return { client, name: 'offline', why, sentences: client }
 }

@@ -1,13 +1,21 @@
 import type { AIMessage, BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ConversationMessage } from './ai-client.ts'
+import { MAX_IMAGE_BYTES, MAX_IMAGES } from './limits.ts'
 import { type LangChainMessages, loadMessages } from './load-langchain.ts'
 import { ModelError } from './model-error.ts'
-import { type Reply, type RequestedCall, textOfContent } from './read-reply.ts'
+import type { Reply, RequestedCall } from './read-reply.ts'
 
 /** A call in the history, with a unique id. */
 export interface NumberedCall extends RequestedCall {
   id: string
+}
+
+/** An image of a result, as base64. Kept as the `artifact` of its ToolMessage, whose content is text. */
+export interface ResultImage {
+  type: 'image'
+  mimeType: string
+  data: string
 }
 
 /** A conversation that grows turn by turn. The messages passed in are copied, never changed. */
@@ -19,7 +27,7 @@ export class Conversation {
   private constructor(messages: BaseMessage[], langchain: LangChainMessages) {
     this.messages = messages
     this.#langchain = langchain
-    this.#ids = new Set(messages.flatMap(message => callsIn(message).map(call => call.id ?? '')))
+    this.#ids = new Set(this.calls().map(call => call.id ?? ''))
   }
 
   /** Loads LangChain. Rejects if the question is empty. */
@@ -35,15 +43,14 @@ export class Conversation {
   }
 
   /** Every call made in it. */
-  calls(): { name: string; args?: unknown }[] {
+  calls(): NonNullable<AIMessage['tool_calls']> {
     return this.messages.flatMap(callsIn)
   }
 
   /** Whether any result in it contains the text. */
   mentions(text: string): boolean {
     return this.messages.some(
-      message =>
-        message.getType() === 'tool' && typeof message.content === 'string' && message.content.includes(text),
+      ({ type, content }) => type === 'tool' && typeof content === 'string' && content.includes(text),
     )
   }
 
@@ -60,13 +67,14 @@ export class Conversation {
     return numbered
   }
 
-  addResult(call: NumberedCall, content: string, result: ToolResult): void {
+  addResult({ id }: NumberedCall, content: string, result: ToolResult): void {
+    const images = imagesIn(result)
     this.messages.push(
       new this.#langchain.ToolMessage({
         content,
-        tool_call_id: call.id,
-        name: call.name,
+        tool_call_id: id,
         status: result.success ? 'success' : 'error',
+        ...(images.length > 0 && { artifact: images }),
       }),
     )
   }
@@ -87,12 +95,16 @@ export function placeholder(name: string, reason: string): string {
 function checkQuestion(prompt: string | readonly ConversationMessage[]): void {
   const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
   const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
-  const endsWithCalls = last !== undefined && callsIn(last).length > 0
-  if (isBlank && !endsWithCalls) throw new ModelError('empty_question', 'The question is empty')
+  if (isBlank && callsIn(last ?? {}).length === 0)
+    throw new ModelError('empty_question', 'The question is empty')
 }
 
-function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
+export function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
   return (message as AIMessage).tool_calls ?? []
+}
+
+function newId(): string {
+  return `call_${crypto.randomUUID()}`
 }
 
 /**
@@ -100,55 +112,55 @@ function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
  * results by order alone. Results without a call are dropped.
  */
 function answerOpenCalls(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
-  const complete: BaseMessage[] = []
-  for (let at = 0; at < messages.length; at++) {
-    const message = withIds(messages[at] as BaseMessage, langchain)
-    if (message.getType() === 'tool') continue
-    complete.push(message)
-    const results = resultsAfter(messages, at)
-    for (const call of callsIn(message)) complete.push(results.get(call.id) ?? missing(call, langchain))
-  }
-  return complete
+  const { AIMessage, ToolMessage } = langchain
+  return messages.flatMap((message, at) => {
+    if (message.type === 'tool') return []
+    const calls = callsIn(message).map(call => ({ ...call, id: call.id || newId() }))
+    const hasIds = callsIn(message).every(call => call.id)
+    const asked = hasIds ? message : new AIMessage({ content: message.content as string, tool_calls: calls })
+    const next = messages.findIndex((other, index) => index > at && other.type !== 'tool')
+    const results = messages.slice(at + 1, next < 0 ? undefined : next) as ToolMessage[]
+    const answers = calls.map(({ id, name }) => {
+      const content = placeholder(name, 'the conversation was interrupted')
+      const missing = () => new ToolMessage({ content, tool_call_id: id, status: 'error' })
+      return results.find(({ tool_call_id }) => tool_call_id === id) ?? missing()
+    })
+    return [asked, ...answers]
+  })
 }
 
-/** The message itself, or a copy in which every call has an id. */
-function withIds(message: BaseMessage, langchain: LangChainMessages): BaseMessage {
-  const calls = callsIn(message)
-  if (calls.every(call => call.id)) return message
-  const tool_calls = calls.map(call => ({ ...call, id: call.id || newId() }))
-  return new langchain.AIMessage({ content: message.content as string, tool_calls })
+function imagesIn(result: ToolResult): ResultImage[] {
+  if (!result.success) return []
+  return (result.content ?? [])
+    .flatMap(({ type, data, mimeType }): ResultImage[] => {
+      const isImage = type === 'image' && typeof data === 'string' && typeof mimeType === 'string'
+      return isImage && data.length <= MAX_IMAGE_BYTES ? [{ type, data, mimeType }] : []
+    })
+    .slice(0, MAX_IMAGES)
 }
 
-function newId(): string {
-  return `call_${crypto.randomUUID()}`
+/** The images that came with a result. */
+export function imagesOf(message: BaseMessage): readonly ResultImage[] {
+  const { artifact } = message as ToolMessage
+  return message.type === 'tool' && Array.isArray(artifact)
+    ? artifact.filter(({ type }) => type === 'image')
+    : []
 }
 
-function resultsAfter(messages: readonly BaseMessage[], at: number): Map<string | undefined, ToolMessage> {
-  const results = new Map<string | undefined, ToolMessage>()
-  for (let next = at + 1; messages[next]?.getType() === 'tool'; next++) {
-    const result = messages[next] as ToolMessage
-    results.set(result.tool_call_id, result)
-  }
-  return results
-}
+export const dataUrl = ({ mimeType, data }: ResultImage) => `data:${mimeType};base64,${data}`
 
-function missing(
-  { id, name }: { id?: string | undefined; name: string },
-  langchain: LangChainMessages,
-): ToolMessage {
-  const content = placeholder(name, 'the conversation was interrupted')
-  return new langchain.ToolMessage({ content, tool_call_id: id ?? '', name, status: 'error' })
-}
-
-/** The same messages with plain text content, for providers that accept nothing else. */
-export function flattened(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
-  return messages.map(message => {
-    if (typeof message.content === 'string') return message
-    const content = textOfContent(message.content)
-    if (langchain.AIMessage.isInstance(message))
-      return new langchain.AIMessage({ content, tool_calls: callsIn(message) })
-    if (langchain.ToolMessage.isInstance(message))
-      return new langchain.ToolMessage({ content, tool_call_id: message.tool_call_id })
-    return message
+/** For providers that take images only from the user: a message with them after the results of a turn. */
+export function withImagesAfterResults(
+  messages: readonly BaseMessage[],
+  { HumanMessage }: LangChainMessages,
+): BaseMessage[] {
+  let images: ResultImage[] = []
+  return messages.flatMap((message, at) => {
+    images.push(...imagesOf(message))
+    if (images.length === 0 || messages[at + 1]?.type === 'tool') return [message]
+    const shown = images.map(image => ({ type: 'image_url', image_url: { url: dataUrl(image) } }))
+    images = []
+    const text = 'The images of the tool results above:'
+    return [message, new HumanMessage({ content: [{ type: 'text', text }, ...shown] })]
   })
 }

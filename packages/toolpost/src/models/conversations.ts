@@ -32,7 +32,7 @@ export class Conversations {
   /** Stores a conversation after an answer, without its system messages. */
   keep(id: string, messages: readonly ConversationMessage[]): void {
     this.#kept.delete(id)
-    const said = messages.filter(message => roleOf(message) !== 'system')
+    const said = messages.filter(message => roleOf(message) !== 'system').map(withoutImages)
     this.#kept.set(id, shortened(said, this.#limits))
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#limits.conversations) return
@@ -55,6 +55,12 @@ function shortened(
     if (at === 0 || roleOf(message) === 'user') start = at
   }
   return messages.slice(start)
+}
+
+/** The images of results are for the question they belong to: kept in every conversation, they would fill the memory. */
+function withoutImages(message: ConversationMessage): ConversationMessage {
+  if (!(message as { artifact?: unknown }).artifact) return message
+  return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { artifact: undefined })
 }
 
 function lengthOf(message: ConversationMessage): number {

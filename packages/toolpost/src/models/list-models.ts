@@ -1,6 +1,5 @@
 import type { Environment } from '../runtime/environment.ts'
-import { ollamaAddress } from './ollama/address.ts'
-import { listOllamaModels } from './ollama/find-model.ts'
+import { findLocalServer, listOllamaModels, ollamaAddress } from './find-models.ts'
 
 /** A model that can be asked, and why it is listed. */
 export interface ListedModel {
@@ -25,20 +24,23 @@ export async function listModels({
   fetch,
 }: ListOptions): Promise<ListedModel[]> {
   const baseUrl = ollamaAddress(environment)
-  const ollama = await listOllamaModels({ baseUrl, fetch })
+  const [ollama, local] = await Promise.all([
+    listOllamaModels({ baseUrl, fetch }),
+    findLocalServer({ baseUrl: environment.OPENAI_BASE_URL?.trim(), fetch }),
+  ])
   const all = [
     ...(current ? [current] : []),
     ...(configured ? [{ name: configured, why: 'set in the configuration' }] : []),
     ...ollama.map(name => ({ name: `ollama:${name}`, why: `Ollama at ${baseUrl} has it` })),
+    ...(local ? [{ name: `openai:${local.model}`, why: `${local.name} at ${local.baseUrl} has it` }] : []),
     ...(environment.ANTHROPIC_API_KEY?.trim()
       ? [{ name: 'anthropic', why: 'ANTHROPIC_API_KEY is set' }]
       : []),
+    ...(environment.OPENAI_API_KEY?.trim() ? [{ name: 'openai', why: 'OPENAI_API_KEY is set' }] : []),
     { name: 'offline', why: 'Sentence templates only, no model' },
   ]
-  const first = new Map<string, ListedModel>()
-  for (const model of all) if (!first.has(model.name)) first.set(model.name, model)
-  // A named Anthropic model already stands for the provider.
-  const hasAnthropic = [...first.keys()].some(name => name.startsWith('anthropic:'))
-  if (hasAnthropic) first.delete('anthropic')
-  return [...first.values()]
+  const first = new Map(all.toReversed().map(model => [model.name, model]))
+  // A named model already stands for its provider.
+  const isNamed = (provider: string) => all.some(({ name }) => name.startsWith(`${provider}:`))
+  return all.filter(model => first.get(model.name) === model && !isNamed(model.name))
 }

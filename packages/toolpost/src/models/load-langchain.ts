@@ -1,27 +1,23 @@
 import { loadOptional, MissingPackageError } from '../runtime/missing-package.ts'
 import { ModelError } from './model-error.ts'
 
-/*
- * LangChain is an optional dependency, loaded with the first question to a model.
- */
+export type LangChainMessages = typeof import('@langchain/core/messages')
 
 const CORE = '@langchain/core'
-export const OLLAMA_PACKAGES = [CORE, '@langchain/ollama']
-export const ANTHROPIC_PACKAGES = [CORE, '@langchain/anthropic']
 
-/** LangChain's messages. `packages`: everything the provider needs, so that one install command gets it all. */
+/** What to install for a provider, so that one command gets it all. */
+export const PACKAGES = {
+  anthropic: [CORE, '@langchain/anthropic'],
+  ollama: [CORE, '@langchain/ollama'],
+  openai: [CORE, '@langchain/openai'],
+}
+
+/** LangChain's messages. LangChain is optional, and loaded with the first question to a model. */
 export const loadMessages = (packages: readonly string[] = [CORE]): Promise<LangChainMessages> =>
   loadLangChain(packages, () => import('@langchain/core/messages'))
 
-export const loadOllama = (): Promise<typeof import('@langchain/ollama')> =>
-  loadLangChain(OLLAMA_PACKAGES, () => import('@langchain/ollama'))
-
-export const loadAnthropic = (): Promise<typeof import('@langchain/anthropic')> =>
-  loadLangChain(ANTHROPIC_PACKAGES, () => import('@langchain/anthropic'))
-
-export type LangChainMessages = typeof import('@langchain/core/messages')
-
-async function loadLangChain<T>(packages: readonly string[], load: () => Promise<T>): Promise<T> {
+/** Rejects with a ModelError that says what to install. */
+export async function loadLangChain<T>(packages: readonly string[], load: () => Promise<T>): Promise<T> {
   try {
     return await loadOptional('This model', packages, load)
   } catch (error) {

@@ -1,17 +1,66 @@
+import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { AiClient, Answer, AskOptions, ConversationMessage } from './ai-client.ts'
-import { FittedTools } from './fitting/fit-tools.ts'
-import type { FittingProvider } from './fitting/rules.ts'
+import type { AiClient, Answer, AskOptions, ConversationMessage, ModelStatus } from './ai-client.ts'
+import { FittedTools } from './fit-tools.ts'
 import { loadMessages } from './load-langchain.ts'
-import { ModelError } from './model-error.ts'
-import type { ChatModel, OpenModel, Provider } from './provider.ts'
+import { ModelError, type ModelErrorCode, type ProviderWords } from './model-error.ts'
+import type { ReplyChunk, RequestedCall } from './read-reply.ts'
 import { answerWithTools } from './tool-loop.ts'
-import { writeMessage } from './write-message.ts'
-import type { Writer, WritingRequest, WrittenMessage } from './writing.ts'
+import {
+  type Writer,
+  type WritingRequest,
+  type WritingStyle,
+  type WrittenMessage,
+  writeMessage,
+} from './writing.ts'
+
+/** A source of models, and how it differs from others. */
+export interface Provider extends ProviderWords {
+  /** Its name in traces. */
+  readonly identity: { provider: string; model: string | undefined }
+  /** The packages it needs installed. */
+  readonly packages?: readonly string[]
+  /** Failures worth a retry. */
+  readonly passing: readonly ModelErrorCode[]
+  /** Every whole reply has a stop reason. */
+  readonly endsWithReason?: boolean
+  /** Loads what is needed and binds the tools to the model. */
+  open(tools: readonly Tool[], style?: WritingStyle): Promise<OpenModel>
+}
+
+/** A model ready for one question. */
+export interface OpenModel {
+  /** Whether images in a message reach the model. */
+  takesImages?: boolean
+  /** Translates a call to the executor's names, which may differ from those the model was given. */
+  original(call: RequestedCall): RequestedCall
+  stream(messages: BaseMessage[], turn: Turn): Promise<AsyncIterable<ReplyChunk>>
+}
+
+interface Turn {
+  signal: AbortSignal
+  /** Whether the model may ask for calls in this turn. */
+  offersTools: boolean
+  /** Must not throw. */
+  onStatus: (status: ModelStatus) => void
+}
+
+/** What Toolpost needs from a chat model; every LangChain chat model has it. */
+export interface ChatModel extends Streaming {
+  /** Accepts tools in LangChain's format. (`never`, since every chat model types them differently.) */
+  bindTools?(tools: never[]): Streaming
+  /** The model's name, under the property most of them use. */
+  readonly model?: unknown
+  _llmType?(): string
+}
+
+interface Streaming {
+  stream(messages: BaseMessage[], options?: { signal?: AbortSignal }): Promise<AsyncIterable<ReplyChunk>>
+}
 
 export interface ProviderClientOptions {
   /** Runs the calls; can also be passed with each question. */
@@ -29,37 +78,37 @@ export interface ModelClientOptions extends ProviderClientOptions {
 export class ProviderClient implements AiClient, Writer {
   readonly #provider: Provider
   readonly #options: ProviderClientOptions
-  readonly #logger: Logger
 
   constructor(provider: Provider, options: ProviderClientOptions) {
     this.#provider = provider
-    this.#options = options
-    this.#logger = quietLogger(options.logger)
+    this.#options = { ...options, logger: quietLogger(options.logger) }
   }
 
   async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
-    const { clock } = this.#options
-    const [provider, logger] = [this.#provider, this.#logger]
     const executor = options.executor ?? this.#options.executor
     if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
-    return answerWithTools(prompt, options, { provider, executor, logger, clock })
+    return answerWithTools(prompt, { ...options, executor }, this.#setup)
   }
 
   /** Has the model write a single message, without tools. Rejects with a ModelError. */
   write(request: WritingRequest): Promise<WrittenMessage> {
-    const { clock } = this.#options
-    return writeMessage(request, { provider: this.#provider, logger: this.#logger, clock })
+    return writeMessage(request, this.#setup)
+  }
+
+  get #setup() {
+    const { logger = quietLogger(undefined), clock } = this.#options
+    return { provider: this.#provider, logger, clock }
   }
 }
 
 /** A client for any LangChain chat model. */
 export class ModelClient extends ProviderClient {
   constructor({ model, ...options }: ModelClientOptions) {
-    const open = async (tools: readonly Tool[]) => openGiven(model, tools, quietLogger(options.logger))
     const identity = {
       provider: model._llmType?.() ?? 'unknown',
       model: typeof model.model === 'string' ? model.model : undefined,
     }
+    const open = (tools: readonly Tool[]) => openGiven(model, tools, quietLogger(options.logger))
     super({ who: 'The model', advice: {}, identity, passing: ['rate_limited', 'overloaded'], open }, options)
   }
 }
@@ -67,21 +116,14 @@ export class ModelClient extends ProviderClient {
 async function openGiven(model: ChatModel, tools: readonly Tool[], logger: Logger): Promise<OpenModel> {
   if (tools.length > 0 && !model.bindTools)
     throw new ModelError('no_tools', 'This chat model cannot use tools: it has no bindTools')
-  const provider = rulesFor(model)
-  const fitted = provider && new FittedTools(tools, { provider, logger })
-  const offered = fitted?.tools ?? tools
-  const withTools = tools.length > 0 && model.bindTools ? model.bindTools([...offered] as never[]) : model
+  const type = model._llmType?.()
+  // OpenAI's rules are the strictest, and most other providers copied them.
+  const fitted = new FittedTools(tools, type === 'anthropic' || type === 'ollama' ? type : 'openai', logger)
+  const bound = tools.length > 0 ? (model.bindTools?.([...fitted.tools] as never[]) ?? model) : model
   const langchain = await loadMessages()
   return {
-    original: call => fitted?.original(call) ?? call,
+    original: call => fitted.original(call),
     stream: (messages, { signal, offersTools }) =>
-      (offersTools ? withTools : model).stream(fitted?.renamed(messages, langchain) ?? messages, { signal }),
+      (offersTools ? bound : model).stream(fitted.renamed(messages, langchain), { signal }),
   }
-}
-
-/** The rules for a model. OpenAI's are the strictest, and most other providers copied them. */
-function rulesFor(model: ChatModel): FittingProvider | undefined {
-  const type = model._llmType?.()
-  if (type === undefined) return undefined
-  return type === 'anthropic' || type === 'ollama' ? type : 'openai'
 }

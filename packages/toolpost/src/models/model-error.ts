@@ -1,4 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { trimmedEnd } from '../runtime/trimmed-end.ts'
 
 /** Why a question got no answer. */
 export const MODEL_ERROR_CODES = [
@@ -54,4 +57,105 @@ export class ModelError extends Error {
     this.code = code
     this.retryAfterMs = options.retryAfterMs
   }
+}
+
+/** How a provider's failures are worded. */
+export interface ProviderWords {
+  /** `Ollama at http://127.0.0.1:11434` */
+  who: string
+  /** What to do about a failure, if that is known. */
+  advice: Partial<Record<ModelErrorCode, string>>
+}
+
+interface FailureKind {
+  code: ModelErrorCode
+  /** `<who> …` */
+  says: string
+  /** An HTTP status; without one, `text` decides. */
+  status?: (status: number) => boolean
+  /** Codes and messages of the error and its causes. */
+  text?: RegExp
+}
+
+/** The first that fits. */
+const FAILURES: readonly FailureKind[] = [
+  { code: 'unauthorized', says: 'rejected the key', status: status => status === 401 || status === 403 },
+  { code: 'no_tools', says: 'cannot use tools with this model', text: /does not support tools/i },
+  { code: 'model_not_found', says: 'does not have the model', status: status => status === 404 },
+  { code: 'rate_limited', says: 'is rate limiting requests', status: status => status === 429 },
+  {
+    code: 'overloaded',
+    says: 'is overloaded',
+    status: status => status === 503 || status === 529,
+    text: /overloaded_error/,
+  },
+  { code: 'server_error', says: 'failed', status: status => status >= 500 },
+  { code: 'rejected', says: 'rejected the request', status: status => status >= 400 },
+  {
+    code: 'unreachable',
+    says: 'cannot be reached',
+    text: /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|_(CONNECT|HEADERS)_TIMEOUT|fetch failed|connection error/i,
+  },
+  {
+    code: 'truncated',
+    says: 'broke off in the middle of its answer',
+    text: /terminated|UND_ERR_SOCKET|_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i,
+  },
+  { code: 'invalid_response', says: 'sent a response that could not be read', text: /^/ },
+]
+
+/** The fields that an error from the system, a provider or its library may have. */
+interface Cause {
+  code?: unknown
+  type?: unknown
+  message?: unknown
+  status?: unknown
+  headers?: unknown
+  cause?: unknown
+}
+
+const MAX_CAUSES = 10
+
+/** Any failure of a request as a ModelError: `<who> <what happened>: <its own words>. <advice>`. */
+export function explainFailure(error: unknown, { who, advice }: ProviderWords): ModelError {
+  const causes: Cause[] = []
+  for (let cause = error; isObjectLike(cause) && causes.length < MAX_CAUSES; cause = (cause as Cause).cause)
+    causes.push(cause)
+  const status = Number(causes[0]?.status) >= 400 ? Number(causes[0]?.status) : undefined
+  const text = causes.map(cause => `${cause.code} ${cause.type} ${cause.message}`).join('\n')
+  const fits = (kind: FailureKind) =>
+    status !== undefined && kind.status ? kind.status(status) : kind.text?.test(text)
+  const { code, says } = FAILURES.find(fits) as FailureKind
+  // The innermost cause says the most: `connect ECONNREFUSED 127.0.0.1:11434`, not `fetch failed`.
+  const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
+  const own = trimmedEnd(safeText(words.at(-1) ?? String(error)), '. \n\t')
+  const tip = advice[code] ? `. ${advice[code]}` : ''
+  // Only a system error is kept: one from a provider's library may hold the request, and with it the key.
+  const system = causes.find(one => typeof one.code === 'string' && one.message !== undefined)
+  return new ModelError(code, `${who} ${says}: ${own}${tip}`, {
+    retryAfterMs: retryAfterOf(causes[0]?.headers),
+    ...(system && { cause: system }),
+  })
+}
+
+/** The provider's own message from an error body, without LangChain's link. */
+function plainMessage(message: string): string {
+  const plain = message.split('\n\nTroubleshooting URL:')[0]?.trim() ?? ''
+  try {
+    const { error } = JSON.parse(plain.slice(plain.indexOf('{'))) as {
+      error?: { message?: unknown } | string
+    }
+    const inner = typeof error === 'string' ? error : error?.message
+    return typeof inner === 'string' ? inner : plain
+  } catch {
+    return plain
+  }
+}
+
+/** `retry-after` in seconds or as a date. */
+function retryAfterOf(headers: unknown): number | undefined {
+  const value = headers instanceof Headers ? headers.get('retry-after')?.trim() : undefined
+  if (!value) return undefined
+  const delayMs = /^[\d.]+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
+  return Number.isNaN(delayMs) ? undefined : Math.max(0, delayMs)
 }

@@ -1,9 +1,27 @@
 import { argumentsFromText } from '../executor/validate.ts'
 import { isObjectLike } from '../runtime/guards.ts'
-import { JoinedChunks } from './joined-chunks.ts'
+import type { Usage } from './ai-client.ts'
+import { MAX_CALLS_IN_REPLY, MAX_REPLY_BYTES } from './limits.ts'
 import { ModelError } from './model-error.ts'
-import type { LangChainCall, ReplyChunk } from './provider.ts'
-import type { Usage } from './usage.ts'
+
+/** A piece of a reply: the fields of LangChain's `AIMessageChunk` and `AIMessage` that the loop reads. */
+export interface ReplyChunk {
+  content: unknown
+  tool_calls?: readonly LangChainCall[] | undefined
+  /** Calls whose arguments LangChain could not parse, as text. */
+  invalid_tool_calls?: readonly LangChainCall[] | undefined
+  /** The calls of a stream as they arrived, with their arguments still as text. */
+  tool_call_chunks?: readonly LangChainCall[] | undefined
+  usage_metadata?: { input_tokens?: number; output_tokens?: number } | undefined
+  additional_kwargs?: Record<string, unknown> | undefined
+  response_metadata?: Record<string, unknown> | undefined
+}
+
+interface LangChainCall {
+  id?: string | undefined
+  name?: string | undefined
+  args?: unknown
+}
 
 /** A call that a model asks for. Arguments that cannot be parsed stay text. */
 export interface RequestedCall {
@@ -14,8 +32,6 @@ export interface RequestedCall {
 
 export interface Reply {
   text: string
-  /** Its reasoning, if the provider exposes it. */
-  thinking: string
   /** What goes into the history: the text, or content blocks if some are not text. */
   content: string | object[]
   calls: RequestedCall[]
@@ -24,124 +40,132 @@ export interface Reply {
   stopReason: string | undefined
 }
 
-const CUT_OFF = new Set(['max_tokens', 'length', 'model_context_window_exceeded'])
+export interface ReadOptions {
+  onToken: (token: string) => void
+  /** A reply that ends without a stop reason has broken off. */
+  endsWithReason?: boolean | undefined
+  /** Reaching the token limit is not an error. */
+  mayBeCut?: boolean | undefined
+}
 
-/**
- * Reads a stream to its end. Rejects if the stream does, or if the reply exceeds one of our limits or, unless it
- * `mayBeCut`, the token limit.
- */
-export async function readReply(
-  stream: AsyncIterable<ReplyChunk>,
-  onToken: (token: string) => void,
-  { mayBeCut = false }: { mayBeCut?: boolean } = {},
-): Promise<Reply> {
-  const joined = new JoinedChunks()
+/** A stream that always has more would starve everything else, the time limit included. */
+const TURN_MS = 10
+
+/** Reads a stream to its end. Rejects if the stream does, or if the reply is too long or not whole. */
+export async function readReply(stream: AsyncIterable<ReplyChunk>, options: ReadOptions): Promise<Reply> {
+  let whole: ReplyChunk | undefined
+  let bytes = 0
   let turnEndsAt = performance.now() + TURN_MS
   for await (const chunk of stream) {
-    joined.add(chunk)
+    bytes += 1 + sizeOf([chunk.content, chunk.tool_call_chunks ?? chunk.tool_calls])
+    if (bytes > MAX_REPLY_BYTES)
+      throw new ModelError('truncated', `The model was stopped: its reply is over ${MAX_REPLY_BYTES} bytes`)
+    checkCalls((chunk.tool_call_chunks ?? chunk.tool_calls ?? []).length)
+    whole = joined(whole, chunk)
     const token = textOfContent(chunk.content)
-    if (token !== '') onToken(token)
-    // A stream that always has more would starve everything else, the time limit included.
+    if (token !== '') options.onToken(token)
     if (performance.now() < turnEndsAt) continue
     await new Promise(setImmediate)
     turnEndsAt = performance.now() + TURN_MS
   }
-  const whole = joined.whole()
   if (!whole) throw new ModelError('invalid_response', 'The model sent an empty response')
-  if (!mayBeCut) checkEnd(whole)
+  const stopReason = stopReasonOf(whole)
+  checkEnd(stopReason, options)
   const { input_tokens: input, output_tokens: output } = whole.usage_metadata ?? {}
-  const reason = stopReasonOf(whole)
   return {
     text: textOfContent(whole.content),
-    thinking: thinkingOf(whole),
-    content: lastingContent(whole),
-    calls: await callsOf(joined, whole),
+    content: lastingContent(whole.content),
+    calls: await callsOf(whole),
     usage: { input, output },
-    stopReason: typeof reason === 'string' ? reason : undefined,
+    stopReason,
   }
 }
 
-const TURN_MS = 10
+/** Throws a ModelError if a reply has too many calls. */
+export function checkCalls(count: number): void {
+  if (count <= MAX_CALLS_IN_REPLY) return
+  throw new ModelError(
+    'invalid_response',
+    `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was run`,
+  )
+}
 
-export function isCutOff(stopReason: unknown): boolean {
-  return typeof stopReason === 'string' && CUT_OFF.has(stopReason)
+/** Without `concat`, a chunk is the whole message so far. */
+function joined(before: ReplyChunk | undefined, chunk: ReplyChunk): ReplyChunk {
+  const { concat } = (before ?? {}) as { concat?: (next: ReplyChunk) => ReplyChunk }
+  return concat ? concat.call(before, chunk) : chunk
+}
+
+/** As JSON; infinite for a value nested too deeply. */
+function sizeOf(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value))
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+export function isCutOff(stopReason: string | undefined): boolean {
+  return /^(max_tokens|length|model_context_window_exceeded)$/.test(stopReason ?? '')
 }
 
 /** A truncated call or sentence must not pass for a whole one. */
-function checkEnd(reply: ReplyChunk): void {
-  const reason = stopReasonOf(reply)
-  if (!isCutOff(reason)) return
-  throw new ModelError(
-    'truncated',
-    `The model's answer was cut off at its token limit (${reason}): ask for less, or raise the limit`,
-  )
+function checkEnd(reason: string | undefined, { endsWithReason, mayBeCut }: ReadOptions): void {
+  if (reason === undefined && endsWithReason)
+    throw new ModelError('truncated', 'The model broke off in the middle of its answer')
+  if (isCutOff(reason) && !mayBeCut)
+    throw new ModelError(
+      'truncated',
+      `The model's answer was cut off at its token limit (${reason}): ask for less, or raise the limit`,
+    )
 }
 
 /** Why the model stopped, in whichever field its provider reports it. */
-export function stopReasonOf({ additional_kwargs, response_metadata }: ReplyChunk): unknown {
-  return (
-    additional_kwargs?.stop_reason ??
-    response_metadata?.stop_reason ??
-    response_metadata?.done_reason ??
-    response_metadata?.finish_reason
-  )
+function stopReasonOf({ additional_kwargs = {}, response_metadata: more = {} }: ReplyChunk) {
+  const reason = additional_kwargs.stop_reason ?? more.stop_reason ?? more.done_reason ?? more.finish_reason
+  return typeof reason === 'string' ? reason : undefined
 }
 
 /** The text in a message's content; other blocks have none. */
 export function textOfContent(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map(block => (isTextBlock(block) ? block.text : '')).join('')
-}
-
-function thinkingOf({ content, additional_kwargs }: ReplyChunk): string {
-  const beside = additional_kwargs?.reasoning_content
-  if (typeof beside === 'string') return beside
-  if (!Array.isArray(content)) return ''
-  return content
-    .map((block: { thinking?: unknown; reasoning?: unknown } | null) => block?.thinking ?? block?.reasoning)
-    .filter(thought => typeof thought === 'string')
-    .join('')
-}
-
-function isTextBlock(block: unknown): block is { text: string } {
-  return isObjectLike(block) && typeof (block as { text?: unknown }).text === 'string'
+  return content.map(block => (typeof block?.text === 'string' ? block.text : '')).join('')
 }
 
 /** Drops blocks that only repeat the calls; others (a model's signed thoughts) must go back unchanged. */
-function lastingContent({ content }: ReplyChunk): string | object[] {
+function lastingContent(content: unknown): string | object[] {
   if (!Array.isArray(content)) return textOfContent(content)
-  const lasting = content.filter(block => !REPEATS_CALLS.has(typeOf(block)))
-  return lasting.every(block => typeOf(block) === 'text') ? textOfContent(lasting) : lasting
-}
-
-const REPEATS_CALLS = new Set(['tool_use', 'input_json_delta', 'tool_call', 'tool_call_chunk'])
-
-function typeOf(block: unknown): string {
-  return isObjectLike(block) ? String((block as { type?: unknown }).type) : ''
+  const lasting = content.filter(block => !/^(tool_use|input_json_delta|tool_call)/.test(block?.type))
+  return lasting.every(block => block?.type === 'text')
+    ? textOfContent(lasting)
+    : lasting.filter(isObjectLike)
 }
 
 /**
  * The calls in the order the model made them. In a stream, the text of the arguments counts: LangChain completes
  * truncated JSON, and a truncated call must not run.
  */
-async function callsOf(joined: JoinedChunks, whole: ReplyChunk): Promise<RequestedCall[]> {
-  const { tool_calls = [], invalid_tool_calls = [] } = whole
-  return Promise.all([...joined.calls, ...tool_calls, ...invalid_tool_calls].map(requestedCall))
-}
-
-async function requestedCall({ id, name, args }: LangChainCall): Promise<RequestedCall> {
-  const known = { id: id || undefined, name: name ?? '' }
-  if (typeof args !== 'string') return { ...known, args: (args ?? {}) as Record<string, unknown> }
-  const text = textInText(args)
-  return { ...known, args: (await argumentsFromText(text)) ?? text }
+async function callsOf({
+  tool_call_chunks: chunks = [],
+  tool_calls = [],
+  invalid_tool_calls = [],
+}: ReplyChunk): Promise<RequestedCall[]> {
+  const calls = chunks.length > 0 ? chunks : [...tool_calls, ...invalid_tool_calls]
+  checkCalls(calls.length)
+  return Promise.all(
+    calls.map(async ({ id, name = '', args = {} }) => {
+      const text = typeof args === 'string' ? textInText(args) : undefined
+      const read = text === undefined ? args : ((await argumentsFromText(text)) ?? text)
+      return { id: id || undefined, name, args: read as RequestedCall['args'] }
+    }),
+  )
 }
 
 /** If a server sends arguments as text, ChatOllama encodes that text as JSON once more. */
 function textInText(args: string): string {
-  if (!args.startsWith('"')) return args
   try {
-    return String(JSON.parse(args))
+    return args.startsWith('"') ? String(JSON.parse(args)) : args
   } catch {
     return args
   }

@@ -31,36 +31,29 @@ export interface CallOutcome {
 
 /** Runs the calls of one turn in parallel. Resolves to their outcomes, in order; never rejects. */
 export function runCalls(calls: readonly NumberedCall[], context: CallContext): Promise<CallOutcome[]> {
-  return Promise.all(calls.map(call => runCall(call, context)))
-}
-
-async function runCall(given: NumberedCall, context: CallContext): Promise<CallOutcome> {
   const { executor, tools: among, helpers: also, signal, onCall, clock = systemClock } = context
   const { textOf = async (result: ToolResult) => executor.text(result) } = context
-  const { id, name, args } = also?.length ? innerCall(given) : given
-  const call: ToolCall = { id, name, args }
-  const startedAt = clock.now()
-  onCall({ type: 'start', call })
-  const outcome = await executor
-    .run(call, { ...callerOptions(context), signal, repair: true, among, also })
-    .then(
-      async result => ({ result, content: await textOf(result) }),
-      error => withoutResult(call, error),
-    )
-  onCall({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
-  return outcome
+  const options = { ...callerOptions(context), signal, repair: true, among, also }
+  return Promise.all(
+    calls.map(async given => {
+      const { id, name, args } = also?.length ? innerCall(given) : given
+      const call: ToolCall = { id, name, args }
+      const startedAt = clock.now()
+      onCall({ type: 'start', call })
+      const outcome = await executor.run(call, options).then(
+        async result => ({ result, content: await textOf(result) }),
+        error => withoutResult(call, error),
+      )
+      onCall({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
+      return outcome
+    }),
+  )
 }
 
 /** Our executor never rejects, but someone else's might, and every call needs a result. */
-function withoutResult({ id = '', name }: ToolCall, error: unknown): CallOutcome {
-  const content = placeholder(name, describeThrown(error))
-  const result: ToolResult = {
-    success: false,
-    error: content.slice('Error: '.length),
-    code: 'tool_error',
-    tool_name: name,
-    execution_time_ms: 0,
-    tool_call_id: id,
-  }
-  return { result, content }
+function withoutResult({ id = '', name }: ToolCall, cause: unknown): CallOutcome {
+  const content = placeholder(name, describeThrown(cause))
+  const error = content.slice('Error: '.length)
+  const about = { tool_name: name, tool_call_id: id, execution_time_ms: 0 }
+  return { result: { success: false, error, code: 'tool_error', ...about }, content }
 }

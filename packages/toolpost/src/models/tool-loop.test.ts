@@ -10,8 +10,7 @@ import { recordingLogger } from '../testing/recording-logger.ts'
 import { type ScriptedReply, scriptedModel } from '../testing/scripted-model.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { ModelClient } from './model-client.ts'
-import type { ChatModel } from './provider.ts'
+import { type ChatModel, ModelClient } from './model-client.ts'
 
 const tools = new ToolManager()
 tools.addCustomTool(

@@ -1,53 +1,48 @@
-import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions } from '../executor/options.ts'
-import type { Logger } from '../logging/logger.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { isRecord } from '../runtime/guards.ts'
 import { HANDLE_PREFIX } from '../tools/results/result-store.ts'
-import type { Answer, AskOptions, CallNotice, ConversationMessage, StopReason } from './ai-client.ts'
+import type { Answer, AskOptions, ConversationMessage, StopReason, Usage } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
-import { explainFailure } from './explain-failure.ts'
-import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TOOLS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
+import {
+  DEFAULT_MAX_ITERATIONS,
+  DEFAULT_MAX_TOOLS,
+  DEFAULT_TIME_LIMIT_MS,
+  MAX_IDENTICAL_FAILURES,
+} from './limits.ts'
 import { harmless } from './listener.ts'
-import { ModelError, type ModelErrorCode } from './model-error.ts'
-import type { OpenModel, Provider } from './provider.ts'
-import { type Reply, readReply } from './read-reply.ts'
-import { type Failures, hasFailedTooOften } from './repeated-failures.ts'
-import { retried } from './retry.ts'
+import type { OpenModel } from './model-client.ts'
+import { ModelError } from './model-error.ts'
+import type { Reply } from './read-reply.ts'
 import { runCalls } from './run-calls.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
 import { ToolOffer } from './tool-offer.ts'
-import { sumOfUsage, type Usage } from './usage.ts'
+import { askModel, type Setup, withinLimit } from './turn.ts'
 
-export interface LoopSetup {
-  provider: Provider
+export interface LoopOptions extends AskOptions {
   executor: ToolExecutor
-  logger: Logger
-  clock?: Clock | undefined
-  aroundTurn?: AroundTurn | undefined
+  /** Wraps every request to the model. */
+  aroundTurn?: ((request: () => Promise<Reply>) => Promise<Reply>) | undefined
 }
-
-/** Wraps every request to the model. */
-export type AroundTurn = (request: () => Promise<Reply>) => Promise<Reply>
 
 /** One question to one model: ask, run the calls in its reply, ask again, until it answers in text. */
 export async function answerWithTools(
   prompt: string | readonly ConversationMessage[],
-  options: AskOptions,
-  setup: LoopSetup,
+  options: LoopOptions,
+  setup: Setup,
 ): Promise<Answer> {
   if (!options.trace) return answer(prompt, options, setup)
   const { tracedAnswer } = await import('./trace.ts')
-  return tracedAnswer(setup.provider, options, traced =>
-    answer(prompt, { ...options, ...traced }, { ...setup, ...traced }),
+  return tracedAnswer(setup.provider.identity, options.meta, traced =>
+    answer(prompt, { ...options, ...traced }, setup),
   )
 }
 
 async function answer(
   prompt: string | readonly ConversationMessage[],
-  options: AskOptions,
-  setup: LoopSetup,
+  options: LoopOptions,
+  setup: Setup,
 ): Promise<Answer> {
   const conversation = await Conversation.from(prompt, setup.provider.packages)
   const limitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
@@ -68,22 +63,25 @@ async function answer(
 class ToolLoop {
   readonly results: ToolResult[] = []
   #iterations = 0
-  #usage: Usage = {}
+  readonly #usage: Usage = {}
   readonly #modelCalls: NonNullable<Answer['modelCalls']>[number][] = []
   readonly #conversation: Conversation
   readonly #limit: TimeLimit
-  readonly #setup: AskOptions & LoopSetup
+  readonly #setup: LoopOptions & Setup
   readonly #offer: ToolOffer
-  readonly #failures: Failures = new Map()
-  readonly #onToken: (token: string) => void
-  readonly #onCall: (event: CallNotice) => void
+  /** How often each call has failed in a row, by name and arguments. */
+  readonly #failures = new Map<string, number>()
 
-  constructor(conversation: Conversation, limit: TimeLimit, setup: AskOptions & LoopSetup) {
+  constructor(conversation: Conversation, limit: TimeLimit, setup: LoopOptions & Setup) {
     this.#conversation = conversation
     this.#limit = limit
-    this.#setup = setup
-    this.#onToken = harmless(setup.onToken, setup.logger)
-    this.#onCall = harmless(setup.onCall, setup.logger)
+    const { logger } = setup
+    this.#setup = {
+      ...setup,
+      onToken: harmless(setup.onToken, logger),
+      onCall: harmless(setup.onCall, logger),
+      onStatus: harmless(setup.onStatus, logger),
+    }
     const { executor, maxTools = DEFAULT_MAX_TOOLS, pin } = setup
     const tools = [...(setup.tools ?? executor.tools.getTools())]
     this.#offer = new ToolOffer({ tools, manager: executor.tools, maxTools, pin })
@@ -92,11 +90,11 @@ class ToolLoop {
   }
 
   async run(): Promise<Answer> {
-    const { provider, maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
-    let model = await this.#open(provider)
+    const { maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
+    let model = await this.#open()
     while (this.#iterations < maxIterations) {
       this.#iterations++
-      model = await this.#open(provider, model)
+      model = await this.#open(model)
       const reply = await this.#ask(model, true)
       const calls = this.#conversation.addReply(reply)
       if (calls.length === 0) return this.#answer(reply.text, 'answer')
@@ -108,9 +106,11 @@ class ToolLoop {
   }
 
   /** The model with its current offer of tools. */
-  async #open(provider: Provider, current?: OpenModel): Promise<OpenModel> {
+  async #open(current?: OpenModel): Promise<OpenModel> {
+    const { provider } = this.#setup
     const tools = this.#offer.changed()
-    return tools || !current ? this.#hold(() => provider.open(tools ?? [])) : current
+    if (!tools && current) return current
+    return withinLimit(this.#limit, provider, () => provider.open(tools ?? []))
   }
 
   /** Ends the conversation with our own text. */
@@ -121,49 +121,29 @@ class ToolLoop {
 
   #answer(text: string, stopReason: StopReason): Answer {
     const { messages } = this.#conversation
+    const iterations = this.#iterations
     if (stopReason !== 'answer')
-      this.#setup.logger.warn({ stop_reason: stopReason, iterations: this.#iterations }, 'Stopped early')
-    const usage = this.#usage
-    const told = usage.input === undefined && usage.output === undefined ? {} : { usage }
+      this.#setup.logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
+    const told = Object.keys(this.#usage).length > 0 ? { usage: this.#usage } : {}
     const modelCalls = this.#modelCalls
-    return {
-      text,
-      messages,
-      results: this.results,
-      iterations: this.#iterations,
-      stopReason,
-      ...told,
-      modelCalls,
-    }
+    return { text, messages, results: this.results, iterations, stopReason, ...told, modelCalls }
   }
 
-  /** One model turn. Retried only while no token has been passed on. */
   async #ask(model: OpenModel, offersTools: boolean): Promise<Reply> {
-    const { provider, logger, aroundTurn = request => request() } = this.#setup
-    const { signal } = this.#limit
-    let hasSpoken = false
-    const speak = (token: string) => {
-      hasSpoken = true
-      this.#onToken(token)
-    }
-    const onStatus = harmless(this.#setup.onStatus, logger)
-    const messages: BaseMessage[] = [...this.#conversation.messages]
-    const request = async () => {
-      const stream = await this.#hold(() => model.stream(messages, { signal, offersTools, onStatus }))
-      const reply = await this.#hold(() => readReply(stream, speak))
-      return { ...reply, calls: reply.calls.map(call => model.original?.(call) ?? call) }
-    }
-    const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
+    const { onToken = () => {}, onStatus = () => {}, aroundTurn = request => request() } = this.#setup
+    const setup = { ...this.#setup, limit: this.#limit }
+    const { messages } = this.#conversation
     const startedAt = performance.now()
-    const reply = await retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
-    this.#usage = sumOfUsage(this.#usage, reply.usage)
+    const reply = await aroundTurn(() => askModel(model, messages, { offersTools, onToken, onStatus }, setup))
+    for (const side of ['input', 'output'] as const)
+      if (reply.usage[side] !== undefined) this.#usage[side] = (this.#usage[side] ?? 0) + reply.usage[side]
     this.#modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
     return reply
   }
 
   /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { executor, clock } = this.#setup
+    const { executor, clock, onCall = () => {} } = this.#setup
     this.#offer.addUsed(calls)
     const outcomes = await runCalls(calls, {
       executor,
@@ -171,17 +151,20 @@ class ToolLoop {
       helpers: this.#offer.helpers,
       textOf: result => this.#textOf(result),
       signal: this.#limit.signal,
-      onCall: this.#onCall,
+      onCall,
       ...callerOptions(this.#setup),
       clock,
     })
     let isHopeless = false
-    calls.forEach((call, index) => {
-      const { result, content } = outcomes[index] as (typeof outcomes)[number]
+    for (const [at, { result, content }] of outcomes.entries()) {
+      const call = calls[at] as NumberedCall
       this.results.push(result)
       this.#conversation.addResult(call, content, result)
-      if (hasFailedTooOften(this.#failures, call, result)) isHopeless = true
-    })
+      const key = `${call.name} ${stableJson(call.args)}`
+      const failures = result.success ? 0 : (this.#failures.get(key) ?? 0) + 1
+      this.#failures.set(key, failures)
+      if (failures >= MAX_IDENTICAL_FAILURES) isHopeless = true
+    }
     return isHopeless
   }
 
@@ -201,28 +184,22 @@ class ToolLoop {
   }
 
   /** At the limit, the model sums up without tools. Calls it makes anyway are not run. */
-  async #lastWord(model: OpenModel, stopReason: StopReason): Promise<Answer> {
+  async #lastWord(model: OpenModel, stopReason: 'max_iterations' | 'repeated_failure'): Promise<Answer> {
     const { text, calls } = await this.#ask(model, false)
     if (calls.length > 0)
       this.#setup.logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit were not run')
     return this.finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
   }
-
-  /** Runs the provider's work within the time limit. A timeout or an abort can surface as any kind of error. */
-  async #hold<Value>(work: () => Promise<Value>): Promise<Value> {
-    const { signal } = this.#limit
-    try {
-      return await this.#limit.hold(work())
-    } catch (error) {
-      if (signal.aborted) throw signal.reason
-      throw error instanceof ModelError ? error : explainFailure(error, this.#setup.provider)
-    }
-  }
 }
 
-const NO_LAST_WORD: Record<StopReason, string> = {
-  answer: '',
-  time_limit: '',
+const NO_LAST_WORD = {
   max_iterations: 'I stopped after too many rounds of tool calls without an answer.',
   repeated_failure: 'I stopped because the same tool call kept failing.',
+}
+
+/** JSON with sorted keys. A model's arguments came as JSON, so they can be serialized. */
+function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, entry: unknown) =>
+    isRecord(entry) ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1))) : entry,
+  )
 }

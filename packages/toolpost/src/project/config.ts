@@ -18,6 +18,7 @@ export interface ToolpostConfig {
     maxTools?: number
     pin?: string[]
     ollama?: { think?: boolean | Record<string, boolean>; keepAlive?: string | number; maxContext?: number }
+    openai?: { baseUrl?: string; apiKey?: string; images?: boolean }
   }
   fastPath?: boolean
   sentences?: SentencesConfig

@@ -96,7 +96,7 @@ export class ModelChoice implements Part {
 
   /** Chooses again, immediately if a client was chosen before. */
   apply(after: ResolvedConfig, before: ResolvedConfig): void {
-    if (!differs(before.config, after.config, ['model', 'fastPath', 'sentences'])) return
+    if (!differs(before.config, after.config, ['model', 'models', 'fastPath', 'sentences'])) return
     const wasChosen = this.#choice !== undefined
     this.#choice = this.chosen = this.#listed = undefined
     this.#others.clear()

@@ -5,6 +5,7 @@ export {
 } from './fake-anthropic.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { type FakeOllamaOptions, fakeOllama, type OllamaRequest } from './fake-ollama.ts'
+export { type FakeOpenAiOptions, fakeOpenAi, type OpenAiRequest } from './fake-openai.ts'
 export { type LogRecord, type RecordingLogger, recordingLogger } from './recording-logger.ts'
 export {
   type ScriptedCall,

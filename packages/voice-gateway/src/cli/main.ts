@@ -17,7 +17,7 @@ function createProgram(stop: AbortSignal): Command {
     .description("Speak, and the light goes on: a voice assistant with Toolpost's tools.")
     .version(packageVersion(), '-V, --version', 'print the version')
     .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
-    .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
+    .option('--model <model>', 'ollama:<model>, anthropic:<model>, openai:<model> or offline')
     .option('--speaker <voice>', 'piper, espeak-ng, say or none (default: whichever is installed)')
     .option('--out <file>', 'write speech to a WAV file instead of playing it')
     .addOption(new Option('--log-level <level>', 'how much to log to stderr').choices(LOG_LEVELS))

@@ -1,20 +1,18 @@
 import type { ChatAnthropicInput } from '@langchain/anthropic'
 import type { BaseMessage } from '@langchain/core/messages'
-import { quietLogger } from '../../logging/quiet-logger.ts'
-import { removeFromLogs } from '../../logging/redact.ts'
-import { safeText } from '../../logging/safe-value.ts'
-import type { Environment } from '../../runtime/environment.ts'
-import { boundedFetch } from '../bounded-body.ts'
-import { FittedTools } from '../fitting/fit-tools.ts'
-import { ANTHROPIC_PACKAGES, type LangChainMessages, loadAnthropic, loadMessages } from '../load-langchain.ts'
-import { ProviderClient, type ProviderClientOptions } from '../model-client.ts'
-import { ModelError } from '../model-error.ts'
-import type { Provider, ReplyChunk } from '../provider.ts'
-import { stopReasonOf } from '../read-reply.ts'
-import type { WritingStyle } from '../writing.ts'
-import { inAnthropicFormat } from './anthropic-tools.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
+import { removeFromLogs } from '../logging/redact.ts'
+import { safeText } from '../logging/safe-value.ts'
+import type { Environment } from '../runtime/environment.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { imagesOf } from './conversation.ts'
+import { FittedTools } from './fit-tools.ts'
+import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
+import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
+import { ModelError } from './model-error.ts'
+import type { WritingStyle } from './writing.ts'
 
-const DEFAULT_ANTHROPIC_MODEL = 'claude-haiku-4-5'
+const DEFAULT_MODEL = 'claude-haiku-4-5'
 const DEFAULT_ADDRESS = 'https://api.anthropic.com'
 
 export interface AnthropicClientOptions extends ProviderClientOptions {
@@ -36,7 +34,7 @@ export class AnthropicClient extends ProviderClient {
 
   constructor(options: AnthropicClientOptions) {
     const { environment = process.env } = options
-    const model = options.model ?? (environment.ANTHROPIC_MODEL?.trim() || DEFAULT_ANTHROPIC_MODEL)
+    const model = options.model ?? (environment.ANTHROPIC_MODEL?.trim() || DEFAULT_MODEL)
     const baseUrl = options.baseUrl ?? (environment.ANTHROPIC_BASE_URL?.trim() || DEFAULT_ADDRESS)
     const apiKey = options.apiKey ?? environment.ANTHROPIC_API_KEY?.trim()
     // An error or a result that echoes the key must not put it into a log.
@@ -47,12 +45,15 @@ export class AnthropicClient extends ProviderClient {
   }
 }
 
+export function missingAnthropicKey(): ModelError {
+  return new ModelError('missing_key', 'No Anthropic API key: set ANTHROPIC_API_KEY')
+}
+
 type Settings = AnthropicClientOptions & { model: string; baseUrl: string }
 
 function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Settings): Provider {
-  const logger = quietLogger(options.logger)
   return {
-    packages: ANTHROPIC_PACKAGES,
+    packages: PACKAGES.anthropic,
     identity: { provider: 'anthropic', model },
     who: `Anthropic at ${safeText(baseUrl)}`,
     advice: {
@@ -61,34 +62,33 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Set
       model_not_found: `Check the model name '${safeText(model)}'`,
     },
     passing: ['rate_limited', 'overloaded', 'server_error'],
-    takesImages: true,
+    endsWithReason: true,
     async open(tools, style) {
-      if (!apiKey) throw missingKey()
-      const [{ ChatAnthropic }, langchain] = await Promise.all([loadAnthropic(), loadMessages()])
+      if (!apiKey) throw missingAnthropicKey()
+      const load = () => import('@langchain/anthropic')
+      const [{ ChatAnthropic }, langchain] = await Promise.all([
+        loadLangChain(PACKAGES.anthropic, load),
+        loadMessages(),
+      ])
       const given = settings?.clientOptions
       const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
       // The loop retries: it knows how much time is left.
-      const chat = new ChatAnthropic({
-        ...settings,
-        ...optionsOf(style),
-        model,
-        apiKey,
-        maxRetries: 0,
-        clientOptions,
-      })
-      const fitted = new FittedTools(tools, { provider: 'anthropic', logger })
-      const usable = fitted.tools.map(inAnthropicFormat)
-      const withTools = usable.length > 0 ? chat.bindTools(usable) : chat
+      const fixed = { model, apiKey, maxRetries: 0, clientOptions }
+      const chat = new ChatAnthropic({ ...settings, ...optionsOf(style), ...fixed })
+      const fitted = new FittedTools(tools, 'anthropic', quietLogger(options.logger))
+      const withTools = tools.length > 0 ? chat.bindTools([...fitted.tools]) : chat
       // Anthropic rejects a conversation that has calls but no tools, so they are offered with tool_choice 'none'.
-      const withoutCalls = usable.length > 0 ? chat.bindTools(usable, { tool_choice: 'none' }) : chat
+      const withoutCalls =
+        tools.length > 0 ? chat.bindTools([...fitted.tools], { tool_choice: 'none' }) : chat
       return {
+        takesImages: true,
         original: call => fitted.original(call),
-        async stream(messages, { signal, offersTools }) {
-          const ready = offersTools ? withTools : withoutCalls
-          const sent = withErrorMarks(fitted.renamed(messages, langchain), langchain)
-          return wholeStream(await ready.stream(sent, { signal }))
-        },
+        stream: (messages, { signal, offersTools }) =>
+          (offersTools ? withTools : withoutCalls).stream(
+            withResultBlocks(fitted.renamed(messages, langchain), langchain),
+            { signal },
+          ),
       }
     },
   }
@@ -105,31 +105,24 @@ function optionsOf(style: WritingStyle | undefined): Partial<ChatAnthropicInput>
   }
 }
 
-export function missingKey(): ModelError {
-  return new ModelError('missing_key', 'No Anthropic API key: set ANTHROPIC_API_KEY')
-}
-
 /**
  * The messages as ChatAnthropic should send them. It drops the `status` of a ToolMessage but passes Anthropic's own
- * content blocks through, so failed results become `tool_result` blocks with `is_error`. This applies only to what is
- * sent; the history keeps its ToolMessages.
+ * content blocks through, so results that failed or have images become `tool_result` blocks. The history keeps its
+ * ToolMessages.
  */
-function withErrorMarks(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
+function withResultBlocks(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   return messages.map(message => {
-    if (!langchain.ToolMessage.isInstance(message) || message.status !== 'error') return message
-    const { tool_call_id: tool_use_id, content } = message
+    const images = imagesOf(message).map(({ mimeType, data }) => ({
+      type: 'image',
+      source: { type: 'base64', media_type: mimeType, data },
+    }))
+    if (!langchain.ToolMessage.isInstance(message)) return message
+    if (message.status !== 'error' && images.length === 0) return message
+    const { tool_call_id: tool_use_id, content: text } = message
+    const content = images.length > 0 ? [{ type: 'text', text }, ...images] : text
+    const is_error = message.status === 'error'
     return new langchain.HumanMessage({
-      content: [{ type: 'tool_result', tool_use_id, content, is_error: true }],
+      content: [{ type: 'tool_result', tool_use_id, content, ...(is_error && { is_error }) }],
     })
   })
-}
-
-/** Fails if the stream ends before the model did: ChatAnthropic mistakes a closed connection for the end. */
-async function* wholeStream(stream: AsyncIterable<ReplyChunk>): AsyncGenerator<ReplyChunk> {
-  let hasEnded = false
-  for await (const chunk of stream) {
-    if (stopReasonOf(chunk) !== undefined) hasEnded = true
-    yield chunk
-  }
-  if (!hasEnded) throw new ModelError('truncated', 'Anthropic broke off in the middle of its answer')
 }

@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto'
+import { isRecord } from '../runtime/guards.ts'
+import { type JsonSchema, propertiesOf, refTarget, requiredOf } from '../schema/json-schema.ts'
+
+/** A provider with its own rules for tool schemas; `openai` stands for every compatible API. */
+export type FittingProvider = 'anthropic' | 'ollama' | 'openai'
+
+/** Something a provider does not accept. */
+export interface SchemaChange {
+  /** A JSON pointer into the original: `#/properties/when`. */
+  readonly place: string
+  readonly keyword: string
+  readonly change: string
+}
+
+/** An argument schema that a provider accepts. */
+export interface FittedSchema {
+  /** Accepts what the original accepts, under the provider's names, and perhaps more. A fresh copy. */
+  readonly schema: JsonSchema
+  readonly changes: readonly SchemaChange[]
+  /** Translates a model's arguments back to the original names. */
+  nameBack(args: Record<string, unknown>): Record<string, unknown>
+  /** Translates arguments to the names the model was given. */
+  rename(args: Record<string, unknown>): Record<string, unknown>
+}
+
+/** Where the rules come from: docs/decisions/2026-11-16-fitted-schemas.md. `oneType`: `type` cannot be a list. */
+const RULES: Readonly<Record<FittingProvider, { argumentName?: RegExp; oneType?: true }>> = {
+  anthropic: { argumentName: /^[a-zA-Z0-9_.-]{1,64}$/ },
+  ollama: { oneType: true },
+  openai: {},
+}
+const NUMBERS = /^(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|(min|max)(Length|Items))$/
+const FORMATS = /^(date-time|date|time|duration|email|hostname|ipv4|ipv6|uuid)$/
+const TYPES = /^(string|number|integer|boolean|object|array|null)$/
+/** They tell a model nothing. */
+const SILENT = /^(\$schema|\$id|id|\$anchor|\$comment|\$defs|definitions|readOnly|writeOnly|deprecated|x-.*)$/
+
+/** More values would bloat the request; the executor still checks them all. */
+const MAX_VALUES = 250
+/** A fitted schema with more parts would weigh down every request. */
+const MAX_PARTS = 2_000
+/** How deeply references and parts are written out: the first depth at which the schema is small enough. */
+const DEPTHS = [32, 8, 4, 2]
+/** How often a definition is written out inside itself. */
+const MAX_RECURSION = 2
+const MAX_FORMS = 8
+const MAX_NAME_CHARS = 64
+const HASH_CHARS = 6
+
+/**
+ * Rewrites an argument schema so that a provider accepts it. It is for the model only: arguments are validated against
+ * the original. What the provider cannot express is left out, so the result accepts more, never less.
+ */
+export function fitSchema(schema: JsonSchema, provider: FittingProvider): FittedSchema {
+  if (!Object.hasOwn(RULES, provider))
+    throw new TypeError(`invalid provider '${provider}'; expected one of ${Object.keys(RULES).join(', ')}`)
+  const { argumentName, oneType = false } = RULES[provider]
+  const { fitted, changes } = smallEnough(copyOf(schema), oneType)
+  const { title, description, additionalProperties, ...top } = folded(fitted)
+  const properties = propertiesOf(top) as Record<string, JsonSchema>
+  const renames = argumentName ? safeNames(Object.keys(properties), argumentName) : new Map<string, string>()
+  for (const [name, safe] of renames)
+    changes.push({ place: '#/properties', keyword: name, change: `renamed to ${safe}` })
+  const entries = Object.entries(properties).map(([name, one]) => {
+    const safe = renames.get(name)
+    return safe === undefined ? [name, one] : [safe, described(one, `(${name})`)]
+  })
+  const required = requiredOf(top).map(name => renames.get(name) ?? name)
+  const back = new Map([...renames].map(([name, safe]) => [safe, name]))
+  return {
+    schema: {
+      type: 'object',
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      properties: Object.fromEntries(entries),
+      ...(required.length > 0 && { required }),
+      ...(additionalProperties !== undefined && { additionalProperties }),
+    },
+    changes,
+    nameBack: args => withNames(args, back),
+    rename: args => withNames(args, renames),
+  }
+}
+
+/** Plain JSON of our own; `{}` for what is not a schema. */
+function copyOf(schema: unknown): JsonSchema {
+  try {
+    const copy: unknown = JSON.parse(JSON.stringify(schema))
+    return isRecord(copy) ? copy : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The schema at the first depth at which it is small enough, or an open one. */
+function smallEnough(root: JsonSchema, oneType: boolean): { fitted: JsonSchema; changes: SchemaChange[] } {
+  for (const maxDepth of DEPTHS) {
+    const changes: SchemaChange[] = []
+    let parts = 0
+    const fit = (schema: unknown, place: string, outside: readonly JsonSchema[]): JsonSchema => {
+      if (++parts > MAX_PARTS || !isRecord(schema)) return {}
+      if (outside.length >= maxDepth || outside.filter(one => one === schema).length >= MAX_RECURSION) {
+        changes.push({ place, keyword: 'properties', change: 'cut: nested too deeply' })
+        return { description: '(not described further: nested too deeply)' }
+      }
+      const inside = [...outside, schema]
+      const inner = (one: unknown, path: string) => fit(one, `${place}/${path}`, inside)
+      const target = refTarget(schema, inside.findLast(({ $id }) => typeof $id === 'string') ?? root)
+      const listed = (keyword: string) =>
+        (Array.isArray(schema[keyword]) ? schema[keyword] : []).map((one, at) =>
+          inner(one, `${keyword}/${at}`),
+        )
+      const unions = ['anyOf', 'oneOf'].map(listed).filter(forms => forms.length > 0)
+      const fitted = [
+        typed(ownKeywords(schema, inner), schema, oneType),
+        ...(isRecord(target) ? [fit(target, place, inside)] : []),
+        ...listed('allOf'),
+        ...unions.map(anyOf),
+      ].reduce(both)
+      for (const keyword of Object.keys(schema))
+        if (!Object.hasOwn(fitted, keyword) && !SILENT.test(keyword))
+          changes.push({ place, keyword, change: 'rewritten or left out' })
+      return fitted
+    }
+    const fitted = fit(root, '#', [])
+    if (parts <= MAX_PARTS) return { fitted, changes }
+  }
+  return { fitted: {}, changes: [{ place: '#', keyword: 'properties', change: 'left out: too large' }] }
+}
+
+/** What all providers accept, without types, references and combinations. */
+function ownKeywords(schema: JsonSchema, inner: (one: unknown, path: string) => JsonSchema): JsonSchema {
+  const fitted = Object.fromEntries(
+    Object.entries(schema).filter(([keyword, value]) => isKept(keyword, value)),
+  )
+  const { properties, items, format, prefixItems, patternProperties, additionalProperties: rest } = schema
+  if (Object.hasOwn(schema, 'const')) fitted.enum = [schema.const]
+  if (isRecord(properties)) {
+    const path = (name: string) => `properties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const entries = Object.entries(properties).map(([name, one]) => [name, inner(one, path(name))])
+    fitted.properties = Object.fromEntries(entries)
+  }
+  if (requiredOf(schema).length > 0) fitted.required = [...new Set(requiredOf(schema))]
+  // Next to patterns and tuples, these are only about the rest.
+  if (rest === false && !patternProperties) fitted.additionalProperties = false
+  if (isRecord(rest) && !patternProperties) fitted.additionalProperties = inner(rest, 'additionalProperties')
+  if (isRecord(items) && !prefixItems) fitted.items = inner(items, 'items')
+  if (typeof format !== 'string') return fitted
+  return FORMATS.test(format) ? { ...fitted, format } : described(fitted, `Format: ${format}.`)
+}
+
+function isKept(keyword: string, value: unknown): boolean {
+  if (keyword === 'title' || keyword === 'description') return typeof value === 'string'
+  if (keyword === 'enum') return Array.isArray(value) && value.length > 0 && value.length <= MAX_VALUES
+  // Servers compile patterns to automata, which support neither look-around nor back-references.
+  if (keyword === 'pattern') return typeof value === 'string' && !/\(\?[=!<]|\\[1-9k]/.test(value)
+  return keyword === 'default' || (NUMBERS.test(keyword) && Number.isFinite(value))
+}
+
+/** With its type; a list of types becomes `anyOf` where the provider accepts only one. */
+function typed(fitted: JsonSchema, { type, nullable }: JsonSchema, oneType: boolean): JsonSchema {
+  const types = [...new Set([type ?? [], nullable === true && type ? 'null' : []].flat(2))]
+  if (types.length === 0 || types.some(one => !TYPES.test(String(one)))) return fitted
+  // Providers reject an array without `items`.
+  const full = types.includes('array') ? { ...fitted, items: fitted.items ?? {} } : fitted
+  if (types.length === 1 || !oneType) return { type: types.length === 1 ? types[0] : types, ...full }
+  const { description, ...rules } = full
+  const forms = types.map(one => (one === 'null' ? { type: one } : { type: one, ...rules }))
+  return description === undefined ? { anyOf: forms } : { description, anyOf: forms }
+}
+
+/** Accepts at least what both accept: a constraint that one schema cannot express is left out. */
+function both(a: JsonSchema, b: JsonSchema): JsonSchema {
+  const properties = { ...propertiesOf(b), ...propertiesOf(a) }
+  const required = [...new Set([...requiredOf(a), ...requiredOf(b)])]
+  return {
+    ...b,
+    ...a,
+    ...((a.properties ?? b.properties) !== undefined && { properties }),
+    ...(required.length > 0 && { required }),
+    ...(b.additionalProperties === false && { additionalProperties: false }),
+  }
+}
+
+/** Accepts what any of them accepts; a `const` in each becomes one enum. */
+function anyOf(forms: readonly JsonSchema[]): JsonSchema {
+  const different = [...new Map(forms.map(form => [JSON.stringify(form), form])).values()]
+  if (different.length <= 1) return different[0] ?? {}
+  const isEnum = different.every(form => Array.isArray(form.enum) && Object.keys(form).length === 1)
+  return isEnum ? { enum: [...new Set(different.flatMap(form => form.enum))] } : { anyOf: different }
+}
+
+/** Folds `anyOf` into the schema, since no provider accepts it at the top; the forms go into the description. */
+function folded(schema: JsonSchema): JsonSchema {
+  const { anyOf: given, ...base } = schema
+  if (given === undefined) return base
+  const forms = (given as JsonSchema[]).map(form => both(base, folded(form)))
+  const isClosed = (form: JsonSchema) => form.additionalProperties === false
+  const property = (name: string) => {
+    const own = forms.map(form =>
+      Object.hasOwn(propertiesOf(form), name) ? propertiesOf(form)[name] : undefined,
+    )
+    // A form without the name allows any value, unless it is closed.
+    return anyOf(
+      own.flatMap((one, at) => (one ? [one as JsonSchema] : isClosed(forms[at] ?? {}) ? [] : [{}])),
+    )
+  }
+  const names = [...new Set(forms.flatMap(form => Object.keys(propertiesOf(form))))]
+  const required = names.filter(name => forms.every(form => requiredOf(form).includes(name)))
+  const words = forms.map(form => inWords(form, requiredOf(base))).filter(Boolean)
+  const { additionalProperties, ...open } = base
+  const fitted = {
+    ...open,
+    properties: Object.fromEntries(names.map(name => [name, property(name)])),
+    ...(required.length > 0 && { required }),
+    ...(forms.every(isClosed) && { additionalProperties: false }),
+  }
+  if (words.length < 2) return fitted
+  const listed = words.slice(0, MAX_FORMS).map((text, at) => `(${at + 1}) ${text}`)
+  return described(fitted, `Use one of these forms: ${listed.join('; ')}.`)
+}
+
+/** `action="create", title` */
+function inWords(form: JsonSchema, known: readonly string[]): string {
+  const parts = requiredOf(form).flatMap(name => {
+    const { enum: values } = (propertiesOf(form)[name] ?? {}) as JsonSchema
+    if (Array.isArray(values) && values.length === 1) return [`${name}=${JSON.stringify(values[0])}`]
+    return known.includes(name) ? [] : [name]
+  })
+  return parts.join(', ')
+}
+
+function described(schema: JsonSchema, words: string): JsonSchema {
+  return { ...schema, description: [schema.description, words].filter(Boolean).join(' ') }
+}
+
+/** Maps each name that is not allowed to a similar one that is; deterministic and one to one. Allowed names are not in it. */
+export function safeNames(names: Iterable<string>, allowed: RegExp): Map<string, string> {
+  const all = [...new Set(names)]
+  const taken = new Set(all.filter(name => allowed.test(name)))
+  const renamed = new Map<string, string>()
+  for (const name of all.filter(each => !allowed.test(each))) {
+    const plain = name.normalize('NFKD').replace(/[^a-zA-Z0-9_-]/g, '_')
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS)
+    const isFree = plain !== '' && plain.length <= MAX_NAME_CHARS && !taken.has(plain)
+    const safe = isFree ? plain : `${plain.slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)}_${hash}`
+    taken.add(safe)
+    renamed.set(name, safe)
+  }
+  return renamed
+}
+
+/** The same object with its keys renamed. */
+function withNames(
+  args: Record<string, unknown>,
+  names: ReadonlyMap<string, string>,
+): Record<string, unknown> {
+  if (names.size === 0) return args
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]))
+}

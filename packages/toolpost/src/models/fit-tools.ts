@@ -1,0 +1,76 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import type { Logger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { describeThrown } from '../runtime/quietly.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import type { Tool } from '../tools/tool.ts'
+import { type FittedSchema, type FittingProvider, fitSchema, safeNames } from './fit-schema.ts'
+import type { LangChainMessages } from './load-langchain.ts'
+import type { RequestedCall } from './read-reply.ts'
+
+/** A tool name that every provider accepts. */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** Tools that a provider accepts, whatever their names and schemas. */
+export class FittedTools {
+  /** In LangChain's format, with JSON Schemas. */
+  readonly tools: readonly Tool[]
+  readonly #safeNames: ReadonlyMap<string, string>
+  readonly #ownNames: ReadonlyMap<string, string>
+  readonly #schemas = new Map<string, FittedSchema>()
+
+  constructor(tools: readonly Tool[], provider: FittingProvider, logger: Logger) {
+    this.#safeNames = safeNames(tools.map(offeredName), TOOL_NAME)
+    this.#ownNames = new Map([...this.#safeNames].map(([name, safe]) => [safe, name]))
+    this.tools = tools.map(tool => {
+      const name = offeredName(tool)
+      const fitted = fitSchema(readSchema(tool, logger), provider)
+      this.#schemas.set(name, fitted)
+      const changes = fitted.changes.map(({ place, keyword, change }) => `${place} ${keyword}: ${change}`)
+      if (changes.length > 0)
+        logger.debug({ tool: safeText(name), provider, changes: changes.map(safeText) }, 'Schema fitted')
+      const { description, invoke, extras } = tool as Tool & { extras?: unknown }
+      const shown = { name: this.#safeNames.get(name) ?? name, description, schema: fitted.schema, invoke }
+      return extras === undefined ? shown : { ...shown, extras }
+    })
+  }
+
+  /** A model's call, under the names the executor knows. */
+  original(call: RequestedCall): RequestedCall {
+    const name = this.#ownNames.get(call.name) ?? call.name
+    const args = typeof call.args === 'string' ? call.args : this.#schemas.get(name)?.nameBack(call.args)
+    return { ...call, name, args: args ?? call.args }
+  }
+
+  /** A conversation under the names the model was given: providers reject others in past calls too. */
+  renamed(messages: readonly BaseMessage[], { AIMessage }: LangChainMessages): BaseMessage[] {
+    return messages.map(message => {
+      const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []
+      const tool_calls = calls.map(call => ({
+        ...call,
+        name: this.#safeNames.get(call.name) ?? call.name,
+        args: this.#schemas.get(call.name)?.rename(call.args) ?? call.args,
+      }))
+      const isSame = tool_calls.every(
+        ({ name, args }, at) => name === calls[at]?.name && args === calls[at]?.args,
+      )
+      return isSame ? message : new AIMessage({ content: message.content as string, tool_calls })
+    })
+  }
+}
+
+/** `lc_name` if it is a non-empty string, else `name`. */
+export function offeredName({ name, lc_name }: Tool): string {
+  return typeof lc_name === 'string' && lc_name !== '' ? lc_name : name
+}
+
+/** An unreadable schema is left open: the tool is still offered, and the executor says what is wrong. */
+function readSchema(tool: Tool, logger: Logger): JsonSchema {
+  try {
+    return jsonSchemaOf(tool)
+  } catch (error) {
+    const reason = safeText(describeThrown(error))
+    logger.warn({ tool: safeText(tool.name), reason }, 'Tool offered without its arguments')
+    return {}
+  }
+}

@@ -1,0 +1,293 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import type { ChatOllamaInput } from '@langchain/ollama'
+import { quietLogger } from '../logging/quiet-logger.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import type { Environment } from '../runtime/environment.ts'
+import { fitsGlob } from '../runtime/glob.ts'
+import { trimmedEnd } from '../runtime/trimmed-end.ts'
+import type { ModelStatus } from './ai-client.ts'
+import { beginningOf, boundedFetch } from './bounded-fetch.ts'
+import { callsIn, withImagesAfterResults } from './conversation.ts'
+import { isOllamaLoaded, type OllamaFacts, ollamaAddress, ollamaFacts } from './find-models.ts'
+import { FittedTools } from './fit-tools.ts'
+import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
+import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
+import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
+import { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
+import type { WritingStyle } from './writing.ts'
+
+/** Small enough for any machine, and can use tools. */
+const DEFAULT_MODEL = 'qwen3:0.6b'
+/** A home assistant is asked only now and then, and loading takes longer than answering. */
+const DEFAULT_KEEP_ALIVE = '30m'
+/** Ollama's own default. */
+const MIN_CONTEXT = 4_096
+/** More needs memory that small machines lack. */
+const DEFAULT_MAX_CONTEXT = 32_768
+/** Room for the answer and the thinking before it. */
+const ANSWER_TOKENS = 1_024
+/** English has about four characters per token, JSON and other languages fewer: better too much room than too little. */
+const CHARS_PER_TOKEN = 3
+const STATUS_EVERY_MS = 1_000
+/** How much of an error response is read. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/** How models on Ollama run. */
+export interface OllamaSettings {
+  /** Whether a model thinks before it answers: for all models, or by name (`*` for any characters). */
+  think?: boolean | Readonly<Record<string, boolean>> | undefined
+  /** How long a model stays in memory after its last answer: `30m`, or seconds; -1 for forever. */
+  keepAlive?: string | number | undefined
+  /** The largest context to request, in tokens. */
+  maxContext?: number | undefined
+}
+
+export interface OllamaClientOptions extends ProviderClientOptions, OllamaSettings {
+  /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
+  model?: string | undefined
+  /** `OLLAMA_BASE_URL` or `OLLAMA_HOST` if left out, else `http://127.0.0.1:11434`. */
+  baseUrl?: string | undefined
+  /** More options for ChatOllama, such as `numCtx`, `think`, `temperature` or `keepAlive`. */
+  settings?: Omit<ChatOllamaInput, 'model' | 'baseUrl' | 'fetch'> | undefined
+  fetch?: typeof globalThis.fetch | undefined
+  environment?: Environment | undefined
+}
+
+/** A client for an Ollama model. LangChain is loaded with the first question. */
+export class OllamaClient extends ProviderClient {
+  readonly model: string
+  readonly baseUrl: string
+
+  constructor(options: OllamaClientOptions) {
+    const { environment = process.env } = options
+    const model = options.model ?? (environment.OLLAMA_MODEL?.trim() || DEFAULT_MODEL)
+    const baseUrl = trimmedEnd(options.baseUrl ?? ollamaAddress(environment), '/')
+    super(ollamaProvider({ ...options, model, baseUrl }), options)
+    this.model = model
+    this.baseUrl = baseUrl
+  }
+}
+
+type Settings = OllamaClientOptions & { model: string; baseUrl: string }
+
+function ollamaProvider(options: Settings): Provider {
+  const { model, baseUrl, fetch = globalThis.fetch, clock = systemClock } = options
+  const logger = quietLogger(options.logger)
+  const name = safeText(model)
+  const server = { baseUrl, fetch }
+  let facts: OllamaFacts | undefined
+  let context: number | undefined
+  return {
+    packages: PACKAGES.ollama,
+    identity: { provider: 'ollama', model },
+    who: `Ollama at ${safeText(baseUrl)}`,
+    advice: {
+      unreachable: 'Start it with `ollama serve`, or set OLLAMA_BASE_URL to where it runs',
+      model_not_found: `Get the model with \`ollama pull ${name}\``,
+      no_tools: `'${name}' cannot call tools: get one that can, such as \`ollama pull ${DEFAULT_MODEL}\``,
+    },
+    // A model that crashed will crash again; a busy server may be free in a moment.
+    passing: ['rate_limited', 'overloaded'],
+    endsWithReason: true,
+    async open(tools, style) {
+      const load = () => import('@langchain/ollama')
+      const [{ ChatOllama }, langchain] = await Promise.all([
+        loadLangChain(PACKAGES.ollama, load),
+        loadMessages(),
+      ])
+      facts ??= await ollamaFacts(server, model)
+      const known = facts ?? {}
+      const fitted = new FittedTools(tools, 'ollama', logger)
+      const converted = toQwenTools(fitted.tools)
+      const count = converted.length
+      logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)
+      let isFirst = true
+      return {
+        takesImages: known.seesImages ?? false,
+        original: call => fitted.original(call),
+        async stream(messages, { signal, offersTools, onStatus }) {
+          const sent = flattened(fitted.renamed(messages, langchain), langchain)
+          const shown = known.seesImages ? withImagesAfterResults(sent, langchain) : sent
+          const offered = offersTools ? converted : []
+          const fits = contextFor(sent, offered, { options, facts: known, before: context })
+          if (!fits.isEnough)
+            logger.warn(
+              { model: name, context: fits.size, tool_tokens: fits.tools, history_tokens: fits.history },
+              'Tools and history do not fit the model context: offer fewer tools, or raise models.ollama.maxContext',
+            )
+          context = fits.size
+          const isLoaded = isFirst ? () => isOllamaLoaded(server, model) : async () => true
+          isFirst = false
+          const loaded = reportLoading({ model, isLoaded, onStatus, signal, clock })
+          try {
+            // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
+            const chat = new ChatOllama({
+              ...requestOptions(options, known),
+              numCtx: context,
+              ...options.settings,
+              ...optionsOf(style),
+              model,
+              baseUrl,
+              fetch: ollamaFetch(signal, fetch),
+            })
+            const ready = offered.length > 0 ? chat.bindTools(offered) : chat
+            return untilLoaded(await ready.stream(shown), loaded)
+          } catch (error) {
+            loaded(false)
+            throw error
+          }
+        },
+      }
+    },
+  }
+}
+
+function requestOptions({ think, model, keepAlive = DEFAULT_KEEP_ALIVE }: Settings, facts: OllamaFacts) {
+  const patterns = typeof think === 'object' ? Object.keys(think).filter(one => fitsGlob(model, one)) : []
+  // The longest matching pattern wins.
+  const [best = ''] = patterns.sort((a, b) => b.length - a.length)
+  const wanted = typeof think === 'object' ? think[best] : think
+  // Ollama rejects a request to think if the model cannot.
+  const isSent = wanted !== undefined && !(wanted && facts.canThink === false)
+  return { keepAlive, ...(isSent && { think: wanted }) }
+}
+
+/** In ChatOllama's names. */
+function optionsOf(style: WritingStyle | undefined): Partial<ChatOllamaInput> {
+  if (!style) return {}
+  const { maxTokens, temperature, stopSequences = [] } = style
+  return {
+    numPredict: maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences.length > 0 && { stop: [...stopSequences] }),
+  }
+}
+
+interface ContextOptions {
+  options: Settings
+  facts: OllamaFacts
+  /** The size of the last request: it only grows, since any other makes Ollama reload the model. */
+  before: number | undefined
+}
+
+/** The context size for a request: the next power of two that tools, history and an answer fit into, within limits. */
+function contextFor(
+  messages: readonly BaseMessage[],
+  offered: readonly QwenTool[],
+  { options: { maxContext = DEFAULT_MAX_CONTEXT, settings }, facts, before }: ContextOptions,
+): { size: number; isEnough: boolean; tools: number; history: number } {
+  const tools = estimateTokens(offered)
+  const history = estimateTokens(messages.map(message => [message.content, callsIn(message)]))
+  const needed = tools + history + ANSWER_TOKENS
+  const most = Math.min(settings?.numCtx ?? maxContext, facts.contextLength ?? Number.POSITIVE_INFINITY)
+  const least = settings?.numCtx ?? before ?? facts.ownContext ?? MIN_CONTEXT
+  const power = 2 ** Math.ceil(Math.log2(Math.max(needed, MIN_CONTEXT)))
+  const size = Math.min(Math.max(power, least), most)
+  return { size, isEnough: needed <= size, tools, history }
+}
+
+/** A character beyond Latin is often a token of its own. */
+function estimateTokens(value: unknown): number {
+  const text = JSON.stringify(value)
+  const others = text.match(/[^\0-\u024f]/g)?.length ?? 0
+  return Math.ceil((text.length - others) / CHARS_PER_TOKEN + others)
+}
+
+interface LoadingOptions {
+  model: string
+  isLoaded: () => Promise<boolean | undefined>
+  onStatus: (status: ModelStatus) => void
+  signal: AbortSignal
+  clock: Clock
+}
+
+/** Reports every second that a model is loading, which takes seconds to minutes, until the returned function is called. */
+function reportLoading({
+  model,
+  isLoaded,
+  onStatus,
+  signal,
+  clock,
+}: LoadingOptions): (isLoaded: boolean) => void {
+  const startedAt = clock.now()
+  let timer: Timer | undefined
+  let isOver = false
+  let isTold = false
+  const tell = (state: ModelStatus['state']) =>
+    onStatus({ state, model, elapsedMs: Math.round(clock.now() - startedAt) })
+  const tick = () => {
+    if (isOver || signal.aborted) return
+    isTold = true
+    tell('loading')
+    timer = clock.setTimer(tick, STATUS_EVERY_MS)
+  }
+  void isLoaded().then(known => known === false && tick())
+  return hasLoaded => {
+    if (isOver) return
+    isOver = true
+    timer?.cancel()
+    if (isTold && hasLoaded) tell('loaded')
+  }
+}
+
+/** The first chunk ends the loading. */
+async function* untilLoaded(
+  stream: AsyncIterable<ReplyChunk>,
+  loaded: (isLoaded: boolean) => void,
+): AsyncGenerator<ReplyChunk> {
+  try {
+    for await (const chunk of stream) {
+      loaded(true)
+      yield chunk
+    }
+  } finally {
+    loaded(false)
+  }
+}
+
+/** ChatOllama accepts only text in replies and results. */
+function flattened(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
+  const { AIMessage, ToolMessage } = langchain
+  return messages.map(message => {
+    if (typeof message.content === 'string') return message
+    const content = textOfContent(message.content)
+    if (AIMessage.isInstance(message)) return new AIMessage({ content, tool_calls: callsIn(message) })
+    if (!ToolMessage.isInstance(message)) return message
+    return new ToolMessage({ content, tool_call_id: message.tool_call_id, artifact: message.artifact })
+  })
+}
+
+/**
+ * A fetch that makes up for what ChatOllama leaves out: it ends with `signal`, before the first byte or mid-stream, and
+ * turns a failed request or a garbled line into an error. (ChatOllama itself ignores its signal until the first byte,
+ * and its client logs non-JSON responses to stdout.)
+ */
+function ollamaFetch(signal: AbortSignal, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  const bounded = boundedFetch(fetch, checkLines)
+  return async (url, init) => {
+    const request = { ...init, signal: AbortSignal.any([signal, ...(init?.signal ? [init.signal] : [])]) }
+    const response = await bounded(url, request)
+    const { ok, status, headers } = response
+    if (ok) return response
+    const body = await beginningOf(response, MAX_ERROR_BYTES)
+    throw Object.assign(new Error(body.trim() || `HTTP ${status}`), { status, headers })
+  }
+}
+
+/** Every line must be JSON. LangChain takes seconds over thousands of calls in one line, so they are counted here. */
+function checkLines(bytes: Uint8Array): void {
+  for (const line of new TextDecoder().decode(bytes).split('\n')) {
+    if (line.trim() === '') continue
+    let read: { message?: { tool_calls?: unknown[] } } | null
+    try {
+      read = JSON.parse(line)
+    } catch {
+      const problem = line.startsWith('{')
+        ? 'premature end of the stream'
+        : 'a line of the stream is not JSON'
+      throw new Error(`${problem}: ${line.slice(0, 80)}`)
+    }
+    checkCalls(read?.message?.tool_calls?.length ?? 0)
+  }
+}
