@@ -8,18 +8,21 @@ import { isHttp, type ServerEntry } from './server-entry.ts'
 const MIN_LENGTH = 6
 /** Endings of variable names that suggest a secret in the configuration of a server. */
 const SECRET_VARIABLE = /(?:key|pat|psk|creds?|salt|seed|dsn)s?\d*$/i
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 type Named = [name: string, value: string]
 
 /**
- * The secret values in a server's configuration: environment variables, headers and options with a telling name, and the
- * secret parts of URLs. Longest first, so that no replacement breaks another.
+ * The secret values in a server's configuration: environment variables, headers and options with a telling name or a random
+ * value, and the secret parts of URLs. Longest first, so that no replacement breaks another.
  */
 export function secretsOf(entry: ServerEntry): string[] {
   const settings = Object.entries((isHttp(entry) ? entry.headers : entry.env) ?? {})
   const options = isHttp(entry) ? [] : optionsIn(entry.args ?? [])
-  const named = settings.filter(([name]) => SECRET_VARIABLE.test(name)).map(([, value]) => value)
-  const found = [...named, ...secretsIn(entry), ...secretsIn(Object.fromEntries(options))]
+  const isSecret = ([name, value]: Named) =>
+    SECRET_VARIABLE.test(name) || (looksRandom(value) && !UUID.test(value))
+  const telling = settings.filter(isSecret).map(([, value]) => value)
+  const found = [...telling, ...secretsIn(entry), ...secretsIn(Object.fromEntries(options))]
   const bare = found.flatMap(value => [value, value.replace(/^(bearer|basic|token)\s+/i, '')])
   return [...new Set(bare.filter(value => value.length >= MIN_LENGTH))].sort((a, b) => b.length - a.length)
 }
