@@ -94,20 +94,14 @@ function inTransaction(database: Database, action: () => void): void {
   }
 }
 
-/** A call on its way to the file: itself, and as JSON. */
-export interface CallRow {
-  call: StoredCall
-  json: string
-}
-
-export function insertCalls(database: Database, rows: readonly CallRow[]): void {
+export function insertCalls(database: Database, calls: readonly StoredCall[]): void {
   inTransaction(database, () => {
     const insert = database.prepare('INSERT OR IGNORE INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const { last } = database.prepare('SELECT max(seq) AS last FROM calls').get() as { last: number | null }
-    for (const { call, json } of rows) {
+    for (const call of calls) {
       const { serial, startedAt, tool, source, origin, caller = null, result, traceId = null } = call
       const outcome = result.success ? 'ok' : result.code
-      insert.run([serial, startedAt, tool, source, origin, caller, outcome, traceId, json])
+      insert.run([serial, startedAt, tool, source, origin, caller, outcome, traceId, JSON.stringify(call)])
     }
     const index = `INSERT INTO calls_text (rowid, text) SELECT seq, tool || ' ' || coalesce(call -> '$.args', '') || ' ' ||
       coalesce(call -> '$.result.error', call -> '$.result.result', '') FROM calls WHERE seq > ?`
@@ -164,11 +158,6 @@ function makeFile(file: string): void {
   if (created !== undefined && basename(folder) === '.toolpost')
     fs.writeFileSync(join(folder, '.gitignore'), '*\n')
   if (!fs.existsSync(file)) fs.closeSync(fs.openSync(file, 'a', 0o600))
-}
-
-/** Identifies the file itself: another process may replace it while it is open. */
-export function fileId(file: string): number | undefined {
-  return fs.statSync(file, { throwIfNoEntry: false })?.ino
 }
 
 /** Moves a file and its journal out of the way; returns its new name. */

@@ -1,15 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -158,21 +148,6 @@ describe('the history', () => {
     expect(calls).toHaveLength(values.length)
   })
 
-  it('writes within a moment, to a file that only its owner can read', async () => {
-    const { history, executor, file } = await open()
-    await executor.run({ name: 'echo' })
-    await expect.poll(() => history.status().written).toBe(1)
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-  })
-
-  it('is closed with what came last in it, and then refuses to be read', async () => {
-    const { history, executor, file } = await open()
-    await executor.run({ name: 'echo', args: { last: true } })
-    await history.close()
-    expect((await (await open({ file })).history.list()).calls).toMatchObject([{ args: { last: true } }])
-    await expect(history.list()).rejects.toThrow('closed')
-  })
-
   it('removes calls that are older than its days, also if nothing else happens', async () => {
     const before = await open()
     for (let n = 0; n < 10; n++) await before.executor.run({ name: 'echo' })
@@ -229,16 +204,6 @@ describe('a history shared by processes', () => {
     }
     expect((await allOf((await open({ file })).history)).length).toBeGreaterThanOrEqual(written)
   }, 60_000)
-
-  it('goes on in a new file if another process moves the old one away', async () => {
-    const { history, executor, file } = await open()
-    await executor.run({ name: 'echo', args: { n: 1 } })
-    await history.list()
-    for (const end of ['', '-wal', '-shm']) rmSync(file + end)
-    await executor.run({ name: 'echo', args: { n: 2 } })
-    expect((await history.list()).calls).toMatchObject([{ args: { n: 2 } }])
-    expect(existsSync(file)).toBe(true)
-  })
 })
 
 describe('[F57] a history file that cannot be used', () => {
@@ -266,24 +231,6 @@ describe('[F57] a history file that cannot be used', () => {
     expect(report).toMatchObject({ calls: 100, failed: 0, written: 0, dropped: 100, state: 'closed' })
     expect(report.notices).toEqual([expect.stringMatching(/Calls are not kept: .*(readonly|unable to open)/)])
   })
-
-  it.runIf(process.platform === 'linux')(
-    'may be on a full disk: what was written is there, the rest is counted',
-    async () => {
-      const file = newFile()
-      // No file may grow over 200 KB.
-      const limited = `trap '' XFSZ; ulimit -f 200; exec "$0" "$@"`
-      const full = spawn('bash', ['-c', limited, process.execPath, child, file, '3000'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      const report = await lastReport(full)
-      expect(report).toMatchObject({ calls: 3_000, failed: 0, notices: [expect.stringContaining('disk')] })
-      expect(report.dropped).toBeGreaterThan(0)
-      expect(report.written + report.dropped).toBe(3_000)
-      expect(await allOf((await open({ file })).history)).toHaveLength(report.written)
-    },
-    60_000,
-  )
 
   it('may need a package that is not installed: it says which', async () => {
     const block = join(folder, 'no-libsql.cjs')
@@ -315,19 +262,6 @@ describe('[F57] a history file that cannot be used', () => {
       expect(notices).toEqual([expect.stringContaining('is damaged; moved it to')])
     },
   )
-
-  it('because it was damaged in the middle is moved aside as soon as that shows', async () => {
-    const { history, executor, file } = await open()
-    for (let n = 0; n < 500; n++) await executor.run({ name: 'echo', args: { n, text: 'x'.repeat(300) } })
-    await history.close()
-    withDatabase(file, 'PRAGMA wal_checkpoint(TRUNCATE)').close()
-    const damaged = openSync(file, 'r+')
-    for (let at = 8_192; at < statSync(file).size; at += 4_096) writeSync(damaged, 'nonsense'.repeat(100), at)
-    const later = await open({ file })
-    await later.executor.run({ name: 'echo' })
-    expect((await later.history.list({ limit: 1_000 })).calls).toHaveLength(1)
-    expect(filesBeside(file)).toContain('damaged-')
-  })
 
   it('of an older version is moved aside, with one line; of a newer one it is left as it is', async () => {
     const { history, file } = await open()

@@ -6,10 +6,8 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { quietly } from '../runtime/quietly.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import {
-  type CallRow,
   type Database,
   explaining,
-  fileId,
   HistoryError,
   insertCalls,
   openFile,
@@ -18,16 +16,15 @@ import {
 } from './database.ts'
 import { type ExportFormat, exportText } from './export-text.ts'
 import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
-import { type StoredCall, snapshot, storedCall } from './stored-call.ts'
+import { type StoredCall, storedCall } from './stored-call.ts'
 
-/** How long calls are collected before they are written, and how much is written before other work has its turn. */
+/** How long calls are collected before they are written, and how many are written before other work has its turn. */
 const WRITE_MS = 50
 const WRITTEN_TOGETHER = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
-/** How many calls may wait for their turn, and for a file that cannot be written; those beyond are dropped and counted. */
-const MAX_ENDED = 100_000
-const MAX_ROWS = 2_000
+/** How many calls may wait to be written; those beyond are dropped and counted. */
+const MAX_WAITING = 2_000
 /** How often old calls are looked for. */
 const REMOVE_MS = 10_000
 /** How often, and how far apart, closing tries a locked file. */
@@ -71,12 +68,11 @@ export class History {
   readonly #logger: Logger
   readonly #onNotice: (text: string) => void
   readonly #stops: (() => void)[] = []
-  #open: { database: Database; id: number | undefined } | undefined
-  /** Ended calls, as they were reported. */
-  #ended: { event: CallEvent; tools: ToolManager }[] = []
-  /** Those that are ready to be written. */
-  #rows: CallRow[] = []
-  #timers: { write?: NodeJS.Timeout | undefined; remove?: NodeJS.Timeout } = {}
+  #database: Database | undefined
+  /** Ended calls that are not written yet; each is made ready when it is written. */
+  #waiting: (() => StoredCall)[] = []
+  #writeTimer: NodeJS.Timeout | undefined
+  #removeTimer: NodeJS.Timeout | undefined
   #isLocked = false
   #isReported = false
   #closed: Promise<void> | undefined
@@ -139,13 +135,12 @@ export class History {
     for (const stop of this.#stops) stop()
     for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
       await this.#writeAll()
-      if (this.#rows.length === 0 || !this.#isLocked) break
+      if (this.#waiting.length === 0 || !this.#isLocked) break
       await delay(CLOSING_RETRY_MS)
     }
-    const left = this.#rows.length + this.#ended.length
-    if (left > 0) this.#drop(left)
-    clearTimeout(this.#timers.write)
-    clearTimeout(this.#timers.remove)
+    if (this.#waiting.length > 0) this.#drop(this.#waiting.length)
+    clearTimeout(this.#writeTimer)
+    clearTimeout(this.#removeTimer)
     this.#status.state = 'closed'
     this.#closeFile()
   }
@@ -153,11 +148,14 @@ export class History {
   /** On the path of every call: the rest is done when calls are written. */
   #record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
-    if (this.#ended.length >= MAX_ENDED) return this.#drop(1)
-    const kept = snapshot(event, event.result)
-    this.#ended.push({ event: kept ?? event, tools })
-    if (!kept) this.#prepare(this.#ended.length)
-    this.#timers.write ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
+    const isFull = this.#waiting.length >= MAX_WAITING
+    if (isFull && (this.#isLocked || this.#status.state === 'failed')) return this.#drop(1)
+    this.#waiting.push(() => {
+      const tool = tools.findTool(event.call.name)
+      return storedCall(event, tool && tools.originOf(tool)?.server)
+    })
+    if (isFull) this.#write()
+    this.#writeTimer ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
   }
 
   /** Other work goes in between. */
@@ -167,36 +165,24 @@ export class History {
 
   /** Writes the calls that ended first. Returns whether there are more that can be written. */
   #write(): boolean {
-    clearTimeout(this.#timers.write)
-    this.#timers.write = undefined
-    if (this.#rows.length === 0) this.#prepare(WRITTEN_TOGETHER)
-    const rows = this.#rows.slice(0, WRITTEN_TOGETHER)
-    if (rows.length === 0) return false
+    clearTimeout(this.#writeTimer)
+    this.#writeTimer = undefined
+    if (this.#waiting.length === 0) return false
+    const calls = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
     try {
-      this.#use(database => insertCalls(database, rows))
+      this.#use(database => insertCalls(database, calls))
     } catch (error) {
       this.#fails(error as HistoryError)
       // Results may be large: until they can be written, only what will be stored is kept.
-      this.#prepare(this.#ended.length)
-      this.#timers.write = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
+      this.#waiting = this.#waiting.map(make => make()).map(call => () => call)
+      this.#writeTimer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
       return false
     }
-    this.#rows = this.#rows.slice(rows.length)
-    this.#works(rows.length)
+    this.#waiting = this.#waiting.slice(calls.length)
+    this.#works(calls.length)
     this.#removeOldCalls()
-    const isMore = this.#rows.length + this.#ended.length > 0
-    if (!isMore) this.#isReported = false
-    return isMore
-  }
-
-  /** Turns ended calls into rows, without secrets. */
-  #prepare(count: number): void {
-    for (const { event, tools } of this.#ended.splice(0, count)) {
-      const tool = tools.findTool(event.call.name)
-      const call = storedCall(event, tool && tools.originOf(tool)?.server)
-      if (this.#rows.length < MAX_ROWS) this.#rows.push({ call, json: JSON.stringify(call) })
-      else this.#drop(1)
-    }
+    if (this.#waiting.length === 0) this.#isReported = false
+    return this.#waiting.length > 0
   }
 
   #select(sql: string, values: readonly unknown[]): StoredCall[] {
@@ -209,45 +195,45 @@ export class History {
     try {
       isMore = this.#use(database => removeOldCalls(database, this.#limits))
     } catch (error) {
-      if (!this.#open) this.#fails(error as HistoryError)
+      if (!this.#database) this.#fails(error as HistoryError)
     }
-    clearTimeout(this.#timers.remove)
-    this.#timers.remove = setTimeout(() => this.#removeOldCalls(), isMore ? 0 : REMOVE_MS).unref()
+    clearTimeout(this.#removeTimer)
+    this.#removeTimer = setTimeout(() => this.#removeOldCalls(), isMore ? 0 : REMOVE_MS).unref()
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
   #use<T>(action: (database: Database) => T): T {
-    const id = explaining(this.#file, () => fileId(this.#file))
+    const attempt = () => explaining(this.#file, () => action(this.#opened()))
+    const isUseless = (error: unknown) => /damaged|outdated/.test(String((error as HistoryError).reason))
     try {
-      return explaining(this.#file, () => action(this.#database(id)))
+      return attempt()
     } catch (error) {
-      const { reason, message } = error as HistoryError
-      if (reason !== 'damaged' && reason !== 'outdated') throw error
+      if (!isUseless(error)) throw error
       this.#closeFile()
-      return explaining(this.#file, () => {
-        // Another process may have been first.
-        if (id !== undefined && fileId(this.#file) === id)
-          this.#notice(`${message}; moved it to ${setAside(this.#file, reason)}`)
-        return action(this.#database(fileId(this.#file)))
-      })
+    }
+    try {
+      // Another process may have replaced it already.
+      return attempt()
+    } catch (error) {
+      if (!isUseless(error)) throw error
+      this.#closeFile()
+      const { message, reason = '' } = error as HistoryError
+      const aside = explaining(this.#file, () => setAside(this.#file, reason))
+      this.#notice(`${message}; moved it to ${aside}`)
+      return attempt()
     }
   }
 
-  /** Reopens the file if it was moved or deleted. */
-  #database(id: number | undefined): Database {
+  #opened(): Database {
     if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
-    if (this.#open?.id !== id) this.#closeFile()
-    if (!this.#open) {
-      const { database } = openFile(this.#file)
-      this.#open = { database, id: fileId(this.#file) }
-    }
+    this.#database ??= openFile(this.#file).database
     if (this.#status.state === 'opening') this.#status.state = 'open'
-    return this.#open.database
+    return this.#database
   }
 
   #closeFile(): void {
-    this.#open?.database.close()
-    this.#open = undefined
+    this.#database?.close()
+    this.#database = undefined
   }
 
   #works(written: number): void {

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent, CallStage } from '../executor/observers.ts'
 import { cleaner, safeText, safeValue } from '../logging/safe-value.ts'
-import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
+import { plainCopy } from '../runtime/plain-value.ts'
 
 /** An ended call, as the history keeps it. Plain data, shortened, without secrets. */
 export interface StoredCall {
@@ -70,51 +70,10 @@ function nameOf(value: unknown): string {
 }
 
 /** Values within these limits are kept whole, except for secrets, so that the call can be repeated. */
-const WHOLE: PlainLimits = {
-  maxDepth: 64,
-  maxEntries: Number.POSITIVE_INFINITY,
-  maxBytes: 16 * 1024,
-  maxValues: 2_000,
-  isWhole: true,
-  cleaner,
-}
+const WHOLE = { maxDepth: 64, maxEntries: 2_000, maxBytes: 16 * 1024, maxValues: 2_000, cleaner }
 
 /** Plain data without secrets; a large value is shortened as in a log. */
 function plainValue(value: unknown): unknown {
   const copy = plainCopy(value, WHOLE)
   return copy.isComplete && copy.bytes <= WHOLE.maxBytes ? copy.value : safeValue(value)
-}
-
-const MAX_SNAPSHOT_VALUES = 100
-const MAX_SNAPSHOT_DEPTH = 10
-const CHARS_PER_VALUE = 100
-
-/** A call of small plain data as it is now: its owner may change it before it is written. `undefined` for any other. */
-export function snapshot(event: CallEvent, result: ToolResult): CallEvent | undefined {
-  const { serial, call, origin, caller, startedAt, notes, stages } = event
-  const left = { values: MAX_SNAPSHOT_VALUES }
-  try {
-    const args = plainNow(call.args, MAX_SNAPSHOT_DEPTH, left)
-    const kept = { ...result }
-    if (kept.success) kept.result = plainNow(kept.result, MAX_SNAPSHOT_DEPTH, left)
-    if (left.values < 0) return undefined
-    const { id, name } = call
-    return { serial, call: { id, name, args }, origin, caller, startedAt, notes, stages, result: kept }
-  } catch {
-    // A getter or a proxy threw.
-    return undefined
-  }
-}
-
-function plainNow(value: unknown, depth: number, left: { values: number }): unknown {
-  if (typeof value === 'string') left.values -= value.length / CHARS_PER_VALUE
-  if (typeof value !== 'object' || value === null) return value
-  const prototype = Object.getPrototypeOf(value)
-  const isPlain = prototype === Object.prototype || prototype === Array.prototype
-  const keys = isPlain ? Object.keys(value) : []
-  left.values -= isPlain && depth > 0 ? 1 + keys.length : Number.POSITIVE_INFINITY
-  if (left.values < 0) return undefined
-  const copy = (Array.isArray(value) ? [] : {}) as Record<string, unknown>
-  for (const key of keys) copy[key] = plainNow((value as Record<string, unknown>)[key], depth - 1, left)
-  return copy
 }

@@ -3,14 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { RE2JS } from 're2js'
 import type { JsonSchema } from './json-schema.ts'
-import {
-  checksPerValue,
-  couldBeSlow,
-  inTurn,
-  schemaProblem,
-  TimeLimitError,
-  withTimeLimit,
-} from './limits.ts'
+import { checksPerValue, inTurn, schemaProblem, TimeLimitError, withTimeLimit } from './limits.ts'
+
+/** Subschemas × values that may be checked without a time limit, which itself takes as long as 200 of them. */
+const MAX_QUICK_WORK = 5_000
 
 const OPTIONS: Options = {
   allErrors: true,
@@ -51,17 +47,12 @@ export class CompiledSchema {
     return this.#validate
   }
 
-  /** Whether validating this many values could take long. */
-  couldBeSlow(values: number): boolean {
-    return couldBeSlow(this.#checksPerValue * values)
-  }
-
   /**
    * Runs work that validates this many values, under the time limit if it could be slow. If that was too slow before, the
    * work waits for its turn, and there is a promise: many such calls must not hold up all others.
    */
   run<T>(values: number, work: () => T): T | Promise<T> {
-    if (!this.couldBeSlow(values)) return work()
+    if (this.#checksPerValue * values <= MAX_QUICK_WORK) return work()
     // Stopped anywhere, it may be in any state.
     const reset = () => {
       this.#validate = undefined
@@ -139,18 +130,16 @@ function validatorOf(compiler: Ajv | Ajv2020, schema: JsonSchema): ValidateFunct
 }
 
 export const ENDLESS_REFERENCES = 'its chain of references is too long or endless'
-const MAX_REASON_CHARS = 300
 
-/** Ajv's messages quote the schema, which may be long; some of its failures have no useful message. */
+/** Some of Ajv's failures have no useful message. */
 function whyNotCompiled(error: unknown): string {
   const { message } = error as Error
   if (error instanceof TimeLimitError) return `it takes ${message} to compile`
   if (error instanceof RangeError) return ENDLESS_REFERENCES
   if (error instanceof URIError)
     return 'one of its names, $ref, $id or $anchor is not valid Unicode or not a valid URI'
-  const reason =
-    error instanceof TypeError || error instanceof SyntaxError ? `it does not compile (${message})` : message
-  return reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS)}…` : reason
+  const isOpaque = error instanceof TypeError || error instanceof SyntaxError
+  return isOpaque ? `it does not compile (${message})` : message
 }
 
 /** Patterns for an engine that takes linear time. Those it cannot express match anything, and are added to `leftOut`. */

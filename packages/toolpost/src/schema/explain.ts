@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv'
 import { grouped } from '../runtime/grouped.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { shortText } from '../runtime/short-text.ts'
-import { type JsonSchema, refTarget, resolveRef } from './json-schema.ts'
+import { type JsonSchema, resolveRef } from './json-schema.ts'
 
 const MAX_PROBLEMS = 20
 /** Errors that are looked at; one problem may cause several. */
@@ -47,7 +47,7 @@ function phraseFor(error: ErrorObject): string {
     case 'dependencies':
       return `missing ${inside(params.missingProperty)} (needed with '${params.property}')`
     case 'type':
-      return `${subject} must be ${typesOf(error).slice(0, MAX_CHOICES).join(' or ')}, got ${kindOf(error.data)}${listHint(error)}${numberHint(error)}`
+      return `${subject} must be ${typesOf(error).slice(0, MAX_CHOICES).join(' or ')}, got ${kindOf(error.data)}${numberHint(error)}`
     case 'enum':
       return `${subject} must be one of: ${choices(params.allowedValues)}`
     case 'const':
@@ -94,25 +94,6 @@ export function pointerParts(pointer: string): string[] {
 export function joinPlace(place: string, name: string): string {
   if (place === '') return name
   return /^\d+$/.test(name) ? `${place}[${name}]` : `${place}.${name}`
-}
-
-const MAX_HINT_CHARS = 200
-
-/** Suggests an array for a delimited string. Only a hint: we do not guess where to split. */
-function listHint(error: ErrorObject): string {
-  const { data, parentSchema } = error
-  if (!typesOf(error).includes('array') || typeof data !== 'string' || data.length > MAX_HINT_CHARS) return ''
-  const texts = data.split(/[,;|\n]/).map(entry =>
-    entry
-      .trim()
-      .replace(/^[[('"]|[\])'"]$/g, '')
-      .trim(),
-  )
-  const entries = texts.filter(entry => entry !== '')
-  if (entries.length < 2) return ''
-  const areNumbers =
-    /^(number|integer)$/.test(parentSchema?.items?.type) && entries.every(entry => `${+entry}` === entry)
-  return ` (if it is a list, write ${JSON.stringify(areNumbers ? entries.map(Number) : entries)})`
 }
 
 /** Whether a text may be a decimal number, or thousands with a separator: `15.500`. */
@@ -170,11 +151,10 @@ const MAX_PARTS = 2_000
  * reporting schema is looked up among the subschemas of each branch.
  */
 function branchFinder(root: JsonSchema): (error: ErrorObject, alternative: ErrorObject) => unknown {
-  const known = [new Map<unknown, Set<unknown>>(), new Map<unknown, Set<unknown>>()] as const
-  const has = (branch: unknown, reporter: unknown, followsRefs: boolean) => {
-    const memory = known[followsRefs ? 1 : 0]
-    const parts = memory.get(branch) ?? partsOf(branch, root, followsRefs)
-    memory.set(branch, parts)
+  const known = new Map<unknown, Set<unknown>>()
+  const has = (branch: unknown, reporter: unknown) => {
+    const parts = known.get(branch) ?? partsOf(branch, root)
+    known.set(branch, parts)
     return parts.has(reporter)
   }
   return (error, alternative) => {
@@ -182,19 +162,15 @@ function branchFinder(root: JsonSchema): (error: ErrorObject, alternative: Error
     const { instancePath: place, schema: branches } = alternative
     const isWithin = path === place || path.startsWith(`${place}/`)
     if (error === alternative || !isWithin || !Array.isArray(branches)) return undefined
-    const own = branches.find(branch => has(branch, reporter, false))
-    // A recursive branch can reach any subschema, but only deeper in the value.
-    return own ?? (path === place ? undefined : branches.find(branch => has(branch, reporter, true)))
+    return branches.find(branch => has(branch, reporter))
   }
 }
 
-function partsOf(branch: unknown, root: JsonSchema, followsRefs: boolean): Set<unknown> {
+function partsOf(branch: unknown, root: JsonSchema): Set<unknown> {
   const parts = new Set([branch, resolveRef(branch, root)].filter(isObjectLike))
   // Parts added during the loop are visited too.
-  for (const part of parts) {
-    const inner = [...Object.values(part), followsRefs && refTarget(part as JsonSchema, root)]
-    for (const one of inner) if (isObjectLike(one) && parts.size < MAX_PARTS) parts.add(one)
-  }
+  for (const part of parts)
+    for (const one of Object.values(part)) if (isObjectLike(one) && parts.size < MAX_PARTS) parts.add(one)
   return parts
 }
 

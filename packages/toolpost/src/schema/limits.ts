@@ -11,8 +11,6 @@ const MAX_WORK_MS = 200
 /** With less processor time than this share of the limit, the machine was busy, not the work slow. */
 const STARVED_SHARE = 0.75
 const MAX_ATTEMPTS = 5
-/** Subschemas × values that may be checked without a time limit, which itself takes as long as 200 of them. */
-const MAX_QUICK_WORK = 5_000
 
 /** Why a schema is too large to be read; `undefined` if it is not. A part counts wherever it appears. */
 export function sizeProblem(schema: object): string | undefined {
@@ -73,10 +71,8 @@ export function checksPerValue(root: JsonSchema): number {
     if (before !== undefined) return before
     // Provisional: meeting it again inside itself means that it is recursive.
     known.set(schema, Number.POSITIVE_INFINITY)
-    const checks = appliedSchemas(schema, root).reduce(
-      (sum, inner) => sum + visit(inner),
-      ownChecks(schema, root),
-    )
+    const inner = appliedSchemas(schema, root)
+    const checks = inner.reduce((sum, each) => sum + visit(each), ownChecks(schema, root))
     known.set(schema, checks)
     return checks
   }
@@ -85,10 +81,9 @@ export function checksPerValue(root: JsonSchema): number {
 
 function ownChecks(schema: JsonSchema, root: JsonSchema): number {
   const { enum: choices, required, $ref, $dynamicRef, $recursiveRef, uniqueItems } = schema
-  const isUnknown =
-    $dynamicRef ?? $recursiveRef ?? ($ref !== undefined && refTarget(schema, root) === undefined)
+  const isUnknown = $ref !== undefined && refTarget(schema, root) === undefined
   // `uniqueItems` compares every pair of entries.
-  if (isUnknown || uniqueItems) return Number.POSITIVE_INFINITY
+  if (isUnknown || $dynamicRef || $recursiveRef || uniqueItems) return Number.POSITIVE_INFINITY
   const listed = [choices, required].filter(Array.isArray).reduce((sum, { length }) => sum + length, 0)
   return patternsOf(schema).reduce((sum, pattern) => sum + patternChecks(pattern), 1 + listed)
 }
@@ -97,10 +92,6 @@ function ownChecks(schema: JsonSchema, root: JsonSchema): number {
 function patternChecks(pattern: string): number {
   const repeats = pattern.match(/\d{1,4}(?=,?\})/g) ?? []
   return repeats.reduce((sum, count) => sum + Number(count), pattern.length)
-}
-
-export function couldBeSlow(checks: number): boolean {
-  return !(checks <= MAX_QUICK_WORK)
 }
 
 /** Work that was stopped at the time limit. */
@@ -120,8 +111,7 @@ export function withTimeLimit<T>(work: () => T, reset = () => {}): T {
     try {
       return script.runInContext(context, { timeout: MAX_WORK_MS })
     } catch (error) {
-      const { code } = (error ?? {}) as { code?: unknown }
-      if (code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+      if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
       const { user, system } = process.cpuUsage(before)
       const isStarved = (user + system) / 1_000 < MAX_WORK_MS * STARVED_SHARE
       if (!isStarved || attempt === MAX_ATTEMPTS) throw new TimeLimitError(`more than ${MAX_WORK_MS} ms`)
@@ -137,7 +127,6 @@ let queue: Promise<unknown> = Promise.resolve()
 /** Like `withTimeLimit`, one after the other. After work that was stopped, there is as much time for all other calls. */
 export function inTurn<T>(work: () => T, reset?: () => void): Promise<T> {
   const result = queue.then(() => withTimeLimit(work, reset))
-  const rest = (error?: unknown) => (error instanceof TimeLimitError ? pause(MAX_WORK_MS) : undefined)
-  queue = result.then(() => rest(), rest)
+  queue = result.catch(error => (error instanceof TimeLimitError ? pause(MAX_WORK_MS) : undefined))
   return result
 }
