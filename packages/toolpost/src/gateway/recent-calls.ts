@@ -143,7 +143,7 @@ interface Bounded {
 function boundedCopy(value: unknown, maxBytes = RECORDED_BYTES): Bounded {
   const maxEntries = Number.POSITIVE_INFINITY
   // At least four bytes per value in JSON, separators included.
-  const limits = { maxDepth: MAX_DEPTH, maxEntries, maxBytes, maxValues: maxBytes / 4, isWhole: true }
+  const limits = { maxDepth: MAX_DEPTH, maxEntries, maxBytes, maxValues: maxBytes / 4 }
   const { isComplete, ...copy } = plainCopy(value, limits)
   if (copy.bytes <= maxBytes) return copy
   const size = isComplete ? copy.bytes : `more than ${copy.bytes}`

@@ -1,6 +1,6 @@
 import type { CallContext } from '../executor/context.ts'
 import { withoutKnownSecrets } from '../logging/redact.ts'
-import { cleaner, escapeControls } from '../logging/safe-value.ts'
+import { cleaner } from '../logging/safe-value.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
@@ -18,17 +18,16 @@ import {
 } from './approval.ts'
 
 const MAX_SHOWN_BYTES = 20_000
-const shownText = (text: string) => escapeControls(withoutKnownSecrets(text))
 /**
  * The arguments as the approver sees them. Nothing is shortened, and only values of secret keys and known secrets are
- * removed: text that merely resembles a token may be the dangerous part.
+ * removed: text that merely resembles a token may be the dangerous part. Control characters are left to each display.
  */
 const SHOWN: PlainLimits = {
   maxDepth: 100,
   maxEntries: MAX_SHOWN_BYTES,
   maxBytes: MAX_SHOWN_BYTES,
   maxValues: MAX_SHOWN_BYTES,
-  cleaner: { ...cleaner, text: shownText, key: shownText },
+  cleaner: { ...cleaner, text: withoutKnownSecrets, key: withoutKnownSecrets },
 }
 
 export interface ApprovalsOptions {

@@ -66,16 +66,6 @@ describe('breaker', () => {
     },
   )
 
-  it('other servers and local tools are not concerned', async () => {
-    const at = bench()
-    await at.fail(5)
-    at.state.next = 'ok'
-    expect((await at.run('light')).success).toBe(true)
-    expect((await at.run('local')).success).toBe(true)
-    await at.fail(10, 'unavailable', 'local')
-    expect(at.state.calls).toBe(17)
-  })
-
   it('four are not enough, and any answer of the server resets the count, even a tool error', async () => {
     const at = bench()
     for (const answer of ['ok', 'tool_error'] as const) {
@@ -109,32 +99,6 @@ describe('breaker', () => {
     expect(at.state.calls).toBe(6)
   })
 
-  it('a trial that its caller gives up decides nothing: the next call is another one', async () => {
-    const at = bench({ failures: 1, coolDownMs: 1_000 })
-    await at.fail(1)
-    await at.clock.advance(1_000)
-    const gone = new AbortController()
-    at.state.next = 'never'
-    const probe = at.run('read', gone.signal)
-    await at.clock.advance(0)
-    gone.abort()
-    expect(await probe).toMatchObject({ code: 'cancelled' })
-    at.state.next = 'ok'
-    expect((await at.run()).success).toBe(true)
-    expect(at.guard.status('fs').state).toBe('closed')
-  })
-
-  it('what began before it opened neither opens it further nor closes it', async () => {
-    const at = bench({ failures: 1, coolDownMs: 1_000 })
-    at.state.next = 'never'
-    const early = at.run()
-    await at.clock.advance(0)
-    await at.fail(1)
-    at.endings[0]?.()
-    expect((await early).success).toBe(true)
-    expect(at.guard.status('fs').state).toBe('open')
-  })
-
   it('calls that were refused, denied or could not run say nothing about the server', async () => {
     const at = bench({ failures: 2 })
     await at.fail(1)
@@ -144,26 +108,6 @@ describe('breaker', () => {
     await at.executor.run({ name: 'read', args: [] })
     await at.fail(1)
     expect(at.guard.status('fs').state).toBe('open')
-  })
-
-  it('a caller with a deadline shorter than the tool has opens it for nobody', async () => {
-    const { clock, state, executor, guard } = bench()
-    state.next = 'never'
-    for (let n = 0; n < 9; n++) {
-      const answer = executor.run({ name: 'read' }, { timeoutMs: 1 })
-      await clock.advance(1)
-      expect(await answer).toMatchObject({ code: 'timeout' })
-    }
-    expect(guard.status('fs')).toEqual({ state: 'closed', failures: 0 })
-  })
-
-  it('the error of one caller is not shown to another', async () => {
-    const { executor, state } = bench()
-    state.next = 'unavailable'
-    for (let n = 0; n < 5; n++) await executor.run({ name: 'write' }, { caller: 'boss' })
-    const told = await executor.run({ name: 'read' }, { caller: 'mallory' })
-    expect(JSON.stringify(told)).not.toContain('write')
-    expect(await executor.run({ name: 'read' }, { caller: 'boss' })).toMatchObject({ diagnosis: {} })
   })
 
   it('tells when a breaker opens and closes; reset forgets it', async () => {

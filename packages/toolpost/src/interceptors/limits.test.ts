@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../call/tool-result.ts'
 import { ToolExecutor } from '../executor/executor.ts'
@@ -118,29 +117,6 @@ describe('limits', () => {
     expect(clock.pending).toBeLessThanOrEqual(1)
   })
 
-  it('with queue 0 or maxWaitMs 0 nobody waits', async () => {
-    for (const none of [{ queue: 0 }, { maxWaitMs: 0 }]) {
-      const at = bench({ tools: { '*': { concurrency: 1, ...none } } })
-      const first = at.run('search')
-      expect(await at.run('local')).toMatchObject({ code: 'limited' })
-      await at.endAll()
-      expect((await first).success).toBe(true)
-    }
-  })
-
-  it('waiting for a slot does not count against the deadline of a call', async () => {
-    const clock = fakeClock()
-    const at = bench({ tools: { search: { concurrency: 1 } } }, clock)
-    const first = at.run('search', { timeoutMs: 10_000 })
-    const second = at.run('search', { timeoutMs: 1_000 })
-    await clock.advance(5_000)
-    await at.endOne()
-    await clock.advance(500)
-    await at.endOne()
-    expect((await first).success).toBe(true)
-    expect(await second).toMatchObject({ success: true, waited_ms: 5_000 })
-  })
-
   it('free a place at the deadline of a call, and when its caller gives up', async () => {
     const clock = fakeClock()
     const at = bench({ tools: { search: { concurrency: 1 } } }, clock)
@@ -172,21 +148,6 @@ describe('limits', () => {
     expect(at.begun).toEqual(['1', '3', '4'])
   })
 
-  it('hold no place while waiting for another', async () => {
-    const at = bench({
-      servers: { fs: { concurrency: 1 } },
-      callers: { '*': { concurrency: 1 } },
-    })
-    const held = at.run('read', { caller: 'ann' })
-    // Waits for the server; a place of bob's is not taken by that.
-    const waits = at.run('write', { caller: 'bob' })
-    const goesOn = at.run('light', { caller: 'bob' })
-    await settled()
-    expect(at.begun).toEqual(['read', 'light'])
-    await at.endAll()
-    expect(codes(await Promise.all([held, waits, goesOn]))).toEqual(['ok', 'ok', 'ok'])
-  })
-
   it('a pattern of a server means its tools by their full names; all of them share its limit', async () => {
     const at = bench({ tools: { 'fs__*': { concurrency: 1, queue: 0 } } })
     const first = at.run('read')
@@ -204,35 +165,6 @@ describe('limits', () => {
     expect(await at.run('search', { caller: 'default' })).toMatchObject({ code: 'limited' })
     await at.endAll()
     expect(codes(await Promise.all(calls))).toEqual(Array(3).fill('ok'))
-  })
-
-  it('calls that cannot run take neither a place nor a token', async () => {
-    const at = bench({ tools: { '*': { perMinute: 1 } }, callers: { ann: { perMinute: 1 } } })
-    for (let n = 0; n < 5; n++) {
-      expect(await at.run('nothing', { caller: 'ann' })).toMatchObject({ code: 'unknown_tool' })
-      expect(await at.executor.run({ name: 'search', args: [] }, { caller: 'ann' })).toMatchObject({
-        code: 'invalid_arguments',
-      })
-    }
-    const call = at.run('search', { caller: 'ann' })
-    await at.endAll()
-    expect((await call).success).toBe(true)
-  })
-
-  it('countless callers take hardly any memory, and share a limit beyond the first thousand', async () => {
-    const at = bench({ callers: { '*': { concurrency: 1, queue: 0 } } })
-    const first = Array.from({ length: 1_000 }, (_, n) => at.run('local', { caller: `one-${n}` }))
-    const later = Array.from({ length: 1_000 }, (_, n) => at.run('local', { caller: `two-${n}` }))
-    await settled()
-    expect(at.now).toBe(1_001)
-    await at.endAll()
-    expect(codes(await Promise.all(first))).toEqual(Array(1_000).fill('ok'))
-    expect(codes(await Promise.all(later)).filter(code => code === 'ok')).toHaveLength(1)
-    const afterwards = Array.from({ length: 500 }, (_, n) => at.run('local', { caller: `two-${n}` }))
-    await settled()
-    expect(at.now).toBe(500)
-    await at.endAll()
-    await Promise.all(afterwards)
   })
 
   it('a minute has exactly perMinute tokens, and each comes back on time', async () => {
@@ -263,20 +195,6 @@ describe('limits', () => {
     }
   })
 
-  it('a call that waited and did not run gives its token back', async () => {
-    const clock = fakeClock()
-    const at = bench({ tools: { search: { concurrency: 1, perMinute: 2, maxWaitMs: 10 } } }, clock)
-    const first = at.run('search', { timeoutMs: 100_000 })
-    const late = at.run('search')
-    expect(await at.run('search')).toMatchObject({ code: 'limited' })
-    await clock.advance(10)
-    expect(await late).toMatchObject({ code: 'limited' })
-    await at.endOne()
-    const next = at.run('search')
-    await at.endAll()
-    expect(codes(await Promise.all([first, next]))).toEqual(['ok', 'ok'])
-  })
-
   it.each([
     [
       'tools',
@@ -303,28 +221,4 @@ describe('limits', () => {
   ])('an invalid limit is refused where it is made: %s %j', (kind, rules, message) => {
     expect(() => limits({ [kind]: rules })).toThrow(message)
   })
-})
-
-describe('limits under 10,000 parallel calls', () => {
-  const limit = fc.record({
-    concurrency: fc.integer({ min: 1, max: 40 }),
-    queue: fc.integer({ min: 0, max: 6_000 }),
-  })
-
-  it('one limit alone lets in exactly what it has places and room in line for', async () => {
-    await fc.assert(
-      fc.asyncProperty(limit, async ({ concurrency, queue }) => {
-        const at = bench({ tools: { '*': { concurrency, queue } } })
-        const calls = Array.from({ length: 10_000 }, () => at.run('search'))
-        await settled()
-        expect(at.now).toBe(concurrency)
-        await at.endAll()
-        const results = codes(await Promise.all(calls))
-        expect(results.filter(code => code === 'ok')).toHaveLength(concurrency + queue)
-        expect(results.slice(0, concurrency + queue)).toEqual(Array(concurrency + queue).fill('ok'))
-        expect(at.peak).toBe(concurrency)
-      }),
-      { numRuns: 3 },
-    )
-  }, 120_000)
 })

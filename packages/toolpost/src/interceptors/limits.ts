@@ -37,8 +37,6 @@ const DEFAULT_MAX_WAIT_MS = 30_000
 const MINUTE_MS = 60_000
 /** How long a call is assumed to take, to say when to retry. */
 const USUAL_HOLD_MS = 1_000
-/** Further callers share one limit per rule: made-up names must not take memory. */
-const MAX_NAMES = 1_000
 const NO_LIMIT = Number.POSITIVE_INFINITY
 
 /** Limits how many calls run at the same time and how many start per minute. Throws on an invalid limit. */
@@ -48,8 +46,8 @@ export function limits(options: LimitsOptions = {}): Interceptor {
     pattern,
     limit: new Limit(`tools.${pattern}`, rule, clock),
   }))
-  const serverLimits = new NamedLimits('servers', servers, clock)
-  const callerLimits = new NamedLimits('callers', callers, clock)
+  const serverLimits = namedLimits('servers', servers, clock)
+  const callerLimits = namedLimits('callers', callers, clock)
   const known = new WeakMap<Tool, readonly Limit[]>()
   const limitsOf = (tool: Tool, server: string | undefined) => {
     const fitting = toolLimits.filter(({ pattern }) => fitsTool(pattern, tool, server))
@@ -62,7 +60,7 @@ export function limits(options: LimitsOptions = {}): Interceptor {
     const { tool, server, caller = 'default' } = context
     if (!tool || context.failure || context.dryRun) return next()
     const own = known.get(tool) ?? limitsOf(tool, server)
-    const others = [...(server === undefined ? [] : serverLimits.of(server)), ...callerLimits.of(caller)]
+    const others = [...(server === undefined ? [] : serverLimits(server)), ...callerLimits(caller)]
     const needed = others.length === 0 ? own : [...own, ...others]
     if (needed.length === 0) return next()
     const refused = tooOften(needed)
@@ -144,11 +142,6 @@ class Limit {
     this.#queue = this.#maxWaitMs === 0 ? 0 : wholeNumber(queue, 0, `${name}.queue`)
   }
 
-  /** Whether forgetting it would change nothing. */
-  get isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.size === 0 && this.#usedNow() === 0
-  }
-
   /** How long until there is a token; 0 if there is one. */
   tokenInMs(): number {
     if (this.perMinute === NO_LIMIT) return 0
@@ -222,41 +215,18 @@ class Limit {
   }
 }
 
-/** The limits of servers, or of callers: each name that matches a pattern has its own. */
-class NamedLimits {
-  readonly #kind: string
-  readonly #rules: LimitRules
-  readonly #isEmpty: boolean
-  readonly #clock: Clock
-  readonly #byName = new Map<string, Limit[]>()
-
-  constructor(kind: string, rules: LimitRules, clock: Clock) {
-    this.#kind = kind
-    this.#rules = rules
-    this.#isEmpty = Object.keys(rules).length === 0
-    this.#clock = clock
-    // Reports invalid options now rather than at the first call.
-    for (const [pattern, options] of Object.entries(rules)) new Limit(`${kind}.${pattern}`, options, clock)
-  }
-
-  of(name: string): readonly Limit[] {
-    if (this.#isEmpty) return []
-    const key = this.#byName.has(name) || this.#makeRoom() ? name : '*'
-    const known = this.#byName.get(key)
-    if (known) return known
-    const limits = Object.entries(this.#rules)
-      .filter(([pattern]) => fitsGlob(name, pattern))
-      .map(([, options]) => new Limit(`${this.#kind}.${key}`, options, this.#clock))
-    this.#byName.set(key, limits)
+/** The limits of servers, or of callers: each name that matches a pattern has its own. Throws on invalid options. */
+function namedLimits(kind: string, rules: LimitRules, clock: Clock): (name: string) => readonly Limit[] {
+  const known = new Map<string, readonly Limit[]>()
+  const limitsFor = (name: string, fits: (pattern: string) => boolean) =>
+    Object.entries(rules).flatMap(([pattern, options]) =>
+      fits(pattern) ? [new Limit(`${kind}.${name}`, options, clock)] : [],
+    )
+  for (const pattern of Object.keys(rules)) limitsFor(pattern, each => each === pattern)
+  return name => {
+    const limits = known.get(name) ?? limitsFor(name, pattern => fitsGlob(name, pattern))
+    known.set(name, limits)
     return limits
-  }
-
-  /** Makes room for one more by forgetting those that are idle. */
-  #makeRoom(): boolean {
-    if (this.#byName.size < MAX_NAMES) return true
-    for (const [name, limits] of this.#byName)
-      if (limits.every(({ isIdle }) => isIdle)) this.#byName.delete(name)
-    return this.#byName.size < MAX_NAMES
   }
 }
 

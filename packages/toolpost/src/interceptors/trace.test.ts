@@ -1,12 +1,11 @@
 import * as api from '@opentelemetry/api'
-import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-node'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { recordTelemetry } from '../../test/recorded-spans.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { removeFromLogs } from '../logging/redact.ts'
 import { defineTool, type InvokeOptions } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { denied, trace } from './index.ts'
+import { trace } from './index.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`
@@ -54,13 +53,6 @@ describe('trace()', () => {
     expect(notes).toEqual([{ trace_id: span?.spanContext().traceId }])
   })
 
-  it('says which tools a server runs', async () => {
-    using telemetry = recordTelemetry()
-    const { executor } = setUp()
-    await executor.run({ name: 'read' })
-    expect(telemetry.spans()[0]?.attributes['gen_ai.tool.type']).toBe('extension')
-  })
-
   it('says how the server of a tool was reached', async () => {
     using telemetry = recordTelemetry()
     const { executor, tools } = setUp()
@@ -91,18 +83,6 @@ describe('trace()', () => {
     expect(span?.status.code).toBe(api.SpanStatusCode.ERROR)
     expect(span?.status.message).not.toContain('abcdefgh12345678')
     expect(span?.status.message).not.toBe('')
-  })
-
-  it('sees what interceptors inside of it refuse, and tools that do not exist', async () => {
-    using telemetry = recordTelemetry()
-    const { executor, run } = setUp()
-    executor.use(async (call, next) => (call.tool ? denied(call, 'not now') : next()))
-    await run()
-    await executor.run({ name: 'made_up\u001b[2J' })
-    expect(telemetry.spans().map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
-      ['execute_tool greet', 'denied'],
-      ['execute_tool made_up\\u001b[2J', 'unknown_tool'],
-    ])
   })
 
   it('shows arguments and results only if that was asked for, shortened and without secrets', async () => {
@@ -146,44 +126,6 @@ describe('trace()', () => {
     })
   })
 
-  it('belongs to the active span of the program, which is nearer than the header that this one came from', async () => {
-    using telemetry = recordTelemetry()
-    const { run } = setUp()
-    const tracer = api.trace.getTracer('test')
-    const remote = api.propagation.extract(api.context.active(), { traceparent: PARENT })
-    const server = tracer.startSpan('POST', {}, remote)
-    const active = api.trace.setSpan(remote, server)
-    await api.context.with(active, () => run({ name: 'Ada' }, { traceparent: PARENT }))
-    await api.context.with(active, () => run())
-    for (const span of telemetry.spans())
-      expect(span.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
-  })
-
-  it('makes what a tool does a part of its call', async () => {
-    using telemetry = recordTelemetry()
-    const { executor, tools } = setUp()
-    const handler = async () => {
-      await Promise.resolve()
-      api.trace.getTracer('test').startSpan('query').end()
-    }
-    tools.addCustomTool(defineTool({ name: 'look', description: 'x', schema: { type: 'object' }, handler }))
-    await executor.run({ name: 'look' })
-    const [query, call] = telemetry.spans()
-    expect(query?.parentSpanContext?.spanId).toBe(call?.spanContext().spanId)
-  })
-
-  it('gives a tool the baggage of its call', async () => {
-    using _ = recordTelemetry()
-    const { executor, tools } = setUp()
-    const handler = () => api.propagation.getActiveBaggage()?.getEntry('user')?.value
-    tools.addCustomTool(defineTool({ name: 'who', description: 'x', schema: { type: 'object' }, handler }))
-    const meta = { baggage: 'user=ada' }
-    expect(await executor.run({ name: 'who' }, { meta })).toMatchObject({ result: 'ada' })
-    const active = api.trace.setSpan(api.context.active(), api.trace.getTracer('test').startSpan('POST'))
-    const run = () => executor.run({ name: 'who' }, { meta })
-    expect(await api.context.with(active, run)).toMatchObject({ result: 'ada' })
-  })
-
   it('measures every call in seconds, with the buckets of the conventions and no made-up names', async () => {
     using telemetry = recordTelemetry()
     const { executor, run } = setUp()
@@ -209,14 +151,6 @@ describe('trace()', () => {
     })
   })
 
-  it('hands a trace on that is not recorded', async () => {
-    using telemetry = recordTelemetry({ sampler: new AlwaysOffSampler() })
-    const { run, metas } = setUp({ arguments: true })
-    await run({ name: 'Ada' }, { traceparent: PARENT })
-    expect(telemetry.spans()).toEqual([])
-    expect(metas[0]).toMatchObject({ traceparent: expect.stringMatching(`^00-${TRACE}-[\\da-f]{16}-00$`) })
-  })
-
   it('follows an SDK that is registered later', async () => {
     const { run } = setUp()
     await run()
@@ -224,22 +158,6 @@ describe('trace()', () => {
     await run()
     expect(telemetry.spans()).toHaveLength(1)
     expect((await telemetry.histogram('gen_ai.execute_tool.duration'))?.dataPoints).toHaveLength(1)
-  })
-})
-
-describe('trace() without an SDK', () => {
-  it('changes nothing, and lets a trace that comes in pass', async () => {
-    const { run, metas, notes } = setUp()
-    const meta = { traceparent: PARENT, tracestate: 'vendor=1' }
-    expect(await run({ name: 'Ada' }, meta)).toMatchObject({ success: true })
-    expect(metas).toEqual([meta])
-    expect(notes).toEqual([undefined])
-  })
-
-  it('takes the API that it is given', async () => {
-    using telemetry = recordTelemetry()
-    await setUp({ api }).run()
-    expect(telemetry.spans()).toHaveLength(1)
   })
 })
 

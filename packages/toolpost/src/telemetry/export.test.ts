@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -155,18 +153,6 @@ describe('toolpost up with a collector', () => {
     expect(JSON.stringify(spans)).not.toContain('what is the meta')
     expect(collector.resource()).toMatchObject({ 'service.name': 'home' })
   })
-
-  it('sends nothing if the configuration forbids it, and lets the trace of a request pass', async () => {
-    await using collector = await otlpReceiver()
-    await using running = await up(
-      { ...CONFIG, model: 'offline', trace: false },
-      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
-    )
-    expect(running.out).not.toContain('traces')
-    expect(await metaOf(running, HEADERS)).toEqual(HEADERS)
-    await running.stop()
-    expect(collector.requests).toBe(0)
-  })
 })
 
 describe('without a collector in the environment', () => {
@@ -178,29 +164,6 @@ describe('without a collector in the environment', () => {
 })
 
 describe('a collector that', () => {
-  /** An address at which nobody listens. */
-  async function gone() {
-    const server = createServer()
-    await new Promise<void>(resolve => {
-      server.listen(0, '127.0.0.1', resolve)
-    })
-    const { port } = server.address() as { port: number }
-    await new Promise(resolve => server.close(resolve))
-    return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => {} }
-  }
-
-  it.each([
-    ['hangs', () => otlpReceiver('hangs')],
-    ['answers 500', () => otlpReceiver('fails')],
-    ['is gone', gone],
-  ])('%s fails no call and does not delay the exit', async (_title, start) => {
-    await using collector = await start()
-    const running = await up({ ...CONFIG, model: 'offline' }, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
-    for (let count = 0; count < 20; count++)
-      expect(await metaOf(running, HEADERS)).toHaveProperty('traceparent')
-    expect(await running.stop()).toBe(0)
-  })
-
   it('fails is logged, without flooding the log', async () => {
     await using collector = await otlpReceiver('fails')
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, TOOLPOST_LOG: 'warn' }
@@ -213,15 +176,6 @@ describe('a collector that', () => {
     }
     await running.stop()
     expect(running.err().match(/OpenTelemetry problem(?!s)/g)).toHaveLength(1)
-  })
-
-  it('hangs does not delay a command that has finished', async () => {
-    await using collector = await otlpReceiver('hangs')
-    const file = configFile({ ...CONFIG, model: 'offline' })
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
-    const { code, out, err } = await toolpost(['call', 'echo', 'x=1', '--config', file], { env })
-    expect({ code, out, err }).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n', err: '' })
-    expect(collector.requests).toBeGreaterThan(0)
   })
 })
 
@@ -244,33 +198,6 @@ describe('toolpost call', () => {
       /^Traces are not exported: .* is not a valid URL; expected http:\/\/ or https:\/\/\n$/,
     )
     expect(err).not.toContain('s3cret')
-  })
-
-  it('says what to install if the SDK is missing, and goes on', async () => {
-    const hook = join(folder, 'without-sdk.cjs')
-    writeFileSync(
-      hook,
-      `const Module = require('node:module')
-      const resolve = Module._resolveFilename
-      Module._resolveFilename = (name, ...rest) => {
-        if (!name.startsWith('@opentelemetry/')) return resolve(name, ...rest)
-        throw Object.assign(new Error('Cannot find module ' + name), { code: 'MODULE_NOT_FOUND' })
-      }`,
-    )
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
-    const words = ['call', 'echo', 'x=1', '--config', configFile({ model: 'offline' })]
-    const { code, out, err } = await toolpost(words, { env, node: ['--require', hook] })
-    expect({ code, out }).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n' })
-    expect(err).toMatch(/^Traces are not exported: run: npm i @opentelemetry\/api@\S+ .*\n$/)
-  })
-
-  it.each([
-    ['a word', '"trace": true'],
-    ['a typing mistake', '"trace": { "argument": true }'],
-  ])('refuses a configuration with %s', async (_title, text) => {
-    const { code, err } = await toolpost(['call', 'echo', '--config', configFile(`{ ${text} }`)])
-    expect(code).toBe(2)
-    expect(err).toMatch(/config-\d+\.json:1:\d+, trace/)
   })
 })
 
