@@ -29,8 +29,10 @@ export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 export const MAX_JSON_VALUES = 250_000
 /** A line longer than this never ends: the server is restarted. */
 export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
-/** Calls are refused while this many bytes wait for a server that does not read its stdin. */
+/** Calls are refused while this many bytes wait for a server that does not read its stdin … */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
+/** … and it is restarted if it has not read anything for this long. */
+export const UNREAD_GRACE_MS = 3_000
 /** How much of the end of a server's stderr is kept. */
 export const STDERR_KEPT_BYTES = 8 * 1024
 

@@ -17,6 +17,7 @@ import {
   SIGTERM_GRACE_MS,
   STDERR_KEPT_BYTES,
   STDIN_CLOSED_GRACE_MS,
+  UNREAD_GRACE_MS,
 } from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import type { StdioServerEntry } from './server-entry.ts'
@@ -61,6 +62,7 @@ export class StdioTransport implements Transport {
   #reason: string | undefined
   /** Lines to be written at the end of this turn of the event loop. */
   #outbox = ''
+  #stuck: NodeJS.Timeout | undefined
   #stderr = Buffer.alloc(0)
 
   constructor(entry: StdioServerEntry, events: StdioEvents) {
@@ -133,6 +135,11 @@ export class StdioTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > MAX_UNREAD_BYTES
     const problem = this.cause ?? (isStuck ? 'the server has stopped reading its stdin' : undefined)
+    if (isStuck)
+      this.#stuck ??= setTimeout(
+        () => void this.stop('the server stopped reading its stdin'),
+        UNREAD_GRACE_MS,
+      ).unref()
     if (problem !== undefined) return Promise.reject(new ServerLostError(problem, { neverSent: true }))
     let line: string
     try {
@@ -151,7 +158,11 @@ export class StdioTransport implements Transport {
   #flush(): void {
     const text = this.#outbox
     this.#outbox = ''
-    if (text !== '' && this.cause === undefined) this.#child?.stdin.write(text)
+    if (text === '' || this.cause !== undefined) return
+    this.#child?.stdin.write(text, () => {
+      clearTimeout(this.#stuck)
+      this.#stuck = undefined
+    })
   }
 
   async close(): Promise<void> {
@@ -232,6 +243,7 @@ export class StdioTransport implements Transport {
     if (rest !== '') this.#events.junk(rest)
     const cause = this.#reason ?? this.#exitCause()
     this.cause = rest === '' ? cause : `${cause} in the middle of a message`
+    clearTimeout(this.#stuck)
     const { stdin, stdout, stderr } = this.#child ?? {}
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
     this.onclose?.()

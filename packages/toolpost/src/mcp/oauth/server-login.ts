@@ -1,7 +1,7 @@
 import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../http-transport.ts'
 import { describeError, NeedsLoginError } from '../server-failure.ts'
-import { LoginProvider } from './login-provider.ts'
+import { type LoginProvider, loginProvider } from './login-provider.ts'
 import type { Login, LoginStore } from './login-store.ts'
 import { OAUTH_TIMEOUT_MS, OAuthDenial, OAuthRefusal, oauthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
@@ -111,7 +111,7 @@ export class ServerLogin {
     if (!code) throw new Error('the redirect has neither a code nor an error')
     removeFromLogs([code])
     await this.#advance(provider, { code, iss: answer.get('iss') ?? undefined })
-    await this.#update(async () => provider.login())
+    await this.#update(async () => provider.login)
     for (const listener of this.#listeners) listener()
   }
 
@@ -234,18 +234,12 @@ export class ServerLogin {
   async #signIn(before: Login | undefined): Promise<Login> {
     const provider = await this.#provider(before)
     await this.#advance(provider)
-    return provider.login()
+    return provider.login
   }
 
   async #provider(before: Login | undefined, redirectUrl?: string): Promise<LoginProvider> {
     const authenticate = await this.#authentication()
-    return new LoginProvider({
-      serverUrl: this.#url,
-      oauth: this.#oauth,
-      before,
-      redirectUrl,
-      authenticate,
-    })
+    return loginProvider({ serverUrl: this.#url, oauth: this.#oauth, before, redirectUrl, authenticate })
   }
 
   async #authentication() {
