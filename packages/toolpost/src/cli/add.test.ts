@@ -171,17 +171,6 @@ describe('toolpost call', { timeout: 60_000 }, () => {
     expect(await call(words)).toMatchObject({ code: 0, out })
   })
 
-  it('takes JSON that is piped in when there are no arguments', async () => {
-    expect(await call(['math_eval'], '{"expression": "2 + 2"}')).toMatchObject({
-      code: 0,
-      out: '{"result":4}\n',
-    })
-    expect(await call(['math_eval'], '')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("missing 'expression'"),
-    })
-  })
-
   it('says what is wrong', async () => {
     expect(await call(['echo(a 1)'])).toMatchObject({
       code: 2,

@@ -1,7 +1,4 @@
-import { fstatSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { jsonProblem, positionIn } from '../project/source.ts'
-import { type JsonSchema, requiredOf } from '../schema/json-schema.ts'
 import { UsageError } from './exit-codes.ts'
 
 export interface TypedArguments {
@@ -69,50 +66,11 @@ export function timeoutOf({ timeout }: { timeout?: string }): number | undefined
   throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
 }
 
-/** How long to wait for piped input: the parent process may have left a pipe open that will never send anything. */
-const PIPE_MS = { needed: 1_000, possible: 150 }
-
-/**
- * The words of a call, completed from standard input: `-` reads all of it; without any words, what is piped in is read if
- * the tool takes arguments.
- */
-export async function withStandardInput(
-  words: readonly string[],
-  schema: JsonSchema | undefined,
-): Promise<readonly string[]> {
-  if (words.length === 1 && words[0] === '-') return [await readAll()]
-  const kind = inputKind()
-  if (words.length > 0 || !schema || kind === undefined) return words
-  const needs = requiredOf(schema).length > 0
-  if (kind === 'pipe' && !(await speaks(PIPE_MS[needs ? 'needed' : 'possible']))) return words
-  const text = await readAll()
-  // Input meant for something else, such as an answer to a question, must not break a call without arguments.
-  return (needs ? text.trim() !== '' : /^\s*\{/.test(text)) ? [text] : words
-}
-
-function inputKind(): 'file' | 'pipe' | undefined {
-  try {
-    const input = fstatSync(0)
-    if (input.isFile()) return 'file'
-    return input.isFIFO() || input.isSocket() ? 'pipe' : undefined
-  } catch {
-    return undefined
-  }
-}
-
-async function speaks(withinMs: number): Promise<boolean> {
-  const readable = new Promise<boolean>(resolve => {
-    process.stdin.once('readable', () => resolve(true))
-    process.stdin.once('error', () => resolve(false))
-  })
-  const spoken = await Promise.race([readable, delay(withinMs, false, { ref: false })])
-  if (!spoken) process.stdin.unref?.()
-  return spoken
-}
-
-async function readAll(): Promise<string> {
+/** The words of a call; `-` stands for all of standard input. */
+export async function withStandardInput(words: readonly string[]): Promise<readonly string[]> {
+  if (words.length !== 1 || words[0] !== '-') return words
   process.stdin.setEncoding('utf8')
   let text = ''
   for await (const chunk of process.stdin) text += chunk
-  return text
+  return [text]
 }

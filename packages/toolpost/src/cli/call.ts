@@ -21,9 +21,8 @@ export async function callTool(
   const timeoutMs = timeoutOf(flags)
   const expression = words.length === 0 ? await callExpression(typed) : undefined
   const given = expression ? [expression.args] : words
-  const wanted = { timeoutMs, needsSchema: given.length === 0 }
-  const { name, schema } = await unlessStopped(source.find(expression?.name ?? typed, wanted), signal)
-  const { args, repair } = parseArguments(await unlessStopped(withStandardInput(given, schema), signal))
+  const { args, repair } = parseArguments(await unlessStopped(withStandardInput(given), signal))
+  const name = await unlessStopped(source.nameOf(expression?.name ?? typed, timeoutMs), signal)
   const progress = progressLine(terminal)
   const options = { repair, timeoutMs, key: flags.key, signal, ask: askingAt(terminal) }
   const result = await source.call({ name, args }, { ...options, onProgress: progress.show })

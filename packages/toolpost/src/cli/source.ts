@@ -22,7 +22,7 @@ export type ShownTool = Pick<
   'name' | 'description' | 'source' | 'signature' | 'readOnly' | 'idempotent' | 'destructive'
 > & { parameters: JsonSchema }
 
-export interface ToolsWanted {
+interface ToolsWanted {
   /** A server, or a tool: only that is waited for. */
   name?: string | undefined
   search?: string | undefined
@@ -30,7 +30,7 @@ export interface ToolsWanted {
   isComplete: boolean
 }
 
-export interface FoundTools {
+interface FoundTools {
   /** Best match first. */
   tools: ShownTool[]
   /** The names nearest to what was searched for in vain. */
@@ -39,7 +39,7 @@ export interface FoundTools {
   starting: string[]
 }
 
-export type SourceCallOptions = Pick<RunOptions, 'repair' | 'timeoutMs' | 'onProgress'> & {
+type SourceCallOptions = Pick<RunOptions, 'repair' | 'timeoutMs' | 'onProgress'> & {
   key: string | undefined
   signal: AbortSignal
   ask: Ask
@@ -60,16 +60,11 @@ export interface ChatSource {
 /** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
 export interface Source {
   tools(wanted: ToolsWanted): Promise<FoundTools>
-  /** The tool that was meant, also by `server__tool`, waiting for its server; the schema may be left out if not asked for. */
-  find(name: string, options: FindOptions): Promise<{ name: string; schema?: JsonSchema | undefined }>
+  /** The registered name of a tool, which may be given as `server__tool`; waits for its server. */
+  nameOf(given: string, timeoutMs: number | undefined): Promise<string>
   call(call: ToolCall, options: SourceCallOptions): Promise<ToolResult>
   /** With the model that is wanted, or the usual one. */
   chat(model?: string): Promise<ChatSource>
-}
-
-interface FindOptions {
-  timeoutMs: number | undefined
-  needsSchema: boolean
 }
 
 /** How long a list for a person waits for unresponsive servers. */
@@ -103,11 +98,7 @@ export function localSource(project: Project): Source {
       const nearest = matching.length > 0 ? [] : await searchOf(tools).nearest(search, { limit: 3 })
       return { ...found, tools: matching.map(shown), nearest: nearest.map(tool => tool.name) }
     },
-    async find(typed, { timeoutMs }) {
-      const name = await project.waitForTool(typed, timeoutMs)
-      const tool = tools.findTool(name)
-      return { name, schema: tool && jsonSchemaOf(tool) }
-    },
+    nameOf: (given, timeoutMs) => project.waitForTool(given, timeoutMs),
     /** With a key, or if the configuration says so, the call is durable. Stopping the command cancels it. */
     async call(call, { key, signal, ...options }) {
       // Recorded once the answer is printed, if there is a history.
@@ -149,12 +140,12 @@ export async function remoteSource(gateway: GatewayClient): Promise<Source | und
       })
       return { tools: tools.map(shown), nearest, starting: [] }
     },
-    async find(name, { needsSchema }) {
-      if (!needsSchema && !/\.|__/.test(name)) return { name }
+    async nameOf(given) {
+      const wanted = given.replace('.', '__')
+      const isMeant = ({ name, source }: ToolInfo) => [name, `${source}__${name}`].includes(wanted)
+      if (!wanted.includes('__')) return given
       const { tools } = await listed()
-      const wanted = name.replace('.', '__')
-      const isMeant = (tool: ToolInfo) => [tool.name, `${tool.source}__${tool.name}`].includes(wanted)
-      return tools.find(tool => tool.name === name) ?? tools.find(isMeant) ?? { name }
+      return (tools.find(({ name }) => name === given) ?? tools.find(isMeant))?.name ?? given
     },
     call: (call, options) => callRemotely(gateway, call, options),
     async chat(wanted) {
