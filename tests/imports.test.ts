@@ -20,6 +20,7 @@ const ALLOWED: Record<string, string[]> = {
   history: [...TOOLS, 'executor'],
   mcp: TOOLS,
   models: [...TOOLS, 'executor'],
+  adapters: [...TOOLS, 'executor', 'models'],
   project: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models'],
   gateway: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'project'],
   cli: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'project', 'gateway'],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 const ENTRIES = [
   'toolpost',
+  'toolpost/adapters',
   'toolpost/config',
   'toolpost/history',
   'toolpost/interceptors',

@@ -147,7 +147,7 @@ export function imagesOf(message: BaseMessage): readonly ResultImage[] {
     : []
 }
 
-export const dataUrl = ({ mimeType, data }: ResultImage) => `data:${mimeType};base64,${data}`
+const dataUrl = ({ mimeType, data }: ResultImage) => `data:${mimeType};base64,${data}`
 
 /** For providers that take images only from the user: a message with them after the results of a turn. */
 export function withImagesAfterResults(

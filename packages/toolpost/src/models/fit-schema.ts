@@ -45,6 +45,8 @@ const DEPTHS = [32, 8, 4, 2]
 /** How often a definition is written out inside itself. */
 const MAX_RECURSION = 2
 const MAX_FORMS = 8
+/** A tool name that every provider accepts. */
+export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const MAX_NAME_CHARS = 64
 const HASH_CHARS = 6
 

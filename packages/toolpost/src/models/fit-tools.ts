@@ -4,12 +4,9 @@ import { safeText } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
-import { type FittedSchema, type FittingProvider, fitSchema, safeNames } from './fit-schema.ts'
+import { type FittedSchema, type FittingProvider, fitSchema, safeNames, TOOL_NAME } from './fit-schema.ts'
 import type { LangChainMessages } from './load-langchain.ts'
 import type { RequestedCall } from './read-reply.ts'
-
-/** A tool name that every provider accepts. */
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** Tools that a provider accepts, whatever their names and schemas. */
 export class FittedTools {

@@ -25,7 +25,7 @@ export interface FakeOpenAiOptions {
   replies?: Parameters<FakeModelServer<OpenAiRequest>['script']>
 }
 
-/** An HTTP server on loopback that behaves like OpenAI's API at `/v1`: chat completions as SSE, and the list of models. */
+/** An HTTP server on loopback that behaves like OpenAI's API at `/v1`: chat completions, and the list of models. */
 export function fakeOpenAi({
   apiKey,
   models = ['fake'],
@@ -34,7 +34,7 @@ export function fakeOpenAi({
   const data = models.map(id => ({ id, object: 'model' }))
   const format: WireFormat<OpenAiRequest> = {
     path: '/v1/chat/completions',
-    contentType: 'text/event-stream',
+    contentType: ({ stream }) => (stream ? 'text/event-stream' : 'application/json'),
     refusal: message => ({ error: { message, type: 'invalid_request_error' } }),
     check(body, { authorization }) {
       if (apiKey !== undefined && authorization !== `Bearer ${apiKey}`)
@@ -44,7 +44,7 @@ export function fakeOpenAi({
       const error = requestProblem(body)
       return error === undefined ? undefined : { status: 400, error }
     },
-    pieces: events,
+    pieces: (reply, turn, { stream }) => (stream ? events(reply, turn) : completion(reply, turn)),
     other: path =>
       path === '/v1/models'
         ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ object: 'list', data }) }
@@ -67,6 +67,20 @@ function requestProblem({ messages, tools = [] }: OpenAiRequest): string | undef
       return "An assistant message with 'tool_calls' must be followed by tool messages"
   }
   return undefined
+}
+
+function completion({ text = [], calls = [], stopReason }: FakeReply, turn: number) {
+  const tool_calls = calls.map(({ name, args = {}, id = '' }, index) => ({
+    id: id || `call_${turn}_${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }))
+  const content = [text].flat().join('')
+  const message = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls }) }
+  const finish_reason = stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  const whole = { id: `chatcmpl-${turn}`, object: 'chat.completion', created: 0, model: 'fake', usage }
+  return { first: [JSON.stringify({ ...whole, choices: [{ index: 0, message, finish_reason }] })], rest: [] }
 }
 
 function events({ text = [], calls = [], error, stopReason }: FakeReply, turn: number) {

@@ -60,14 +60,14 @@ export interface FakeModelServer<Body> {
 export interface WireFormat<Body> {
   /** The path of model requests. */
   path: string
-  /** The content type of a stream. */
-  contentType: string
+  /** The content type of a stream, or of another reply to this request. */
+  contentType: string | ((body: Body) => string)
   /** The provider's refusal of an invalid request. */
   check(body: Body, headers: IncomingHttpHeaders): FakeReply | undefined
   /** The body of a refusal. */
   refusal(message: string, status: number): object
   /** The pieces of the reply, before and after the point where a stream can hang or be cut. */
-  pieces(reply: FakeReply, turn: number): { first: string[]; rest: string[] }
+  pieces(reply: FakeReply, turn: number, body: Body): { first: string[]; rest: string[] }
   /** Settles when the server is ready to reply. */
   ready?(): Promise<void>
   /** The reply at any other path, if there is one. */
@@ -92,13 +92,13 @@ export async function startModelServer<Body>(
     const body = parsed(await text(request)) as Body
     if (path !== format.path) {
       const reply = format.other?.(path, body) ?? { status: 404, error: `no such path: ${path}` }
-      return send(reply, format, { turn: 0, response })
+      return send(reply, format, { turn: 0, response, body })
     }
     const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
     const turn = requests.push({ path, headers, body, closed })
     for (const check of waiting) check()
     await format.ready?.()
-    send(answerTo(body, headers, turn), format, { turn, response })
+    send(answerTo(body, headers, turn), format, { turn, response, body })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const close = () =>
@@ -124,16 +124,18 @@ export async function startModelServer<Body>(
 function send<Body>(
   reply: FakeReply,
   format: WireFormat<Body>,
-  { turn, response }: { turn: number; response: ServerResponse },
+  { turn, response, body: asked }: { turn: number; response: ServerResponse; body: Body },
 ): void {
   const { status, error = 'refused', body, hangs, garbage, cut } = reply
   if (hangs === 'before') return
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
   if (body !== undefined) return void response.writeHead(status ?? 200).end(body)
-  response.setHeader('content-type', status === undefined ? format.contentType : 'application/json')
+  const { contentType } = format
+  const type = typeof contentType === 'string' ? contentType : contentType(asked)
+  response.setHeader('content-type', status === undefined ? type : 'application/json')
   if (status !== undefined)
     return void response.writeHead(status).end(JSON.stringify(format.refusal(error, status)))
-  const { first, rest } = format.pieces(reply, turn)
+  const { first, rest } = format.pieces(reply, turn, asked)
   for (const piece of [...first, garbage ?? '']) response.write(piece)
   if (hangs === 'after') return
   if (cut === 'socket') return void response.write('', () => response.destroy())
