@@ -38,10 +38,6 @@ export class ConfigEditor {
     return dirname(this.file)
   }
 
-  get text(): string {
-    return this.#text
-  }
-
   get(path: ConfigPath): unknown {
     const { value } = new ConfigSource(basename(this.file), this.#text)
     return valueAt(value, path)

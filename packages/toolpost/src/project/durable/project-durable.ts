@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,6 +14,7 @@ import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { DurableConfig, ToolpostConfig } from '../config.ts'
 import type { Configuration } from '../configuration.ts'
 import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStatus } from '../durable.ts'
+import { stateFolder } from '../local-state.ts'
 import type { CloseOptions, Part } from '../project-options.ts'
 import type { ResolvedConfig as Description } from '../resolve.ts'
 import { DurableRuns } from './durable-runs.ts'
@@ -72,15 +73,15 @@ export class ProjectDurable implements Part {
     this.#wishes = wishes
   }
 
-  get isConfigured(): boolean {
-    return configOf(this.#parts.configuration.config) !== undefined
+  get #config(): DurableConfig | undefined {
+    return configOf(this.#parts.configuration.config)
   }
 
   /** Whether all calls of a tool are durable. */
   isNamed(name: string): boolean {
     const { tools } = this.#parts.executor
     const tool = tools.findTool(name)
-    const patterns = configOf(this.#parts.configuration.config)?.tools ?? NO_TOOLS
+    const patterns = this.#config?.tools ?? []
     return tool !== undefined && patterns.some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
   }
 
@@ -98,7 +99,7 @@ export class ProjectDurable implements Part {
 
   /** Resolves when it is connected, has failed, or is off. Never rejects. */
   start(): Promise<void> {
-    if (this.#isClosed || !this.isConfigured) return Promise.resolve()
+    if (this.#isClosed || !this.#config) return Promise.resolve()
     this.#starting ??= this.#open()
     return this.#starting
   }
@@ -133,7 +134,7 @@ export class ProjectDurable implements Part {
     const runs = new DurableRuns(creating, {
       ...this.#parts,
       isServer: name => Object.hasOwn(configuration.config.mcpServers ?? {}, name),
-      named: () => configOf(configuration.config)?.tools ?? NO_TOOLS,
+      named: () => this.#config?.tools ?? [],
       publishes: role !== 'gateway' && concurrency !== 0,
     })
     this.#runs = runs
@@ -153,9 +154,9 @@ export class ProjectDurable implements Part {
   #engineOptions(): DurableOptions {
     const { configuration, executor, logger, say, use } = this.#parts
     const { config, file } = configuration.current
-    const { databaseUrl, pool, concurrency, servers: limits, days } = configOf(config) ?? {}
+    const { databaseUrl, pool, concurrency, servers: limits, days } = this.#config ?? {}
     const { role, stays, create: _, ...wishes } = this.#wishes
-    const folder = join(file === undefined ? process.cwd() : dirname(file), '.toolpost')
+    const folder = stateFolder(file)
     return {
       ...{ executor, role, limits, days, use, logger, onNotice: say },
       ...(databaseUrl === undefined ? { dataDir: join(folder, 'postgres') } : { databaseUrl }),
@@ -169,17 +170,11 @@ export class ProjectDurable implements Part {
 
 /** The id of a folder's worker, stable across restarts; a new one each time if it cannot be saved. */
 function workerId(file: string): string {
-  try {
-    const kept = readFileSync(file, 'utf8').trim()
-    if (/^[\w.-]{1,64}$/.test(kept)) return kept
-  } catch {
-    // The first start in this folder.
-  }
-  const host =
-    hostname()
-      .replace(/[^\w.-]/g, '')
-      .slice(0, 32) || 'worker'
-  const id = `${host}-${randomBytes(3).toString('hex')}`
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  if (kept !== '') return kept
+  const id = `${hostname()
+    .replace(/[^\w.-]/g, '')
+    .slice(0, 32)}-${randomBytes(3).toString('hex')}`
   try {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, `${id}\n`)
@@ -188,8 +183,6 @@ function workerId(file: string): string {
   }
   return id
 }
-
-const NO_TOOLS: readonly string[] = []
 
 /** `undefined` if durable calls are off. */
 function configOf({ durable }: ToolpostConfig): DurableConfig | undefined {
