@@ -145,6 +145,8 @@ export class Connection {
       return { ...tool, queue, isLimited: this.isLimited(queue) }
     })
     await this.workers.publish(queued).catch(() => {})
+    // Runs may be waiting for a tool that has just appeared.
+    this.#take()
   }
 
   /** Lets a waiting run start: DBOS keeps the limits of its queue; without limits, the first worker with room takes it. */
@@ -241,13 +243,13 @@ export class Connection {
   /** Every second: who is alive, and whatever a lost notice would have said. */
   async #chores(): Promise<void> {
     const dead = await this.#look()
-    this.#take()
     if (dead.length > 0) await this.#takeOver(dead)
     const own = this.executions.ids
     for (const row of await this.waiters.look([...new Set([...this.waiters.ids, ...own])]))
       if (own.includes(row.id) && (row.ended_at || row.worker !== this.workers.process))
         this.executions.lose(row.id)
     const look = this.#looks++
+    if (look % RARELY === 0) this.#take()
     if (look % RARELY === 0) await this.#endWaiting()
     if (look % CLEAN_EVERY === 0) await this.#clean()
   }

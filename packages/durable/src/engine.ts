@@ -14,9 +14,9 @@ const SCHEMA = 'toolpost_engine'
 const WORKFLOW = 'toolpost.call'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
 const VERSION = 'toolpost-2'
-/** DBOS polls queues with limits, about five times a second in all; queues without limits are not polled. */
-const POLL_MS_PER_QUEUE = 200
-const LONGEST_POLL_MS = 2_000
+/** DBOS polls queues with limits, at most two or three times a second in all; queues without limits are not polled. */
+const POLL_MS_PER_QUEUE = 400
+const LONGEST_POLL_MS = 4_000
 
 export interface Attempt {
   id: string
