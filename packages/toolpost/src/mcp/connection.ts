@@ -54,8 +54,6 @@ export interface ConnectionOptions {
   /** For a server over HTTP without credentials in its configuration. */
   login: ServerLogin | undefined
   messages: MessageLog
-  /** What earlier attempts learned about this server. */
-  memory: { isModern?: boolean }
 }
 
 export interface RequestOptions {
@@ -311,17 +309,13 @@ export class Connection {
    * one. Over HTTP the newest one comes first, since a refusal costs nothing.
    */
   async #shakeHands(): Promise<void> {
-    const { memory } = this.#options
-    const modernFirst = this.#http !== undefined || memory.isModern
     try {
-      await (modernFirst ? this.#discover() : this.#initialize())
+      await (this.#http ? this.#discover() : this.#initialize())
     } catch (error) {
       if (!isRefusal(error)) throw error
-      if (namesModern(error)) return this.#discover()
+      if (namesModern(error) || !this.#http) return this.#discover()
       this.#peer.envelope = undefined
-      if (modernFirst) return this.#initialize()
-      memory.isModern = true
-      await this.#discover()
+      await this.#initialize()
     }
   }
 

@@ -50,21 +50,6 @@ describe('long messages', () => {
     expect(await death).toMatchObject({ code: 'unavailable' })
   })
 
-  it('[F27] what is nested too deep in a long list costs that part, and no other tool', async () => {
-    let deep: object = {}
-    for (let level = 0; level < 700; level++) deep = { type: 'object', properties: { a: deep } }
-    const inputSchema = { type: 'object' }
-    const tools = [
-      { name: 'deep_output', inputSchema, outputSchema: deep },
-      { name: 'deep_input', inputSchema: deep },
-    ]
-    const toolCount = 3_000
-    await using server = await startHostile({ tools, toolCount })
-    const names = server.status().tools
-    expect(names.filter(name => name.startsWith('deep'))).toEqual(['deep_output'])
-    expect(names).toHaveLength(toolCount + 1)
-  })
-
   it('[F14] a list of tools over the limit is told in words', async () => {
     await using server = await startHostile(
       { toolCount: 1_000 },
@@ -192,14 +177,6 @@ describe('storms', () => {
     })
     expect(tools).toBe(MAX_LISTED)
   })
-
-  it('[F51] the same name again and again is one tool and a few warnings', async () => {
-    const twin = { name: 'twin', description: 'One of many', inputSchema: { type: 'object' } }
-    const tools = Array.from({ length: 1_000 }, () => twin)
-    await using server = await unharmed(() => startHostile({ tools }))
-    expect(server.status().tools).toEqual(['twin'])
-    expect(server.log.messages('warn').length).toBeLessThan(30)
-  })
 })
 
 describe('what a server does is told', () => {
@@ -225,20 +202,5 @@ describe('what a server does is told', () => {
     expect(states).toHaveLength(length)
     const failures = server.log.messages('warn').filter(message => message.includes('listener'))
     expect(failures).toEqual(['A listener for MCP servers failed'])
-  })
-
-  it('to nobody who throws: a logger that always does holds up no server', async () => {
-    const logger = () => {
-      throw new Error('disk full')
-    }
-    const broken = { level: 'info', isLevelEnabled: logger, child: logger, debug: logger } as never
-    const { McpIntegration } = await import('./mcp-integration.ts')
-    const { ToolManager } = await import('../tools/tool-manager.ts')
-    const { hostileServer } = await import('../../test/hostile-server/hostile-server.ts')
-    const mcp = new McpIntegration({ servers: { a: hostileServer() }, logger: broken })
-    mcp.start(new ToolManager())
-    await mcp.ready()
-    expect(mcp.status()[0]).toMatchObject({ state: 'ready' })
-    await mcp.close()
   })
 })

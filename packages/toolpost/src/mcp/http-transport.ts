@@ -11,7 +11,7 @@ import { isRecord } from '../runtime/guards.ts'
 import { basicCredentials } from '../runtime/uri-decoded.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
-import { FAILED_MAX_RETRY_MS, MAX_MESSAGE_BYTES, RECONNECT_MAX_DELAY_MS } from './limits.ts'
+import { FAILED_MAX_RETRY_MS, MAX_MESSAGE_BYTES } from './limits.ts'
 import { limitedBytes } from './oauth/oauth-fetch.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { HttpServerEntry } from './server-entry.ts'
@@ -28,8 +28,6 @@ import {
 /** How much of the body of a refused request is read, and how much of it is shown. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 const SHOWN_CHARACTERS = 300
-/** A broken stream is resumed no sooner than this, whatever the server says. */
-const MIN_RESUME_DELAY_MS = 250
 /** How long a server may take to end a session. */
 const GOODBYE_MS = 500
 
@@ -100,8 +98,7 @@ export class HttpTransport implements Transport {
     const { StreamableHTTPClientTransport: SdkTransport } = await loadSdk()
     const { url, headers } = splitCredentials(entry)
     const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options.login)
-    const inner = new SdkTransport(url, { requestInit: { headers }, fetch, reconnectionScheduler })
-    return new HttpTransport(inner, options)
+    return new HttpTransport(new SdkTransport(url, { requestInit: { headers }, fetch }), options)
   }
 
   private constructor(inner: StreamableHTTPClientTransport, options: HttpTransportOptions) {
@@ -195,13 +192,6 @@ export class HttpTransport implements Transport {
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
     await this.#inner.close().catch(() => {})
   }
-}
-
-/** A server may say how soon a broken stream is resumed, but not "immediately, forever". */
-function reconnectionScheduler(reconnect: () => void, delayMs: number): () => void {
-  const boundedMs = Math.min(Math.max(delayMs, MIN_RESUME_DELAY_MS), RECONNECT_MAX_DELAY_MS)
-  const timer = setTimeout(reconnect, boundedMs)
-  return () => clearTimeout(timer)
 }
 
 /** Moves user and password, which fetch rejects in a URL, into a header, unless one is configured. */

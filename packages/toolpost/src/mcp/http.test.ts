@@ -116,20 +116,6 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
 })
 
 describe('a server over HTTP that is unavailable', () => {
-  it('is reported with its address and without its password', async () => {
-    const reports: string[] = []
-    const servers = { remote: { url: 'http://me:hidden-word@127.0.0.1:1/mcp' } }
-    await using client = await startServers(servers, {
-      retry: { attempts: 1 },
-      onReport: text => void reports.push(text),
-    })
-    expect(client.status()).toMatchObject({ state: 'failed' })
-    expect(reports[0]).toContain("Connection to http server 'remote' failed")
-    expect(reports[0]).toContain('the server at http://127.0.0.1:1/mcp is running')
-    expect(reports[0]).not.toContain('stderr')
-    expect(reports[0] + JSON.stringify(client.log.records)).not.toContain('hidden-word')
-  })
-
   it('a session that the server forgot is made anew', async () => {
     await using server = await streamableServer()
     await using client = await startServers({ remote: { url: server.url } })

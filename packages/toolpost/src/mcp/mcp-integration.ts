@@ -61,7 +61,7 @@ export class McpIntegration {
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
   )
   /** Changes in this turn of the event loop. */
-  readonly #changes = new Map<McpServer, Set<Change>>()
+  readonly #changes = new Map<McpServer, Change>()
   #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
@@ -206,17 +206,16 @@ export class McpIntegration {
   #onChange(server: McpServer, what: Change): void {
     if (this.#retired.has(server)) return
     if (this.#changes.size === 0) setImmediate(() => this.#tellChanges())
-    const changes = this.#changes.get(server) ?? new Set<Change>(['server'])
-    this.#changes.set(server, changes.add(what))
+    if (this.#changes.get(server) !== 'tools') this.#changes.set(server, what)
   }
 
   #tellChanges(): void {
     const changes = [...this.#changes]
     this.#changes.clear()
-    for (const [server, whats] of changes) {
-      if (![...whats].some(what => this.#listeners.has(what))) continue
+    for (const [server, what] of changes) {
       const status = server.status()
-      for (const what of whats) this.#listeners.tell(what, status)
+      this.#listeners.tell('server', status)
+      if (what === 'tools') this.#listeners.tell('tools', status)
     }
   }
 

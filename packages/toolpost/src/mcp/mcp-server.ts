@@ -135,7 +135,6 @@ export class McpServer {
       login,
       requests: this.requests,
       messages: this.messages,
-      memory: {},
       events: {
         lost: failure => this.#onLost(failure),
         notification: (method, params, from) => this.#onNotification(method, params, from),

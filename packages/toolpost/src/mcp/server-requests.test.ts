@@ -42,12 +42,6 @@ describe('what a server asks', () => {
     expect(asked).toMatchObject([{ message: 'Name?', server: 'one', schema: form.requestedSchema }])
   })
 
-  it.each(['decline', 'cancel'] as const)('has no content if the answer is %s', async action => {
-    const { requests } = requestsOf()
-    const { ask } = person({ action, content: { secret: 1 } })
-    expect(await requests.answer('elicitation/create', form, { from: { ask } })).toEqual({ action })
-  })
-
   it('has no content either if it is an address to visit, which must be one of the web', async () => {
     const { requests } = requestsOf()
     const { asked, ask } = person()
@@ -85,23 +79,6 @@ describe('what a server asks', () => {
       rpcCode: -32_602,
     })
     expect(asked).toEqual([])
-  })
-
-  it('is refused beyond so many at once, and taken again after that', async () => {
-    const { requests } = requestsOf()
-    const open: ((answer: QuestionAnswer) => void)[] = []
-    const ask: Ask = () => new Promise(resolve => open.push(resolve))
-    const waiting = Array.from({ length: 16 }, () =>
-      requests.answer('elicitation/create', form, { from: { ask } }),
-    )
-    await expect(requests.answer('elicitation/create', form, { from: { ask } })).rejects.toThrow(
-      'Too many requests',
-    )
-    for (const each of open) each({ action: 'accept' })
-    expect(await Promise.all(waiting)).toHaveLength(16)
-    expect(await requests.answer('elicitation/create', form, { from: person() })).toMatchObject({
-      action: 'accept',
-    })
   })
 
   it('for a model or for roots is declared and answered only if the configuration allows it', async () => {

@@ -105,9 +105,13 @@ export class ServerTools {
       const message = gone.length === 1 ? 'MCP tool removed' : `${gone.length} MCP tools removed`
       logger.info({ tools: gone.slice(0, MAX_LINES) }, message)
     }
-    const replaced = changed.filter(({ name }) => known.has(name)).map(({ name }) => safeText(name))
-    for (const tool of replaced.slice(0, MAX_LINES))
-      logger.warn({ tool }, `The definition of MCP tool '${tool}' changed`)
+    for (const after of changed.filter(({ name }) => known.has(name)).slice(0, MAX_LINES)) {
+      const before: Readonly<Record<string, unknown>> = { ...known.get(after.name) }
+      const keys = Object.keys({ ...before, ...after }) as (keyof McpToolDefinition)[]
+      const changes = keys.filter(key => !isDeepStrictEqual(before[key], after[key]))
+      const tool = safeText(after.name)
+      logger.warn({ tool, changes }, `The definition of MCP tool '${tool}' changed`)
+    }
     if (changed.length > 0)
       tools.addMcpTools(
         changed.map(definition => mcpTool(definition, this.#server)),

@@ -43,7 +43,8 @@ export async function startExampleHome(options: {
 }): Promise<ExampleHome | undefined> {
   const folder = zwavePackage()
   if (!folder) return undefined
-  const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')] }
+  const hint = 'MQTT broker running, zwave-mcp-server installed'
+  const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')], hint }
   const { MQTT_BROKER_URL: brokerUrl } = process.env
   if (brokerUrl) {
     const given = BROKER_VARIABLES.map(name => [name, process.env[name]]).filter(([, value]) => value)

@@ -31,6 +31,8 @@ export class ServerLogin {
   readonly name: string
   /** Whether the user logs in, rather than the program itself. */
   readonly isInteractive: boolean
+  /** The port that a login is redirected to, if it is fixed. */
+  readonly redirectPort: number | undefined
   readonly #url: string
   readonly #store: LoginStore
   readonly #oauth: OAuthOptions
@@ -51,12 +53,8 @@ export class ServerLogin {
     this.#oauth = oauth ?? {}
     this.#isConfigured = oauth !== undefined
     this.isInteractive = this.#oauth.grant !== 'client_credentials'
+    this.redirectPort = this.#oauth.redirectPort
     removeFromLogs([this.#oauth.clientSecret ?? '', this.#oauth.privateKey ?? ''])
-  }
-
-  /** The port that a login is redirected to, if it is fixed. */
-  get redirectPort(): number | undefined {
-    return this.#oauth.redirectPort
   }
 
   /**
@@ -112,14 +110,14 @@ export class ServerLogin {
     removeFromLogs([code])
     await this.#advance(provider, { code, iss: answer.get('iss') ?? undefined })
     await this.#update(async () => provider.login)
-    for (const listener of this.#listeners) listener()
+    this.#tell()
   }
 
   /** Obtains a token with the program's own credentials. */
   async signIn(): Promise<void> {
     this.#challenge ??= await askForChallenge(this.#url)
     await this.#update(login => this.#signIn(login))
-    for (const listener of this.#listeners) listener()
+    this.#tell()
   }
 
   /** Ends the login, if possible at the authorization server too; resolves to what was done. */
@@ -128,7 +126,7 @@ export class ServerLogin {
     const login = this.#login
     if (!login?.tokens) return 'none'
     await this.#update(async () => undefined)
-    for (const listener of this.#listeners) listener()
+    this.#tell()
     return (await revoke(login, this.#url)) ? 'revoked' : 'forgotten'
   }
 
@@ -144,6 +142,10 @@ export class ServerLogin {
       stopWatching()
       this.#listeners.delete(listener)
     }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   get #token(): string | undefined {
