@@ -323,11 +323,22 @@ describe('answers over HTTP that do not come as they should', () => {
 })
 
 describe('redirects', () => {
+  it('[F62] a call that is redirected is not sent again', async () => {
+    const { result, calls } = await callOf(
+      ({ response }) => void response.writeHead(307, { location: '/elsewhere' }).end(),
+    )
+    expect(result).toMatchObject({
+      code: 'tool_error',
+      error: expect.stringContaining('/elsewhere; calls are never sent twice'),
+    })
+    expect(calls).toBe(1)
+  })
+
   it('a call that is redirected to another host names it, and no more of the address than it may', async () => {
     const location = 'https://user:pass@elsewhere.example:444/mcp?token=secret#part'
     const { result } = await callOf(({ response }) => void response.writeHead(307, { location }).end())
     expect(result).toMatchObject({
-      error: expect.stringContaining('Redirect to https://elsewhere.example:444/mcp not followed'),
+      error: expect.stringContaining('redirects to https://elsewhere.example:444/mcp; calls'),
     })
   })
 
@@ -356,6 +367,7 @@ describe('redirects', () => {
     )
     await using client = await startServers({ remote: { url: server.url } })
     expect(await client.executor.execute('act')).toBe('here')
+    expect(server.count('tools/call')).toBe(1)
   })
 
   it('another server gets neither the request nor its credentials', async () => {

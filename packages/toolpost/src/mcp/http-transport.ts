@@ -39,6 +39,7 @@ export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')
 /** A request with its response, whether that is a body or a stream. */
 interface Exchange {
   readonly id: number | string | undefined
+  readonly isCall?: boolean
   /** Whether the response is a stream, which may end without an answer. */
   isStream?: boolean
   isAnswered?: boolean
@@ -123,7 +124,10 @@ export class HttpTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.failure) throw new ServerLostError(this.failure.cause, { neverSent: true })
-    const exchange: Exchange = { id: 'method' in message && 'id' in message ? message.id : undefined }
+    const exchange: Exchange =
+      'method' in message && 'id' in message
+        ? { id: message.id, isCall: message.method === 'tools/call' }
+        : { id: undefined }
     this.#options.onMessage('sent', message)
     try {
       await exchanges.run(exchange, () => this.#inner.send(message, options))
@@ -207,11 +211,24 @@ function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; header
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
 function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
+  /** Where the server redirected the handshake: calls go there directly. */
+  const moved = new Map<string, string>()
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
     const once: RequestInit = { ...init, redirect: 'manual' }
-    const response = await (login ? login.fetch(String(url), once) : fetch(url, once))
+    const target = moved.get(String(url)) ?? String(url)
+    const response = await (login ? login.fetch(target, once) : fetch(target, once))
     const { status, headers, body } = response
+    const location = status >= 300 && status < 400 ? headers.get('location') : null
+    if (location !== null && URL.canParse(location, target)) {
+      const { href, origin, pathname } = new URL(location, target)
+      if (exchange?.isCall)
+        throw new HttpStatusError(
+          response,
+          `the server redirects to ${origin}${pathname}; calls are never sent twice`,
+        )
+      if (origin === new URL(target).origin && status >= 307) moved.set(String(url), href)
+    }
     const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
     if (status >= 400) return refused(response, exchange)
     if (type === 'text/event-stream' && body) {

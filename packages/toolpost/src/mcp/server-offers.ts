@@ -14,7 +14,7 @@ import { problemOfDefinition } from './tool-definition.ts'
 export type OfferKind = Exclude<ListKind, 'tools'>
 
 /** A resource, template or prompt as its server describes it; `key` is its URI, template or name. */
-export interface Offer {
+interface Offer {
   key: string
   entry: Readonly<Record<string, unknown>>
 }
