@@ -98,7 +98,7 @@ function hasTraps(value: unknown, depth: number, walk: { left: number }): boolea
  * The text of an MCP tool's return value, ours or an adapter's: content blocks, `[content, artifacts]`, or an object
  * around them. `undefined` if the value is none of these.
  */
-export function contentText(value: unknown): string | undefined {
+function contentText(value: unknown): string | undefined {
   if (isPair(value)) return typeof value[0] === 'string' ? value[0] : contentText(value[0])
   if (Array.isArray(value)) return value.every(isBlock) ? value.map(blockText).join('\n') : undefined
   if (!isObjectLike(value)) return undefined

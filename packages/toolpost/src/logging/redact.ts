@@ -33,12 +33,6 @@ export function treatAsSecret(names: Iterable<string>): void {
   cachedKeys.clear()
 }
 
-/** Values that are no longer secret, such as tokens that expired long ago. */
-export function forgetSecrets(values: Iterable<string>): void {
-  for (const value of values) known.values.delete(value)
-  knownPattern = undefined
-}
-
 /** `text` without secrets. Takes linear time; callers limit its length. */
 export function redact(text: string): string {
   let clean = withoutKnownSecrets(text)
