@@ -23,8 +23,9 @@ const WRITE_MS = 50
 const WRITTEN_TOGETHER = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
-/** How many calls may wait to be written; those beyond are dropped and counted. */
-const MAX_WAITING = 2_000
+/** How many calls may wait to be written, and how many while the file cannot be: those beyond are dropped and counted. */
+const MAX_WAITING = 20_000
+const MAX_KEPT = 2_000
 /** How often old calls are looked for. */
 const REMOVE_MS = 10_000
 /** How often, and how far apart, closing tries a locked file. */
@@ -148,13 +149,12 @@ export class History {
   /** On the path of every call: the rest is done when calls are written. */
   #record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
-    const isFull = this.#waiting.length >= MAX_WAITING
-    if (isFull && (this.#isLocked || this.#status.state === 'failed')) return this.#drop(1)
+    const isFailing = this.#isLocked || this.#status.state === 'failed'
+    if (this.#waiting.length >= (isFailing ? MAX_KEPT : MAX_WAITING)) return this.#drop(1)
     this.#waiting.push(() => {
       const tool = tools.findTool(event.call.name)
       return storedCall(event, tool && tools.originOf(tool)?.server)
     })
-    if (isFull) this.#write()
     this.#writeTimer ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
   }
 
@@ -174,7 +174,9 @@ export class History {
     } catch (error) {
       this.#fails(error as HistoryError)
       // Results may be large: until they can be written, only what will be stored is kept.
-      this.#waiting = this.#waiting.map(make => make()).map(call => () => call)
+      const kept = this.#waiting.slice(0, MAX_KEPT).map(make => make())
+      if (kept.length < this.#waiting.length) this.#drop(this.#waiting.length - kept.length)
+      this.#waiting = kept.map(call => () => call)
       this.#writeTimer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
       return false
     }

@@ -1,24 +1,17 @@
-/** `*` matches any characters, `?` one. Takes at most pattern length × name length steps. */
+const patterns = new Map<string, RegExp>()
+
+/** `*` matches any characters, `?` one. Patterns are the configuration's: each is compiled once. */
 export function fitsGlob(name: string, glob: string): boolean {
-  let at = 0
-  let inGlob = 0
-  let star = -1
-  let afterStar = 0
-  while (at < name.length) {
-    if (glob[inGlob] === '*') {
-      star = inGlob++
-      afterStar = at
-    } else if (inGlob < glob.length && (glob[inGlob] === '?' || glob[inGlob] === name[at])) {
-      inGlob++
-      at++
-    } else if (star >= 0) {
-      inGlob = star + 1
-      at = ++afterStar
-    } else {
-      return false
-    }
+  let pattern = patterns.get(glob)
+  if (!pattern) {
+    const source = glob
+      .replace(/[\\^$.+()[\]{}|/]/g, '\\$&')
+      .replace(/\*+/g, '.*')
+      .replaceAll('?', '.')
+    pattern = new RegExp(`^${source}$`, 's')
+    patterns.set(glob, pattern)
   }
-  return /^\**$/.test(glob.slice(inGlob))
+  return pattern.test(name)
 }
 
 /** Why a pattern would not do what its author expects; `undefined` if it would. */

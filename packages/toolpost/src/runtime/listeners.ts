@@ -2,10 +2,9 @@ import { quietly } from './quietly.ts'
 
 type Listener<T> = (value: T) => void
 
-/** Event listeners. One that throws or rejects is reported once and does not affect the others. */
+/** Event listeners. The error of one does not affect the others. */
 export class Listeners<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>()
-  readonly #failed = new WeakSet<Listener<never>>()
   readonly #onFailure: (event: keyof Events, error: unknown) => void
 
   constructor(onFailure: (event: keyof Events, error: unknown) => void) {
@@ -25,16 +24,7 @@ export class Listeners<Events extends object> {
   }
 
   tell<Event extends keyof Events>(event: Event, value: Events[Event]): void {
-    for (const listener of this.#listeners.get(event) ?? [])
-      quietly(
-        () => (listener as Listener<Events[Event]>)(value),
-        error => this.#report(event, listener, error),
-      )
-  }
-
-  #report(event: keyof Events, listener: Listener<never>, error: unknown): void {
-    if (this.#failed.has(listener)) return
-    this.#failed.add(listener)
-    this.#onFailure(event, error)
+    const onError = (error: unknown) => this.#onFailure(event, error)
+    for (const listener of this.#listeners.get(event) ?? []) quietly(() => listener(value as never), onError)
   }
 }

@@ -9,7 +9,13 @@ let cached: string | undefined
  * may be source, `dist/` or the bundled command line: the package folder is the one place that all three know.
  */
 export function packageRoot(): string {
-  cached ??= findPackage(dirname(fileURLToPath(import.meta.url)), 'toolpost')
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!cached) {
+    const file = join(folder, 'package.json')
+    if (existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).name === 'toolpost') cached = folder
+    else if (folder === dirname(folder)) throw new Error("The package 'toolpost' was not found")
+    else folder = dirname(folder)
+  }
   return cached
 }
 
@@ -18,20 +24,4 @@ export function compiledFile(path: string): URL {
   const file = join(packageRoot(), 'dist', path)
   if (!existsSync(file)) throw new Error(`Toolpost is not built: ${file} is missing. Run: npm run build`)
   return pathToFileURL(file)
-}
-
-/** The nearest folder, starting at `folder` and going up, whose package.json has this name. */
-export function findPackage(folder: string, name: string): string {
-  for (let current = folder; ; current = dirname(current)) {
-    if (packageName(current) === name) return current
-    if (dirname(current) === current) throw new Error(`The package '${name}' was not found above ${folder}`)
-  }
-}
-
-function packageName(folder: string): unknown {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name
-  } catch {
-    return undefined
-  }
 }

@@ -1,8 +1,4 @@
-/*
- * The only place for platform differences. Everything is tested on Linux; docs/platforms.md lists what is untested on macOS
- * and Windows.
- */
-
+/** What differs between platforms; docs/platforms.md lists what is untested on macOS and Windows. */
 export const platform: NodeJS.Platform = process.platform
 
 /** Whether one signal can end a process and everything it started: Windows has neither groups nor signals. */
@@ -28,16 +24,4 @@ export function pageOpener(environment: NodeJS.ProcessEnv = process.env): readon
   if (platform === 'darwin') return ['open']
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return DISPLAY || WAYLAND_DISPLAY ? ['xdg-open'] : undefined
-}
-
-/** Whether the parent process `pid` has ended. */
-export function parentIsGone(pid: number): boolean {
-  // On Windows an orphan keeps its parent's id; elsewhere it gets a new parent.
-  if (platform !== 'win32') return process.ppid !== pid
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch {
-    return true
-  }
 }

@@ -4,7 +4,7 @@ import { isThenable } from './guards.ts'
  * Runs somebody else's callback. If it throws or rejects, the error goes to `onError` and nowhere else: it must never
  * reach other calls or the process.
  */
-export function quietly(callback: () => unknown, onError: (error: unknown) => void = ignore): void {
+export function quietly(callback: () => unknown, onError: (error: unknown) => void = () => {}): void {
   try {
     const returned = callback()
     if (isThenable(returned)) Promise.resolve(returned).then(undefined, onError)
@@ -12,8 +12,6 @@ export function quietly(callback: () => unknown, onError: (error: unknown) => vo
     onError(error)
   }
 }
-
-function ignore(): void {}
 
 /** What was thrown, as text; works even for values that throw when they are read. */
 export function describeThrown(thrown: unknown): string {
