@@ -9,7 +9,7 @@ import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool
 import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import { abortSafely, unwatch, watch } from './abort.ts'
 import type { Deadlines } from './deadlines.ts'
-import { cancelled, type Failure } from './failure.ts'
+import { cancelled, type Failure, toolError } from './failure.ts'
 import type { CallEvent, CallStage, Observers } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
 import type { Plan } from './plan.ts'
@@ -311,6 +311,19 @@ export class CallContext implements InvokeOptions {
 
   #until(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([this.signal, signal]) : this.signal
+  }
+}
+
+/** The context of a new call; if what the caller passed cannot be read, one that has failed. */
+export function contextOf(
+  ...[call, options, services]: ConstructorParameters<typeof CallContext>
+): CallContext {
+  try {
+    return new CallContext(call, options, services)
+  } catch (error) {
+    const context = new CallContext({ name: '(unreadable)' }, undefined, services)
+    context.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
+    return context
   }
 }
 

@@ -4,7 +4,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
-import { CallContext, type DryRun, type DryRunResult, type Services } from './context.ts'
+import { type CallContext, contextOf, type DryRun, type DryRunResult, type Services } from './context.ts'
 import { deadlinesOf } from './deadlines.ts'
 import { find } from './find.ts'
 import { fit } from './fit.ts'
@@ -29,7 +29,7 @@ export class ToolExecutor {
   readonly #services: Services
   readonly #plans: Plans
   /** Replaced, never changed: a call keeps the interceptors it started with. */
-  #interceptors: readonly Interceptor[] = []
+  #interceptors: readonly { interceptor: Interceptor }[] = []
   #chain: Chain = context => this.#invoke(context)
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
@@ -54,7 +54,7 @@ export class ToolExecutor {
     options?: RunOptions,
   ): Promise<ToolResult<ValueOf<Result>>>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
-    return this.#take(this.#begin(call, options))
+    return this.#take(contextOf(call, options, this.#services))
   }
 
   /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
@@ -65,7 +65,7 @@ export class ToolExecutor {
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
   async dryRun(call: ToolCall, options?: RunOptions): Promise<DryRunResult> {
-    const context = this.#begin(call, options)
+    const context = contextOf(call, options, this.#services)
     const dryRun: DryRun = {}
     context.dryRun = dryRun
     const result = await this.#take(context)
@@ -74,11 +74,11 @@ export class ToolExecutor {
 
   /** Wraps `interceptor` around every call from now on, inside those added before; returns a function that removes it. */
   use(interceptor: Interceptor): () => void {
-    // A new function, because the same interceptor may be added twice.
-    const own: Interceptor = (context, next) => interceptor(context, next)
-    Object.defineProperty(own, 'name', { value: interceptor.name })
-    const replace = (interceptors: readonly Interceptor[]) => {
-      this.#interceptors = interceptors
+    // An entry of its own, because the same interceptor may be added twice.
+    const own = { interceptor }
+    const replace = (entries: readonly { interceptor: Interceptor }[]) => {
+      this.#interceptors = entries
+      const interceptors = entries.map(entry => entry.interceptor)
       this.#chain = compose(interceptors, context => this.#invoke(context))
     }
     replace([...this.#interceptors, own])
@@ -98,16 +98,6 @@ export class ToolExecutor {
   /** How long a call may take: its caller's limit, else the tool's, else the executor's. */
   timeoutMsOf(name: string, { timeoutMs }: Pick<RunOptions, 'timeoutMs'>): number {
     return timeLimit(timeoutMs, this.tools.findTool(name), this.#services.timeoutMs)
-  }
-
-  #begin(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): CallContext {
-    try {
-      return new CallContext(call, options, this.#services)
-    } catch (error) {
-      const context = new CallContext({ name: '(unreadable)' }, undefined, this.#services)
-      context.failure = unexpected(error)
-      return context
-    }
   }
 
   /** Find, fit, intercept, invoke, finish. */
