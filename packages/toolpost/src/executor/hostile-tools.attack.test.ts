@@ -190,4 +190,16 @@ describe('what a tool returns', () => {
   })
 })
 
-describe('a call that is not one', () => {})
+describe('a call that is not one', () => {
+  it('[F52] gets an answer that says so if its arguments cannot be read', async () => {
+    const call = {
+      name: 'subject',
+      get args(): object {
+        throw new Error('boom')
+      },
+    }
+    const { executor } = setup(() => 'ran')
+    expect(await executor.run(call)).toMatchObject({ error: 'The call cannot be read: boom' })
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
+  })
+})

@@ -148,6 +148,13 @@ describe('the history', () => {
     expect(calls).toHaveLength(values.length)
   })
 
+  it('writes within a moment, to a file that only its owner can read', async () => {
+    const { history, executor, file } = await open()
+    await executor.run({ name: 'echo' })
+    await expect.poll(() => history.status().written).toBe(1)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
   it('removes calls that are older than its days, also if nothing else happens', async () => {
     const before = await open()
     for (let n = 0; n < 10; n++) await before.executor.run({ name: 'echo' })
