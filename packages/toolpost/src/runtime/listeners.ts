@@ -2,9 +2,10 @@ import { quietly } from './quietly.ts'
 
 type Listener<T> = (value: T) => void
 
-/** Event listeners. The error of one does not affect the others. */
+/** Event listeners. One that throws or rejects is reported once and does not affect the others. */
 export class Listeners<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>()
+  readonly #failed = new WeakSet<Listener<never>>()
   readonly #onFailure: (event: keyof Events, error: unknown) => void
 
   constructor(onFailure: (event: keyof Events, error: unknown) => void) {
@@ -24,7 +25,13 @@ export class Listeners<Events extends object> {
   }
 
   tell<Event extends keyof Events>(event: Event, value: Events[Event]): void {
-    const onError = (error: unknown) => this.#onFailure(event, error)
-    for (const listener of this.#listeners.get(event) ?? []) quietly(() => listener(value as never), onError)
+    for (const listener of this.#listeners.get(event) ?? [])
+      quietly(
+        () => listener(value as never),
+        error => {
+          if (!this.#failed.has(listener)) this.#onFailure(event, error)
+          this.#failed.add(listener)
+        },
+      )
   }
 }
