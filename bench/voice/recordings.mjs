@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { writeWav } from '../../packages/voice-gateway/dist/audio/write-wav.js'
+import { writeWav } from '../../packages/voice-gateway/dist/audio/wav.js'
 import { isThere, missingPackages, partsOf, run, speakAll } from './engines.mjs'
 
 const read = name => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'))

@@ -1,12 +1,10 @@
 import { type Ask, type Clock, type Logger, silentLogger, systemClock, type ToolExecutor } from 'toolpost'
-import type { AiClient } from 'toolpost/models'
 import type { ResponseMessage, VoiceBus } from './bus/voice-bus.ts'
 import { Answering } from './conversation/answering.ts'
-import { ears, type HeardTurn } from './conversation/ears.ts'
+import { ears, type HeardTurn, type Understood, understand } from './conversation/hearing.ts'
 import {
   ANSWER_TIME_LIMIT_MS,
   CLOSED,
-  cannotBeSaid,
   DRAIN_MS,
   FILLER,
   FILLER_AFTER_MS,
@@ -15,13 +13,11 @@ import {
   QUEUE_BYTES,
   QUEUE_LIMIT,
 } from './conversation/limits.ts'
-import { logTurn } from './conversation/log-turn.ts'
 import { Mouth } from './conversation/mouth.ts'
 import { Questions } from './conversation/questions.ts'
-import { Turn } from './conversation/turn.ts'
-import { type Understood, understand } from './conversation/understand.ts'
-import type { Grammar } from './listening/grammar.ts'
-import { Listening } from './listening/listening.ts'
+import { logTurn, Turn } from './conversation/turn.ts'
+import { listenTo } from './listening/listening.ts'
+import type { AiClient, Grammar } from './sentences.ts'
 import type { Speaker } from './speech-out/speaker.ts'
 import type { Transcriber } from './speech-to-text/transcriber.ts'
 import type { Utterance } from './utterance.ts'
@@ -31,8 +27,6 @@ export interface BackgroundTranscriberOptions {
   client: AiClient
   /** The sentences understood without a model; they guide speech recognition. */
   grammar?: (() => Promise<Grammar | undefined>) | undefined
-  /** Names that may be said although no sentence has them; used only for speech that matches no sentence. */
-  hotwords?: (() => Promise<readonly string[]>) | undefined
   /** Runs every call. */
   executor: ToolExecutor
   /** Without one, answers are text only. */
@@ -73,7 +67,7 @@ export class BackgroundTranscriber {
   readonly #logger: Logger
   readonly #bus: VoiceBus | undefined
   readonly #queueLimit: number
-  readonly #listening: Listening
+  readonly #options: BackgroundTranscriberOptions
   readonly #hear: ReturnType<typeof ears>
   readonly #isMeant: (conversation: string, sentence: string) => Promise<boolean>
   readonly #mouth: Mouth
@@ -113,9 +107,9 @@ export class BackgroundTranscriber {
       fillerAfterMs: options.fillerAfterMs ?? FILLER_AFTER_MS,
       timeLimitMs: options.answerTimeLimitMs ?? ANSWER_TIME_LIMIT_MS,
     })
-    this.#listening = new Listening(options)
+    this.#options = options
     this.#hear = ears((samples, conversation) =>
-      this.#listening.hear(samples, { signal, history: this.#answering.historyOf(conversation) }),
+      listenTo(samples, options, { signal, history: this.#answering.historyOf(conversation) }),
     )
     this.#isMeant = async (conversation, sentence) => {
       const message = `Did you mean "${sentence.replace(/[.?!]$/, '')}"?`
@@ -135,7 +129,7 @@ export class BackgroundTranscriber {
 
   /** Transcribes an utterance without answering it. Rejects with a TranscriberError. */
   hear(utterance: Utterance, options: { signal?: AbortSignal | undefined } = {}): Promise<Understood> {
-    return understand(utterance, samples => this.#listening.hear(samples, options))
+    return understand(utterance, samples => listenTo(samples, this.#options, options))
   }
 
   /** Stops speaking; calls in progress go on. */
@@ -227,8 +221,6 @@ export class BackgroundTranscriber {
     turn.question = heard.text
     if (heard.decision === 'ask' && !(await this.#isMeant(turn.conversation, heard.text)))
       return turn.response('answered', NOT_MEANT)
-    if (heard.unheardName !== undefined)
-      return this.#answering.notUnderstood(turn, cannotBeSaid(heard.unheardName))
     return this.#answering.answer(turn)
   }
 

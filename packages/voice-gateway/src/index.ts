@@ -13,8 +13,8 @@ export type {
   TranscriptionMessage,
   VoiceBus,
 } from './bus/voice-bus.ts'
-export type { Grammar, Meaning } from './listening/grammar.ts'
-export type { Decision, Heard } from './listening/heard.ts'
+export type { Decision, Heard } from './listening/decision.ts'
+export type { Grammar, Meaning } from './sentences.ts'
 export { findSpeaker, type SpeakerOptions } from './speech-out/find-speaker.ts'
 export { type Speaker, SpeakerError } from './speech-out/speaker.ts'
 export { type MoonshineOptions, MoonshineTranscriber } from './speech-to-text/moonshine-transcriber.ts'

@@ -112,7 +112,6 @@ export interface VoiceConfig {
   language?: string
   player?: string
   mqtt?: { url?: string; username?: string; password?: string; clientId?: string }
-  hotwords?: string[]
   microphone?: boolean
   bargeIn?: boolean
   filler?: string

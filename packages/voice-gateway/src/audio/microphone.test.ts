@@ -10,11 +10,10 @@ import { programs, temporaryFolder } from '../../test/support/programs.ts'
 import { joined, silence, sound, spoken, tone } from '../../test/support/spoken.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
 import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts'
-import { type FoundMicrophone, findMicrophone } from './find-microphone.ts'
+import { FRAME_SAMPLES } from '../speech-to-text/speech-detector.ts'
 import { listenToMicrophone, type MicrophoneOptions } from './microphone.ts'
-import { readPcm } from './read-pcm.ts'
-import { FRAME_SAMPLES } from './utterance-cutter.ts'
-import { writePcm } from './write-pcm.ts'
+import { type FoundMicrophone, findMicrophone } from './recorder.ts'
+import { readPcm, writePcm } from './samples.ts'
 
 const loud = { probability: async (frame: Float32Array) => (Math.max(...frame) > 0.1 ? 0.9 : 0), reset() {} }
 const beep = sound(0.64, tone(440, 0.5))

@@ -1,10 +1,8 @@
 import { type Clock, systemClock } from 'toolpost'
-import { GOES_ON_PROBABILITY, type SpeechDetector } from '../speech-to-text/speech-detector.ts'
-import type { RecorderCommand } from './find-microphone.ts'
-import { FrameStream } from './frame-stream.ts'
-import { Recorder } from './recorder.ts'
+import { FRAME_SAMPLES, GOES_ON_PROBABILITY, type SpeechDetector } from '../speech-to-text/speech-detector.ts'
+import { Recorder, type RecorderCommand } from './recorder.ts'
+import { readPcm, writePcm } from './samples.ts'
 import { UtteranceCutter } from './utterance-cutter.ts'
-import { writePcm } from './write-pcm.ts'
 
 export interface MicrophoneOptions {
   /** Writes raw 16 kHz sound to stdout; see `findMicrophone`. */
@@ -19,6 +17,7 @@ export interface MicrophoneOptions {
   clock?: Clock | undefined
 }
 
+const FRAME_BYTES = FRAME_SAMPLES * 2
 /** The last sound is still on its way through the buffers of device, recorder and pipe. */
 const DEAF_AFTER_MUTED_MS = 300
 /** About a fifth of a second. */
@@ -56,7 +55,8 @@ export function listenToMicrophone(options: MicrophoneOptions): Listening {
 /** Runs each frame through the detector and cuts the stream into utterances. */
 class MicrophoneListener {
   readonly #options: MicrophoneOptions
-  readonly #frames = new FrameStream()
+  /** The beginning of a frame. */
+  #rest: Uint8Array = new Uint8Array(0)
   readonly #cutter = new UtteranceCutter()
   readonly #clock: Clock
   #isClosed = false
@@ -72,16 +72,17 @@ class MicrophoneListener {
   }
 
   async take(bytes: Uint8Array): Promise<void> {
-    for (const frame of this.#frames.push(bytes)) {
-      if (this.#isClosed) return
-      await this.#hear(frame)
-    }
+    const all = Buffer.concat([this.#rest, bytes])
+    const whole = all.length - (all.length % FRAME_BYTES)
+    this.#rest = all.subarray(whole)
+    for (let at = 0; at < whole && !this.#isClosed; at += FRAME_BYTES)
+      await this.#hear(readPcm(all.subarray(at, at + FRAME_BYTES)))
   }
 
   /** Speech in progress is still reported. */
   ended(reason: string): void {
     this.#report(this.#cutter.flush())
-    this.#frames.reset()
+    this.#rest = new Uint8Array(0)
     this.#options.detector.reset()
     this.#problem(reason)
   }

@@ -1,8 +1,6 @@
-import { GOES_ON_PROBABILITY, START_PROBABILITY } from '../speech-to-text/speech-detector.ts'
+import { FRAME_SAMPLES, GOES_ON_PROBABILITY, START_PROBABILITY } from '../speech-to-text/speech-detector.ts'
 import { SAMPLE_RATE } from './samples.ts'
 
-/** The frame size of the speech detector: 32 ms. */
-export const FRAME_SAMPLES = 512
 const FRAME_MS = (FRAME_SAMPLES / SAMPLE_RATE) * 1_000
 
 const END_AFTER_FRAMES = framesOf(600)
@@ -60,18 +58,8 @@ export class UtteranceCutter {
 
   #end(): Float32Array | undefined {
     const enough = this.#speechFrames >= LEAST_SPEECH_FRAMES
-    const utterance = enough ? joinFrames(this.#frames) : undefined
+    const utterance = enough ? Float32Array.from(this.#frames.flatMap(frame => [...frame])) : undefined
     this.reset()
     return utterance
   }
-}
-
-function joinFrames(frames: Float32Array[]): Float32Array {
-  const joined = new Float32Array(frames.reduce((length, frame) => length + frame.length, 0))
-  let offset = 0
-  for (const frame of frames) {
-    joined.set(frame, offset)
-    offset += frame.length
-  }
-  return joined
 }

@@ -1,6 +1,4 @@
-import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { gateTo } from '../../../zwave-mcp-server/test/support/gate.ts'
 import { aedesBroker, mosquitto } from '../../test/support/brokers.ts'
 import { listen, openBus, openClient, responseTo } from '../../test/support/bus.ts'
 import { eventually } from '../../test/support/eventually.ts'
@@ -90,96 +88,6 @@ describe.each(BROKERS.filter(({ isThere }) => isThere))('MqttBus on $name', ({ s
     await client.publishAsync('voice/text', 'hello', { qos: 1 })
     await eventually(() => taken).toEqual([{ text: 'hello' }])
     expect(logger.text()).toContain('Ignored a retained message')
-  })
-
-  it('does not carry out what was sent to the process before', async () => {
-    const { url } = await start()
-    const former = await openClient(url, { clientId: 'voice-under-test', clean: false })
-    await former.subscribeAsync(['voice/text/#', 'voice/audio/#'], { qos: 2 })
-    await former.endAsync(true)
-    const client = await openClient(url)
-    await client.publishAsync('voice/text', 'turn on the heater', { qos: 1 })
-    await client.publishAsync('voice/text', 'turn on the oven', { qos: 2 })
-    const { bus, taken } = openBus({ url })
-    await bus.ready()
-    await client.publishAsync('voice/text', 'hello', { qos: 1 })
-    await eventually(() => taken).toEqual([{ text: 'hello' }])
-  })
-
-  it('takes what was said during a short loss of connection, and delivers what it had to say', async () => {
-    const { url } = await start()
-    const gate = await gateTo(url)
-    const { heard } = await listen(url, 'voice/response')
-    const client = await openClient(url)
-    const { bus, taken, states } = openBus({ url: gate.url })
-    await bus.ready()
-    gate.shut()
-    await eventually(() => bus.state.status).toBe('offline')
-    await client.publishAsync('voice/text', 'at 1', { qos: 1 })
-    await client.publishAsync('voice/text', 'at 2', { qos: 2 })
-    bus.response(responseTo('1'))
-    bus.response(responseTo('2'))
-    gate.open()
-    await eventually(() => taken).toEqual([{ text: 'at 1' }, { text: 'at 2' }])
-    await eventually(() => heard.map(({ body }) => body.id)).toEqual(['1', '2'])
-    await eventually(() => states.map(({ status }) => status)).toEqual(['connected', 'offline', 'connected'])
-  })
-
-  it.each([1, 2] as const)('takes a message once whose acknowledgement was lost (QoS %s)', async qos => {
-    const { url } = await start()
-    const gate = await gateTo(url)
-    const client = await openClient(url)
-    const taken: string[] = []
-    const { bus } = openBus({
-      url: gate.url,
-      onUtterance: utterance => {
-        taken.push('text' in utterance ? utterance.text : '')
-        if (taken.length === 1) gate.shut()
-        return { accepted: true }
-      },
-    })
-    await bus.ready()
-    await client.publishAsync('voice/text', 'on', { qos })
-    await eventually(() => taken).toEqual(['on'])
-    await eventually(() => bus.state.status).toBe('offline')
-    gate.open()
-    await bus.ready()
-    await client.publishAsync('voice/text', 'the end', { qos })
-    await eventually(() => taken).toContain('the end')
-    expect(taken).toEqual(['on', 'the end'])
-  })
-
-  it.each([1, 2] as const)('takes each of many messages (QoS %s)', async qos => {
-    const { url } = await start()
-    const { bus, taken } = openBus({ url })
-    await bus.ready()
-    const client = await openClient(url)
-    if (client.stream instanceof Socket) client.stream.setNoDelay(true)
-    const ids = Array.from({ length: 300 }, (_, number) => String(number))
-    const left = [...ids]
-    const publish = async () => {
-      for (let id = left.shift(); id; id = left.shift())
-        await client.publishAsync('voice/text', JSON.stringify({ text: 'on', id }), { qos })
-    }
-    await Promise.all(Array.from({ length: 15 }, publish))
-    await eventually(() => taken.map(({ id }) => id).sort()).toEqual(ids.sort())
-  })
-
-  it('stays connected when an utterance makes trouble', async () => {
-    const { url } = await start()
-    const { heard } = await listen(url, 'voice/response')
-    const { bus, states } = openBus({
-      url,
-      onUtterance: () => {
-        throw new Error('broken')
-      },
-    })
-    await bus.ready()
-    const client = await openClient(url)
-    for (const id of ['1', '2'])
-      await client.publishAsync('voice/text', JSON.stringify({ text: 'on', id }), { qos: 1 })
-    await eventually(() => heard.map(({ body }) => body.id)).toEqual(['1', '2'])
-    expect(states).toEqual([{ status: 'connected' }])
   })
 
   it('delivers the rest when it is closed, and leaves nothing waiting at the broker', async () => {

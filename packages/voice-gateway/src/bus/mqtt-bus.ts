@@ -1,20 +1,69 @@
 import { randomUUID } from 'node:crypto'
+import { Socket } from 'node:net'
+import { hostname } from 'node:os'
+import type { MqttClient } from 'mqtt'
 import { type Clock, type Logger, systemClock } from 'toolpost'
 import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
-import { BrokerConnection, type BusState } from './broker-connection.ts'
-import { type Acceptance, type Delivery, Inbox } from './inbox.ts'
-import { type BrokerAccess, clientSettings } from './mqtt-client.ts'
-import { Outbox } from './outbox.ts'
-import type { RefusedMessage } from './read-utterance.ts'
-import { QUESTION_TOPIC, RESPONSE_TOPIC, TRANSCRIPTION_TOPIC } from './topics.ts'
+import { brokerAddress, withoutCredentials } from './broker-address.ts'
+import { AUDIO_TOPIC, type RefusedMessage, readUtterance, TEXT_TOPIC } from './read-utterance.ts'
 import type { QuestionMessage, ResponseMessage, TranscriptionMessage, VoiceBus } from './voice-bus.ts'
+
+export interface BrokerAccess {
+  /** `mqtt://host:1883`; may contain user and password. */
+  readonly url: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** Default: `toolpost-voice-<hostname>-<random>`. */
+  readonly clientId?: string | undefined
+}
+
+/** Whether the broker can be used now. `connected` implies subscribed. */
+export type BusState =
+  | { readonly status: 'connecting' | 'connected' }
+  | { readonly status: 'offline'; readonly cause: string }
+
+/** Whether an utterance was accepted, and so will be answered. */
+export type Acceptance = { accepted: true } | { accepted: false; reason: string }
 
 export interface MqttBusOptions extends BrokerAccess {
   readonly logger: Logger
   readonly clock?: Clock | undefined
-  /** Called with each utterance; if accepted, it is acknowledged to the broker. */
   onUtterance(utterance: Utterance): Acceptance
   onState?: ((state: BusState) => void) | undefined
+}
+
+/** What was heard, questions asked before something is done, and the outcome. */
+const TRANSCRIPTION_TOPIC = 'voice/transcription'
+const QUESTION_TOPIC = 'voice/question'
+const RESPONSE_TOPIC = 'voice/response'
+/** A filter with `#` includes the level above it. */
+const FILTERS = [`${TEXT_TOPIC}/#`, `${AUDIO_TOPIC}/#`]
+
+const CONNECT_TIMEOUT_MS = 5_000
+const KEEPALIVE_S = 15
+const RECONNECT_MS = 1_000
+const UNSUBSCRIBABLE = 128
+const REMEMBERED_IDS = 1_000
+/** mqtt.js queues messages without a limit until the broker has them. */
+const MAX_UNDELIVERED_BYTES = 32 * 1024 * 1024
+const CLOSING = { accepted: false, reason: 'the voice gateway is shutting down' } as const
+/** How long closing waits for undelivered messages. */
+const CLOSE_MS = 2_000
+
+/** Why there is no connection, by the broker's return code or the system's error code. */
+const CAUSES: Readonly<Record<string, string>> = {
+  1: 'it does not support MQTT 3.1.1',
+  2: 'client id rejected',
+  3: 'server unavailable',
+  4: 'wrong user name or password',
+  5: 'not authorized: check user name and password',
+  ECONNREFUSED: 'connection refused (ECONNREFUSED)',
+  ENOTFOUND: 'unknown host (ENOTFOUND)',
+  EAI_AGAIN: 'DNS lookup failed (EAI_AGAIN)',
+  EHOSTUNREACH: 'no route to host (EHOSTUNREACH)',
+  ENETUNREACH: 'no route to host (ENETUNREACH)',
+  ETIMEDOUT: 'no answer (ETIMEDOUT)',
+  ECONNRESET: 'connection reset (ECONNRESET)',
 }
 
 /** Connects to a broker in the background. Throws only if the URL is invalid. */
@@ -22,40 +71,24 @@ export function connectMqttBus(options: MqttBusOptions): MqttBus {
   return new MqttBus(options)
 }
 
-/** Receives utterances over MQTT and publishes their outcomes. Waits for a broker that is down. */
+/**
+ * Receives utterances over MQTT and publishes their outcomes. Waits for a broker that is down. Every session is clean: what
+ * is said while there is no connection is lost rather than acted on later.
+ */
 export class MqttBus implements VoiceBus {
-  readonly #logger: Logger
-  readonly #inbox: Inbox
-  readonly #outbox: Outbox
-  readonly #connection: BrokerConnection
+  state: BusState = { status: 'connecting' }
+  readonly #options: MqttBusOptions
+  readonly #opening: Promise<MqttClient>
   readonly #waiting = new Set<{ resolve(): void; reject(error: Error): void }>()
-  readonly #onState: (state: BusState) => void
+  readonly #ids = new Set<string>()
+  readonly #undelivered = new Set<Promise<unknown>>()
+  #undeliveredBytes = 0
+  #failure: string | undefined
   #closing: Promise<void> | undefined
 
   constructor(options: MqttBusOptions) {
-    const { url, logger, clock = systemClock, onUtterance, onState = () => {} } = options
-    const settings = clientSettings(options)
-    this.#logger = logger
-    this.#onState = onState
-    this.#inbox = new Inbox({ logger, clock, onUtterance, onRefused: message => this.#refuse(message) })
-    this.#outbox = new Outbox(settings, { logger, clock })
-    this.#connection = new BrokerConnection({
-      settings,
-      url,
-      logger,
-      clock,
-      onMessage: delivery => this.#take(delivery),
-      onReleased: messageId => this.#inbox.release(messageId),
-      onOpen: isResumed => {
-        if (!isResumed) this.#inbox.forgetDeliveries()
-      },
-      onShut: () => this.#inbox.connectionLost(),
-      onState: state => this.#changed(state),
-    })
-  }
-
-  get state(): BusState {
-    return this.#connection.state
+    this.#options = options
+    this.#opening = this.#open(brokerAddress(options.url))
   }
 
   /** Resolves once connected and subscribed, however long that takes; rejects if closed before. */
@@ -83,58 +116,144 @@ export class MqttBus implements VoiceBus {
     return this.#closing
   }
 
-  /** Every message leads to an outgoing one, so intake waits for room in the outbox and none is lost. */
-  async #take(delivery: Delivery): Promise<void> {
-    this.#inbox.take(delivery)
-    await this.#outbox.room()
+  async #open(address: ReturnType<typeof brokerAddress>): Promise<MqttClient> {
+    const { username, password, clientId } = this.#options
+    // Keeps `DEBUG=*` from printing mqtt.js's packets, which include the password.
+    if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
+    const { connect } = await import('mqtt')
+    const client = connect({
+      ...address,
+      clientId: clientId || `toolpost-voice-${hostname()}-${randomUUID().slice(0, 8)}`,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      clean: true,
+      resubscribe: false,
+      protocolVersion: 4,
+      reconnectPeriod: RECONNECT_MS,
+      reconnectOnConnackError: true,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      keepalive: KEEPALIVE_S,
+      timerVariant: 'native',
+      log: () => {},
+    })
+    client.on('message', (topic, payload, { retain }) => this.#take(topic, payload, retain))
+    client.on('error', error => {
+      this.#failure = explain(error)
+    })
+    client.on('connect', () => this.#subscribe(client))
+    client.on('close', () => {
+      if (!this.#closing)
+        this.#setState({ status: 'offline', cause: this.#failure ?? 'the connection was closed' })
+      this.#failure = undefined
+    })
+    return client
   }
 
-  async #close(): Promise<void> {
-    this.#inbox.close()
-    for (const { reject } of this.#waiting) reject(closedError())
-    this.#waiting.clear()
-    await this.#outbox.close()
-    await this.#connection.close()
+  #subscribe(client: MqttClient): void {
+    // Without Nagle's algorithm, which can hold back a command by 40 ms.
+    if (client.stream instanceof Socket) client.stream.setNoDelay(true)
+    client.subscribe(FILTERS, { qos: 1 }, (error, granted) => {
+      if (!client.connected) return
+      if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE)) {
+        this.#failure = `it refused the subscription to ${FILTERS.join(' and ')}`
+        client.stream.destroy()
+      } else this.#setState({ status: 'connected' })
+    })
   }
 
-  #changed(state: BusState): void {
-    if (state.status === 'connected') {
-      for (const { resolve } of this.#waiting) resolve()
-      this.#waiting.clear()
-    }
-    try {
-      this.#onState(state)
-    } catch (error) {
-      this.#logger.error({ error: String(error) }, 'An MQTT state listener failed')
-    }
+  #take(topic: string, payload: Uint8Array, retain: boolean): void {
+    const { logger, onUtterance } = this.#options
+    const shown = { topic: topic.slice(0, 100), bytes: payload.length }
+    if (retain) return logger.info(shown, 'Ignored a retained message: it may be out of date')
+    const read = readUtterance(topic, payload)
+    const { id } = read
+    if (id !== undefined && this.#ids.has(id))
+      return logger.info({ ...shown, id }, 'Ignored a message whose id was already used')
+    if (id !== undefined) this.#remember(id)
+    if ('refused' in read) return this.#refuse(read, read.refused)
+    const taken = this.#closing ? CLOSING : onUtterance(read)
+    if (taken.accepted) return
+    if (id !== undefined) this.#ids.delete(id)
+    this.#refuse(read, taken.reason)
   }
 
-  #refuse({
-    refused,
-    id = randomUUID(),
-    conversation,
-    question,
-  }: RefusedMessage & { question: string }): void {
+  #remember(id: string): void {
+    this.#ids.add(id)
+    const [oldest] = this.#ids
+    if (this.#ids.size > REMEMBERED_IDS && oldest !== undefined) this.#ids.delete(oldest)
+  }
+
+  #refuse(message: Utterance | RefusedMessage, reason: string): void {
+    const { id, conversation } = message
+    this.#options.logger.warn({ reason }, 'Refused a message')
     this.response({
-      id,
+      id: id ?? randomUUID(),
       conversation: conversation ?? DEFAULT_CONVERSATION,
       outcome: 'dropped',
-      question,
+      question: 'text' in message ? message.text : '',
       text: '',
-      error: refused,
+      error: reason,
       calls: [],
       durations: { waitMs: 0, totalMs: 0 },
       at: new Date().toISOString(),
     })
   }
 
+  /** Never waits: mqtt.js keeps each message until the broker has it, across reconnects. */
   #publish(topic: string, message: object): void {
-    try {
-      this.#outbox.add(topic, JSON.stringify(message))
-    } catch (error) {
-      this.#logger.error({ topic, error: String(error) }, 'Could not publish a message')
-    }
+    const { logger } = this.#options
+    const payload = JSON.stringify(message)
+    if (this.#undeliveredBytes + payload.length > MAX_UNDELIVERED_BYTES)
+      return logger.warn({ topic }, 'Too many messages are waiting for the MQTT broker; dropped one')
+    this.#undeliveredBytes += payload.length
+    const sent = this.#opening
+      .then(client => client.publishAsync(topic, payload, { qos: 1 }))
+      .catch(error => logger.error({ topic, error: String(error) }, 'Could not publish a message'))
+      .finally(() => {
+        this.#undelivered.delete(sent)
+        this.#undeliveredBytes -= payload.length
+      })
+    this.#undelivered.add(sent)
   }
+
+  async #close(): Promise<void> {
+    for (const { reject } of this.#waiting) reject(closedError())
+    this.#waiting.clear()
+    const client = await this.#opening
+    const { clock = systemClock } = this.#options
+    const delivered = Promise.all(this.#undelivered)
+    await new Promise<void>(resolve => {
+      const timer = clock.setTimer(resolve, CLOSE_MS)
+      void delivered.finally(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
+    await client.endAsync(this.#undelivered.size > 0 || !client.connected)
+  }
+
+  #setState(state: BusState): void {
+    if (JSON.stringify(state) === JSON.stringify(this.state)) return
+    this.state = state
+    const { logger, url, onState } = this.#options
+    const broker = withoutCredentials(url)
+    if (state.status === 'offline')
+      logger.warn({ broker, cause: state.cause }, 'MQTT broker unreachable; retrying')
+    else logger.info({ broker }, 'Connected to the MQTT broker')
+    if (state.status === 'connected') {
+      for (const { resolve } of this.#waiting) resolve()
+      this.#waiting.clear()
+    }
+    onState?.(state)
+  }
+}
+
+function explain(error: Error & { code?: unknown }): string {
+  const known = CAUSES[String(error.code)]
+  return (
+    known ??
+    (/connack timeout|keepalive timeout/i.test(error.message) ? 'no answer' : error.message || error.name)
+  )
 }
 
 function closedError(): Error {

@@ -1,4 +1,4 @@
-import type { Decision } from '../listening/heard.ts'
+import type { Decision } from '../listening/decision.ts'
 
 /** Published as soon as it is known what was heard. */
 export interface TranscriptionMessage {

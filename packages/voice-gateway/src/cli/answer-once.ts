@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemClock } from 'toolpost'
 import { askAtTerminal } from 'toolpost/terminal'
@@ -6,14 +6,9 @@ import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
-import { grammarOf } from '../start-up/grammar-of.ts'
-import { hotwordsOf } from '../start-up/hotwords-of.ts'
-import { makeTranscriber } from '../start-up/make-transcriber.ts'
-import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
+import { grammarOf, makeTranscriber, NO_VOICE, speakerFor } from '../start-up/outfit.ts'
 import type { Utterance } from '../utterance.ts'
-import type { CommandContext } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
-import { terminal } from './terminal.ts'
+import { type CommandContext, EXIT, terminal, UsageError } from './context.ts'
 
 export interface AnswerFlags {
   json?: boolean
@@ -43,7 +38,6 @@ export async function answerOnce(
   const background = new BackgroundTranscriber({
     transcriber,
     grammar,
-    hotwords: hotwordsOf(project, voice),
     client,
     executor,
     speaker,
@@ -121,4 +115,39 @@ function heardLine(text: string, freeText: string | undefined): string {
 /** Whether the answer already gives the reason: "not understood" is phrased in many ways. */
 function isTold(error: string, text: string): boolean {
   return text.includes(error) || (text !== '' && error === 'it was not understood')
+}
+
+/** `voice-gateway hear file.wav`, or raw PCM as over MQTT. */
+export async function hearFile(context: CommandContext, file: string, flags: AnswerFlags): Promise<number> {
+  return answerOnce(context, { pcm: await readRecording(file, context.stop) }, flags)
+}
+
+const PROBLEMS: Record<string, string> = {
+  ENOENT: 'no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+  ERR_FS_FILE_TOO_LARGE: 'it is too large',
+}
+const MAX_BYTES = 256 * 1024 * 1024
+
+async function readRecording(file: string, stop: AbortSignal): Promise<Uint8Array> {
+  if (file === '-') return readAll(stop)
+  try {
+    return await readFile(file)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(`${file} cannot be read: ${PROBLEMS[code ?? ''] ?? message}`, { cause: error })
+  }
+}
+
+/** Everything up to the end of stdin, or until stopped. */
+async function readAll(stop: AbortSignal): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  stop.addEventListener('abort', () => process.stdin.destroy(), { once: true })
+  for await (const chunk of process.stdin.iterator()) {
+    bytes += chunks[chunks.push(Buffer.from(chunk as Buffer)) - 1]?.length ?? 0
+    if (bytes > MAX_BYTES) throw new UsageError(`The recording is larger than ${MAX_BYTES / 1024 / 1024} MB`)
+  }
+  return Buffer.concat(chunks)
 }

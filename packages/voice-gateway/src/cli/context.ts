@@ -1,8 +1,30 @@
 import type { Logger } from 'toolpost'
 import type { ToolpostConfig, VoiceConfig } from 'toolpost/config'
 import { openProject, type Project, stderrLogger } from 'toolpost/project'
-import { UsageError } from './exit-codes.ts'
-import { terminal } from './terminal.ts'
+
+/** The exit codes of every command. */
+export const EXIT = {
+  ok: 0,
+  /** The tool or the answer failed. */
+  failed: 1,
+  /** The command was misused, or the configuration is wrong: nothing ran. */
+  usage: 2,
+} as const
+
+/** A misuse of the command line, reported in one line. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** Answers go to stdout, everything else to stderr. Control characters in a tool's output never reach the terminal. */
+export const terminal = {
+  print: (text: string): void => void process.stdout.write(`${shown(text, process.stdout.isTTY)}\n`),
+  say: (text: string): void => void process.stderr.write(`${shown(text, true)}\n`),
+}
+
+function shown(text: string, isForPerson: boolean): string {
+  return isForPerson ? text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ') : text
+}
 
 export interface VoiceFlags {
   config?: string

@@ -4,9 +4,7 @@ import type { BackgroundTranscriber, Taken } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { PartStatus } from '../start-up/parts.ts'
 import { startVoice, type VoiceGateway } from '../start-up/start-voice.ts'
-import type { CommandContext } from './context.ts'
-import { EXIT } from './exit-codes.ts'
-import { terminal } from './terminal.ts'
+import { type CommandContext, EXIT, terminal } from './context.ts'
 
 interface ListenFlags {
   microphone: boolean

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { sayText } from './answer-once.ts'
-import { type VoiceFlags, within } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
-import { hearFile } from './hear-file.ts'
+import { hearFile, sayText } from './answer-once.ts'
+import { EXIT, terminal, UsageError, type VoiceFlags, within } from './context.ts'
 import { listen } from './listen.ts'
-import { stopRequest } from './stop-request.ts'
-import { terminal } from './terminal.ts'
 
 /** Errors that are mistakes in the command or the configuration; by name, because some are Toolpost's classes. */
 const MISTAKES = ['UsageError', 'ConfigError', 'ModelError', 'SpeakerError', 'TranscriberError']
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 function createProgram(stop: AbortSignal): Command {
@@ -78,6 +75,26 @@ function report(error: unknown): number {
   if (!(error instanceof Error && MISTAKES.includes(error.name))) throw error
   terminal.say(`Error: ${error.message}`)
   return EXIT.usage
+}
+
+/** A request to stop by a signal. The same signal again exits immediately. */
+function stopRequest(onFirst: () => void): { signal: AbortSignal; forget(): void } {
+  const controller = new AbortController()
+  let first: NodeJS.Signals | undefined
+  const stop = (name: NodeJS.Signals) => {
+    if (first === name) process.exit(1)
+    if (first !== undefined) return
+    first = name
+    onFirst()
+    controller.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, stop)
+  return {
+    signal: controller.signal,
+    forget: () => {
+      for (const signal of SIGNALS) process.off(signal, stop)
+    },
+  }
 }
 
 await main(process.argv.slice(2))

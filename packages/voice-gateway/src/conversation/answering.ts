@@ -1,15 +1,17 @@
 import type { Ask, Clock, ToolExecutor } from 'toolpost'
+import type { ResponseMessage } from '../bus/voice-bus.ts'
+import { yesOrNo } from '../listening/yes-or-no.ts'
 import {
   type AiClient,
   type Answer,
   type ConversationMessage,
   Conversations,
+  type ModelError,
+  type ModelErrorCode,
   whyUnanswered,
-} from 'toolpost/models'
-import type { ResponseMessage } from '../bus/voice-bus.ts'
-import { AnswerWindows, asksSomething } from './answer-windows.ts'
-import { failureSentence } from './failure-sentence.ts'
-import { CLOSED, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
+} from '../sentences.ts'
+import { TranscriberError } from '../speech-to-text/transcriber.ts'
+import { ANSWER_WINDOW_MS, CLOSED, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
 import type { Mouth } from './mouth.ts'
 import type { Turn } from './turn.ts'
 
@@ -31,12 +33,11 @@ interface AnsweringOptions {
 export class Answering {
   readonly #options: AnsweringOptions
   readonly #history = new Conversations({ conversations: KEPT_CONVERSATIONS, messages: KEPT_MESSAGES })
-
-  readonly #windows: AnswerWindows
+  /** Until when a spoken yes or no replies to the question that an answer ended with ("Did you mean the demo switch?"). */
+  readonly #replyUntil = new Map<string, number>()
 
   constructor(options: AnsweringOptions) {
     this.#options = options
-    this.#windows = new AnswerWindows(options.clock)
   }
 
   /** The messages of a conversation so far. */
@@ -45,8 +46,12 @@ export class Answering {
   }
 
   /** An answer was spoken in full: if it was a question, its answer window begins. */
-  heard(response: ResponseMessage): void {
-    this.#windows.heard(response)
+  heard({ conversation, text }: ResponseMessage): void {
+    this.#replyUntil.delete(conversation)
+    if (!asksSomething(text)) return
+    this.#replyUntil.set(conversation, this.#options.clock.now() + ANSWER_WINDOW_MS)
+    const [oldest] = this.#replyUntil.keys()
+    if (this.#replyUntil.size > KEPT_CONVERSATIONS && oldest !== undefined) this.#replyUntil.delete(oldest)
   }
 
   /** Never rejects: a failure becomes a response. */
@@ -72,12 +77,6 @@ export class Answering {
     }
   }
 
-  /** The response to a turn that was not understood: the person is told why. */
-  notUnderstood(turn: Turn, sentence: string): ResponseMessage {
-    this.#options.mouth.add(sentence)
-    return turn.response('failed', sentence, 'it was not understood')
-  }
-
   /** The response to a turn that failed: one sentence for the person, the reason for the log. */
   failed(turn: Turn, error: unknown): ResponseMessage {
     if (this.#options.signal.aborted) return turn.response('failed', '', CLOSED)
@@ -97,7 +96,7 @@ export class Answering {
 
   #ask(turn: Turn, speak: (text: string) => void, ask: Ask): Promise<Answer> {
     const { client, executor, instructions, signal, timeLimitMs } = this.#options
-    const said = this.#windows.isTooLate(turn) ? [] : this.historyOf(turn.conversation)
+    const said = this.#isTooLate(turn) ? [] : this.historyOf(turn.conversation)
     return client.ask(
       [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
       {
@@ -115,4 +114,37 @@ export class Answering {
       },
     )
   }
+
+  /** Whether it is a yes or no whose question has expired. */
+  #isTooLate({ conversation, source, takenAt, question }: Turn): boolean {
+    const isOver = takenAt > (this.#replyUntil.get(conversation) ?? Infinity)
+    return isOver && source === 'audio' && yesOrNo(question) !== undefined
+  }
+}
+
+function asksSomething(text: string): boolean {
+  return text.trimEnd().endsWith('?')
+}
+
+const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
+  unreachable: 'I cannot reach the language model.',
+  model_not_found: 'The language model is not installed.',
+  no_tools: 'The language model cannot use tools.',
+  missing_key: 'I have no key for the language model.',
+  unauthorized: 'The language model does not accept my key.',
+  rate_limited: 'The language model is too busy right now.',
+  overloaded: 'The language model is too busy right now.',
+}
+
+/** What the person hears if there is no answer: one plain sentence. The log has the details. */
+function failureSentence(error: unknown): string {
+  if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
+  if (!isModelError(error)) return 'Sorry, something went wrong on my side.'
+  const sentence = MODEL_FAILURES[error.code] ?? 'The language model gave no usable answer.'
+  return error.results?.some(result => result.success) ? `I did part of it. ${sentence}` : sentence
+}
+
+/** By name: the host program may have its own copy of Toolpost. */
+function isModelError(error: unknown): error is ModelError {
+  return error instanceof Error && error.name === 'ModelError'
 }

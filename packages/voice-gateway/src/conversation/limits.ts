@@ -22,10 +22,6 @@ export const DRAIN_MS = 10_000
 export const CLOSED = 'the voice gateway was closed'
 /** The answer if a command was misheard and therefore not carried out. */
 export const NOT_MEANT = 'Nothing was done.'
-/** The answer if what was heard may have been a name that speech recognition cannot produce. */
-export function cannotBeSaid(name: string): string {
-  return `I did not understand that. If you meant ${name}: I cannot recognize that name when it is spoken. Type it, or give it an alias.`
-}
 export const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
   'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'

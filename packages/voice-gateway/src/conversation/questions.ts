@@ -1,9 +1,10 @@
 import type { Clock, Question, QuestionAnswer, Timer } from 'toolpost'
 import { yesNoField } from 'toolpost/terminal'
-import type { HeardTurn } from './ears.ts'
+import { yesOrNo } from '../listening/yes-or-no.ts'
+import type { HeardTurn } from './hearing.ts'
 import { ANSWER_WINDOW_MS, CLOSED } from './limits.ts'
 import type { Mouth } from './mouth.ts'
-import { needsScreen, spokenQuestion, yesOrNo } from './spoken-question.ts'
+import { needsScreen, spokenQuestion } from './spoken-question.ts'
 
 interface QuestionsOptions {
   mouth: Mouth

@@ -59,27 +59,3 @@ function inWords(name: string): string {
     .trim()
     .toLowerCase()
 }
-
-/** Longest first: "do not" is not "do". */
-const NO =
-  /\b(?:(?:absolutely|certainly|definitely|of course|rather|better|please) not|not (?:now|really|that(?: one)?|this(?: one)?|it|at all|yet)|no (?:way|thanks|thank you)|do not|don'?t|never ?mind|forget (?:it|that|about it)|leave (?:it|that)|no|nope|nah|nay|never|not|cancel|stop|abort|wait|hold on|negative|wrong|neither)\b/g
-const YES =
-  /\b(?:yes|yeah|yea|yep|yup|ya|aye|sure(?: thing)?|ok|okay|al(?:l )?right|right|correct|exactly|indeed|do (?:it|that|so)|please do|go (?:ahead|on|for it)|of course|certainly|absolutely|definitely|confirm(?:ed)?|affirmative|fine|sounds good|that(?: i|'?)s (?:it|right|correct|the one|what i (?:meant|want|said))|that one|i (?:do|did|am)|it is|you got it|you bet|mhm|uh huh)\b/g
-/** A sentence that begins like this is not a request, whatever follows. */
-const NEGATED = /^(?:no |oh |please |well )*(?:do not|don'?t|never) /
-const POLITE =
-  /\b(?:please|thanks|thank you|thank|you|very much|then|just|well|oh|um+|uh+|hm+|actually|it|that(?:'?s| is)?|this|now|i (?:said|did|do)|did|meant?)\b/g
-
-/** `undefined` if it is neither. A sentence with both is a no; one that says more than yes or no is neither. */
-export function yesOrNo(said: string): boolean | undefined {
-  const words = said
-    .toLowerCase()
-    .replaceAll('’', "'")
-    .replaceAll(/[^\p{L}\p{N}']+/gu, ' ')
-    .trim()
-  if (NEGATED.test(words)) return false
-  const withoutNo = words.replaceAll(NO, '')
-  const withoutBoth = withoutNo.replaceAll(YES, '')
-  if (withoutBoth === words || withoutBoth.replaceAll(POLITE, '').trim() !== '') return undefined
-  return withoutNo === words
-}

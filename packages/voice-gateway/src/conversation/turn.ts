@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from 'toolpost'
-import type { CallNotice } from 'toolpost/models'
+import type { Clock, Logger } from 'toolpost'
 import type { Durations, MadeCall, ResponseMessage, TranscriptionMessage } from '../bus/voice-bus.ts'
+import type { HeardSpeech } from '../listening/listening.ts'
+import type { CallNotice } from '../sentences.ts'
 import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
-import type { Understood } from './understand.ts'
+import type { Understood } from './hearing.ts'
 
 /** One utterance being processed, with what is known about it so far. */
 export class Turn {
@@ -92,4 +93,31 @@ export class Turn {
 
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10
+}
+
+/** One record per turn, with the time of each stage. */
+export function logTurn(
+  logger: Logger,
+  response: ResponseMessage,
+  { speakMs, heard }: { speakMs: number; heard: Partial<HeardSpeech> },
+): void {
+  const { id, conversation, outcome, question, error, calls, durations } = response
+  const { waitMs, transcribeMs, answerMs, totalMs } = durations
+  const fields = {
+    id,
+    conversation,
+    question,
+    free_text: heard.free_text,
+    decision: heard.decision,
+    margin: heard.margin,
+    calls: calls.map(({ name }) => name),
+    wait_ms: waitMs,
+    transcribe_ms: transcribeMs,
+    answer_ms: answerMs,
+    speak_ms: Math.round(speakMs),
+    total_ms: totalMs,
+    error,
+  }
+  if (outcome === 'failed') logger.warn(fields, 'Failed to answer an utterance')
+  else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
 }

@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Clock, systemClock } from 'toolpost'
 
 export interface ProgramRun {
@@ -20,116 +23,72 @@ export interface ProgramRun {
 
 const STDERR_KEPT_CHARACTERS = 4_000
 const MOST_OUTPUT_MB = 64
-/** A killed program exits immediately unless the system itself hangs; we wait no longer than this. */
-const GONE_WITHIN_MS = 1_000
 
 /**
  * Runs a program without a shell and returns its output. Rejects with a `Failure`, or when the signal is aborted;
- * by then the program has exited.
+ * by then the program has been killed.
  */
 export async function runProgram(run: ProgramRun): Promise<Buffer> {
-  run.signal.throwIfAborted()
-  const child = start(run)
-  const gone = new Promise<void>(resolve => child.on('close', () => resolve()))
-  const limits = watchLimits(run)
-  try {
-    return await Promise.race([outputOf(child, run), limits.exceeded])
-  } catch (error) {
-    await kill(child, gone, run.clock)
-    throw error
-  } finally {
-    limits.release()
-  }
-}
-
-function start(run: ProgramRun): ChildProcess {
-  const { program, args, environment } = run
-  try {
-    return spawn(program, args, { stdio: 'pipe', env: environment ?? process.env, windowsHide: true })
-  } catch (error) {
-    throw failure(run, explainStart(error as NodeJS.ErrnoException), error)
-  }
-}
-
-/** `exceeded` rejects at the deadline or when the signal is aborted. */
-function watchLimits(run: ProgramRun): { exceeded: Promise<never>; release(): void } {
-  const { signal, deadlineMs, clock = systemClock } = run
-  let release = () => {}
-  const exceeded = new Promise<never>((_, reject) => {
-    const seconds = Number((deadlineMs / 1_000).toFixed(2))
-    const onAbort = () => reject(signal.reason)
-    const timer = clock.setTimer(
-      () => reject(failure(run, `did not finish within ${seconds} s.`)),
-      deadlineMs,
-    )
-    signal.addEventListener('abort', onAbort, { once: true })
-    release = () => {
+  const { program, args, input = '', signal, deadlineMs, environment, Failure, clock = systemClock } = run
+  signal.throwIfAborted()
+  const fail = (text: string, cause?: unknown) => new Failure(`${program} ${text}`, { cause })
+  const child = spawn(program, args, { stdio: 'pipe', env: environment ?? process.env, windowsHide: true })
+  const seconds = Number((deadlineMs / 1_000).toFixed(2))
+  return new Promise<Buffer>((resolve, reject) => {
+    const output: Buffer[] = []
+    let size = 0
+    let stderr = ''
+    const stop = (error: unknown) => {
+      kill(child)
+      settle(() => reject(error))
+    }
+    const onAbort = () => stop(signal.reason)
+    const timer = clock.setTimer(() => stop(fail(`did not finish within ${seconds} s.`)), deadlineMs)
+    const settle = (finish: () => void) => {
       timer.cancel()
       signal.removeEventListener('abort', onAbort)
+      finish()
     }
-  })
-  return { exceeded, release }
-}
-
-function outputOf(child: ChildProcess, run: ProgramRun): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const fail = (text: string, cause?: unknown) => reject(failure(run, text, cause))
-    child.on('error', error => fail(explainStart(error), error))
-    const output = collect(child, () => fail(`wrote more than ${MOST_OUTPUT_MB} MB and was killed.`))
-    const lastLine = watchErrors(child)
+    signal.addEventListener('abort', onAbort, { once: true })
+    child.stdout.on('data', (bytes: Buffer) => {
+      size += bytes.length
+      if (size > MOST_OUTPUT_MB * 1_000_000)
+        stop(fail(`wrote more than ${MOST_OUTPUT_MB} MB and was killed.`))
+      else output.push(bytes)
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-STDERR_KEPT_CHARACTERS)
+    })
+    child.on('error', error => settle(() => reject(fail(explainStart(error), error))))
     child.on('close', (code, killedBy) => {
-      if (code === 0) resolve(Buffer.concat(output))
-      else fail(`failed (${killedBy ?? `exit code ${code}`})${lastLine()}`)
+      const line = stderr.split(/[\r\n]+/).findLast(one => one.trim())
+      const words = line ? `: ${line.trim().replace(/\p{Cc}/gu, ' ')}` : '.'
+      if (code === 0) settle(() => resolve(Buffer.concat(output)))
+      else settle(() => reject(fail(`failed (${killedBy ?? `exit code ${code}`})${words}`)))
     })
     // If a program exits before reading everything, its exit code says whether that is a failure.
-    child.stdin?.on('error', () => {}).end(run.input ?? '')
+    child.stdin.on('error', () => {}).end(input)
   })
 }
 
-function collect(child: ChildProcess, onTooMuch: () => void): Buffer[] {
-  const output: Buffer[] = []
-  let size = 0
-  child.stdout?.on('data', (bytes: Buffer) => {
-    size += bytes.length
-    if (size > MOST_OUTPUT_MB * 1_000_000) return onTooMuch()
-    output.push(bytes)
-  })
-  return output
-}
-
-/** Returns the program's last line on stderr, as the end of a sentence. */
-function watchErrors(child: ChildProcess): () => string {
-  let stderr = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-STDERR_KEPT_CHARACTERS)
-  })
-  return () => {
-    const line = stderr.split(/[\r\n]+/).findLast(one => one.trim())
-    return line ? `: ${line.trim().replace(/\p{Cc}/gu, ' ')}` : '.'
+/** Provides the path of a WAV file that does not exist yet; it is always removed afterwards. */
+export async function withTemporaryWav<T>(use: (path: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'voice-gateway-'))
+  try {
+    return await use(join(folder, 'speech.wav'))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function kill(child: ChildProcess, gone: Promise<void>, clock: Clock = systemClock): Promise<void> {
-  if (child.pid === undefined) return
+function kill(child: ChildProcess): void {
   child.kill('SIGKILL')
   // Its own children may hold them open forever.
   child.stdout?.destroy()
   child.stderr?.destroy()
-  await new Promise<void>(resolve => {
-    const timer = clock.setTimer(resolve, GONE_WITHIN_MS)
-    void gone.then(() => {
-      timer.cancel()
-      resolve()
-    })
-  })
-}
-
-function failure({ program, Failure }: ProgramRun, text: string, cause?: unknown): Error {
-  return new Failure(`${program} ${text}`, { cause })
 }
 
 function explainStart(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'is not installed, or not on the PATH.'
-  if (error.code === 'EACCES') return 'is not executable.'
-  return `could not be started: ${error.message}`
+  return error.code === 'EACCES' ? 'is not executable.' : `could not be started: ${error.message}`
 }

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
-import { findProgram } from '../programs/find-program.ts'
-import { platform as currentPlatform } from '../programs/platform.ts'
-import { fileSink } from './file-sink.ts'
-import { firstThatWorks, PLAYER_PROGRAMS, type Player, programPlayer } from './players.ts'
+import { platform as currentPlatform, findProgram } from '../programs/platform.ts'
+import { fileSink, firstThatWorks, PLAYER_PROGRAMS, type Player, programPlayer } from './players.ts'
 import { type Speaker, SpeakerError } from './speaker.ts'
 import { spokenEnglish } from './spoken-english.ts'
-import { espeakVoice, piperVoice, sayVoice, type Voice } from './voices.ts'
+import { makeVoice, type Voice } from './voices.ts'
 
 export interface SpeakerOptions {
   /** `auto`: piper if a model is configured, else macOS's `say`, else espeak-ng. */
@@ -55,34 +53,27 @@ function joined(voice: Voice, player: Player, inWords: (sentence: string) => str
 function findVoice(options: SpeakerOptions): Voice | undefined {
   const { voice = 'auto', piperModel, platform = currentPlatform, environment } = options
   if (voice === 'none') return undefined
-  if (voice === 'piper' || (voice === 'auto' && piperModel)) return findPiper(options)
   const fallback = platform === 'darwin' && findProgram('say', environment) ? 'say' : 'espeak-ng'
-  const name = voice === 'auto' ? fallback : voice
-  const program = voice === 'auto' ? findProgram(name, environment) : requireProgram(name, environment)
-  const makeVoice = name === 'say' ? sayVoice : espeakVoice
-  return program === undefined ? undefined : makeVoice({ ...options, program })
-}
-
-/** Debian has another program called piper, for mice, so it is never used without a model. */
-function findPiper(options: SpeakerOptions): Voice {
-  const { piperModel } = options
-  if (!piperModel) {
+  const name = voice === 'auto' ? (piperModel ? 'piper' : fallback) : voice
+  // Debian has another program called piper, for mice, so it is never used without a model.
+  if (name === 'piper' && !piperModel)
     throw new SpeakerError('The voice piper needs a model: set piperModel to the .onnx file of a voice.')
-  }
-  const program = requireProgram('piper', options.environment)
-  if (!existsSync(piperModel)) throw new SpeakerError(`The piper model ${piperModel} does not exist.`)
-  return piperVoice(piperModel, { ...options, program })
+  const isOptional = voice === 'auto' && name !== 'piper'
+  const program = isOptional ? findProgram(name, environment) : requireProgram(name, environment)
+  if (name === 'piper' && piperModel && !existsSync(piperModel))
+    throw new SpeakerError(`The piper model ${piperModel} does not exist.`)
+  return program === undefined ? undefined : makeVoice(name, { ...options, program })
 }
 
 function findPlayer(options: SpeakerOptions): Player | undefined {
   const { player, outFile, environment } = options
   if (outFile) return fileSink(outFile)
   if (player === 'none') return undefined
-  if (player && player !== 'auto') return programPlayer(requireProgram(player, environment), { environment })
+  if (player && player !== 'auto') return programPlayer(requireProgram(player, environment), environment)
   const programs = PLAYER_PROGRAMS.map(name => findProgram(name, environment)).filter(
     path => path !== undefined,
   )
-  const [first, ...others] = programs.map(path => programPlayer(path, { environment }))
+  const [first, ...others] = programs.map(path => programPlayer(path, environment))
   return first && firstThatWorks([first, ...others])
 }
 

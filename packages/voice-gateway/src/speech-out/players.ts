@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type Clock, systemClock } from 'toolpost'
-import { runProgram } from '../programs/run-program.ts'
-import { withTemporaryWav } from '../programs/temporary-file.ts'
+import { findChunks, wavFile } from '../audio/wav.ts'
+import { runProgram, withTemporaryWav } from '../programs/run-program.ts'
 import { SpeakerError } from './speaker.ts'
-import { wavParts } from './wav-file.ts'
 
 /** Plays WAV files. */
 export interface Player {
@@ -23,92 +21,80 @@ const ARGUMENTS_FOR_STDIN: Readonly<Record<string, readonly string[]>> = {
 }
 /** A player that takes this much longer than the sound is hanging. */
 const PLAYER_GRACE_MS = 10_000
-/** A player that failed is retried after this time, or earlier if no other is left. */
-const PASSED_OVER_MS = 60_000
-/** Even for a short sound, a program needs this long to start and find that it cannot play. */
-const SHORTEST_START_MS = 300
 
 /** Plays with a program: one of `PLAYER_PROGRAMS`, or any other that plays a file given as its argument. */
-export function programPlayer(
-  program: string,
-  { environment }: { environment?: NodeJS.ProcessEnv | undefined } = {},
-): Player {
+export function programPlayer(program: string, environment?: NodeJS.ProcessEnv | undefined): Player {
   const name = basename(program).replace(/\.exe$/i, '')
   const stdinArgs = ARGUMENTS_FOR_STDIN[name]
-  const start = (
-    wav: Uint8Array,
-    args: readonly string[],
-    rest: { input?: Uint8Array; signal: AbortSignal },
-  ) => {
+  const run = async (wav: Uint8Array, signal: AbortSignal) => {
     const deadlineMs = durationMs(wav) + PLAYER_GRACE_MS
-    return runProgram({ program, args, environment, deadlineMs, Failure: SpeakerError, ...rest })
-  }
-  const playFile = (wav: Uint8Array, signal: AbortSignal) =>
-    withTemporaryWav(async path => {
+    const common = { program, environment, deadlineMs, signal, Failure: SpeakerError }
+    if (stdinArgs) return runProgram({ ...common, args: stdinArgs, input: wav })
+    return withTemporaryWav(async path => {
       await writeFile(path, wav, { signal })
-      await start(wav, [path], { signal })
+      return runProgram({ ...common, args: [path] })
     })
+  }
   return {
     name,
     async play(wav, { signal }) {
       if (signal.aborted || wav.length === 0) return
-      const heard = stdinArgs ? start(wav, stdinArgs, { input: wav, signal }) : playFile(wav, signal)
-      await heard.catch(unlessAborted(signal))
+      try {
+        await run(wav, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        throw error instanceof SpeakerError ? error : new SpeakerError(String(error), { cause: error })
+      }
     },
   }
 }
 
-/**
- * Plays with the first of these that works: an installed player may have no device to play on. One that failed is
- * skipped for a minute, as long as there is another; once all have failed, it starts over with the first.
- */
-export function firstThatWorks(
-  players: readonly [Player, ...Player[]],
-  { clock = systemClock }: { clock?: Clock | undefined } = {},
-): Player {
-  let [last] = players
-  const failedAt = new Map<Player, number>()
-  const isPassedOver = (player: Player) => clock.now() - (failedAt.get(player) ?? -Infinity) < PASSED_OVER_MS
-  const inTurn = () => [...players].sort((a, b) => Number(isPassedOver(a)) - Number(isPassedOver(b)))
+/** Plays with the first of these that works, from then on: an installed player may have no device to play on. */
+export function firstThatWorks(players: readonly [Player, ...Player[]]): Player {
+  let [current] = players
   return {
-    /** The name of the one that played last. */
     get name() {
-      return last.name
+      return current.name
     },
     async play(wav, options) {
       let failure: unknown
-      for (const player of inTurn()) {
-        const began = clock.now()
+      for (const player of [current, ...players.filter(other => other !== current)]) {
         try {
           await player.play(wav, options)
-          failedAt.delete(player)
-          last = player
+          current = player
           return
         } catch (error) {
           failure = error
         }
-        failedAt.set(player, clock.now())
-        // Do not repeat what was already heard; another player gets the next sound.
-        if (clock.now() - began >= handOverMs(wav)) break
       }
       throw failure
     },
   }
 }
 
-/** A player that fails earlier than this has not made the sound audible. */
-function handOverMs(wav: Uint8Array): number {
-  return Math.max(SHORTEST_START_MS, durationMs(wav) / 2)
+/** A silent player: everything played is appended to one WAV file, which is valid after each piece. */
+export function fileSink(path: string): Player {
+  let format: Buffer | undefined
+  const pieces: Buffer[] = []
+  return {
+    name: path,
+    async play(wav, { signal }) {
+      if (signal.aborted || wav.length === 0) return
+      const chunks = findChunks(Buffer.from(wav))
+      if (!chunks.format || !chunks.data) throw new SpeakerError('The voice did not produce a WAV file.')
+      format ??= chunks.format
+      pieces.push(chunks.data)
+      try {
+        await writeFile(path, wavFile(format, Buffer.concat(pieces)))
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new SpeakerError(`The answer could not be written to ${path}: ${reason}`, { cause: error })
+      }
+    },
+  }
 }
 
 function durationMs(wav: Uint8Array): number {
-  const { samples, bytesPerSecond } = wavParts(wav)
-  return (samples.length / Math.max(1, bytesPerSecond)) * 1_000
-}
-
-function unlessAborted(signal: AbortSignal): (error: unknown) => void {
-  return error => {
-    if (signal.aborted) return
-    throw error instanceof SpeakerError ? error : new SpeakerError(String(error), { cause: error })
-  }
+  const { format, data } = findChunks(Buffer.from(wav))
+  return ((data?.length ?? 0) / Math.max(1, format?.readUInt32LE(8) ?? 1)) * 1_000
 }

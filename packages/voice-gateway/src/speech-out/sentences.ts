@@ -1,3 +1,5 @@
+import { readData } from '../data.ts'
+
 /** A longer sentence is cut, so that the voice need not wait for its end. */
 const LONG_SENTENCE_CHARACTERS = 200
 /** A clause shorter than this is not worth cutting off. */
@@ -13,10 +15,10 @@ const NUMBER_ALONE = /^\s*[*_]*\d{1,3}$/
 const LETTERS_WITH_STOPS = /(?:^|[\s("'])(?:\p{L}\.)*\p{L}$/u
 const HALF_OF_A_DAY = /[ap]\.?m$/i
 const LAST_WORD = /(?<!\p{L})\p{L}+$/u
-const TITLES = new Set(
-  'dr mr mrs ms mx prof st sr jr vs mt rev gen col sgt capt lt hon approx ca bzw hr fr nr'.split(' '),
+/** Abbreviations that do not end a sentence; some only before a number. */
+const { titles, beforeNumbers } = readData<{ titles: string[]; beforeNumbers: string[] }>(
+  'spoken-english.json',
 )
-const BEFORE_NUMBERS = new Set(['no', 'fig', 'vol', 'p', 'pp', 'ch'])
 
 /**
  * Splits a streamed answer into sentences, each emitted as soon as it has certainly ended.
@@ -84,7 +86,7 @@ function isAbbreviation(text: string, next: string): boolean {
   if (HALF_OF_A_DAY.test(text)) return false
   if (LETTERS_WITH_STOPS.test(text)) return true
   const word = LAST_WORD.exec(text)?.[0].toLowerCase() ?? ''
-  return TITLES.has(word) || (BEFORE_NUMBERS.has(word) && /\d/.test(next))
+  return titles.includes(word) || (beforeNumbers.includes(word) && /\d/.test(next))
 }
 
 function endOfLastClause(text: string): number {

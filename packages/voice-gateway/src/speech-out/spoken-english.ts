@@ -1,25 +1,45 @@
-import { QUANTITY, sayQuantity } from './units.ts'
+import { readData } from '../data.ts'
 
-const MONTH =
-  '(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)'
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-)
-const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
-const YEAR = '((?:19|20)\\d\\d)'
-/** A number that is not part of a longer one, a version or an address. */
-const BEFORE_NUMBER = '(?<![\\p{L}\\d.,:-])'
-const AFTER_NUMBER = '(?![\\d\\p{L}]|[.,:]\\d)'
+/** A pattern, and what is said instead. */
+interface Replacement {
+  readonly find: string
+  readonly flags: string
+  readonly say: string
+}
+
+interface SpokenEnglish {
+  readonly months: readonly string[]
+  /** The spoken singular and plural. */
+  readonly units: Readonly<Record<string, readonly [one: string, several: string]>>
+  /** Units that could also end a name, as in "Zone 3A", count only after a space. */
+  readonly unitsAfterSpace: readonly string[]
+  readonly fractions: Readonly<Record<string, string>>
+  readonly currencies: Readonly<Record<string, readonly [one: string, several: string]>>
+  /** Applied before dates and times, between those and units, and at the end. */
+  readonly first: readonly Replacement[]
+  readonly numbers: readonly Replacement[]
+  readonly last: readonly Replacement[]
+}
 
 type Rule = readonly [found: RegExp, instead: string | ((...parts: string[]) => string)]
 
-/** Applied in order. A run is matched only from its beginning, as in `speakable`. */
+const data = readData<SpokenEnglish>('spoken-english.json')
+const MONTH = `(?:${data.months.flatMap(name => [name, name.slice(0, 3)]).join('|')}|Sept)`
+const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
+const YEAR = '((?:19|20)\\d\\d)'
+/** Nobody says more than this after the decimal point, or after the zeros that follow it. */
+const DECIMALS = 2
+const SMALL_DIGITS = 3
+
+/** Longest first; spelling variants are the same unit. */
+const UNIT = Object.keys(data.units)
+  .sort((a, b) => b.length - a.length)
+  .map(unit => unit.replaceAll('µ', '[µμ]').replace('²', '(?:²|\\^?2)').replace('³', '(?:³|\\^?3)'))
+  .join('|')
+
+/** Applied in order. A run is matched only from its beginning, so that no text makes them slow. */
 const RULES: readonly Rule[] = [
-  // Ellipses: in an example of what to say, or where a text was cut.
-  [/(?<=["“ ])(?:…|\.\.\.)(?=["” ,?])/g, 'something'],
-  [/(?<=[\p{L}\p{N}])(?:…|\.\.\.)$/u, ', and so on'],
-  [/…+|\.{3,}/g, ', '],
-  // Dates and times.
+  ...data.first.map(toRule),
   [/(?<!\d)(\d{4})-(\d\d)-(\d\d)(?![\d-])T?/g, sayIsoDate],
   [/(?<=\d:\d\d):\d\d(?:\.\d+)?(?:Z(?![\p{L}\d])|[+-]\d\d:?\d\d)?/gu, ''],
   [/\b(UTC|GMT)([+−-])0?(\d{1,2})(?::00)?(?![\d:])/g, sayOffset],
@@ -36,49 +56,19 @@ const RULES: readonly Rule[] = [
       `${fullMonth(month)} ${ordinal(day)}${year ? `, ${sayYear(year)}` : ''}`,
   ],
   [new RegExp(`(?<=\\b(?:in|since|until|${MONTH}) )${YEAR}(?!\\d|[.,:]\\d| ?[°%])`, 'g'), sayYear],
-  // Numbers.
   [/(?<![\p{L}\d.,])(\d+(?:\.\d+)?)e([+-]?)(\d+)(?![\p{L}\d])/giu, sayPowerOfTen],
-  [new RegExp(`${BEFORE_NUMBER}(\\d+\\.\\d{3,})${AFTER_NUMBER}`, 'gu'), sayRounded],
-  [/(?<![\p{L}\p{N})\]/.-])[-−](?=\.?\d)/gu, 'minus '],
-  [/(?<![\p{L}\p{N}.])\+(?=\d)/gu, 'plus '],
-  [/(?<=[\d°%CF])\s?–\s?(?=\d)/g, ' to '],
-  [/(?<=\d)x(?![\p{L}\p{N}])/gu, ' times'],
+  [/(?<![\p{L}\d.,:-])(\d+\.\d{3,})(?![\d\p{L}]|[.,:]\d)/gu, sayRounded],
   [/(?<![\d/])(\d+)\/(\d+)(?![\d/])/g, sayFraction],
   [/(?<![\p{L}\p{N}])([$€£])(\d[\d,]*)(?:\.(\d\d))?(?!\d)/gu, sayMoney],
-  [/(?<=\d) ?€/g, ' euros'],
-  [/(?<![\p{L}\p{N}])#(?=\d)/gu, 'number '],
-  [/[~≈] ?(?=\d)/g, 'about '],
-  [QUANTITY, sayQuantity],
-  [/(?<=\p{L})\/(?=(?:second|minute|hour|day|week|month|year|person|night|kilometre|litre)\b)/gu, ' per '],
-  [/(?<=\d)°/g, ' degrees'],
-  // Signs.
-  [/(?<=\d) ?\+ ?(?=\d)/g, ' plus '],
-  [/(?<=[\p{L}\p{N}]) ?\+$/u, ' plus'],
-  [/(?<=[\p{L}\p{N})]) ?= ?(?=[\p{L}\p{N}(-])/gu, ' equals '],
-  [/(?<=[\p{L}\p{N}]) ?(?:≤|<=) ?(?=[\p{L}\p{N}])/gu, ' is at most '],
-  [/(?<=[\p{L}\p{N}]) ?(?:≥|>=) ?(?=[\p{L}\p{N}])/gu, ' is at least '],
-  [/(?<=[\p{L}\p{N}]) ?< ?(?=[\p{L}\p{N}])/gu, ' is less than '],
-  [/(?<=[\p{L}\p{N}]) ?> ?(?=[\p{L}\p{N}])/gu, ' is more than '],
-  [/(?<=[\p{L}\p{N}]) ?& ?(?=[\p{L}\p{N}])/gu, ' and '],
-  [/ [›»·|] /g, ', '],
-  // Abbreviations.
-  [/\bn\/a\b/gi, 'not available'],
-  [/\band\/or\b/gi, 'or'],
-  [/(?<![\p{L}\p{N}/.])(\p{L}{2,})\/(\p{L}{2,})(?![\p{L}\p{N}/]|\.\p{L})/gu, '$1 or $2'],
-  [/\be\.g\.,?/gi, 'for example'],
-  [/\bi\.e\.,?/gi, 'that is'],
-  [/,? ?\betc\b\.?/gi, ' and so on'],
-  [/\b(?:approx|ca)\. ?/gi, 'about '],
-  [/\bvs\b\.?/gi, 'versus'],
-  [/\bw\/o\b/gi, 'without'],
-  [/\bw\/ ?(?=\p{L})/giu, 'with '],
-  [/\b(?:No|Nr)\. ?(?=\d)/g, 'number '],
-  [/\bincl\./gi, 'including'],
-  [/\bmax\.(?= )/gi, 'at most'],
-  [/\bLEDs?\b/g, led => (led === 'LED' ? 'L E D' : 'L E Ds')],
-  [/\bCO(?:2\b|₂)/g, 'C O 2'],
-  [/ {2,}/g, ' '],
-  [/ (?=[,.;:!?](?: |$))|^, /g, ''],
+  ...data.numbers.map(toRule),
+  [
+    new RegExp(
+      `(?<![\\p{L}\\d.,])(\\d[\\d.,]*)([ \\u00a0\\u202f]?)(${UNIT})(?![\\p{L}\\p{N}²³^]|/(?!\\p{L}{3}))`,
+      'gu',
+    ),
+    sayQuantity,
+  ],
+  ...data.last.map(toRule),
 ]
 
 /**
@@ -89,8 +79,12 @@ export function spokenEnglish(sentence: string): string {
   return RULES.reduce((rest, [found, instead]) => rest.replace(found, instead as string), sentence).trim()
 }
 
+function toRule({ find, flags, say }: Replacement): Rule {
+  return [new RegExp(find, flags), say]
+}
+
 function sayIsoDate(whole: string, year = '', month = '', day = ''): string {
-  const name = MONTHS[Number(month) - 1]
+  const name = data.months[Number(month) - 1]
   return name && Number(day) >= 1 && Number(day) <= 31 ? `${Number(day)} ${name} ${year} ` : whole
 }
 
@@ -110,13 +104,13 @@ function sayOffset(_whole: string, zone = '', sign = '', hours = ''): string {
 /** As two numbers, twenty twenty-six; 2000 to 2009 as one. */
 function sayYear(year: string): string {
   const [century, rest] = [year.slice(0, 2), year.slice(2)]
-  if (rest === '00') return century === '20' ? year : `${century} hundred`
-  if (rest.startsWith('0')) return century === '20' ? year : `${century} oh ${rest.slice(1)}`
-  return `${century} ${rest}`
+  if (rest.startsWith('0') && century === '20') return year
+  if (rest === '00') return `${century} hundred`
+  return `${century} ${rest.replace(/^0/, 'oh ')}`
 }
 
 function fullMonth(name: string): string {
-  return MONTHS.find(month => month.startsWith(name.slice(0, 3))) ?? name
+  return data.months.find(month => month.startsWith(name.slice(0, 3))) ?? name
 }
 
 function ordinal(day: string): string {
@@ -125,49 +119,33 @@ function ordinal(day: string): string {
   return `${number}${ending}`
 }
 
-const SHOWN_DIGITS = 3
-
-/** Nobody says more than three digits after the decimal point, or after the zeros that follow it. */
 function sayRounded(number: string): string {
   const value = Number(number)
-  const decimals = value >= 1 ? 2 : SHOWN_DIGITS
-  const rounded = value >= 1 ? Number(value.toFixed(decimals)) : Number(value.toPrecision(decimals))
-  if (rounded === value) return written(rounded)
-  return `about ${written(rounded)}`
-}
-
-/** Never in exponential notation. */
-function written(value: number): string {
-  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 })
+  const rounded = Number(value >= 1 ? value.toFixed(DECIMALS) : value.toPrecision(SMALL_DIGITS))
+  // Never in exponential notation.
+  const written = rounded.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 })
+  return rounded === value ? written : `about ${written}`
 }
 
 function sayPowerOfTen(_whole: string, factor = '', sign = '', exponent = ''): string {
-  const rounded = Number(Number(factor).toFixed(2))
+  const rounded = Number(Number(factor).toFixed(DECIMALS))
   const about = rounded === Number(factor) ? '' : 'about '
   return `${about}${rounded} times 10 to the power of ${sign === '-' ? 'minus ' : ''}${Number(exponent)}`
 }
 
-const FRACTIONS: Readonly<Record<string, string>> = {
-  '24/7': '24 7',
-  '1/2': 'one half',
-  '1/3': 'one third',
-  '2/3': 'two thirds',
-  '1/4': 'one quarter',
-  '3/4': 'three quarters',
-}
-
 function sayFraction(whole: string, above = '', below = ''): string {
-  return FRACTIONS[whole] ?? `${above} out of ${below}`
-}
-
-const CURRENCIES: Readonly<Record<string, readonly [one: string, several: string]>> = {
-  $: ['dollar', 'dollars'],
-  '€': ['euro', 'euros'],
-  '£': ['pound', 'pounds'],
+  return data.fractions[whole] ?? `${above} out of ${below}`
 }
 
 function sayMoney(_whole: string, sign = '', amount = '', hundredths?: string): string {
-  const [one, several] = CURRENCIES[sign] ?? ['', '']
+  const [one, several] = data.currencies[sign] ?? ['', '']
   const cents = hundredths && hundredths !== '00' ? ` ${Number(hundredths)}` : ''
   return `${amount} ${amount === '1' && !cents ? one : several}${cents}`
+}
+
+/** `21.5 degrees Celsius`; `1 watt`. */
+function sayQuantity(whole: string, number = '', space = '', unit = ''): string {
+  const said = data.units[unit.replace('μ', 'µ').replace(/\^?2/, '²').replace(/\^?3/, '³')]
+  if (!said || (space === '' && data.unitsAfterSpace.includes(unit))) return whole
+  return `${number} ${said[number === '1' ? 0 : 1]}`
 }

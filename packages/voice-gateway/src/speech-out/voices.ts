@@ -1,83 +1,62 @@
 import { readFile } from 'node:fs/promises'
-import { runProgram } from '../programs/run-program.ts'
-import { withTemporaryWav } from '../programs/temporary-file.ts'
+import { findChunks, isWav, wavFile } from '../audio/wav.ts'
+import { runProgram, withTemporaryWav } from '../programs/run-program.ts'
 import { SpeakerError } from './speaker.ts'
-import { withTrueSizes } from './wav-file.ts'
 
 /** Synthesizes speech. */
 export interface Voice {
-  readonly name: string
+  readonly name: 'espeak-ng' | 'piper' | 'say'
   /** A WAV file; empty if there was nothing to say. Rejects with a SpeakerError, or when the signal is aborted. */
   synthesize(text: string, options: { signal: AbortSignal }): Promise<Uint8Array>
 }
 
 export interface VoiceOptions {
-  /** The program's path, or its name on the PATH. */
-  readonly program?: string | undefined
+  /** The program's path. */
+  readonly program: string
+  /** The .onnx file of a piper voice, with its .onnx.json next to it. */
+  readonly piperModel?: string | undefined
   /** `en`, `de`, `en-us`: only for espeak-ng; the language of a piper model or a macOS voice is fixed. */
   readonly language?: string | undefined
   readonly environment?: NodeJS.ProcessEnv | undefined
-  readonly deadlineMs?: number | undefined
 }
 
 const SYNTHESIS_DEADLINE_MS = 10_000
-const NOTHING = new Uint8Array()
 
-export function espeakVoice(options: VoiceOptions = {}): Voice {
-  const language = options.language === undefined ? [] : ['-v', options.language]
-  const args = ['-b', '1', '--stdin', '--stdout', ...language]
+/** The voice of an installed program. espeak-ng writes to stdout, the others to a file. */
+export function makeVoice(name: Voice['name'], options: VoiceOptions): Voice {
+  const { program, piperModel = '', language, environment } = options
+  const args = {
+    'espeak-ng': ['-b', '1', '--stdin', '--stdout', ...(language === undefined ? [] : ['-v', language])],
+    piper: ['--model', piperModel, '--output_file'],
+    say: ['--file-format=WAVE', '--data-format=LEI16@22050', '-f', '-', '-o'],
+  }[name]
+  const run = (text: string, signal: AbortSignal, more: readonly string[] = []) =>
+    runProgram({
+      program,
+      args: [...args, ...more],
+      // On one line, and without `[[`, which begins a command for espeak-ng and say.
+      input: `${text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\[(?=\[)/g, '[ ')}\n`,
+      signal,
+      deadlineMs: SYNTHESIS_DEADLINE_MS,
+      environment,
+      Failure: SpeakerError,
+    })
   return {
-    name: 'espeak-ng',
-    synthesize: async (text, { signal }) =>
-      finished(await run({ name: 'espeak-ng', options, args, text, signal })),
+    name,
+    async synthesize(text, { signal }) {
+      if (name === 'espeak-ng') return withTrueSizes(await run(text, signal))
+      return withTemporaryWav(async path => {
+        await run(text, signal, [path])
+        return withTrueSizes(await readFile(path).catch(() => Buffer.alloc(0)))
+      })
+    },
   }
 }
 
-/** `model` is an .onnx file with its .onnx.json next to it. */
-export function piperVoice(model: string, options: VoiceOptions = {}): Voice {
-  const args = ['--model', model, '--output_file']
-  return { name: 'piper', synthesize: intoFile({ name: 'piper', options, args }) }
-}
-
-/** The macOS voice. */
-export function sayVoice(options: VoiceOptions = {}): Voice {
-  const args = ['--file-format=WAVE', '--data-format=LEI16@22050', '-f', '-', '-o']
-  return { name: 'say', synthesize: intoFile({ name: 'say', options, args }) }
-}
-
-interface Command {
-  readonly name: string
-  readonly options: VoiceOptions
-  readonly args: readonly string[]
-}
-
-/** For programs that write to a file, whose path is the last argument. */
-function intoFile(command: Command): Voice['synthesize'] {
-  return (text, { signal }) =>
-    withTemporaryWav(async path => {
-      await run({ ...command, args: [...command.args, path], text, signal })
-      return finished(await readFile(path).catch(() => NOTHING))
-    })
-}
-
-function run(command: Command & { text: string; signal: AbortSignal }): Promise<Buffer> {
-  const { name, options, args, text, signal } = command
-  return runProgram({
-    program: options.program ?? name,
-    args,
-    input: `${plain(text)}\n`,
-    signal,
-    deadlineMs: options.deadlineMs ?? SYNTHESIS_DEADLINE_MS,
-    environment: options.environment,
-    Failure: SpeakerError,
-  })
-}
-
-/** On one line, and without `[[`, which begins a command for espeak-ng and say. */
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\[(?=\[)/g, '[ ')
-}
-
-function finished(wav: Uint8Array): Uint8Array {
-  return wav.length === 0 ? NOTHING : withTrueSizes(wav)
+/** The same sound with correct sizes in the header: a program that writes to a pipe does not know them. */
+function withTrueSizes(wav: Buffer): Uint8Array {
+  if (wav.length === 0) return wav
+  const { format, data } = isWav(wav) ? findChunks(wav) : {}
+  if (!format || !data) throw new SpeakerError('The voice did not produce a WAV file.')
+  return wavFile(format, data)
 }

@@ -8,7 +8,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
 import { temporaryFolder } from '../../test/support/programs.ts'
 import { silence } from '../../test/support/spoken.ts'
-import { ModelProcess } from './model-process.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
 import { TranscriberError } from './transcriber.ts'
 
@@ -107,20 +106,6 @@ describe('the process of the speech model', () => {
     expect(await failure(transcriber.transcribe(second))).toMatch(/is missing\. Run: npm run build$/)
     expect(logger.at('warn')).toHaveLength(2)
     await transcriber.close()
-  })
-
-  it('rejects pending requests even if its exit handler fails', async () => {
-    const { childFile } = transcriberOf('process.exit(7)')
-    const logger = recordingLogger()
-    const onEnd = () => {
-      throw new Error('no idea what to do')
-    }
-    const child = new ModelProcess({ file: childFile, args: [], clock: fakeClock(), logger, onEnd })
-    await child.ready
-    const { answer } = child.ask({ type: 'transcribe', samples: second, isBound: false, names: [] }, 1_000)
-    expect(await failure(answer)).toBe('The speech model exited (exit code 7)')
-    await child.gone
-    expect(logger.at('error')).toHaveLength(1)
   })
 
   it('is not started in a loop when it dies again and again', async () => {

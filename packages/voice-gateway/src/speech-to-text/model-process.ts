@@ -1,8 +1,29 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Clock, Logger, Timer } from 'toolpost'
-import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts'
-import { TranscriberError } from './transcriber.ts'
+import type { SentenceGraph } from '../sentences.ts'
+import { type Listened, TranscriberError } from './transcriber.ts'
+
+/** To the child. Requests are answered in order; `graph`, `stop` and `reset` are not answered. */
+export type ToChild =
+  | { type: 'transcribe'; id: number; samples: Float32Array; isBound: boolean }
+  | { type: 'probability'; id: number; detector: number; frame: Float32Array }
+  /** The sentences to listen for from now on. */
+  | { type: 'graph'; graph: SentenceGraph }
+  | { type: 'stop'; id: number }
+  | { type: 'reset'; detector: number }
+
+export type Request = Extract<ToChild, { type: 'transcribe' | 'probability' }>
+
+/** The answer to a request: a probability, or what was heard. */
+type Value = number | Listened
+
+/** From the child: `ready` or `unusable` first, then one answer per request. */
+export type FromChild =
+  | { type: 'ready' }
+  | { type: 'unusable'; message: string }
+  | { type: 'answer'; id: number; value: Value }
+  | { type: 'failed'; id: number; message: string }
 
 export interface ModelProcessOptions {
   file: URL
@@ -26,16 +47,7 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 const LOAD_LIMIT_MS = 60_000
 const KEPT_ERROR_LENGTH = 500
 /** The only environment variables the child gets: what programs need, and no secrets. */
-const INHERITED_VARIABLES = [
-  'PATH',
-  'LANG',
-  'LC_ALL',
-  'TMPDIR',
-  'TEMP',
-  'TMP',
-  'SystemRoot',
-  'LD_LIBRARY_PATH',
-]
+const INHERITED = ['PATH', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LD_LIBRARY_PATH']
 
 /** The process with the speech models. It keeps the parent alive only while loading or answering. */
 export class ModelProcess {
@@ -46,22 +58,37 @@ export class ModelProcess {
   readonly #process: ChildProcess
   readonly #pending = new Map<number, PendingRequest>()
   readonly #loadTimer: Timer
-  #settleLoading: { resolve(): void; reject(error: TranscriberError): void } | undefined
+  #loading: { resolve(): void; reject(error: TranscriberError): void } | undefined
   #state: 'loading' | 'ready' | 'ended' = 'loading'
   #lastWords = ''
   #lastId = 0
 
   constructor(options: ModelProcessOptions) {
     this.#options = options
-    this.#process = startProcess(options.file, options.args)
+    this.#process = fork(options.file, options.args, {
+      // Not inherited: a second debugger would find its port taken.
+      execArgv: ['--expose-gc'],
+      env: Object.fromEntries(INHERITED.map(key => [key, process.env[key]])),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
     this.ready = new Promise((resolve, reject) => {
-      this.#settleLoading = { resolve, reject }
+      this.#loading = { resolve, reject }
     })
     // If nobody awaits it, `onEnd` reports the same.
     this.ready.catch(() => {})
     this.#loadTimer = this.#limit(LOAD_LIMIT_MS, 'did not load')
-    this.#listen()
-    this.gone = this.#whenGone()
+    this.#process.on('message', (message: FromChild) => this.#receive(message))
+    const stderr = this.#process.stderr as Socket
+    stderr.on('data', data => {
+      this.#lastWords = `${this.#lastWords}${data}`.slice(-KEPT_ERROR_LENGTH)
+      options.logger?.debug({ stderr: String(data).trim() }, 'The speech model wrote to stderr')
+    })
+    stderr.unref()
+    this.gone = exitOf(this.#process).then(how => {
+      const lastWords = this.#lastWords.trim().split('\n').at(-1)
+      this.#end(`The speech model exited (${how})${lastWords ? `: ${lastWords}` : ''}`)
+    })
   }
 
   get pid(): number | undefined {
@@ -94,47 +121,25 @@ export class ModelProcess {
   }
 
   #limit(ms: number, failing: string): Timer {
-    const kill = () =>
-      this.kill(`The speech model ${failing} within ${Math.round(ms / 1_000)} s and was killed`)
+    const seconds = Math.round(ms / 1_000)
+    const kill = () => this.kill(`The speech model ${failing} within ${seconds} s and was killed`)
     return this.#options.clock.setTimer(kill, ms)
   }
 
-  #listen(): void {
-    this.#process.on('message', (message: FromChild) => this.#receive(message))
-    const stderr = this.#process.stderr as Socket
-    stderr.on('data', data => {
-      this.#lastWords = `${this.#lastWords}${data}`.slice(-KEPT_ERROR_LENGTH)
-      this.#options.logger?.debug({ stderr: String(data).trim() }, 'The speech model wrote to stderr')
-    })
-    stderr.unref()
-  }
-
-  async #whenGone(): Promise<void> {
-    const how = await exitOf(this.#process)
-    const lastWords = this.#lastWords.trim().split('\n').at(-1)
-    this.#end(`The speech model exited (${how})${lastWords ? `: ${lastWords}` : ''}`)
-  }
-
   #receive(message: FromChild): void {
-    if (message.type === 'unusable') this.kill(`The speech model cannot be loaded: ${message.message}`)
-    else if (message.type === 'ready') this.#becomeReady()
-    else this.#answered(message)
-  }
-
-  #becomeReady(): void {
-    if (this.#state !== 'loading') return
-    this.#state = 'ready'
-    this.#loadTimer.cancel()
-    this.#settleLoading?.resolve()
-    this.#hold()
-  }
-
-  #answered(message: Extract<FromChild, { id: number }>): void {
-    const request = this.#pending.get(message.id)
-    this.#pending.delete(message.id)
-    request?.timer.cancel()
-    if (message.type === 'answer') request?.resolve(message.value)
-    else request?.reject(new TranscriberError(`The speech model failed: ${message.message}`))
+    if (message.type === 'unusable') return this.kill(`The speech model cannot be loaded: ${message.message}`)
+    if (message.type === 'ready') {
+      if (this.#state !== 'loading') return
+      this.#state = 'ready'
+      this.#loadTimer.cancel()
+      this.#loading?.resolve()
+    } else {
+      const request = this.#pending.get(message.id)
+      this.#pending.delete(message.id)
+      request?.timer.cancel()
+      if (message.type === 'answer') request?.resolve(message.value)
+      else request?.reject(new TranscriberError(`The speech model failed: ${message.message}`))
+    }
     this.#hold()
   }
 
@@ -143,21 +148,14 @@ export class ModelProcess {
     const wasReady = this.#state === 'ready'
     this.#state = 'ended'
     this.#loadTimer.cancel()
-    this.#rejectAll(reason)
-    try {
-      this.#options.onEnd(reason, wasReady)
-    } catch (error) {
-      this.#options.logger?.error({ problem: String(error) }, 'Handling the exit of the speech model failed')
-    }
-  }
-
-  #rejectAll(reason: string): void {
-    this.#settleLoading?.reject(new TranscriberError(reason))
+    const error = new TranscriberError(reason)
+    this.#loading?.reject(error)
     for (const { timer, reject } of this.#pending.values()) {
       timer.cancel()
-      reject(new TranscriberError(reason))
+      reject(error)
     }
     this.#pending.clear()
+    this.#options.onEnd(reason, wasReady)
   }
 
   #hold(): void {
@@ -166,16 +164,6 @@ export class ModelProcess {
     this.#process[method]()
     this.#process.channel?.[method]()
   }
-}
-
-function startProcess(file: URL, args: readonly string[]): ChildProcess {
-  return fork(file, args, {
-    // Not inherited: a second debugger would find its port taken.
-    execArgv: ['--expose-gc'],
-    env: Object.fromEntries(INHERITED_VARIABLES.map(key => [key, process.env[key]])),
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
 }
 
 function exitOf(child: ChildProcess): Promise<string> {

@@ -12,12 +12,10 @@ import {
   tone,
 } from '../../test/support/spoken.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
-import { readWav } from '../audio/read-wav.ts'
 import { secondsOf } from '../audio/samples.ts'
-import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
-import { HEARINGS } from './hearings.ts'
+import { readAudio } from '../audio/wav.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
-import type { Listened } from './transcriber.ts'
+import { FRAME_SAMPLES } from './speech-detector.ts'
 
 const sentences = [
   'turn on switch one',
@@ -68,7 +66,7 @@ describe.skipIf(!hasVoice)('what is heard of spoken sentences', () => {
 
   it.skipIf(!hasPart('sox'))('is the same in 48 kHz and stereo', async () => {
     const said = 'turn off all the lights in the house'
-    const samples = await readWav(converted(spokenWav(said), ['-r', '48000', '-c', '2']))
+    const samples = await readAudio({ wav: converted(spokenWav(said), ['-r', '48000', '-c', '2']) })
     expect(wordErrors(said, await transcriber.transcribe(samples))).toBeLessThanOrEqual(1)
   })
 
@@ -165,45 +163,11 @@ describe.skipIf(!hasVoice)('what is heard along sentences', () => {
     }
   })
 
-  it('is listened for again as long as that is not clear and there is time, and ends with the nearest', async () => {
-    const samples = await spoken('turn the demo switch on')
-    const heard: Listened[] = []
-    const isClear = (one: Listened) => heard.push(one) < 0
-    const nearest = await transcriber.listen(samples, { graph, isClear })
-    expect(heard.length).toBeLessThanOrEqual(HEARINGS.length)
-    expect(nearest.sentences[0]?.text).toBe('turn the demo switch on')
-    const below = ({ score, sentences: [best] }: Listened) => score - Number(best?.score)
-    expect(below(nearest)).toBeCloseTo(Math.min(...heard.map(below)))
-    expect(await transcriber.listen(samples, { graph })).toEqual(heard[0])
-  })
-
   it('is nothing near for other speech', async () => {
     const said = 'the meeting was moved to thursday afternoon'
     const { text, score, sentences: heard } = await transcriber.listen(await spoken(said), { graph })
     expect(wordErrors(said, text)).toBeLessThan(4)
     expect(score - Number(heard[0]?.score ?? Number.NEGATIVE_INFINITY)).toBeGreaterThan(10)
-  })
-})
-
-describe.skipIf(!hasVoice)('names that it was told', () => {
-  const names = ['Plex', 'Prometheus', 'Nextcloud', 'Zigbee', 'Okonkwo']
-
-  it('are heard where they were said, and nowhere else', async () => {
-    for (const name of ['Prometheus', 'Zigbee']) {
-      const samples = await spoken(`what is the status of ${name}`)
-      expect(await transcriber.transcribe(samples, { names })).toContain(name)
-    }
-    for (const said of ['we bought some soup and bread', 'clouds are coming next week']) {
-      const samples = await spoken(said)
-      expect(await transcriber.transcribe(samples, { names })).toBe(await transcriber.transcribe(samples))
-    }
-  })
-
-  it('change nothing in what is heard along sentences', async () => {
-    const graph = sentenceGraph({ sentence: 'turn (on|off) the demo switch' })
-    const samples = await spoken('turn on the demo switch')
-    const heard = await transcriber.listen(samples, { graph, names: ['Nintendo Switch', 'Demos'] })
-    expect(heard).toMatchObject(await transcriber.listen(samples, { graph }))
   })
 })
 

@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Clock, type Logger, systemClock } from 'toolpost'
-import type { SentenceGraph } from 'toolpost/models'
 import { secondsOf } from '../audio/samples.ts'
-import { isUnsure, surest } from './hearings.ts'
 import { ModelProcess } from './model-process.ts'
-import { type ModelName, whyMissing } from './models.ts'
-import type { Value } from './moonshine-messages.ts'
-import { RestartGuard } from './restart-guard.ts'
+import { type ModelName, whyMissing } from './onnx.ts'
 import type { SpeechDetector } from './speech-detector.ts'
 import {
   type Listened,
@@ -15,8 +11,8 @@ import {
   type TranscribeOptions,
   type Transcriber,
   TranscriberError,
+  Turns,
 } from './transcriber.ts'
-import { Turns } from './turns.ts'
 
 export interface MoonshineOptions {
   /** `base` is more accurate, takes half as long again, and must be installed separately. */
@@ -30,6 +26,9 @@ export interface MoonshineOptions {
 /** An answer takes a tenth of this on two slow cores; a process that needs more is hanging. */
 const ANSWER_LIMIT_MS = 15_000
 const ANSWER_LIMIT_MS_PER_SECOND = 1_000
+/** One failure is forgiven; further ones delay the next start. */
+const FIRST_DELAY_MS = 1_000
+const LONGEST_DELAY_MS = 60_000
 
 /** Reached from both the sources and `dist`: only compiled files run on every Node. */
 const COMPILED_CHILD = new URL('../../dist/speech-to-text/moonshine-child.js', import.meta.url)
@@ -44,11 +43,13 @@ export class MoonshineTranscriber implements Transcriber {
   readonly #clock: Clock
   readonly #childFile: URL
   readonly #logger: Logger | undefined
-  readonly #guard: RestartGuard
   readonly #turns = new Turns()
-  /** The version of the sentence graph that each process has. */
-  readonly #followed = new WeakMap<ModelProcess, string>()
   #child: ModelProcess | undefined
+  /** The version of the sentence graph that the child has. */
+  #followed: string | undefined
+  #failures = 0
+  #notBeforeMs = 0
+  #lastFailure = ''
   #isClosed = false
   #gone: Promise<unknown> = Promise.resolve()
   #detectors = 0
@@ -60,7 +61,6 @@ export class MoonshineTranscriber implements Transcriber {
     this.#clock = clock
     this.#childFile = childFile
     this.#logger = logger
-    this.#guard = new RestartGuard(clock)
   }
 
   /** The process with the models, if it is running. */
@@ -73,29 +73,12 @@ export class MoonshineTranscriber implements Transcriber {
   }
 
   async transcribe(samples: Float32Array, options: TranscribeOptions = {}): Promise<string> {
-    const { text, withNames = text } = await this.#turns.take(
-      () => this.#ask(samples, options),
-      options.signal,
-    )
-    return withNames
+    const { text } = await this.#turns.take(() => this.#ask(samples, options), options.signal)
+    return text
   }
 
   listen(samples: Float32Array, options: ListenOptions): Promise<Listened> {
-    return this.#turns.take(() => this.#listen(samples, options), options.signal)
-  }
-
-  async #listen(samples: Float32Array, options: ListenOptions): Promise<Listened> {
-    const { signal, isClear = () => true } = options
-    const first = await this.#ask(samples, options)
-    const others: Listened[] = []
-    const isEnough = (heard: Listened) => isClear(heard) && !(heard === first && isUnsure(heard))
-    let last: Listened | null = first
-    while (last && !isEnough(last) && !signal?.aborted) {
-      last = await this.#hearAgain(others.length + 1, signal)
-      if (last) others.push(last)
-    }
-    // Names are only listened for once.
-    return { ...first, ...(last ?? surest(first, others)) }
+    return this.#turns.take(() => this.#ask(samples, options), options.signal)
   }
 
   /** Detects speech for a microphone, in the same child process. */
@@ -119,32 +102,22 @@ export class MoonshineTranscriber implements Transcriber {
   }
 
   /** Resolves when the process has answered, even if the request was aborted: only then is it free for the next. */
-  async #ask(
-    samples: Float32Array,
-    { signal, names = [], graph }: TranscribeOptions & { graph?: SentenceGraph | undefined },
-  ): Promise<Listened> {
+  async #ask(samples: Float32Array, { signal, graph }: Partial<ListenOptions>): Promise<Listened> {
     const child = await this.#readyChild()
     if (signal?.aborted) return { text: '', score: 0, sentences: [] }
-    if (graph) this.#follow(graph, child)
+    if (graph && this.#followed !== graph.version) child.tell({ type: 'graph', graph })
+    if (graph) this.#followed = graph.version
     const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
-    const isBound = graph !== undefined
-    const asked = child.ask({ type: 'transcribe', samples, isBound, names }, limitMs)
-    const heard = (await stoppable(asked, child, signal)) as Listened
-    this.#guard.succeeded()
-    return heard
-  }
-
-  async #hearAgain(hearing: number, signal: AbortSignal | undefined): Promise<Listened | null> {
-    const child = await this.#readyChild()
-    const asked = child.ask({ type: 'hear-again', hearing }, ANSWER_LIMIT_MS)
-    return (await stoppable(asked, child, signal)) as Listened | null
-  }
-
-  /** Sends the graph once per process. */
-  #follow(graph: SentenceGraph, child: ModelProcess): void {
-    if (this.#followed.get(child) === graph.version) return
-    child.tell({ type: 'graph', graph })
-    this.#followed.set(child, graph.version)
+    const { id, answer } = child.ask({ type: 'transcribe', samples, isBound: graph !== undefined }, limitMs)
+    const stop = () => child.tell({ type: 'stop', id })
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      const heard = (await answer) as Listened
+      this.#failures = 0
+      return heard
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
   }
 
   async #readyChild(): Promise<ModelProcess> {
@@ -156,20 +129,18 @@ export class MoonshineTranscriber implements Transcriber {
   }
 
   #start(): ModelProcess {
-    const refusal = this.#guard.refusal()
-    if (refusal) throw new TranscriberError(refusal)
     const file = this.#childFile
+    const problem = this.#refusal() ?? whyMissing(this.#model)
+    if (problem) throw new TranscriberError(problem)
     if (!existsSync(file)) throw new TranscriberError(`${fileURLToPath(file)} is missing. Run: npm run build`)
-    const missing = whyMissing(this.#model)
-    if (missing) throw new TranscriberError(missing)
     const startedAt = this.#clock.now()
-    const onEnd = (reason: string, wasReady: boolean) => this.#ended(reason, wasReady)
+    this.#followed = undefined
     const child = new ModelProcess({
       file,
       args: [this.#model],
       clock: this.#clock,
       logger: this.#logger,
-      onEnd,
+      onEnd: (reason, wasReady) => this.#ended(reason, wasReady),
     })
     this.#gone = Promise.all([this.#gone, child.gone])
     const logLoaded = () =>
@@ -178,36 +149,26 @@ export class MoonshineTranscriber implements Transcriber {
     return child
   }
 
+  /** Why it may not be started now. */
+  #refusal(): string | undefined {
+    const waitMs = this.#notBeforeMs - this.#clock.now()
+    if (this.#failures === 0 || waitMs <= 0) return undefined
+    const seconds = Math.ceil(waitMs / 1_000)
+    return `The speech model failed ${this.#failures} times in a row; retrying in ${seconds} s. ${this.#lastFailure}`
+  }
+
   /** A process that had loaded is replaced immediately, so that the next request need not wait. */
   #ended(reason: string, wasReady: boolean): void {
     this.#child = undefined
     if (this.#isClosed) return
-    this.#guard.failed(reason)
-    this.#logger?.warn({ failures: this.#guard.failures }, reason)
-    if (wasReady && !this.#guard.refusal()) this.#startAgain()
-  }
-
-  /** If it cannot be started, the next request tries again and gets the reason. */
-  #startAgain(): void {
-    try {
-      this.#child = this.#start()
-    } catch (error) {
+    this.#failures++
+    this.#lastFailure = reason
+    const delayMs = this.#failures < 2 ? 0 : FIRST_DELAY_MS * 2 ** (this.#failures - 2)
+    this.#notBeforeMs = this.#clock.now() + Math.min(delayMs, LONGEST_DELAY_MS)
+    this.#logger?.warn({ failures: this.#failures }, reason)
+    // If it cannot be started, the next request tries again and gets the reason.
+    const onProblem = (error: unknown) =>
       this.#logger?.warn({ problem: String(error) }, 'Could not restart the speech model')
-    }
-  }
-}
-
-/** The answer; tells the child when nobody is waiting for it any longer. */
-async function stoppable(
-  { id, answer }: { id: number; answer: Promise<Value> },
-  child: ModelProcess,
-  signal: AbortSignal | undefined,
-): Promise<Value> {
-  const stop = () => child.tell({ type: 'stop', id })
-  signal?.addEventListener('abort', stop, { once: true })
-  try {
-    return await answer
-  } finally {
-    signal?.removeEventListener('abort', stop)
+    if (wasReady) this.#readyChild().catch(onProblem)
   }
 }

@@ -1,4 +1,4 @@
-import type { SentenceGraph } from 'toolpost/models'
+import type { SentenceGraph } from '../sentences.ts'
 
 /** A sentence of a graph and its log-likelihood, including the end. */
 export interface HeardSentence {
@@ -7,24 +7,16 @@ export interface HeardSentence {
 }
 
 /** The free transcript with its log-likelihood, and the likeliest sentences of a graph, best first. */
-export interface Listened {
-  text: string
-  score: number
+export interface Listened extends HeardSentence {
   sentences: readonly HeardSentence[]
-  /** The text with names that may have been said (`TranscribeOptions.names`), if no sentence is near. */
-  withNames?: string
 }
 
 export interface TranscribeOptions {
   signal?: AbortSignal | undefined
-  /** Names to favour slightly. */
-  names?: readonly string[] | undefined
 }
 
 export interface ListenOptions extends TranscribeOptions {
   graph: SentenceGraph
-  /** Whether what was heard is clear enough. If it is not and there is time, the speech is searched more widely. */
-  isClear?: ((heard: Listened) => boolean) | undefined
 }
 
 /** Turns speech into text. */
@@ -43,4 +35,28 @@ export interface Transcriber {
 /** Speech that could not be turned into text. The message says what to do. */
 export class TranscriberError extends Error {
   override name = 'TranscriberError'
+}
+
+/** Runs tasks one at a time, in order. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** Rejects immediately when the signal is aborted; the next task still waits for this one to finish. */
+  take<T>(task: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const abort = () =>
+        reject(new TranscriberError('Transcription was cancelled', { cause: signal?.reason }))
+      if (signal?.aborted) return abort()
+      signal?.addEventListener('abort', abort, { once: true })
+      this.#last = this.#last
+        .then(() => (signal?.aborted ? undefined : task().then(resolve)))
+        .catch(reject)
+        .finally(() => signal?.removeEventListener('abort', abort))
+    })
+  }
+
+  /** Resolves when all tasks have finished. */
+  async over(): Promise<void> {
+    await this.#last
+  }
 }

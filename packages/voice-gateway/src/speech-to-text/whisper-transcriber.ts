@@ -1,13 +1,10 @@
 import { access, writeFile } from 'node:fs/promises'
 import { type Clock, systemClock } from 'toolpost'
 import { secondsOf } from '../audio/samples.ts'
-import { writeWav } from '../audio/write-wav.ts'
-import { findProgram } from '../programs/find-program.ts'
-import { runProgram } from '../programs/run-program.ts'
-import { withTemporaryWav } from '../programs/temporary-file.ts'
-import { type Transcriber, TranscriberError } from './transcriber.ts'
-import { Turns } from './turns.ts'
-import { wordsOf } from './whisper-output.ts'
+import { writeWav } from '../audio/wav.ts'
+import { findProgram } from '../programs/platform.ts'
+import { runProgram, withTemporaryWav } from '../programs/run-program.ts'
+import { type Transcriber, TranscriberError, Turns } from './transcriber.ts'
 
 export interface WhisperOptions {
   /** whisper.cpp's program. */
@@ -22,6 +19,8 @@ export interface WhisperOptions {
 /** Large models on slow machines take longer than the recording itself. */
 const ANSWER_LIMIT_MS = 60_000
 const ANSWER_LIMIT_MS_PER_SECOND = 10_000
+/** What whisper.cpp writes besides words: timestamps, and remarks about other sounds. */
+const REMARK = /\[[^[\]\n]*\]|\([^()\n]*\)|\*[^*\n]*\*|[♪♫]+/g
 
 /** whisper.cpp's command line: one run per recording, one at a time. */
 export class WhisperTranscriber implements Transcriber {
@@ -65,14 +64,17 @@ export class WhisperTranscriber implements Transcriber {
     return withTemporaryWav(async file => {
       await writeFile(file, writeWav(samples))
       const args = ['-m', this.#model, '-f', file, '-nt', '-np', ...this.#args]
-      const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
-      return wordsOf((await this.#run(args, limitMs, signal)).toString('utf8'))
+      const deadlineMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
+      const output = await runProgram({
+        program: this.#command,
+        args,
+        deadlineMs,
+        signal,
+        clock: this.#clock,
+        Failure: TranscriberError,
+      })
+      return output.toString('utf8').replace(REMARK, ' ').replace(/\s+/g, ' ').trim()
     })
-  }
-
-  #run(args: readonly string[], deadlineMs: number, signal: AbortSignal): Promise<Buffer> {
-    const clock = this.#clock
-    return runProgram({ program: this.#command, args, deadlineMs, signal, clock, Failure: TranscriberError })
   }
 
   async #findModel(): Promise<void> {

@@ -3,18 +3,12 @@ import type { VoiceConfig } from 'toolpost/config'
 import type { Project } from 'toolpost/project'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
-import type { Decision } from '../listening/heard.ts'
+import type { Decision } from '../listening/decision.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
-import { Closables } from './closables.ts'
-import { grammarOf } from './grammar-of.ts'
-import { hotwordsOf } from './hotwords-of.ts'
-import { makeTranscriber } from './make-transcriber.ts'
-import { startMicrophone } from './microphone-input.ts'
-import { startMqtt } from './mqtt-input.ts'
-import { type PartStatus, Parts } from './parts.ts'
-import { startSpeech } from './speech-output.ts'
-import { missingIn, startTools, tellingOfMissing } from './tools.ts'
+import { startMicrophone, startMqtt } from './inputs.ts'
+import { grammarOf, makeTranscriber, missingIn, startSpeech, startTools, tellingOfMissing } from './outfit.ts'
+import { Closables, type PartStatus, Parts } from './parts.ts'
 
 /** The part of a project that the voice gateway uses. */
 export type VoiceProject = Pick<
@@ -94,7 +88,6 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,
     grammar,
-    hotwords: hotwordsOf(project, voice),
     client: tellingOfMissing(project.client, () => missingIn(project.status().servers)),
     executor: project.executor,
     speaker,

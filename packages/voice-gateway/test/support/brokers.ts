@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Aedes, type AedesOptions } from 'aedes'
 import { onTestFinished } from 'vitest'
 import { freePort } from '../../../zwave-mcp-server/test/support/brokers.ts'
-import { findProgram } from '../../src/programs/find-program.ts'
+import { findProgram } from '../../src/programs/platform.ts'
 import { temporaryFolder } from './programs.ts'
 
 /** A broker inside of the test. */

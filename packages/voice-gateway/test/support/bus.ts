@@ -1,8 +1,7 @@
 import mqtt, { type MqttClient } from 'mqtt'
 import { recordingLogger } from 'toolpost/testing'
 import { onTestFinished } from 'vitest'
-import type { BusState } from '../../src/bus/broker-connection.ts'
-import { connectMqttBus, type MqttBusOptions } from '../../src/bus/mqtt-bus.ts'
+import { type BusState, connectMqttBus, type MqttBusOptions } from '../../src/bus/mqtt-bus.ts'
 import type { ResponseMessage } from '../../src/bus/voice-bus.ts'
 import type { Utterance } from '../../src/utterance.ts'
 

@@ -1,7 +1,7 @@
 // Speech for tests, made by espeak-ng and sox.
 import { execFileSync } from 'node:child_process'
-import { readWav } from '../../src/audio/read-wav.ts'
 import { SAMPLE_RATE } from '../../src/audio/samples.ts'
+import { readAudio } from '../../src/audio/wav.ts'
 
 const mostBytes = 100_000_000
 
@@ -13,7 +13,7 @@ export function spokenWav(sentence: string): Uint8Array {
 }
 
 export function spoken(sentence: string): Promise<Float32Array> {
-  return readWav(spokenWav(sentence))
+  return readAudio({ wav: spokenWav(sentence) })
 }
 
 /** A WAV file as sox converts it: the arguments stand before and after the file that is written. */

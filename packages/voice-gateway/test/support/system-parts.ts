@@ -1,4 +1,4 @@
-import { findProgram } from '../../src/programs/find-program.ts'
+import { findProgram } from '../../src/programs/platform.ts'
 
 const required = process.env.TOOLPOST_REQUIRE_SYSTEM_PARTS === '1'
 

@@ -1,0 +1,208 @@
+import { resample } from './resample.ts'
+import { AudioError, readPcm, SAMPLE_RATE, tooLong, writePcm } from './samples.ts'
+
+type Encoding = 'pcm' | 'float' | 'alaw' | 'mulaw'
+
+/** How the samples of a WAV file are stored. */
+interface WavFormat {
+  encoding: Encoding
+  channels: number
+  rate: number
+  /** Bytes per sample of one channel. */
+  sampleBytes: number
+}
+
+/** Signatures of other file types, by offset. */
+const SIGNATURES: readonly (readonly [offset: number, text: string, kind: string])[] = [
+  [0, 'OggS', 'an Ogg file'],
+  [0, 'fLaC', 'a FLAC file'],
+  [0, '\x1aE\xdf\xa3', 'a WebM file'],
+  [4, 'ftyp', 'an M4A or MP4 file'],
+  [0, 'ID3', 'an MP3 file'],
+  [0, 'FORM', 'an AIFF file'],
+  [0, '#!AMR', 'an AMR file'],
+  [0, 'RIFX', 'a big-endian WAV file'],
+  [0, 'RIFF', 'a RIFF file without sound'],
+]
+const ENCODINGS: Readonly<Record<number, Encoding>> = { 1: 'pcm', 3: 'float', 6: 'alaw', 7: 'mulaw' }
+const SAMPLE_SIZES: Readonly<Record<Encoding, number[]>> = {
+  pcm: [1, 2, 3, 4],
+  float: [4, 8],
+  alaw: [1],
+  mulaw: [1],
+}
+const EXTENSIBLE = 0xfffe
+/** Where an extensible format stores the codec. */
+const SUBFORMAT_OFFSET = 24
+const LEAST_FORMAT_BYTES = 16
+const LEAST_RATE = 4_000
+const HIGHEST_RATE = 384_000
+const MOST_CHANNELS = 256
+/** Real files have a handful; a hostile file of empty chunks has millions. */
+const MOST_CHUNKS = 1_000
+/** Enough to tell text from samples; fewer bytes could be sound by chance. */
+const LEAST_TEXT_BYTES = 16
+const TELLING_BYTES = 512
+
+/**
+ * The sound of an utterance as 16 kHz mono samples. A WAV file sent as raw PCM is read as a WAV file; any other
+ * recognizable file is refused, because it would sound like noise. Rejects with an AudioError.
+ */
+export async function readAudio(utterance: { wav: Uint8Array } | { pcm: Uint8Array }): Promise<Float32Array> {
+  const bytes = 'wav' in utterance ? utterance.wav : utterance.pcm
+  if (isWav(bytes)) return readWav(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  const kind = knownKind(bytes)
+  if ('pcm' in utterance && !kind) {
+    const samples = readPcm(bytes)
+    const refusal = tooLong(samples.length / SAMPLE_RATE)
+    if (refusal) throw new AudioError(refusal)
+    return samples
+  }
+  if (bytes.length === 0) throw new AudioError('The recording is empty')
+  throw new AudioError(
+    `This is not a WAV file but ${kind ?? 'unknown data'}: convert it to WAV, for example with sox or ffmpeg, or to raw PCM (16 kHz, mono, 16 bits)`,
+  )
+}
+
+/** 16 kHz mono samples as a 16-bit WAV file. */
+export function writeWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
+  const format = Buffer.alloc(16)
+  const [pcm, channels, sampleBytes] = [1, 1, 2]
+  format.writeUInt16LE(pcm, 0)
+  format.writeUInt16LE(channels, 2)
+  format.writeUInt32LE(SAMPLE_RATE, 4)
+  format.writeUInt32LE(SAMPLE_RATE * sampleBytes, 8)
+  format.writeUInt16LE(sampleBytes, 12)
+  format.writeUInt16LE(sampleBytes * 8, 14)
+  return wavFile(format, writePcm(samples))
+}
+
+/** A WAV file with this `fmt ` chunk and these samples. */
+export function wavFile(format: Uint8Array, samples: Uint8Array): Uint8Array<ArrayBuffer> {
+  const size = (bytes: number) => {
+    const written = Buffer.alloc(4)
+    written.writeUInt32LE(bytes)
+    return written
+  }
+  const body = [
+    Buffer.from('WAVEfmt '),
+    size(format.length),
+    format,
+    Buffer.from('data'),
+    size(samples.length),
+    samples,
+  ]
+  const bytes = body.reduce((sum, { length }) => sum + length, 0)
+  return new Uint8Array(Buffer.concat([Buffer.from('RIFF'), size(bytes), ...body]))
+}
+
+export function isWav(bytes: Uint8Array): boolean {
+  return /^(RIFF|RF64|BW64).{4}WAVE$/s.test(latin1(bytes, 12))
+}
+
+/** The file type of these bytes, if certain: raw sound is never mistaken for something else. */
+export function knownKind(bytes: Uint8Array): string | undefined {
+  const start = latin1(bytes, TELLING_BYTES)
+  const [, , kind] = SIGNATURES.find(([offset, text]) => start.startsWith(text, offset)) ?? []
+  return kind ?? (start.length >= LEAST_TEXT_BYTES && /^[\x20-\x7e\t\n\r]+$/.test(start) ? 'text' : undefined)
+}
+
+function latin1(bytes: Uint8Array, length: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(length, bytes.byteLength)).toString('latin1')
+}
+
+/** Whatever its rate, channels and sample format. A truncated file yields what it contains. */
+async function readWav(file: Buffer): Promise<Float32Array> {
+  const { format: chunk, data } = findChunks(file)
+  if (!chunk) throw new AudioError('The WAV file is corrupt: its fmt chunk is missing')
+  const format = readFormat(chunk)
+  const length = Math.floor((data?.length ?? 0) / (format.channels * format.sampleBytes))
+  // Its length follows from its size: one that is too long is refused before any of it is read.
+  const refusal = tooLong(length / format.rate)
+  if (refusal) throw new AudioError(refusal)
+  if (!data || length === 0) throw new AudioError('The WAV file contains no sound')
+  const read = sampleReader(data, format)
+  return resample({ length, rate: format.rate, read })
+}
+
+/**
+ * Sizes are trusted only up to the end of the file: a recorder that writes to a pipe does not know them, and a recording may
+ * be truncated.
+ */
+export function findChunks(file: Buffer): { format?: Buffer; data?: Buffer } {
+  const chunks: { format?: Buffer; data?: Buffer } = {}
+  let offset = 12
+  for (let count = 0; count < MOST_CHUNKS && offset + 8 <= file.length && !chunks.data; count++) {
+    const name = file.toString('latin1', offset, offset + 4)
+    const size = file.readUInt32LE(offset + 4)
+    // If the header was completed after recording, a size of 0 means that there is no sound.
+    const isOpen = name === 'data' && size === 0 && file.readUInt32LE(4) !== file.length - 8
+    const end = isOpen ? file.length : Math.min(offset + 8 + size, file.length)
+    if (name === 'fmt ') chunks.format ??= file.subarray(offset + 8, end)
+    if (name === 'data') chunks.data = file.subarray(offset + 8, end)
+    offset = end + (end % 2)
+  }
+  return chunks
+}
+
+/** Parses the format chunk. Throws an AudioError if the format is not supported. */
+function readFormat(format: Buffer): WavFormat {
+  if (format.length < LEAST_FORMAT_BYTES)
+    throw new AudioError('The WAV file is corrupt: its fmt chunk is truncated')
+  const tag = format.readUInt16LE(0)
+  const isExtended = tag === EXTENSIBLE && format.length >= SUBFORMAT_OFFSET + 2
+  const codec = isExtended ? format.readUInt16LE(SUBFORMAT_OFFSET) : tag
+  const encoding = ENCODINGS[codec]
+  if (!encoding)
+    throw new AudioError(
+      `The WAV file is compressed (codec 0x${codec.toString(16)}): send it as PCM, ideally 16 bits at 16 kHz`,
+    )
+  const channels = format.readUInt16LE(2)
+  const rate = format.readUInt32LE(4)
+  if (channels < 1 || channels > MOST_CHANNELS)
+    throw new AudioError(`The WAV file is corrupt: it claims to have ${channels} channels`)
+  if (rate < LEAST_RATE || rate > HIGHEST_RATE)
+    throw new AudioError(`The WAV file has ${rate} samples per second; 4,000 to 384,000 are supported`)
+  // From the block size, as 20 bits may be stored in 24 or 32; from the bits per sample if that is implausible.
+  const bits = format.readUInt16LE(14)
+  const sizes = [format.readUInt16LE(12) / channels, Math.ceil(bits / 8)]
+  const sampleBytes = sizes.find(bytes => bytes * 8 >= bits && SAMPLE_SIZES[encoding].includes(bytes))
+  if (!sampleBytes) throw new AudioError(`The WAV file has ${bits} bits per sample, which is not supported`)
+  return { encoding, channels, rate, sampleBytes }
+}
+
+/** Reads one frame, mixed down to one channel. */
+function sampleReader(
+  data: Buffer,
+  { encoding, channels, sampleBytes }: WavFormat,
+): (frame: number) => number {
+  const one = ONE_SAMPLE[encoding]
+  return frame => {
+    let sum = 0
+    for (let channel = 0; channel < channels; channel++)
+      sum += one(data, (frame * channels + channel) * sampleBytes, sampleBytes)
+    return sum / channels
+  }
+}
+
+const ONE_SAMPLE: Readonly<Record<Encoding, (data: Buffer, at: number, bytes: number) => number>> = {
+  pcm: (data, at, bytes) =>
+    bytes === 1 ? (data.readUInt8(at) - 128) / 128 : data.readIntLE(at, bytes) / 2 ** (bytes * 8 - 1),
+  float: (data, at, bytes) => {
+    const value = bytes === 4 ? data.readFloatLE(at) : data.readDoubleLE(at)
+    return Number.isNaN(value) ? 0 : Math.max(-1, Math.min(1, value))
+  },
+  // ITU-T G.711.
+  alaw: (data, at) => {
+    const bits = data.readUInt8(at) ^ 0x55
+    const exponent = (bits >> 4) & 7
+    const mantissa = ((bits & 15) << 4) + 8
+    const magnitude = exponent === 0 ? mantissa : (mantissa + 256) << (exponent - 1)
+    return (bits & 0x80 ? magnitude : -magnitude) / 32_768
+  },
+  mulaw: (data, at) => {
+    const bits = ~data.readUInt8(at) & 0xff
+    const magnitude = ((((bits & 15) << 3) + 132) << ((bits >> 4) & 7)) - 132
+    return (bits & 0x80 ? -magnitude : magnitude) / 32_768
+  },
+}

@@ -1,0 +1,35 @@
+import { readData } from '../data.ts'
+
+interface Answers {
+  readonly no: readonly string[]
+  readonly yes: readonly string[]
+  readonly polite: readonly string[]
+  /** A sentence that begins like this is not a request, whatever follows. */
+  readonly negated: readonly string[]
+}
+
+const answers = readData<Answers>('yes-or-no.json')
+const NO = phrases(answers.no)
+const YES = phrases(answers.yes)
+const POLITE = phrases(answers.polite)
+const NEGATED = new RegExp(`^(?:no |oh |please |well )*(?:${answers.negated.join('|')}) `)
+
+/** `undefined` if it is neither. A sentence with both is a no; one that says more than yes or no is neither. */
+export function yesOrNo(said: string): boolean | undefined {
+  const words = said
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replaceAll(/[^\p{L}\p{N}']+/gu, ' ')
+    .trim()
+  if (NEGATED.test(words)) return false
+  const withoutNo = words.replaceAll(NO, '')
+  const withoutBoth = withoutNo.replaceAll(YES, '')
+  if (withoutBoth === words || withoutBoth.replaceAll(POLITE, '').trim() !== '') return undefined
+  return withoutNo === words
+}
+
+/** Longest first: "do not" is not "do". */
+function phrases(list: readonly string[]): RegExp {
+  const longestFirst = [...list].sort((a, b) => b.length - a.length)
+  return new RegExp(`\\b(?:${longestFirst.join('|')})\\b`, 'g')
+}

@@ -1,0 +1,149 @@
+import type { AllowedTokens, LetterNode } from './allowed-tokens.ts'
+import { type Decoder, END_TOKEN, logProbability, type Row } from './decoder.ts'
+import type { HeardSentence } from './transcriber.ts'
+
+/** A token, and the row it continues. */
+interface Step {
+  token: number
+  row: number
+}
+
+/** The free transcript so far: greedy decoding. */
+interface FreeText {
+  tokens: number[]
+  score: number
+  hasEnded: boolean
+}
+
+interface Hypothesis extends Step {
+  node: LetterNode
+  /** The words before the current one. */
+  said: string
+  score: number
+}
+
+interface SearchOptions {
+  decoder: Decoder
+  /** The sentences to listen for. */
+  allowed: AllowedTokens | undefined
+  mostTokens: number
+  isStopped(): boolean
+}
+
+/** How many hypotheses are followed: many names begin alike, and the right one is not always among the best at first. */
+const FIRST_TOKENS = 5
+const FIRST_WIDTH = 16
+const LATER_WIDTH = 10
+/** Hypotheses this much less likely than the best are not followed, and sentences this much less likely not reported. */
+const BELOW_BEST = 12
+/** Sentences this much less likely than the free transcript were not said. */
+const BELOW_FREE = 25
+const MOST_SENTENCES = 12
+/** Figures and the final punctuation mark take a few more tokens than the words heard. */
+const MORE_TOKENS = 8
+/** A speech model that gets stuck in a loop does not notice by itself; people do repeat a single word a few times. */
+const LONGEST_LOOP = 10
+const MOST_REPEATS = 5
+
+/**
+ * Decodes freely and along the sentences of a graph, in the same runs of the decoder, which take hardly longer for eight
+ * texts than for two.
+ */
+export async function search({ decoder, allowed, mostTokens, isStopped }: SearchOptions) {
+  let state = await decoder.first()
+  const free: FreeText = { tokens: [], score: 0, hasEnded: false }
+  const finished = new Map<string, number>()
+  let beam: Hypothesis[] = allowed ? [{ node: allowed.start(), said: '', score: 0, row: 0, token: 0 }] : []
+  for (let length = 0; !isStopped(); length++) {
+    const [freeRow] = state.rows
+    const offset = length === 0 || free.hasEnded ? 0 : 1
+    if (freeRow && !free.hasEnded) continueFree(free, freeRow, mostTokens)
+    if (allowed) {
+      const rows = beam.map((_, index) => state.rows[index + offset] as Row)
+      const most = length < FIRST_TOKENS ? FIRST_WIDTH : LATER_WIDTH
+      beam =
+        length > mostTokens + MORE_TOKENS ? [] : widen({ beam, rows, allowed, free, finished }).slice(0, most)
+    }
+    const steps = [
+      ...(free.hasEnded ? [] : [{ token: free.tokens.at(-1) as number, row: 0 }]),
+      ...beam.map(({ token, row }) => ({ token, row: row + offset })),
+    ]
+    if (steps.length === 0) break
+    state = await decoder.advance(
+      state,
+      steps.map(({ token }) => token),
+      steps.map(({ row }) => row),
+    )
+  }
+  const best = Math.max(...finished.values())
+  const sentences: HeardSentence[] = [...finished]
+    .map(([text, score]) => ({ text, score }))
+    .filter(({ score }) => score > Math.max(free.score - BELOW_FREE, best - BELOW_BEST))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MOST_SENTENCES)
+  return { tokens: free.tokens, score: free.score, sentences }
+}
+
+/** It must begin with a word: left to itself, the model outputs nothing for one short sentence in four. */
+function continueFree(free: FreeText, row: Row, mostTokens: number): void {
+  let token = free.tokens.length > 0 ? END_TOKEN : 0
+  row.logits.forEach((logit, other) => {
+    if (logit > (row.logits[token] as number) && (free.tokens.length > 0 || other !== END_TOKEN))
+      token = other
+  })
+  free.score += logProbability(row, token)
+  if (token !== END_TOKEN) free.tokens.push(token)
+  const looped = loopAtEnd(free.tokens)
+  free.tokens.length -= looped
+  free.hasEnded = token === END_TOKEN || looped > 0 || free.tokens.length >= mostTokens
+}
+
+/** How many tokens at the end only repeat those before them. */
+function loopAtEnd(tokens: readonly number[]): number {
+  for (let length = 1; length <= LONGEST_LOOP; length++) {
+    const end = tokens.slice(-length * MOST_REPEATS)
+    if (end.length === length * MOST_REPEATS && end.every((token, index) => token === end[index % length]))
+      return length * (MOST_REPEATS - 1)
+  }
+  return 0
+}
+
+interface Widening {
+  beam: readonly Hypothesis[]
+  rows: readonly Row[]
+  allowed: AllowedTokens
+  free: FreeText
+  finished: Map<string, number>
+}
+
+/** Extends each hypothesis by each allowed token, likeliest first; keeps the sentences that may end here. */
+function widen({ beam, rows, allowed, free, finished }: Widening): Hypothesis[] {
+  const next = new Map<string, Hypothesis>()
+  const floor = free.hasEnded ? free.score - BELOW_FREE : Number.NEGATIVE_INFINITY
+  const least = Math.max(floor, ...[...finished.values()].map(score => score - BELOW_BEST))
+  beam.forEach(({ node, said, score }, row) => {
+    const logits = rows[row] as Row
+    const { tokens, mayEnd } = allowed.from(node)
+    const whole = joined(said, node.words)
+    if (mayEnd) {
+      const likelihood = score + logProbability(logits, END_TOKEN)
+      finished.set(whole, Math.max(likelihood, finished.get(whole) ?? Number.NEGATIVE_INFINITY))
+    }
+    for (const { token, to, endsWord } of tokens) {
+      const likelihood = score + logProbability(logits, token)
+      if (likelihood < least) continue
+      const words = endsWord ? whole : said
+      // Hypotheses that differ only in case, punctuation or the spelling of a number are the same.
+      const isWhole = to.after !== undefined && to.letters.size === 0
+      const key = isWhole ? joined(words, to.words) : `${words}|${to.id}`
+      if ((next.get(key)?.score ?? Number.NEGATIVE_INFINITY) < likelihood)
+        next.set(key, { node: to, said: words, score: likelihood, row, token })
+    }
+  })
+  const sorted = [...next.values()].sort((a, b) => b.score - a.score)
+  return sorted.filter(({ score }) => score >= (sorted[0]?.score ?? 0) - BELOW_BEST)
+}
+
+function joined(said: string, words: string): string {
+  return said === '' || words === '' ? said + words : `${said} ${words}`
+}

@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AudioError, SAMPLE_RATE } from '../src/audio/samples.ts'
+import { readAudio, writeWav } from '../src/audio/wav.ts'
+import { converted, sound, tone } from './support/spoken.ts'
+import { hasPart } from './support/system-parts.ts'
+
+const readWav = (bytes: Uint8Array) => readAudio({ wav: bytes })
+
+const second = sound(1, tone(440, 0.5))
+const wav = writeWav(second)
+const hasSox = hasPart('sox')
+
+/** A copy of the one-second file with some of its bytes overwritten. */
+function altered(change: (view: DataView, bytes: Uint8Array) => void, file: Uint8Array = wav): Uint8Array {
+  const bytes = Uint8Array.from(file)
+  change(new DataView(bytes.buffer), bytes)
+  return bytes
+}
+
+function chunk(name: string, body: Uint8Array): Uint8Array {
+  const header = Buffer.alloc(8)
+  header.write(name, 'latin1')
+  header.writeUInt32LE(body.length, 4)
+  return Buffer.concat([header, body])
+}
+
+/** The correlation with the original tone: 1 where nothing but the loudness differs. */
+function likeness(samples: Float32Array, original: Float32Array): number {
+  let product = 0
+  let first = 0
+  let second = 0
+  for (let index = 800; index < Math.min(samples.length, original.length) - 800; index++) {
+    const a = samples[index] ?? 0
+    const b = original[index] ?? 0
+    product += a * b
+    first += a * a
+    second += b * b
+  }
+  return product / Math.sqrt(first * second)
+}
+
+describe('readWav', () => {
+  it('gives back what writeWav wrote, to the precision of 16 bits', async () => {
+    const samples = await readWav(wav)
+    expect(samples).toHaveLength(SAMPLE_RATE)
+    const differences = samples.map((sample, index) => Math.abs(sample - (second[index] ?? 0)))
+    expect(Math.max(...differences)).toBeLessThan(1 / 32_000)
+  })
+
+  it.skipIf(!hasSox).each([
+    ['8 bits', ['-b', '8', '-e', 'unsigned-integer']],
+    ['32 bits', ['-b', '32']],
+    ['float of 32 bits', ['-e', 'floating-point', '-b', '32']],
+    ['A-law', ['-e', 'a-law']],
+    ['mu-law', ['-e', 'mu-law']],
+    ['48 kHz stereo', ['-r', '48000', '-c', '2']],
+    ['8 kHz', ['-r', '8000']],
+    ['a rate without a common measure', ['-r', '22051']],
+  ])('reads what sox writes to a pipe: %s', async (_name, format) => {
+    const samples = await readWav(converted(wav, format))
+    expect(Math.abs(samples.length - SAMPLE_RATE)).toBeLessThanOrEqual(2)
+    expect(likeness(samples, second)).toBeGreaterThan(0.999)
+  })
+
+  it.each([0, 36, 0xffffffff, 0x7ffff000])(
+    'reads to the end where the sizes are unknown (%i)',
+    async size => {
+      const streamed = altered(view => {
+        view.setUint32(4, size, true)
+        view.setUint32(40, size === 36 ? 0 : size, true)
+      })
+      expect(await readWav(streamed)).toHaveLength(SAMPLE_RATE)
+    },
+  )
+
+  it('reads what there is of a truncated file', async () => {
+    expect(await readWav(wav.subarray(0, 44 + 8_001))).toHaveLength(4_000)
+  })
+
+  it('refuses what is too long by its size, and takes what is just short enough', async () => {
+    const lasting = (seconds: number, rate: number) => {
+      const header = altered(
+        (view, bytes) => {
+          view.setUint32(24, rate, true)
+          view.setUint16(32, 1, true)
+          view.setUint16(34, 8, true)
+          bytes.fill(0xff, 40, 44)
+        },
+        wav.subarray(0, 44),
+      )
+      return Buffer.concat([header, Buffer.alloc(rate * seconds)])
+    }
+    const lengthOf = async (file: Uint8Array) => (await readWav(file)).length
+    await expect(lengthOf(lasting(901, 4_000))).rejects.toThrow(
+      new AudioError('the recording is longer than 15 minutes'),
+    )
+    expect(await lengthOf(lasting(900, SAMPLE_RATE))).toBe(900 * SAMPLE_RATE)
+  })
+
+  it('averages the channels', async () => {
+    const stereo = altered((view, bytes) => {
+      view.setUint16(22, 2, true)
+      view.setUint16(32, 4, true)
+      for (let at = 44; at < bytes.length; at += 4) {
+        view.setInt16(at, 16_384, true)
+        view.setInt16(at + 2, -8_192, true)
+      }
+    })
+    expect(new Set(await readWav(stereo))).toEqual(new Set([0.125]))
+  })
+
+  it('makes numbers from -1 to 1 of whatever floats there are', async () => {
+    const floats = [Number.NaN, Number.POSITIVE_INFINITY, -7, 0.5]
+    const file = altered(view => {
+      view.setUint16(20, 3, true)
+      view.setUint16(32, 4, true)
+      view.setUint16(34, 32, true)
+      floats.forEach((value, index) => {
+        view.setFloat32(44 + index * 4, value, true)
+      })
+    })
+    expect([...(await readWav(file)).subarray(0, 4)]).toEqual([0, 1, -1, 0.5])
+  })
+
+  it('supports the extensible format', async () => {
+    const format = Buffer.alloc(40)
+    format.set(wav.subarray(20, 36))
+    format.writeUInt16LE(0xfffe, 0)
+    format.writeUInt16LE(22, 16)
+    format.writeUInt16LE(1, 24)
+    const file = Buffer.concat([wav.subarray(0, 12), chunk('fmt ', format), wav.subarray(36)])
+    expect(await readWav(file)).toEqual(await readWav(wav))
+  })
+
+  it.each<[string, Uint8Array]>([
+    ['an MP3 file', Buffer.from('ID3\x04\0\0\0\0\0\0\0\0')],
+    ['an Ogg file', Buffer.from('OggS\0\x02\0\0\0\0')],
+    ['a FLAC file', Buffer.from('fLaC\0\0\0\x22')],
+    ['a WebM file', Buffer.from('1a45dfa39f428681', 'hex')],
+    ['an M4A or MP4 file', Buffer.from('\0\0\0\x20ftypM4A ')],
+    ['text', Buffer.from('{"text": "turn on the light"}')],
+    ['unknown data', Buffer.from([1, 2, 3, 200, 0, 0])],
+  ])('says that it is %s, and what is wanted', async (kind, bytes) => {
+    await expect(readWav(bytes)).rejects.toThrow(
+      new RegExp(`^This is not a WAV file but ${kind}: convert it to WAV, for example with sox`),
+    )
+  })
+
+  it('says that the message is empty', async () => {
+    await expect(readWav(new Uint8Array())).rejects.toThrow(new AudioError('The recording is empty'))
+  })
+
+  it.each<[string, RegExp, (view: DataView) => void]>([
+    ['another codec', /compressed \(codec 0x55\)/, view => view.setUint16(20, 0x55, true)],
+    ['an unheard-of codec', /codec 0x1234/, view => view.setUint16(20, 0x1234, true)],
+    ['no channels', /0 channels/, view => view.setUint16(22, 0, true)],
+    ['absurdly many channels', /65535 channels/, view => view.setUint16(22, 0xffff, true)],
+    ['no rate', /has 0 samples per second/, view => view.setUint32(24, 0, true)],
+    ['an absurd rate', /has 4000000000 samples/, view => view.setUint32(24, 4e9, true)],
+    ['absurd samples', /77 bits/, view => view.setUint16(34, 77, true)],
+    ['a truncated format', /truncated/, view => view.setUint32(16, 4, true)],
+    ['no format', /fmt chunk is missing/, view => view.setUint32(12, 0x20202020, true)],
+    ['no data', /no sound/, view => view.setUint32(36, 0x20202020, true)],
+    ['an empty file', /no sound/, view => view.setUint32(40, 0, true)],
+  ])('refuses %s with an explanation', async (_name, words, change) => {
+    await expect(readWav(altered(change))).rejects.toBeInstanceOf(AudioError)
+    await expect(readWav(altered(change))).rejects.toThrow(words)
+  })
+
+  /** Either sound of sane length and values, or an AudioError. */
+  async function staysSane(bytes: Uint8Array): Promise<void> {
+    try {
+      const samples = await readWav(bytes)
+      expect(samples.length).toBeGreaterThan(0)
+      expect(samples.length).toBeLessThanOrEqual(bytes.length * 4 + 1)
+      expect(samples.every(sample => sample >= -1 && sample <= 1)).toBe(true)
+    } catch (error) {
+      expect(error).toBeInstanceOf(AudioError)
+    }
+  }
+
+  it('never does anything else on any bytes', async () => {
+    const any = fc.uint8Array({ maxLength: 200 })
+    await fc.assert(fc.asyncProperty(any, staysSane), { numRuns: 500 })
+    await fc.assert(fc.asyncProperty(any, bytes => staysSane(Buffer.concat([wav.subarray(0, 12), bytes]))))
+    await fc.assert(fc.asyncProperty(any, bytes => staysSane(Buffer.concat([wav.subarray(0, 20), bytes]))))
+  })
+
+  it('never does anything else on a header with lies in it', async () => {
+    const small = wav.subarray(0, 44 + 400)
+    const lie = fc.tuple(fc.nat(43), fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 2, 3, 6, 7, 255)))
+    await fc.assert(
+      fc.asyncProperty(fc.array(lie, { minLength: 1, maxLength: 6 }), fc.nat(444), async (lies, length) => {
+        const lying = altered((_, bytes) => {
+          for (const [at, byte] of lies) bytes[at] = byte
+        }, small)
+        await staysSane(lying)
+        await staysSane(lying.subarray(0, length))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
