@@ -23,7 +23,7 @@ export type BusState =
   | { readonly status: 'offline'; readonly cause: string }
 
 /** Whether an utterance was accepted, and so will be answered. */
-export type Acceptance = { accepted: true } | { accepted: false; reason: string }
+type Acceptance = { accepted: true } | { accepted: false; reason: string }
 
 export interface MqttBusOptions extends BrokerAccess {
   readonly logger: Logger

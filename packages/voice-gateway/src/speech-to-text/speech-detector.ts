@@ -94,7 +94,7 @@ function framesOf(seconds: number): number {
 }
 
 /** The frames with speech, given the probability of each frame. */
-export function speechPieces(probabilities: readonly number[]): Piece[] {
+function speechPieces(probabilities: readonly number[]): Piece[] {
   const pieces: Piece[] = []
   for (const piece of speechIn(probabilities).flatMap(piece => cut(piece, probabilities))) {
     const last = pieces.at(-1)

@@ -135,7 +135,8 @@ export function startTools({ project, parts, logger, onNotice }: VoiceContext): 
     const missing = missingIn(status)
     const count = `${project.executor.tools.getTools().length} tools`
     if (missing.length === 0) return count
-    const notice = goingOn(status)
+    const isAnyReady = status.some(({ state }) => state === 'ready')
+    const notice = `Continuing with ${isAnyReady ? 'the available tools' : 'local tools only'}`
     logger.warn({ missing }, notice)
     onNotice(`${notice}: ${missing.join(', ')} unavailable`)
     return `${count}, without ${missing.join(', ')}`
@@ -145,12 +146,6 @@ export function startTools({ project, parts, logger, onNotice }: VoiceContext): 
 /** The names of the servers that have failed or were lost, not of those still starting. */
 export function missingIn(status: readonly ServerStatus[]): string[] {
   return status.filter(({ state }) => state === 'failed' || state === 'lost').map(({ name }) => name)
-}
-
-function goingOn(status: readonly ServerStatus[]): string {
-  return status.some(({ state }) => state === 'ready')
-    ? 'Continuing with the available tools'
-    : 'Continuing with local tools only'
 }
 
 /** A client that names the missing servers if no tool was called: the question may have been meant for them. */

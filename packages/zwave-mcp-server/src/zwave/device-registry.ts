@@ -130,11 +130,8 @@ export class DeviceRegistry {
     const entries = [...this.#entries.values()]
     for (const entry of entries) this.#own(entry, usualPaths(nameOf(entry)))
     const taken = new Set(this.#owners.keys())
-    for (const entry of entries)
-      this.#own(
-        entry,
-        shortPaths(nameOf(entry)).filter(path => !taken.has(path)),
-      )
+    const isFree = (path: string) => !taken.has(path)
+    for (const entry of entries) this.#own(entry, shortPaths(nameOf(entry)).filter(isFree))
   }
 
   #own(entry: Entry, paths: readonly string[]): void {

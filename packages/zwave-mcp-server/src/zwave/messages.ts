@@ -3,7 +3,7 @@ import { commandClassName, type ValueAddress } from './command-classes.ts'
 export type Primitive = string | number | boolean
 
 /** What is known about a value. `value` is absent until the device has reported one. */
-export interface Reported {
+interface Reported {
   readonly value?: Primitive
   /** When the device reported it, in ms since 1970; absent if unknown. */
   readonly time?: number
