@@ -2,6 +2,7 @@ import type { PolicyRule } from '../interceptors/index.ts'
 import type { LogLevel } from '../logging/logger.ts'
 import type { ServerEntry } from '../mcp/index.ts'
 import type { ToolDeclaration } from '../tools/declared-tools.ts'
+import type { ToolShape } from '../tools/shape.ts'
 
 export const DEFAULT_PORT = 4040
 
@@ -11,6 +12,7 @@ export interface ToolpostConfig {
   executor?: { timeoutMs?: number; slowMs?: number; maxTextBytes?: number }
   tools?: ToolDeclaration[]
   local?: string[] | false
+  shape?: Record<string, ToolShape>
   mcpServers?: Record<string, ServerConfig>
   mcp?: { retry?: { attempts?: number; baseDelayMs?: number }; connectTimeoutMs?: number }
   model?: string

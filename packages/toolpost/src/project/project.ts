@@ -13,6 +13,8 @@ import { Listeners } from '../runtime/listeners.ts'
 import { describeThrown, quietly } from '../runtime/quietly.ts'
 import { closeIsolated } from '../tools/isolated.ts'
 import { BigResults } from '../tools/results/big-results.ts'
+import { shapedTool } from '../tools/shape.ts'
+import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { ReloadChanges } from './changes.ts'
 import type { ToolpostConfig } from './config.ts'
@@ -73,7 +75,8 @@ export class Project {
     )
     const closing = this.#closing.signal
     const configuration = new Configuration(resolved, { ...options, say, closing })
-    const tools = new ToolManager({ logger })
+    const shape = (tool: Tool, server?: string) => shapedTool(tool, server, configuration.config.shape)
+    const tools = new ToolManager({ logger, shape })
     for (const tool of toolsOf(resolved)) tools.addCustomTool(tool)
     tools.onChange(() => listeners.tell('tools', tools.getTools()))
     const executor = new ToolExecutor(tools, { ...config.executor, logger })

@@ -25,6 +25,8 @@ export type McpToolsOptions = Partial<Omit<McpOrigin, 'name'>>
 export interface ToolManagerOptions {
   tools?: readonly ToolLike[] | undefined
   logger?: Logger | undefined
+  /** Changes how a tool is shown and called, when it is added. */
+  shape?: ((tool: Tool, server?: string) => Tool) | undefined
 }
 
 const NO_ORDER = Number.MAX_SAFE_INTEGER
@@ -41,8 +43,10 @@ export class ToolManager {
   readonly #logger: Logger
   /** Spares most tools that are added a search for their name. */
   #names = new Set<string>()
+  readonly #shape: NonNullable<ToolManagerOptions['shape']>
 
-  constructor({ tools = [], logger }: ToolManagerOptions = {}) {
+  constructor({ tools = [], logger, shape = tool => tool }: ToolManagerOptions = {}) {
+    this.#shape = shape
     this.#logger = quietLogger(logger)
     this.#listeners = new Listeners((_, error) =>
       this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed'),
@@ -52,7 +56,7 @@ export class ToolManager {
 
   /** Adds a tool of the program, replacing one of the same name. Throws on a tool it cannot use. */
   addCustomTool(like: ToolLike): void {
-    const tool = checkedTool(like)
+    const tool = this.#shape(checkedTool(like))
     const holder = this.#holderOf(tool.name)
     const isForeign = holder !== undefined && this.#origins.has(holder)
     if (isForeign) this.#rename(holder, 'a local tool')
@@ -155,7 +159,7 @@ export class ToolManager {
 
   #usable(like: ToolLike, server: string): Tool | undefined {
     try {
-      return checkedTool(like, { needsDescription: false })
+      return this.#shape(checkedTool(like, { needsDescription: false }), server)
     } catch (error) {
       this.#logger.warn({ server, reason: describeThrown(error) }, 'MCP tool skipped')
       return undefined
