@@ -10,7 +10,7 @@ import { FittedTools } from './fit-tools.ts'
 import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
 import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
-import type { WritingStyle } from './writing.ts'
+import { styleOptions } from './writing.ts'
 
 const DEFAULT_MODEL = 'claude-haiku-4-5'
 const DEFAULT_ADDRESS = 'https://api.anthropic.com'
@@ -75,7 +75,7 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Set
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
       // The loop retries: it knows how much time is left.
       const fixed = { model, apiKey, maxRetries: 0, clientOptions }
-      const chat = new ChatAnthropic({ ...settings, ...optionsOf(style), ...fixed })
+      const chat = new ChatAnthropic({ ...settings, ...styleOptions(style), ...fixed })
       const fitted = new FittedTools(tools, 'anthropic', quietLogger(options.logger))
       const withTools = tools.length > 0 ? chat.bindTools([...fitted.tools]) : chat
       // Anthropic rejects a conversation that has calls but no tools, so they are offered with tool_choice 'none'.
@@ -91,17 +91,6 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Set
           ),
       }
     },
-  }
-}
-
-/** In ChatAnthropic's names. */
-function optionsOf(style: WritingStyle | undefined): Partial<ChatAnthropicInput> {
-  if (!style) return {}
-  const { maxTokens, temperature, stopSequences = [] } = style
-  return {
-    maxTokens,
-    ...(temperature !== undefined && { temperature }),
-    ...(stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
   }
 }
 

@@ -1,53 +1,41 @@
-import { MAX_BODY_BYTES, MAX_LINE_BYTES } from './limits.ts'
+import { MAX_BODY_BYTES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 
 const LINE_FEED = 10
 
 /**
- * A fetch whose responses fail once they, or one of their lines, get too long: libraries buffer both without a limit.
- * Whole lines are passed on: a reader that gets a line in pieces rescans it with every piece. `check` may throw.
+ * A fetch whose responses fail once they get too long: libraries buffer them without a limit. They arrive in whole lines,
+ * which `check` sees first, and may refuse by throwing.
  */
 export function boundedFetch(
   fetch: typeof globalThis.fetch,
-  check: (lines: Uint8Array) => void = () => {},
+  check: (lines: Buffer) => void = () => {},
 ): typeof globalThis.fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
-    if (!response.body) return response
-    return new Response(response.body.pipeThrough(wholeLines(response.ok ? check : () => {})), response)
+    let total = 0
+    let rest = Buffer.alloc(0)
+    const pass = (lines: Buffer, controller: TransformStreamDefaultController<Uint8Array>) => {
+      if (response.ok) check(lines)
+      controller.enqueue(lines)
+    }
+    const lines = new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, controller) {
+        total += bytes.length
+        if (total > MAX_BODY_BYTES)
+          throw new ModelError(
+            'truncated',
+            `The model was stopped: its answer is over ${MAX_BODY_BYTES} bytes`,
+          )
+        const all = Buffer.concat([rest, bytes])
+        const end = all.lastIndexOf(LINE_FEED) + 1
+        rest = all.subarray(end)
+        if (end > 0) pass(all.subarray(0, end), controller)
+      },
+      flush: controller => pass(rest, controller),
+    })
+    return response.body ? new Response(response.body.pipeThrough(lines), response) : response
   }
-}
-
-function wholeLines(check: (lines: Uint8Array) => void): TransformStream<Uint8Array, Uint8Array> {
-  let total = 0
-  let line: Uint8Array[] = []
-  let lineBytes = 0
-  return new TransformStream({
-    transform(bytes, controller) {
-      const lineEnd = bytes.lastIndexOf(LINE_FEED) + 1
-      total += bytes.length
-      if (total > MAX_BODY_BYTES) throw tooLong('its answer', MAX_BODY_BYTES)
-      if (lineEnd > 0) {
-        const lines = Buffer.concat([...line, bytes.subarray(0, lineEnd)])
-        check(lines)
-        controller.enqueue(lines)
-        line = []
-        lineBytes = 0
-      }
-      line.push(bytes.subarray(lineEnd))
-      lineBytes += bytes.length - lineEnd
-      if (lineBytes > MAX_LINE_BYTES) throw tooLong('a line of its answer', MAX_LINE_BYTES)
-    },
-    flush(controller) {
-      const rest = Buffer.concat(line)
-      check(rest)
-      controller.enqueue(rest)
-    },
-  })
-}
-
-function tooLong(what: string, bytes: number): ModelError {
-  return new ModelError('truncated', `The model was stopped: ${what} is over ${bytes / 1024 ** 2} MB`)
 }
 
 /** The beginning of a response's text; never rejects. */

@@ -162,7 +162,7 @@ describe('[F48] an endless response of a provider', () => {
     for (const client of clients)
       expect(await ask(client)).toMatchObject({
         name: 'ModelError',
-        message: expect.stringContaining('a line of its answer is over 4 MB'),
+        message: expect.stringContaining('its answer is over 16777216 bytes'),
       })
   })
 

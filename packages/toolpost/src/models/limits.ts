@@ -18,9 +18,8 @@ export const RETRY_MAX_DELAY_MS = 30_000
 export const MAX_REPLY_BYTES = 512 * 1024
 /** The most calls in one reply. A model that asks for more is stuck in a loop: none of them runs. */
 export const MAX_CALLS_IN_REPLY = 100
-/** What a provider may send in one reply, and in one line of it. */
-export const MAX_BODY_BYTES = 64 * 1024 * 1024
-export const MAX_LINE_BYTES = 4 * 1024 * 1024
+/** What a provider may send in one reply. */
+export const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /** Images of one result that a model is shown, and their size as base64. */
 export const MAX_IMAGES = 8

@@ -5,36 +5,21 @@ import { trimmedEnd } from '../runtime/trimmed-end.ts'
 
 /** Why a question got no answer. */
 export const MODEL_ERROR_CODES = [
-  /** The question is empty. */
-  'empty_question',
-  /** The caller's signal was aborted. */
-  'stopped',
-  /** There is no provider with that name. */
-  'unknown_provider',
-  /** There is no API key. */
-  'missing_key',
-  /** LangChain, or its package for the provider, is not installed. */
-  'missing_package',
-  /** Nothing answers at the address. */
-  'unreachable',
-  /** The provider does not have the model. */
-  'model_not_found',
-  /** The model cannot use tools. */
-  'no_tools',
-  /** The key is wrong or lacks permission. */
-  'unauthorized',
-  /** Too many requests, even after waiting as long as the time limit allows. */
-  'rate_limited',
-  /** The provider is overloaded, even after waiting. */
-  'overloaded',
-  /** The provider rejected the request. */
-  'rejected',
-  /** The provider failed. */
-  'server_error',
-  /** The answer broke off or reached the model's token limit. */
-  'truncated',
-  /** The response could not be read. */
-  'invalid_response',
+  'empty_question', // the question is empty
+  'stopped', // the caller's signal was aborted
+  'unknown_provider', // there is no provider with that name
+  'missing_key', // there is no API key
+  'missing_package', // LangChain, or its package for the provider, is not installed
+  'unreachable', // nothing answers at the address
+  'model_not_found', // the provider does not have the model
+  'no_tools', // the model cannot use tools
+  'unauthorized', // the key is wrong or lacks permission
+  'rate_limited', // too many requests, even after waiting as long as the time limit allows
+  'overloaded', // the provider is overloaded, even after waiting
+  'rejected', // the provider rejected the request
+  'server_error', // the provider failed
+  'truncated', // the answer broke off or reached the model's token limit
+  'invalid_response', // the response could not be read
 ] as const
 
 export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number]

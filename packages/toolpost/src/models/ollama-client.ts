@@ -15,7 +15,7 @@ import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from '.
 import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
 import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
 import { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
-import type { WritingStyle } from './writing.ts'
+import { styleOptions } from './writing.ts'
 
 /** Small enough for any machine, and can use tools. */
 const DEFAULT_MODEL = 'qwen3:0.6b'
@@ -98,6 +98,7 @@ function ollamaProvider(options: Settings): Provider {
       ])
       facts ??= await ollamaFacts(server, model)
       const known = facts ?? {}
+      const { maxTokens, stopSequences: stop, ...sampling } = styleOptions(style)
       const fitted = new FittedTools(tools, 'ollama', logger)
       const converted = toQwenTools(fitted.tools)
       const count = converted.length
@@ -119,24 +120,20 @@ function ollamaProvider(options: Settings): Provider {
           context = fits.size
           const isLoaded = isFirst ? () => isOllamaLoaded(server, model) : async () => true
           isFirst = false
-          const loaded = reportLoading({ model, isLoaded, onStatus, signal, clock })
-          try {
-            // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
-            const chat = new ChatOllama({
-              ...requestOptions(options, known),
-              numCtx: context,
-              ...options.settings,
-              ...optionsOf(style),
-              model,
-              baseUrl,
-              fetch: ollamaFetch(signal, fetch),
-            })
-            const ready = offered.length > 0 ? chat.bindTools(offered) : chat
-            return untilLoaded(await ready.stream(shown), loaded)
-          } catch (error) {
-            loaded(false)
-            throw error
-          }
+          // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
+          const chat = new ChatOllama({
+            ...requestOptions(options, known),
+            numCtx: context,
+            ...options.settings,
+            ...(maxTokens !== undefined && { numPredict: maxTokens }),
+            ...(stop && { stop }),
+            ...sampling,
+            model,
+            baseUrl,
+            fetch: ollamaFetch(signal, fetch),
+          })
+          const ready = offered.length > 0 ? chat.bindTools(offered) : chat
+          return reportingLoading(() => ready.stream(shown), { model, isLoaded, onStatus, clock })
         },
       }
     },
@@ -151,17 +148,6 @@ function requestOptions({ think, model, keepAlive = DEFAULT_KEEP_ALIVE }: Settin
   // Ollama rejects a request to think if the model cannot.
   const isSent = wanted !== undefined && !(wanted && facts.canThink === false)
   return { keepAlive, ...(isSent && { think: wanted }) }
-}
-
-/** In ChatOllama's names. */
-function optionsOf(style: WritingStyle | undefined): Partial<ChatOllamaInput> {
-  if (!style) return {}
-  const { maxTokens, temperature, stopSequences = [] } = style
-  return {
-    numPredict: maxTokens,
-    ...(temperature !== undefined && { temperature }),
-    ...(stopSequences.length > 0 && { stop: [...stopSequences] }),
-  }
 }
 
 interface ContextOptions {
@@ -198,51 +184,35 @@ interface LoadingOptions {
   model: string
   isLoaded: () => Promise<boolean | undefined>
   onStatus: (status: ModelStatus) => void
-  signal: AbortSignal
   clock: Clock
 }
 
-/** Reports every second that a model is loading, which takes seconds to minutes, until the returned function is called. */
-function reportLoading({
-  model,
-  isLoaded,
-  onStatus,
-  signal,
-  clock,
-}: LoadingOptions): (isLoaded: boolean) => void {
+/** A stream that reports every second, until its first chunk, that the model is loading: it takes seconds to minutes. */
+async function* reportingLoading(
+  start: () => Promise<AsyncIterable<ReplyChunk>>,
+  { model, isLoaded, onStatus, clock }: LoadingOptions,
+): AsyncGenerator<ReplyChunk> {
   const startedAt = clock.now()
   let timer: Timer | undefined
   let isOver = false
-  let isTold = false
   const tell = (state: ModelStatus['state']) =>
     onStatus({ state, model, elapsedMs: Math.round(clock.now() - startedAt) })
   const tick = () => {
-    if (isOver || signal.aborted) return
-    isTold = true
-    tell('loading')
+    if (isOver) return
     timer = clock.setTimer(tick, STATUS_EVERY_MS)
+    tell('loading')
   }
   void isLoaded().then(known => known === false && tick())
-  return hasLoaded => {
-    if (isOver) return
-    isOver = true
-    timer?.cancel()
-    if (isTold && hasLoaded) tell('loaded')
-  }
-}
-
-/** The first chunk ends the loading. */
-async function* untilLoaded(
-  stream: AsyncIterable<ReplyChunk>,
-  loaded: (isLoaded: boolean) => void,
-): AsyncGenerator<ReplyChunk> {
   try {
-    for await (const chunk of stream) {
-      loaded(true)
+    for await (const chunk of await start()) {
+      if (!isOver && timer) tell('loaded')
+      isOver = true
+      timer?.cancel()
       yield chunk
     }
   } finally {
-    loaded(false)
+    isOver = true
+    timer?.cancel()
   }
 }
 
@@ -276,8 +246,8 @@ function ollamaFetch(signal: AbortSignal, fetch: typeof globalThis.fetch): typeo
 }
 
 /** Every line must be JSON. LangChain takes seconds over thousands of calls in one line, so they are counted here. */
-function checkLines(bytes: Uint8Array): void {
-  for (const line of new TextDecoder().decode(bytes).split('\n')) {
+function checkLines(lines: Buffer): void {
+  for (const line of lines.toString().split('\n')) {
     if (line.trim() === '') continue
     let read: { message?: { tool_calls?: unknown[] } } | null
     try {

@@ -11,7 +11,7 @@ import { loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
 import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import { toQwenTools } from './to-qwen-tools.ts'
-import type { WritingStyle } from './writing.ts'
+import { styleOptions } from './writing.ts'
 
 const DEFAULT_MODEL = 'gpt-5-mini'
 const DEFAULT_ADDRESS = 'https://api.openai.com/v1'
@@ -82,7 +82,7 @@ function openAiProvider({ model, baseUrl, apiKey, settings, images, ...options }
       const fetch = boundedFetch(options.fetch ?? globalThis.fetch)
       const chat = new ChatOpenAICompletions({
         ...settings,
-        ...optionsOf(style),
+        ...styleOptions(style),
         model,
         apiKey: apiKey || 'none',
         // The loop retries: it knows how much time is left.
@@ -109,15 +109,4 @@ export function missingOpenAiKey(): ModelError {
     'missing_key',
     'No OpenAI API key: set OPENAI_API_KEY, or OPENAI_BASE_URL to another server',
   )
-}
-
-/** In ChatOpenAI's names. */
-function optionsOf(style: WritingStyle | undefined): Partial<ChatOpenAIFields> {
-  if (!style) return {}
-  const { maxTokens, temperature, stopSequences = [] } = style
-  return {
-    maxTokens,
-    ...(temperature !== undefined && { temperature }),
-    ...(stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
-  }
 }

@@ -39,6 +39,16 @@ export interface Writer {
   write(request: WritingRequest): Promise<WrittenMessage>
 }
 
+/** What is given of a style, in the names of ChatAnthropic and ChatOpenAI. */
+export function styleOptions(style: Partial<WritingStyle> = {}) {
+  const { maxTokens, temperature, stopSequences } = style
+  return {
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences !== undefined && stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
+  }
+}
+
 /** One message from one model, within its time limit. Unlike an answer, it may end at the token limit. */
 export async function writeMessage(request: WritingRequest, setup: Setup): Promise<WrittenMessage> {
   const { provider, clock } = setup
