@@ -12,7 +12,6 @@ const schema = {
 }
 const fitted = fitSchema(schema, 'anthropic')
 console.log(JSON.stringify(fitted.schema, null, 2))
-for (const { place, keyword, change } of fitted.changes) console.log(`${place} ${keyword}: ${change}`)
 
 const tools = new ToolManager()
 tools.addCustomTool(

@@ -124,16 +124,6 @@ describe('[F47] an endless reply', () => {
     await ask(client, { maxIterations: 1, onCall })
     expect(seen.at(-1)).toEqual({ text: 'x'.repeat(200_000) })
   })
-
-  it('is read whole if it is long, in time that grows with its length', async () => {
-    const pieces = 20_000
-    const client = replying(function* () {
-      for (let piece = 0; piece < pieces; piece++) yield new AIMessageChunk({ content: `${piece % 10}` })
-    })
-    const { text } = (await ask(client)) as { text: string }
-    expect(text).toHaveLength(pieces)
-    expect(text.slice(0, 12)).toBe('012345678901')
-  })
 })
 
 describe('[F48] an endless response of a provider', () => {
@@ -166,15 +156,6 @@ describe('[F48] an endless response of a provider', () => {
       })
   })
 
-  it('is not read to its end if it is an error', async () => {
-    const fetch = async () => {
-      const { body } = await endless(chunk, {})()
-      return new Response(body, { status: 500 })
-    }
-    const client = new OllamaClient({ executor, fetch, environment: {} })
-    expect(await ask(client)).toMatchObject({ code: 'server_error' })
-  })
-
   it('an error of 30,000 braces is reported at once', async () => {
     const fetch = async () => new Response('{'.repeat(60_000), { status: 500 })
     const client = new OllamaClient({ executor, fetch, environment: {} })
@@ -194,17 +175,6 @@ describe('kept conversations', () => {
     kept.keep('x', messages)
     expect(kept.of('x')).toEqual(messages.slice(2))
     kept.keep('x', said('d'.repeat(2_000)))
-    expect(kept.of('x')).toEqual([])
-  })
-
-  it('count the arguments of calls', () => {
-    const kept = new Conversations({ conversations: 2, messages: 40, characters: 1_000 })
-    const args = { text: 'x'.repeat(2_000) }
-    const tool_calls = [{ id: '1', name: 'work', args, type: 'tool_call' as const }]
-    kept.keep('x', [
-      { role: 'user', content: 'go' },
-      { role: 'assistant', content: '', tool_calls },
-    ])
     expect(kept.of('x')).toEqual([])
   })
 })

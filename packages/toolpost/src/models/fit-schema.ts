@@ -5,19 +5,10 @@ import { type JsonSchema, propertiesOf, refTarget, requiredOf } from '../schema/
 /** A provider with its own rules for tool schemas; `openai` stands for every compatible API. */
 export type FittingProvider = 'anthropic' | 'ollama' | 'openai'
 
-/** Something a provider does not accept. */
-export interface SchemaChange {
-  /** A JSON pointer into the original: `#/properties/when`. */
-  readonly place: string
-  readonly keyword: string
-  readonly change: string
-}
-
 /** An argument schema that a provider accepts. */
 export interface FittedSchema {
   /** Accepts what the original accepts, under the provider's names, and perhaps more. A fresh copy. */
   readonly schema: JsonSchema
-  readonly changes: readonly SchemaChange[]
   /** Translates a model's arguments back to the original names. */
   nameBack(args: Record<string, unknown>): Record<string, unknown>
   /** Translates arguments to the names the model was given. */
@@ -33,8 +24,6 @@ const RULES: Readonly<Record<FittingProvider, { argumentName?: RegExp; oneType?:
 const NUMBERS = /^(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|(min|max)(Length|Items))$/
 const FORMATS = /^(date-time|date|time|duration|email|hostname|ipv4|ipv6|uuid)$/
 const TYPES = /^(string|number|integer|boolean|object|array|null)$/
-/** They tell a model nothing. */
-const SILENT = /^(\$schema|\$id|id|\$anchor|\$comment|\$defs|definitions|readOnly|writeOnly|deprecated|x-.*)$/
 
 /** More values would bloat the request; the executor still checks them all. */
 const MAX_VALUES = 250
@@ -58,12 +47,9 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
   if (!Object.hasOwn(RULES, provider))
     throw new TypeError(`invalid provider '${provider}'; expected one of ${Object.keys(RULES).join(', ')}`)
   const { argumentName, oneType = false } = RULES[provider]
-  const { fitted, changes } = smallEnough(copyOf(schema), oneType)
-  const { title, description, additionalProperties, ...top } = folded(fitted)
+  const { title, description, additionalProperties, ...top } = folded(smallEnough(copyOf(schema), oneType))
   const properties = propertiesOf(top) as Record<string, JsonSchema>
   const renames = argumentName ? safeNames(Object.keys(properties), argumentName) : new Map<string, string>()
-  for (const [name, safe] of renames)
-    changes.push({ place: '#/properties', keyword: name, change: `renamed to ${safe}` })
   const entries = Object.entries(properties).map(([name, one]) => {
     const safe = renames.get(name)
     return safe === undefined ? [name, one] : [safe, described(one, `(${name})`)]
@@ -79,7 +65,6 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
       ...(required.length > 0 && { required }),
       ...(additionalProperties !== undefined && { additionalProperties }),
     },
-    changes,
     nameBack: args => withNames(args, back),
     rename: args => withNames(args, renames),
   }
@@ -96,58 +81,47 @@ function copyOf(schema: unknown): JsonSchema {
 }
 
 /** The schema at the first depth at which it is small enough, or an open one. */
-function smallEnough(root: JsonSchema, oneType: boolean): { fitted: JsonSchema; changes: SchemaChange[] } {
+function smallEnough(root: JsonSchema, oneType: boolean): JsonSchema {
   for (const maxDepth of DEPTHS) {
-    const changes: SchemaChange[] = []
     let parts = 0
-    const fit = (schema: unknown, place: string, outside: readonly JsonSchema[]): JsonSchema => {
+    const fit = (schema: unknown, outside: readonly JsonSchema[]): JsonSchema => {
       if (++parts > MAX_PARTS || !isRecord(schema)) return {}
-      if (outside.length >= maxDepth || outside.filter(one => one === schema).length >= MAX_RECURSION) {
-        changes.push({ place, keyword: 'properties', change: 'cut: nested too deeply' })
+      if (outside.length >= maxDepth || outside.filter(one => one === schema).length >= MAX_RECURSION)
         return { description: '(not described further: nested too deeply)' }
-      }
       const inside = [...outside, schema]
-      const inner = (one: unknown, path: string) => fit(one, `${place}/${path}`, inside)
+      const inner = (one: unknown) => fit(one, inside)
       const target = refTarget(schema, inside.findLast(({ $id }) => typeof $id === 'string') ?? root)
-      const listed = (keyword: string) =>
-        (Array.isArray(schema[keyword]) ? schema[keyword] : []).map((one, at) =>
-          inner(one, `${keyword}/${at}`),
-        )
+      const listed = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword] : []).map(inner)
       const unions = ['anyOf', 'oneOf'].map(listed).filter(forms => forms.length > 0)
-      const fitted = [
+      return [
         typed(ownKeywords(schema, inner), schema, oneType),
-        ...(isRecord(target) ? [fit(target, place, inside)] : []),
+        ...(isRecord(target) ? [inner(target)] : []),
         ...listed('allOf'),
         ...unions.map(anyOf),
       ].reduce(both)
-      for (const keyword of Object.keys(schema))
-        if (!Object.hasOwn(fitted, keyword) && !SILENT.test(keyword))
-          changes.push({ place, keyword, change: 'rewritten or left out' })
-      return fitted
     }
-    const fitted = fit(root, '#', [])
-    if (parts <= MAX_PARTS) return { fitted, changes }
+    const fitted = fit(root, [])
+    if (parts <= MAX_PARTS) return fitted
   }
-  return { fitted: {}, changes: [{ place: '#', keyword: 'properties', change: 'left out: too large' }] }
+  return {}
 }
 
 /** What all providers accept, without types, references and combinations. */
-function ownKeywords(schema: JsonSchema, inner: (one: unknown, path: string) => JsonSchema): JsonSchema {
+function ownKeywords(schema: JsonSchema, inner: (one: unknown) => JsonSchema): JsonSchema {
   const fitted = Object.fromEntries(
     Object.entries(schema).filter(([keyword, value]) => isKept(keyword, value)),
   )
   const { properties, items, format, prefixItems, patternProperties, additionalProperties: rest } = schema
   if (Object.hasOwn(schema, 'const')) fitted.enum = [schema.const]
   if (isRecord(properties)) {
-    const path = (name: string) => `properties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    const entries = Object.entries(properties).map(([name, one]) => [name, inner(one, path(name))])
+    const entries = Object.entries(properties).map(([name, one]) => [name, inner(one)])
     fitted.properties = Object.fromEntries(entries)
   }
   if (requiredOf(schema).length > 0) fitted.required = [...new Set(requiredOf(schema))]
   // Next to patterns and tuples, these are only about the rest.
   if (rest === false && !patternProperties) fitted.additionalProperties = false
-  if (isRecord(rest) && !patternProperties) fitted.additionalProperties = inner(rest, 'additionalProperties')
-  if (isRecord(items) && !prefixItems) fitted.items = inner(items, 'items')
+  if (isRecord(rest) && !patternProperties) fitted.additionalProperties = inner(rest)
+  if (isRecord(items) && !prefixItems) fitted.items = inner(items)
   if (typeof format !== 'string') return fitted
   return FORMATS.test(format) ? { ...fitted, format } : described(fitted, `Format: ${format}.`)
 }

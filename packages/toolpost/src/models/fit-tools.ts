@@ -23,9 +23,6 @@ export class FittedTools {
       const name = offeredName(tool)
       const fitted = fitSchema(readSchema(tool, logger), provider)
       this.#schemas.set(name, fitted)
-      const changes = fitted.changes.map(({ place, keyword, change }) => `${place} ${keyword}: ${change}`)
-      if (changes.length > 0)
-        logger.debug({ tool: safeText(name), provider, changes: changes.map(safeText) }, 'Schema fitted')
       const { description, invoke, extras } = tool as Tool & { extras?: unknown }
       const shown = { name: this.#safeNames.get(name) ?? name, description, schema: fitted.schema, invoke }
       return extras === undefined ? shown : { ...shown, extras }

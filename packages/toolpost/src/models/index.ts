@@ -18,7 +18,7 @@ export {
 } from './choose-client.ts'
 export { Conversations, type ConversationsOptions } from './conversations.ts'
 export { withFastPath } from './fast-path.ts'
-export { type FittedSchema, type FittingProvider, fitSchema, type SchemaChange } from './fit-schema.ts'
+export { type FittedSchema, type FittingProvider, fitSchema } from './fit-schema.ts'
 export { type ChatModel, ModelClient, type ModelClientOptions } from './model-client.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './model-error.ts'
 export { OfflineClient, type OfflineClientOptions, type Understood } from './offline/offline-client.ts'

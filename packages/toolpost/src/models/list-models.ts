@@ -17,30 +17,24 @@ interface ListOptions {
 }
 
 /** The models in use, configured and found, each once; `offline` comes last. Never rejects. */
-export async function listModels({
-  configured,
-  current,
-  environment = process.env,
-  fetch,
-}: ListOptions): Promise<ListedModel[]> {
+export async function listModels({ configured, current, environment = process.env, fetch }: ListOptions) {
   const baseUrl = ollamaAddress(environment)
   const [ollama, local] = await Promise.all([
     listOllamaModels({ baseUrl, fetch }),
     findLocalServer({ baseUrl: environment.OPENAI_BASE_URL?.trim(), fetch }),
   ])
-  const all = [
-    ...(current ? [current] : []),
-    ...(configured ? [{ name: configured, why: 'set in the configuration' }] : []),
-    ...ollama.map(name => ({ name: `ollama:${name}`, why: `Ollama at ${baseUrl} has it` })),
-    ...(local ? [{ name: `openai:${local.model}`, why: `${local.name} at ${local.baseUrl} has it` }] : []),
-    ...(environment.ANTHROPIC_API_KEY?.trim()
-      ? [{ name: 'anthropic', why: 'ANTHROPIC_API_KEY is set' }]
-      : []),
-    ...(environment.OPENAI_API_KEY?.trim() ? [{ name: 'openai', why: 'OPENAI_API_KEY is set' }] : []),
-    { name: 'offline', why: 'Sentence templates only, no model' },
-  ]
-  const first = new Map(all.toReversed().map(model => [model.name, model]))
-  // A named model already stands for its provider.
-  const isNamed = (provider: string) => all.some(({ name }) => name.startsWith(`${provider}:`))
-  return all.filter(model => first.get(model.name) === model && !isNamed(model.name))
+  const all = new Map<string, string>()
+  const add = (name: string | undefined, why: string) => name && !all.has(name) && all.set(name, why)
+  add(current?.name, current?.why ?? '')
+  add(configured, 'set in the configuration')
+  for (const name of ollama) add(`ollama:${name}`, `Ollama at ${baseUrl} has it`)
+  add(local && `openai:${local.model}`, `${local?.name} at ${local?.baseUrl} has it`)
+  for (const provider of ['anthropic', 'openai']) {
+    const key = `${provider.toUpperCase()}_API_KEY`
+    // A named model already stands for its provider.
+    const isNamed = [...all.keys()].some(name => name.startsWith(`${provider}:`))
+    if (environment[key]?.trim() && !isNamed) add(provider, `${key} is set`)
+  }
+  add('offline', 'Sentence templates only, no model')
+  return [...all].map(([name, why]): ListedModel => ({ name, why }))
 }

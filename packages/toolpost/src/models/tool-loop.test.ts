@@ -1,10 +1,9 @@
 import { ChatAnthropic } from '@langchain/anthropic'
-import { AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
+import { type AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatOllama } from '@langchain/ollama'
 import { describe, expect, it, vi } from 'vitest'
 import { ToolExecutor } from '../executor/executor.ts'
-import { silentLogger } from '../logging/logger.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { type ScriptedReply, scriptedModel } from '../testing/scripted-model.ts'
@@ -54,14 +53,6 @@ describe('limits', () => {
     expect(logger.at('warn')).toMatchObject([{ fields: { stop_reason: 'max_iterations' } }])
   })
 
-  it('says that it stopped if the model has no last word', async () => {
-    const { client } = clientOn(scriptedModel(work(), { text: '', calls: [{ name: 'work' }] }))
-    const answer = await client.ask('go', { maxIterations: 1 })
-    expect(answer.text).toBe('I stopped after too many rounds of tool calls without an answer.')
-    expect(answer.results).toHaveLength(1)
-    expect(answer.messages.at(-1)).toMatchObject({ content: answer.text, tool_calls: [] })
-  })
-
   it('[F43] an identical call that failed three times is the last one', async () => {
     const failing = [
       work({ fails: true, note: 'a' }),
@@ -72,26 +63,6 @@ describe('limits', () => {
     const answer = await client.ask('go')
     expect(answer).toMatchObject({ text: 'I give up', stopReason: 'repeated_failure', iterations: 3 })
     expect(answer.results).toHaveLength(3)
-  })
-
-  it('other arguments, or a success in between, reset the count', async () => {
-    const fail = (note: string) => work({ fails: true, note })
-    const { client } = clientOn(scriptedModel(fail('a'), fail('b'), fail('a'), fail('b'), 'Done'))
-    expect(await client.ask('go')).toMatchObject({ stopReason: 'answer', text: 'Done' })
-  })
-
-  it('the time limit ends a model that ignores its signal', async () => {
-    const clock = fakeClock()
-    const model = scriptedModel('never')
-    vi.spyOn(model, 'bindTools').mockReturnValue({ stream: () => new Promise(() => {}) })
-    const { client } = clientOn(model, { clock })
-    const asked = client.ask('go', { timeLimitMs: 5_000 })
-    await vi.waitFor(() => expect(clock.pending).toBe(1))
-    await clock.advance(5_000)
-    const answer = await asked
-    expect(answer).toMatchObject({ stopReason: 'time_limit', text: 'I could not answer within 5 seconds.' })
-    expect(answer.messages).toHaveLength(2)
-    expect(clock.pending).toBe(0)
   })
 
   it('the time limit ends a call, whose result says so, and the history is whole', async () => {
@@ -112,20 +83,6 @@ describe('limits', () => {
       'ai',
     ])
   })
-
-  it('a question that was stopped before it began asks nothing', async () => {
-    const model = scriptedModel('hello')
-    const { client } = clientOn(model)
-    await expect(client.ask('go', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'stopped' })
-    expect(model.turns).toHaveLength(0)
-  })
-
-  it('stopping it during a call stops the call', async () => {
-    const controller = new AbortController()
-    const { client } = clientOn(scriptedModel({ calls: [{ name: 'wait' }] }))
-    const asked = client.ask('go', { signal: controller.signal, onCall: () => controller.abort() })
-    await expect(asked).rejects.toMatchObject({ code: 'stopped', results: [{ code: 'cancelled' }] })
-  })
 })
 
 describe('attempts', () => {
@@ -144,18 +101,6 @@ describe('attempts', () => {
     }
     expect((await asked).text).toBe('Here')
     expect(logger.at('warn').map(({ fields }) => fields.delay_ms)).toEqual([1_000, 2_000, 4_000])
-  })
-
-  it('waits as long as it is told to', async () => {
-    const clock = fakeClock()
-    const model = scriptedModel({ error: busy(429, { 'retry-after': '17' }) }, 'Here')
-    const { client } = clientOn(model, { clock })
-    const asked = client.ask('go')
-    await vi.waitFor(() => expect(clock.pending).toBe(2))
-    await clock.advance(16_999)
-    expect(model.turns).toHaveLength(1)
-    await clock.advance(1)
-    expect((await asked).text).toBe('Here')
   })
 
   it('does not wait beyond the time limit', async () => {
@@ -228,16 +173,6 @@ describe('calls and messages', () => {
     ])
   })
 
-  it('a call of the history without an id gets one, in a copy', async () => {
-    const model = scriptedModel('Yes')
-    const old = new AIMessage({ content: '', tool_calls: [{ name: 'work', args: {} }] })
-    await clientOn(model).client.ask([new HumanMessage('go'), old, new HumanMessage('and?')])
-    const [, call, result] = model.turns[0]?.messages ?? []
-    expect(call?.tool_calls?.[0]?.id).toMatch(/^call_/)
-    expect(result).toMatchObject({ tool_call_id: call?.tool_calls?.[0]?.id })
-    expect(old.tool_calls?.[0]?.id).toBeUndefined()
-  })
-
   it('keeps blocks that must go back as they came, such as signed thoughts', async () => {
     const thought = { type: 'thinking', thinking: 'hm', signature: 'abc' }
     const content = [thought, { type: 'text', text: 'Let me see' }, { type: 'tool_use', id: 'a' }]
@@ -261,16 +196,6 @@ describe('calls and messages', () => {
     expect(logger.at('warn')).toHaveLength(2)
   })
 
-  it('a logger that throws does not stop the answer', async () => {
-    const broken = () => {
-      throw Object.create(null)
-    }
-    const logger = { ...silentLogger, debug: broken, warn: broken, child: broken }
-    const executor = new ToolExecutor(new ToolManager())
-    const client = new ModelClient({ model: scriptedModel('Hello'), executor, logger })
-    expect((await client.ask('hi', { onToken: broken })).text).toBe('Hello')
-  })
-
   it('uses the executor of the question before its own, and needs one of them', async () => {
     const other = new ToolExecutor(new ToolManager())
     const { client } = clientOn(scriptedModel(work(), 'Done'))
@@ -288,11 +213,5 @@ describe('calls and messages', () => {
     expect(fitting).toHaveLength(2)
     const simple = new ModelClient({ model: { stream: messages => model.stream(messages) }, executor })
     await expect(simple.ask('hi')).rejects.toMatchObject({ code: 'no_tools' })
-  })
-
-  it('a model that says nothing at all is an error', async () => {
-    await expect(clientOn(scriptedModel({ text: [] })).client.ask('go')).rejects.toMatchObject({
-      code: 'invalid_response',
-    })
   })
 })

@@ -91,11 +91,6 @@ describe('a model with more tools than it should be shown', () => {
     expect(model.turns[0]?.tools).toEqual(['find_tools', 'call_tool', ...pinned, 'tool_7'])
   })
 
-  it('is shown all of them if there are no more than that', async () => {
-    const { turns } = await ask(scriptedModel('Hello'), { maxTools: 102 })
-    expect(turns[0]).toHaveLength(102)
-  })
-
   it('may not find what it may not use', async () => {
     const executor = home()
     const tools = executor.tools.getTools().filter(({ name }) => name !== 'open_garage')
