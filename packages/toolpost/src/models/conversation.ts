@@ -139,12 +139,11 @@ function imagesIn(result: ToolResult): ResultImage[] {
     .slice(0, MAX_IMAGES)
 }
 
-/** The images that came with a result. */
+/** The images that came with a result. A caller's own artifacts may be anything. */
 export function imagesOf(message: BaseMessage): readonly ResultImage[] {
-  const { artifact } = message as ToolMessage
-  return message.type === 'tool' && Array.isArray(artifact)
-    ? artifact.filter(({ type }) => type === 'image')
-    : []
+  const { type, artifact } = message as ToolMessage
+  if (type !== 'tool' || !Array.isArray(artifact)) return []
+  return artifact.filter(each => each?.type === 'image' && each.data && each.mimeType)
 }
 
 const dataUrl = ({ mimeType, data }: ResultImage) => `data:${mimeType};base64,${data}`
