@@ -50,6 +50,10 @@ export async function missingParts(folder) {
       'ANTHROPIC_API_KEY=none npx toolpost chat hello --model anthropic',
       'npm i @langchain/core @langchain/anthropic',
     ],
+    [
+      'OPENAI_API_KEY=none npx toolpost chat hello --model openai',
+      'npm i @langchain/core @langchain/openai@1.5.8',
+    ],
     ['npx toolpost tools', 'npm i zwave-mcp-server'],
     ['npx toolpost up --voice', 'npm install voice-gateway'],
     ['npx toolpost doctor', 'npm i libsql'],

@@ -9,7 +9,8 @@ const CORE = '@langchain/core'
 export const PACKAGES = {
   anthropic: [CORE, '@langchain/anthropic'],
   ollama: [CORE, '@langchain/ollama'],
-  openai: [CORE, '@langchain/openai'],
+  // The last one for Node 20.
+  openai: [CORE, '@langchain/openai@1.5.8'],
 }
 
 /** LangChain's messages. LangChain is optional, and loaded with the first question to a model. */
