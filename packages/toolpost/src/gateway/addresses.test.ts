@@ -72,12 +72,6 @@ describe('an address that a server wants visited before a call', () => {
     expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://login.example/start' }])
   })
 
-  it('is put into words for a client that cannot show it', async () => {
-    await using client = await connect('legacy', { form: {} })
-    expect(JSON.stringify(await client.call('before'))).toContain('Open the address, then call again')
-    expect(client.asked).toEqual([])
-  })
-
   it('[F66] is left out if it is not a web page', async () => {
     const asked: Question[] = []
     const ask = async (question: Question) => {
@@ -92,13 +86,6 @@ describe('an address that a server wants visited before a call', () => {
 })
 
 describe('an address that a server wants visited during a call', () => {
-  it('is told to the client that was asked when it is done', async () => {
-    await using client = await connect('legacy', { url: {} })
-    expect(JSON.stringify(await client.call('during'))).toContain('accept')
-    await client.call('finish')
-    await expect.poll(() => client.done, PATIENCE).toEqual([client.asked[0]?.elicitationId])
-  })
-
   it('[F66] is given up when the server dies', async () => {
     const aborted: Promise<void>[] = []
     const ask = ({ signal }: Question) => {

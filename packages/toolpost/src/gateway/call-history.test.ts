@@ -1,9 +1,7 @@
-import parsePrometheus from 'parse-prometheus-text-format'
 import { describe, expect, it } from 'vitest'
 import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
 import { executorOf, failingTool, histories } from '../../test/history.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
-import { sourceOf } from './context.ts'
 
 const { open } = histories()
 
@@ -42,13 +40,6 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
     expect(new Set(serials).size).toBe(7)
     expect(serials).toEqual(serials.toSorted().reverse())
     expect(second.next).toBeUndefined()
-  })
-
-  it('without parameters lists the last calls, oldest first, as they were in memory', async () => {
-    await using gateway = await gatewayOf(kind)
-    for (const n of [1, 2]) await gateway.executor.run({ name: 'echo', args: { n } })
-    const { calls } = await dataOf(gateway.get('/api/calls'))
-    expect(calls).toMatchObject([{ args: { n: 1 } }, { args: { n: 2 } }])
   })
 
   it.each([
@@ -106,47 +97,6 @@ describe('a gateway with a history', () => {
       args: { run: 1 },
       stages: expect.arrayContaining([expect.objectContaining({ name: 'fit' })]),
     })
-  })
-
-  it('says where the trace of a call is shown, if the configuration does', async () => {
-    const { history, executor } = await open()
-    executor.use((call, next) => {
-      call.notes.trace_id = (call.args as { trace?: string }).trace
-      return next()
-    })
-    const config = { trace: { url: 'http://localhost:16686/trace/{traceId}?of={traceId}' } }
-    await using gateway = testGateway([], { project: { ...sourceOf({ executor, history }), config } })
-    for (const trace of ['4bf92f35', 'no id" onclick="', undefined])
-      await executor.run({ name: 'echo', args: { trace } })
-    const urlsOf = (calls: { traceUrl?: string }[]) => calls.map(({ traceUrl }) => traceUrl)
-    const expected = ['http://localhost:16686/trace/4bf92f35?of=4bf92f35', undefined, undefined]
-    expect(urlsOf((await dataOf(gateway.get('/api/calls'))).calls)).toEqual(expected)
-    expect(urlsOf((await dataOf(gateway.get('/api/calls?limit=5'))).calls).reverse()).toEqual(expected)
-  })
-
-  it('exports a page at a time, as fast as it is read', async () => {
-    const { history, executor } = await open()
-    await using gateway = testGateway([], { executor, history })
-    for (let n = 0; n < 1_200; n++) await executor.run({ name: 'echo', args: { n } })
-    const reader = (await gateway.get('/api/calls/export')).body?.getReader()
-    const { value } = (await reader?.read()) ?? {}
-    expect(new TextDecoder().decode(value).trim().split('\n')).toHaveLength(500)
-    await reader?.cancel()
-    const all = await (await gateway.get('/api/calls/export')).text()
-    expect(all.trim().split('\n')).toHaveLength(1_200)
-  })
-
-  it('tells of it in its health and its metrics', async () => {
-    const { history, executor } = await open()
-    await using gateway = testGateway([], { executor, history })
-    await executor.run({ name: 'echo' })
-    await history.list()
-    expect(await dataOf(gateway.get('/healthz'))).toMatchObject({ history: { state: 'open', dropped: 0 } })
-    const text = await (await gateway.get('/metrics')).text()
-    const metrics = parsePrometheus(text) as { name: string; metrics: { value: string }[] }[]
-    const sampleOf = (name: string) => metrics.find(family => family.name === name)?.metrics[0]
-    expect(sampleOf('toolpost_history_written_total')).toMatchObject({ value: '1' })
-    expect(sampleOf('toolpost_history_dropped_total')).toMatchObject({ value: '0' })
   })
 
   it('answers from memory while the file cannot be used', async () => {

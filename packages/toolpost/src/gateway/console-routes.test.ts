@@ -110,21 +110,6 @@ describe('calls that are under way', () => {
     finish('still here')
     expect(await answer).toMatchObject({ success: true })
   })
-
-  it('of the console are called so, unless a named client says it', async () => {
-    await using gateway = testGateway(undefined, {
-      token: 'owner-of-everything',
-      clients: { claude: { token: 'claude-has-this-one' } },
-    })
-    for (const token of ['owner-of-everything', 'claude-has-this-one'])
-      await gateway.post(
-        '/api/tools/echo/call',
-        {},
-        { headers: { authorization: `Bearer ${token}`, 'x-toolpost-client': 'console' } },
-      )
-    const { calls } = await dataOf(gateway.get('/api/calls', { authorization: 'Bearer owner-of-everything' }))
-    expect(calls.map((call: { origin: string }) => call.origin)).toEqual(['console', 'http'])
-  })
 })
 
 describe('conversations', () => {
@@ -192,7 +177,11 @@ describe('servers over HTTP', { timeout: 60_000 }, () => {
       )
     const statusOf = async () =>
       (await dataOf(gateway.fetch(new Request('http://localhost/api/servers')))).servers[0]
+    writeFileSync(join(folder, '.mcp.json'), '{ "mcpServers": { "notes": { "command": "notes-server" } } }')
     try {
+      const found = await dataOf(gateway.fetch(new Request('http://localhost/api/servers/found')))
+      const notes = { program: expect.any(String), name: 'notes', entry: { command: 'notes-server' } }
+      expect(found.servers).toContainEqual(notes)
       const broken = await send('/api/servers', { name: 'broken', entry: { command: 'no-such-program' } })
       expect(broken.status).toBe(422)
       expect(await broken.json()).toMatchObject({ error: expect.stringMatching(/command not found/) })

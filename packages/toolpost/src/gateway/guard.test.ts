@@ -115,12 +115,6 @@ describe('the token', () => {
       expect((await gateway.fetch(new Request('http://127.0.0.1:4040/', { method }))).status).toBe(status)
   })
 
-  it('may have any printable character', async () => {
-    const odd = '!"#$%&()*,:;<=>?@[]^`{|}'
-    await using gateway = testGateway([], { token: odd })
-    expect((await gateway.get('/api/tools', { authorization: `Bearer ${odd}` })).status).toBe(200)
-  })
-
   it('is random if none was given, and another one for every gateway', async () => {
     const { executor } = testGateway()
     const gateways = [createGateway({ executor }), createGateway({ executor })]

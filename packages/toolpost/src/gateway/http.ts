@@ -124,8 +124,9 @@ export class EventStream {
     if (!controller) return
     if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text))
     this.#end()
-    controller.error(new Error('The client reads too slowly'))
-    this.#options.outgoing?.destroy()
+    const { outgoing } = this.#options
+    if (outgoing) outgoing.destroy()
+    else controller.error(new Error('The client reads too slowly'))
   }
 
   close(): void {

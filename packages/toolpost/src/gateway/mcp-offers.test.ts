@@ -4,7 +4,6 @@ import { type Harness, startServers } from '../../test/hostile-server/harness.ts
 import {
   type AnyClient,
   CLIENTS,
-  CLIENTS_2025,
   type Connect,
   connectV1,
   NEWEST,
@@ -88,7 +87,6 @@ const WAYS: [string, Connect, () => Target][] = [
 ]
 
 const text = ({ contents }: { contents: { text: string }[] }) => contents.map(each => each.text)
-const said = ({ messages }: { messages: { content: { text: string } }[] }) => messages[0]?.content.text
 const json = ({ content }: { content: { text: string }[] }) => JSON.parse(content[0]?.text ?? '')
 const of = <T>(list: T[], key: keyof T) => list.map(each => each[key])
 
@@ -138,14 +136,6 @@ describe.each(WAYS)('what servers have beside tools, for a client of the %s', (_
     ])
     expect(text(await client.read('note://7'))).toEqual(['one note://7'])
     expect(text(await client.read('two+note://7'))).toEqual(['two note://7'])
-  })
-
-  it('is a prompt of its own server, also by its full name', async () => {
-    const args = { who: 'Ada' }
-    expect(said(await client.prompt('greet', args))).toBe('one greet {"who":"Ada"}')
-    expect(said(await client.prompt('two__greet', args))).toBe('two greet {"who":"Ada"}')
-    expect(said(await client.prompt('one__greet', args))).toBe('one greet {"who":"Ada"}')
-    await expect(client.prompt('two__nothing')).rejects.toThrow("Prompt 'two__nothing' not found")
   })
 
   it('is completed by the server whose prompt or template it is', async () => {
@@ -245,15 +235,6 @@ describe('structured content that is not an object', () => {
     const bare = { content: [], structuredContent: [1, 2] }
     expect(await client.call('forecast', { result: bare })).toMatchObject({ structuredContent: [1, 2] })
   })
-
-  it.each(CLIENTS_2025)('is text for those of the %s, which would refuse it', async (_, connect) => {
-    await using client = await connect({ url: gateway.url })
-    const listed = (await client.tools()).find(({ name }) => name === 'forecast')
-    expect(listed).not.toHaveProperty('outputSchema')
-    const result = await client.call('forecast', { result: structured })
-    expect(result.content).toEqual(structured.content)
-    expect(result).not.toHaveProperty('structuredContent')
-  })
 })
 
 describe.each(CLIENTS)('results of tools, to a client of the %s', (_, connect) => {
@@ -295,35 +276,6 @@ describe('servers of the newest protocol that ask in place of a result', () => {
       expect(flood.content[0].text).toContain('more than 16 inputs at once')
     },
   )
-
-  it('progress that comes after a question reaches the client', async () => {
-    const person = () => ({ action: 'accept', content: {} })
-    await using client = await NEWEST[1]({ url: gateway.url }, { person })
-    const seen: number[] = []
-    const onprogress = ({ progress }: { progress: number }) => seen.push(progress)
-    const { content } = await client.call('two__progress', {}, { onprogress })
-    expect(content[0].text).toBe('progressed')
-    await expect.poll(() => seen, PATIENCE).toContain(2)
-  })
-})
-
-describe('a list of the newest protocol', () => {
-  it('may be cached as long as the strictest server allows; a partial list is private', async () => {
-    const kept = (ttlMs: unknown, cacheScope: unknown) => ({
-      hints: { ttlMs, cacheScope },
-      resources: SHARED.resources,
-    })
-    await using hinted = await startServers({
-      a: offeringServer({ ...kept(60_000, 'public'), protocol: 'modern' }),
-      b: offeringServer({ ...kept(1_000, 'public'), protocol: 'modern' }),
-    })
-    expect(await hinted.mcp.catalog.list('resources')).toMatchObject({ ttlMs: 1_000, cacheScope: 'public' })
-    const some = await hinted.mcp.catalog.list('resources', server => server === 'a')
-    expect(some).toMatchObject({ cacheScope: 'private' })
-    expect(some.entries).toHaveLength(2)
-    await using odd = await startServers({ a: offeringServer({ ...kept('x', 7), protocol: 'modern' }) })
-    expect(await odd.mcp.catalog.list('resources')).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
-  })
 })
 
 async function serve(options: ServeOptions): Promise<ServedGateway & AsyncDisposable> {

@@ -130,21 +130,6 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (name, 
     expect(await client.call('bad')).toMatchObject({ content: [{ text: '{"n":5}' }] })
   })
 
-  it('gets the title and a valid output schema of a tool of a server, and not an invalid one', async () => {
-    const outputSchema = { type: 'object', properties: { n: { type: 'integer' } } }
-    const inputSchema = { type: 'object' }
-    const tools = [
-      { name: 'good', title: 'Good', inputSchema, outputSchema },
-      { name: 'bad', inputSchema, outputSchema: { type: 'object', properties: { n: { type: 'no' } } } },
-    ]
-    await using hostile = await startHostile({ tools, label: 'l' })
-    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway)
-    const [good, bad] = await client.tools()
-    expect(good).toMatchObject({ title: 'Good', outputSchema })
-    expect(bad).not.toHaveProperty('outputSchema')
-  })
-
   it('[F36] reaches two tools of one name under predictable names', async () => {
     const tools = [{ name: 'lamp', inputSchema: { type: 'object' } }]
     await using servers = harnessFor({
@@ -233,12 +218,6 @@ describe('a request by hand', () => {
       headers: { ...headers, ...more },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-
-  it('needs no session for a list', async () => {
-    await using gateway = await serveLocal(slowEcho)
-    const response = await post(gateway.url, { jsonrpc: '2.0', id: 1, method: 'tools/list' })
-    expect(await response.text()).toContain('"name":"slow_echo"')
-  })
 
   it('that makes no sense is answered and harms nothing', async () => {
     await using gateway = await serveLocal(slowEcho)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
 import { type AnyClient, CLIENTS, CLIENTS_2025, NEWEST } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
@@ -125,29 +125,6 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
       .poll(() => [ada.updates, owner.updates], PATIENCE)
       .toEqual([['doc:///a'], ['file:///private/key']])
     expect(bob.updates).toEqual([])
-  })
-
-  it('has the instructions of the servers whose tools it may use', () => {
-    expect(ada.instructions).toBe('# secret\n\nSecret ways.\n\n# docs\n\nRead the docs.')
-    expect(bob.instructions).toBe('Secret ways.')
-  })
-
-  it('is not asked what a call of another is asked, and reads none of its logs', async () => {
-    const holding = bob.call('hold')
-    await vi.waitFor(async () => {
-      const { content } = await owner.call('state', { method: 'tools/call' })
-      expect(content[0].text).toContain('"hold"')
-    }, PATIENCE)
-    const { content } = await ada.call('ask', { message: 'Whose question?' })
-    expect(JSON.parse(content[0].text)).toMatchObject({ answered: { action: 'decline' } })
-    await ada.call('notify', {
-      method: 'notifications/message',
-      params: { level: 'emergency', data: 'hers' },
-    })
-    await owner.call('release')
-    await holding
-    expect(JSON.stringify([ada.logs, bob.logs, owner.logs])).not.toContain('hers')
-    expect(harness.log.text()).toContain('this caller cannot answer prompts: Whose question?')
   })
 })
 

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/executor.ts'
-import { Approvals, policy } from '../interceptors/index.ts'
 import { McpIntegration } from '../mcp/index.ts'
 import { ModelClient } from '../models/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -132,57 +131,6 @@ describe('questions over HTTP', () => {
     await clock.advance(2_000)
     await closed
     expect((await dataOf(last)).code).toBe('cancelled')
-  })
-
-  it('are bounded for one caller, and a form that is too large is declined', async () => {
-    const { gateway, call, list } = setUp()
-    await using _ = gateway
-    const calls = Array.from({ length: 11 }, () => call())
-    expect(await resultOf(Promise.race(calls))).toMatchObject({ action: 'decline', reason: /too many/ })
-    expect(await list()).toHaveLength(10)
-    const properties = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`f${at}`, {}]))
-    const large = setUp({ message: 'x', schema: { type: 'object', properties } })
-    await using __ = large.gateway
-    expect(await resultOf(large.call())).toMatchObject({ action: 'decline', reason: 'its form is too large' })
-  })
-
-  it('are told as events, to those who may see them', async () => {
-    const { gateway, call, open, answer } = setUp()
-    await using _ = gateway
-    const read = async (token: string, until: string) => {
-      const response = await gateway.get('/api/events', as(token))
-      let text = ''
-      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        text += new TextDecoder().decode(chunk)
-        if (text.includes(until)) return text
-      }
-      return text
-    }
-    const told = read(CLAUDE, 'Who are you?')
-    const others = read(HOME, '"tool":"asks"')
-    const called = call()
-    expect(await told).toMatch(/event: questions\ndata: .*Who are you/)
-    const { id } = await open()
-    await answer(id, { action: 'decline' })
-    await called
-    await gateway.close({ drainMs: 0 })
-    expect(await others).not.toContain('Who are you?')
-  })
-
-  it('an approval is not asked a second time: it has a list of its own', async () => {
-    const approvals = new Approvals()
-    const tools = new ToolManager()
-    tools.addCustomTool(asking())
-    const executor = new ToolExecutor(tools)
-    executor.use(policy([{ then: 'ask' }], { approvals }))
-    const { gateway, call, list, open, answer } = setUp(undefined, { executor, approvals })
-    await using _ = gateway
-    const called = call()
-    await expect.poll(() => approvals.list().length).toBe(1)
-    expect(await list()).toEqual([])
-    approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
-    await answer((await open()).id, { action: 'decline' })
-    expect(await resultOf(called)).toEqual({ action: 'decline' })
   })
 
   it('reach the person of a chat', async () => {

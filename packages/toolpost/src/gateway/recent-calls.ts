@@ -2,25 +2,32 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import { cleaner, safeText } from '../logging/safe-value.ts'
 import type { Run } from '../project/durable.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { isRecord } from '../runtime/guards.ts'
 import { plainCopy } from '../runtime/plain-value.ts'
 import { shortText } from '../runtime/short-text.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { CallRecord } from './api-types.ts'
-import { RECENT_BYTES, RECENT_CALLS, RECORDED_BYTES } from './limits.ts'
+import { jsonText } from './http.ts'
+import { RECENT_CALLS, RECENT_CHARACTERS, RECORDED_BYTES } from './limits.ts'
 
 const MAX_NAME = 200
 const MAX_CALLER = 100
 const MAX_DEPTH = 64
 
-/** A call as it was reported; its record is made, and secrets are removed, when somebody looks. */
-interface Entry {
-  begin: CallEvent
-  end?: CallEvent
-  progress?: Progress | undefined
-  record?: CallRecord | undefined
-  bytes: number
+/**
+ * What is kept of a call: bounded copies as text, which are cheap to keep. The record is made, and secrets are removed, when
+ * somebody looks.
+ */
+interface Entry extends Pick<CallEvent, 'serial' | 'origin' | 'caller' | 'startedAt'> {
+  /** While it is running. */
+  cancel: (() => void) | undefined
+  /** The call as JSON. */
+  call: string
+  /** Its result, notes and stages as JSON, when it has ended. */
+  end: string | undefined
+  progress: Progress | undefined
+  record: CallRecord | undefined
 }
 
 export interface RecentCallsOptions {
@@ -34,7 +41,7 @@ export interface RecentCallsOptions {
 export class RecentCalls {
   readonly #entries = new Map<string, Entry>()
   readonly #options: RecentCallsOptions
-  #bytes = 0
+  #characters = 0
 
   constructor(options: RecentCallsOptions) {
     this.#options = options
@@ -56,30 +63,37 @@ export class RecentCalls {
 
   /** `false` if it is not running. */
   cancel(serial: string): boolean {
-    const { begin, end } = this.#entries.get(serial) ?? {}
-    if (!begin || end) return false
-    begin.cancel?.()
+    const { cancel, end } = this.#entries.get(serial) ?? {}
+    if (!cancel || end) return false
+    cancel()
     return true
   }
 
   /** Records the start or end of a call. */
   note(event: CallEvent): void {
-    const entry = this.#entries.get(event.serial)
+    const { serial, call, origin, caller, startedAt, cancel, result, notes, stages } = event
+    const entry = this.#entries.get(serial)
     if (!entry) {
-      const { value: args, bytes } = boundedCopy(event.call?.args)
-      this.#entries.set(event.serial, {
-        begin: { ...event, call: { ...event.call, args } },
-        bytes: bytes + 200,
+      const text = jsonText({ id: call?.id, name: String(call?.name), args: boundedCopy(call?.args) })
+      // Not with a spread, which would make every later access slow.
+      this.#entries.set(serial, {
+        serial,
+        origin,
+        caller,
+        startedAt,
+        cancel,
+        call: text,
+        end: undefined,
+        progress: undefined,
+        record: undefined,
       })
-      this.#bytes += bytes + 200
-    } else if (event.result) {
-      const { value, bytes } = boundedResult(event.result)
-      entry.end = { ...event, call: entry.begin.call, result: value as ToolResult }
-      entry.record = entry.progress = undefined
-      entry.bytes += bytes
-      this.#bytes += bytes
+      this.#characters += text.length
+    } else if (result) {
+      entry.end = jsonText({ result: boundedResult(result), notes: notes && boundedCopy(notes), stages })
+      entry.record = entry.progress = entry.cancel = undefined
+      this.#characters += entry.end.length
     }
-    if (this.#entries.size > 2 * RECENT_CALLS || this.#bytes > RECENT_BYTES) this.#forgetOldest()
+    if (this.#entries.size > 2 * RECENT_CALLS || this.#characters > RECENT_CHARACTERS) this.#forgetOldest()
   }
 
   /** Records the progress of a call; returns its record, unless it has ended. */
@@ -93,10 +107,10 @@ export class RecentCalls {
 
   /** Many at a time: finding the first entry of a map is slow after others were removed. */
   #forgetOldest(): void {
-    for (const [serial, { bytes }] of this.#entries) {
-      if (this.#entries.size <= RECENT_CALLS && this.#bytes <= RECENT_BYTES / 2) return
+    for (const [serial, { call, end = '' }] of this.#entries) {
+      if (this.#entries.size <= RECENT_CALLS && this.#characters <= RECENT_CHARACTERS / 2) return
       this.#entries.delete(serial)
-      this.#bytes -= bytes
+      this.#characters -= call.length + end.length
     }
   }
 
@@ -105,49 +119,43 @@ export class RecentCalls {
     return entry.record
   }
 
-  #show({ begin, end, progress }: Entry): CallRecord {
+  #show({ serial, origin = 'code', caller, startedAt, call, end = '{}', progress }: Entry): CallRecord {
     const { tools, traceUrl: urlOf } = this.#options
-    const { serial, call, origin = 'code', caller, startedAt } = begin
-    const { stages, notes, result } = end ?? {}
+    const { id, name, args } = JSON.parse(call) as { id?: unknown; name: string; args: unknown }
+    const { result, notes, stages } = JSON.parse(end) as Pick<CallEvent, 'result' | 'notes' | 'stages'>
     const { execution_time_ms: durationMs, waited_ms: waitedMs } = result ?? {}
-    const tool = tools.findTool(String(call.name))
+    const tool = tools.findTool(name)
     const traceUrl = notes && urlOf(notes.trace_id)
     return {
       serial,
-      tool: shortText(String(call.name), MAX_NAME),
+      tool: shortText(name, MAX_NAME),
       source: (tool && tools.originOf(tool)?.server) ?? 'local',
       origin,
-      args: cleaned(call.args),
+      args: cleaned(args),
       startedAt,
       slow: durationMs !== undefined && this.isSlow(durationMs - (waitedMs ?? 0)),
-      ...(call.id !== undefined && { id: String(call.id) }),
+      ...(id !== undefined && { id: String(id) }),
       ...(caller !== undefined && { caller: safeText(String(caller), MAX_CALLER) }),
       ...(progress && { progress }),
       ...(durationMs !== undefined && { durationMs }),
       ...(result && { result: cleaned(result) as ToolResult }),
       ...(waitedMs !== undefined && { waitedMs }),
       ...(stages && { stages }),
-      ...(notes && { notes: recordValue(notes) as Record<string, unknown> }),
+      ...(notes && { notes: cleaned(notes) as Record<string, unknown> }),
       ...(traceUrl !== undefined && { traceUrl }),
     }
   }
 }
 
-interface Bounded {
-  value: unknown
-  /** The approximate size as JSON. */
-  bytes: number
-}
-
 /** A plain copy of a value. One over `maxBytes` is replaced by a note of its size. Never throws. */
-function boundedCopy(value: unknown, maxBytes = RECORDED_BYTES): Bounded {
+function boundedCopy(value: unknown, maxBytes = RECORDED_BYTES): unknown {
   const maxEntries = Number.POSITIVE_INFINITY
   // At least four bytes per value in JSON, separators included.
   const limits = { maxDepth: MAX_DEPTH, maxEntries, maxBytes, maxValues: maxBytes / 4 }
-  const { isComplete, ...copy } = plainCopy(value, limits)
-  if (copy.bytes <= maxBytes) return copy
-  const size = isComplete ? copy.bytes : `more than ${copy.bytes}`
-  return { value: { '…': `shortened, ${size} bytes` }, bytes: 100 }
+  const copy = plainCopy(value, limits)
+  if (copy.bytes <= maxBytes) return copy.value
+  const size = copy.isComplete ? copy.bytes : `more than ${copy.bytes}`
+  return { '…': `shortened, ${size} bytes` }
 }
 
 /** A copy without secrets. */
@@ -159,23 +167,22 @@ function cleaned(value: unknown): unknown {
 
 /** A bounded copy without secrets. */
 export function recordValue(value: unknown): unknown {
-  return cleaned(boundedCopy(value).value)
+  return cleaned(boundedCopy(value))
 }
 
 export function recordResult(result: ToolResult): ToolResult {
-  return cleaned(boundedResult(result).value) as ToolResult
+  return cleaned(boundedResult(result)) as ToolResult
 }
 
 /** Leaves out a large value, but keeps the rest of the result. Strings stay strings. */
-function boundedResult(result: ToolResult): Bounded {
+function boundedResult(result: ToolResult): unknown {
   const whole = boundedCopy(result)
-  if (isObjectLike(whole.value) && 'success' in whole.value) return whole
+  if (isRecord(whole) && 'success' in whole) return whole
   const parts = Object.entries(result).map(([key, given]) => {
-    const { value } = boundedCopy(given, RECORDED_BYTES / 2)
-    const isText = typeof given === 'string' && typeof value !== 'string'
-    return [key, isText ? `… ${(value as { '…': string })['…']}` : value]
+    const value = boundedCopy(given, RECORDED_BYTES / 2)
+    return [key, typeof given === 'string' && isRecord(value) ? `… ${value['…']}` : value]
   })
-  return { value: Object.fromEntries(parts), bytes: RECORDED_BYTES }
+  return Object.fromEntries(parts)
 }
 
 /** A run for lists and events: a large result is replaced by a note. */

@@ -162,16 +162,6 @@ describe('Prefer: respond-async', () => {
     expect(slow.status).toBe(202)
     patient.finish('done')
   })
-
-  it('is a wish: without durable calls the answer comes at once', async () => {
-    await using plain = testGateway()
-    const response = await plain.post(
-      '/api/tools/echo/call',
-      { a: 1 },
-      { headers: { prefer: 'respond-async' } },
-    )
-    expect([response.status, (await dataOf(response)).result]).toEqual([200, { echo: { a: 1 } }])
-  })
 })
 
 describe('/api/runs', () => {

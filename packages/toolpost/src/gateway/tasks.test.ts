@@ -1,9 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
-import { startServers } from '../../test/hostile-server/harness.ts'
-import type { ToolExecutor } from '../executor/executor.ts'
 import { defineTool } from '../tools/tool.ts'
-import { serveGateway } from './serve-gateway.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'
 const PATIENCE = { interval: 10, timeout: 10_000 }
@@ -51,11 +48,6 @@ function modernClient(gateway: TestGateway, extensions: object = { [EXTENSION]: 
     const messages = isStream ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data) : [text]
     return JSON.parse(messages.at(-1) ?? '')
   }
-}
-
-async function servedGateway(executor: ToolExecutor) {
-  const served = await serveGateway({ token: false, executor, port: 0 })
-  return { url: `${served.url}mcp`, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
 }
 
 type Send = ReturnType<typeof modernClient>
@@ -174,31 +166,6 @@ describe('tasks for a client of the newest protocol', () => {
     setTimeout(finish, 700, 'at last')
     const rest = await Promise.all(more)
     expect(rest.map(({ result }) => result.resultType)).toEqual(Array(10).fill('complete'))
-  })
-
-  it('is understood by Toolpost as a client, in front of another Toolpost', async () => {
-    const { tool, finish, begun, aborted } = patientTool()
-    const { executor } = testGateway([tool, asking])
-    await using served = await servedGateway(executor)
-    await using client = await startServers({ other: { url: served.url } })
-    expect(client.status().protocolVersion).toBe('2026-07-28')
-    let isTask = false
-    const onTask = () => {
-      isTask = true
-    }
-    const ask = async ({ message }: { message: string }) => ({
-      action: 'accept' as const,
-      content: { text: message.replace(/.*: /, '') },
-    })
-    expect(await client.executor.run({ name: 'asking' }, { ask, onTask })).toMatchObject({
-      result: 'Who? Where?',
-    })
-    expect(isTask).toBe(true)
-    const late = await client.executor.run({ name: 'patient' }, { timeoutMs: 1_500 })
-    expect(late).toMatchObject({ code: 'timeout' })
-    await begun
-    await aborted
-    finish('')
   })
 })
 

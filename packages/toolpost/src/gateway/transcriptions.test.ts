@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ADDRESS, dataOf, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { ADDRESS, dataOf, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -119,21 +119,6 @@ describe('POST /api/transcriptions', () => {
     expect((await send(gateway, chunks(21))).status).toBe(413)
   })
 
-  it('says how to get speech to text if there is none', async () => {
-    await using gateway = testGateway()
-    const response = await send(gateway, wav)
-    expect(response.status).toBe(404)
-    expect((await dataOf(response)).error).toContain('toolpost up --voice')
-    expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: false })
-  })
-
-  it('asks for the token', async () => {
-    const { voice, heard } = hearing({ text: 'a secret' })
-    await using gateway = testGateway([], { voice, token: 'a-token-of-a-test' })
-    expect((await send(gateway, wav)).status).toBe(401)
-    expect(heard).toEqual([])
-  })
-
   it('stops when the caller goes away', async () => {
     const { voice, begun, aborted } = patientVoice()
     await using gateway = testGateway([], { voice })
@@ -202,29 +187,5 @@ describe('POST /api/transcriptions', () => {
     await begun
     await gateway.close({ drainMs: 0 })
     expect((await response).status).toBe(503)
-  })
-})
-
-describe('speech to text that comes later', () => {
-  it('is told of, and can then be used', async () => {
-    const { project, change } = changingVoice(undefined)
-    await using gateway = testGateway([], { project })
-    const events = eventReader(await gateway.get('/api/events'))
-    expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: false })
-    change(hearing({ text: 'here I am' }).voice)
-    expect(await events.until(({ type }) => type === 'voice')).toMatchObject({ data: { available: true } })
-    expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: true })
-    expect(await dataOf(await send(gateway, wav))).toMatchObject({ text: 'here I am' })
-    await events.cancel()
-  })
-})
-
-describe('the description of the API', () => {
-  it('names the route, what it takes and what it answers', async () => {
-    await using gateway = testGateway()
-    const { paths } = await dataOf(gateway.get('/api/openapi.json'))
-    const { requestBody, responses } = paths['/api/transcriptions'].post
-    expect(Object.keys(requestBody.content)).toContain('audio/wav')
-    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '413', '415', '422', '503']))
   })
 })

@@ -2,9 +2,9 @@ import { MAX_JSON_VALUES } from './limits.ts'
 
 /** A shorter text cannot exceed the limit. */
 const MIN_BYTES = MAX_JSON_VALUES
-const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [...'"\\,[{'].map(sign => sign.charCodeAt(0))
+const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0))
 
-/** Counts the values of JSON that arrives in pieces: many small values take much longer to parse than their size suggests. */
+/** Counts the keys and values of JSON that arrives in pieces: many small values take much longer to parse than their size suggests. */
 export class JsonCounter {
   #values = 0
   #isInText = false
@@ -20,7 +20,7 @@ export class JsonCounter {
         if (sign === QUOTE) this.#isInText = false
         else if (sign === BACKSLASH) this.#isEscaped = true
       } else if (sign === QUOTE) this.#isInText = true
-      else if (sign === COMMA || sign === BRACKET || sign === BRACE) this.#values++
+      else if (sign === COMMA || sign === COLON || sign === BRACKET || sign === BRACE) this.#values++
     }
     return this.#values > MAX_JSON_VALUES
   }

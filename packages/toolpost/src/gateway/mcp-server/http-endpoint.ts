@@ -147,9 +147,14 @@ export class McpEndpoint {
     const { clients } = this.#options
     const { key } = c.get('client')
     const { id, method } = message as { id: RequestId; method: string }
+    const { params, meta } = paramsOf(message)
     const request: McpRequest = {
-      ...{ id, method, caller, startedAt },
-      ...paramsOf(message),
+      id,
+      method,
+      params,
+      meta,
+      caller,
+      startedAt,
       // Looked up every time: rights can change while it runs.
       get client() {
         return clients.named(key)

@@ -351,7 +351,10 @@ export class McpMethods {
     const hasReader = () => results?.store.hasAny(onlyFor(owner)) ?? false
     const hadReader = hasReader()
     const work = (...[help, caller, current]: Parameters<Parameters<ClientCalls['run']>[2]>) =>
-      callTool({ ...call, also, owner, help, caller, current, request }, this.#options)
+      callTool(
+        { name: call.name, args: call.args, also, owner, help, caller, current, request },
+        this.#options,
+      )
     const answer = await this.#calls.run(request, call, work, true)
     if (!hadReader && hasReader()) {
       if (request.session) request.session.notify('notifications/tools/list_changed')

@@ -108,19 +108,17 @@ export function logLevelOf({ meta, session }: McpRequest): LogLevel | undefined 
   return session?.level ?? LEVELS.find(level => level === wanted)
 }
 
+const SERVER_META = { [SERVER_INFO_META_KEY]: SERVER_INFO }
 const CACHEABLE =
   /^(?:(?:tools|prompts|resources|resources\/templates)\/list|resources\/read|server\/discover)$/
 
 /** A result as the newest protocol requires it. */
 export function newestResult(method: string, result: Params): Params {
   const { resultType = 'complete', _meta } = result
-  const isCacheable = resultType === 'complete' && CACHEABLE.test(method)
-  return {
-    ...(isCacheable && { ttlMs: 0, cacheScope: 'private' }),
-    ...result,
-    resultType,
-    _meta: { [SERVER_INFO_META_KEY]: SERVER_INFO, ...(isRecord(_meta) ? _meta : {}) },
-  }
+  const meta = isRecord(_meta) ? { ...SERVER_META, ..._meta } : SERVER_META
+  if (resultType !== 'complete' || !CACHEABLE.test(method))
+    return Object.assign(result, { resultType, _meta: meta })
+  return { ttlMs: 0, cacheScope: 'private', ...result, resultType, _meta: meta }
 }
 
 /** The error of a failed request. */
