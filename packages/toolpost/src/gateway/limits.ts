@@ -49,14 +49,11 @@ export const GREETING_CALLS = 50
 /** How much may queue up for a client that does not read before it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
-/** How many conversations are kept, per client and in all, and how long each may get. */
+/** How many conversations of a client are kept, and how long each may get. */
 export const KEPT_CONVERSATIONS = 100
-export const KEPT_CONVERSATIONS_IN_ALL = 500
 export const KEPT_MESSAGES = 200
 export const KEPT_TURNS = 100
 export const KEPT_CHARACTERS = 500_000
-/** A larger file is not read as a conversation. */
-export const MAX_CONVERSATION_BYTES = 4_000_000
 export const MAX_CONVERSATION_NAME = 80
 /** How many questions are answered at the same time, and the longest question. */
 export const MAX_CHATS = 32

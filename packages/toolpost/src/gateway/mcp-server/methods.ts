@@ -41,7 +41,7 @@ import { Tasks } from './tasks.ts'
 import { ToolList } from './tool-list.ts'
 
 /** How tools are offered to clients. */
-export interface OfferSettings {
+interface OfferSettings {
   /** The default for clients that do not configure it; `false` if left out. */
   toolSearch?: boolean | undefined
   /** If there are more tools, they are searched instead of listed; 40 if left out. */
