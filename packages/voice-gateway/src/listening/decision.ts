@@ -38,7 +38,7 @@ const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
   bias: 1.2,
   belowFree: -0.39,
   distance: -7.9,
-  gap: -0.19,
+  gap: -0.25,
   certainty: 4.7,
   tells: 0.5,
 }
@@ -46,7 +46,6 @@ const ACT_FROM = 1.4
 const ASK_FROM = -2.2
 /** Sentences further apart than this cannot be confused. */
 const WIDEST_MARGIN = 9
-const WIDEST_GAP = 6
 
 type Candidate = HeardSentence & Meaning
 
@@ -61,7 +60,10 @@ export function decide(listened: Listened, understand: (text: string) => Meaning
   const heard = { text: best.text, free_text: free, margin }
   const isExact = saidWords(best.text).join(' ') === saidWords(free).join(' ')
   if (score >= ACT_FROM)
-    return { ...heard, ...(isExact ? { text: free, decision: 'exact' } : { decision: 'sentence' }) }
+    return {
+      ...heard,
+      ...(isExact ? { text: free.replaceAll('-', ' '), decision: 'exact' } : { decision: 'sentence' }),
+    }
   if (score >= ASK_FROM) return { ...heard, decision: 'ask' }
   return { ...heard, text: free, decision: understand(free).changes ? 'ask' : 'free' }
 }
@@ -84,7 +86,7 @@ function evidenceFor(best: Candidate, margin: number, free: HeardSentence): Evid
   return {
     belowFree: Math.max(0, free.score - best.score),
     distance,
-    gap: Math.min(WIDEST_GAP, longestGap),
+    gap: longestGap,
     certainty: Math.max(-3, 1 - Math.exp(-margin)),
     tells: Number(!best.changes),
   }
