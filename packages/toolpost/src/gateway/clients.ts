@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
-import type { RunOptions } from '../executor/options.ts'
 import { removeFromLogs } from '../logging/redact.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import type { Access } from '../mcp/catalog.ts'
@@ -100,12 +98,11 @@ export class Client {
     return !this.#may.tools || this.tools().some(tool => this.#manager.originOf(tool)?.server === name)
   }
 
-  /** Options for a call of the tool with this name; if the client may not use it, it is not found. */
-  runOptions(name: string): Pick<RunOptions, 'caller' | 'among'> {
-    const { caller } = this
-    if (!this.#may.tools || this.findTool(name)) return { caller }
+  /** The tools for a call of the one with this name: all, or others than a forbidden one, which is then not found. */
+  among(name: string): readonly Tool[] | undefined {
+    if (!this.#may.tools || this.findTool(name)) return undefined
     // For suggestions. Another tool of the same name (or lc_name) would make the forbidden one look found.
-    return { caller, among: this.tools().filter(each => each.name !== name && each.lc_name !== name) }
+    return this.tools().filter(each => each.name !== name && each.lc_name !== name)
   }
 
   mayUse(tool: Tool): boolean {
@@ -173,7 +170,7 @@ export class Clients {
   #token: string | false
   #list: ClientList | undefined
   #owner: Client
-  /** By name, and by the digest of the token: comparing digests reveals nothing about a token. */
+  /** Looking up a token in a map compares seeded hashes first, whose timing reveals nothing. */
   #named = new Map<string, Client>()
   #byToken = new Map<string, Client>()
 
@@ -199,7 +196,7 @@ export class Clients {
     this.#current()
     if (this.#token === false) return this.#owner
     const token = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
-    const client = token === undefined ? undefined : this.#byToken.get(digest(token))
+    const client = token === undefined ? undefined : this.#byToken.get(token)
     return client ?? this.#options.oauth.admit(request)
   }
 
@@ -227,19 +224,15 @@ export class Clients {
     const entries = Object.entries(this.#list ?? {})
     this.#owner = new Client(tools, { name: OWNER, ...(entries.length === 0 && { caller: undefined }) })
     this.#named = new Map()
-    this.#byToken = new Map(this.#token === false ? [] : [[digest(this.#token), this.#owner]])
+    this.#byToken = new Map(this.#token === false ? [] : [[this.#token, this.#owner]])
     for (const [name, { token, ...may }] of entries) {
       const client = new Client(tools, { name, may })
       this.#named.set(name, client)
-      this.#byToken.set(digest(token), client)
+      this.#byToken.set(token, client)
     }
     removeFromLogs([...entries.map(([, { token }]) => token), ...(this.#token ? [this.#token] : [])])
     return this.#owner
   }
-}
-
-function digest(token: string): string {
-  return createHash('sha256').update(token).digest('base64')
 }
 
 export interface GuardOptions {
@@ -261,7 +254,13 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
  */
 export function createGuard({ hosts = [], clients, isOpen }: GuardOptions): MiddlewareHandler<GatewayEnv> {
   const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
-  const isKnown = (host: string) => known.has(host.replace(/:\d+$/, '')) || known.has(hostnameOf(host) ?? '')
+  const accepted = new Set<string>()
+  const isKnown = (host: string) => {
+    if (accepted.has(host)) return true
+    const isOurs = known.has(hostnameOf(host) ?? '')
+    if (isOurs && accepted.size < 100) accepted.add(host)
+    return isOurs
+  }
   return async (c, next) => {
     const { req } = c
     const host = headerOf(c, 'host') ?? new URL(req.url).host

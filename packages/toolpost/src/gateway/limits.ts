@@ -34,7 +34,7 @@ export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
 /** How many calls are kept in memory, roughly how much of it they may use, and how much of that one value may. */
 export const RECENT_CALLS = 1_000
-export const RECENT_BYTES = 32 * 1024 * 1024
+export const RECENT_CHARACTERS = 32 * 1024 * 1024
 export const RECORDED_BYTES = 64 * 1024
 /** Events are sent together, this often. */
 export const EVENT_FLUSH_MS = 20

@@ -60,19 +60,26 @@ export async function callTool(mcpCall: McpCall, options: CallToolOptions): Prom
   const meta = metaOfCall(request)
   const progress = progressTo(mcpCall)
   const runOptions = {
-    ...client?.runOptions(name),
-    ...help,
-    ask: askOf(client, help.ask ?? options.ask),
+    caller: client?.caller,
+    among: client?.among(name),
     also,
     conversation: owner.conversation,
     origin: 'mcp',
+    startedAt: request.startedAt,
     onProgress: progress.listener,
     meta,
     signal: caller.signal,
+    peer: help.peer,
+    ask: askOf(client, help.ask ?? options.ask),
+    sample: help.sample,
+    roots: help.roots,
+    onLog: help.onLog,
+    onTask: help.onTask,
+    onAddresses: help.onAddresses,
   }
   const result = await calls.run(caller, () =>
     meta?.[KEY_META] === undefined
-      ? executor.run({ name, args }, { ...runOptions, startedAt: request.startedAt })
+      ? executor.run({ name, args }, runOptions)
       : durableResult({ name, args }, runOptions, options.source),
   )
   if (progress.isRecent()) await delay(PROGRESS_GAP_MS)

@@ -64,7 +64,12 @@ export function addRunRoutes(app: App, { clients, calls, source }: GatewayContex
       const refusal = clients.refuseCall(c.req.raw, client, name)
       if (refusal) return refusal
       const meta = metaOf(key => headerOf(c, key))
-      const again = await runs.again(run.id, { ...client.runOptions(name), origin: 'http', meta })
+      const again = await runs.again(run.id, {
+        caller: client.caller,
+        among: client.among(name),
+        origin: 'http',
+        meta,
+      })
       if (!again) return noRun(run.id)
       return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
     }),

@@ -31,7 +31,9 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
     return calls.isDraining ? shuttingDown() : undefined
   }
   app.get('/api/servers', c => json({ servers: c.get('client').seenServers(source.status().servers) }))
-  app.get('/api/servers/found', async c => {
+  // Only `/api/servers/found`: Hono's fast router takes no fixed name beside `/api/servers/:name/…`.
+  app.get('/api/servers/:name', async c => {
+    if (c.req.param('name') !== 'found') return failure(404, `Not found: GET ${c.req.path.slice(0, 200)}`)
     const refusal = ownerOnly(c, 'look for servers')
     if (refusal) return refusal
     const found = await foundServers(source.file === undefined ? process.cwd() : dirname(source.file))

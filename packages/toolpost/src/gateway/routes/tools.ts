@@ -59,8 +59,10 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
   const { value: args = {} } = body
   const caller = callerOf(c)
   const options = {
-    ...client.runOptions(name),
+    caller: client.caller,
+    among: client.among(name),
     timeoutMs,
+    startedAt,
     origin: originOf(c),
     repair: preferences.has('repair'),
     meta: metaOf(key => headerOf(c, key)),
@@ -68,13 +70,11 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
     ask: preferences.has('questions') ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
     signal: caller.signal,
   }
-  return calls.run(caller, async () => {
-    // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
-    if (wish && (wish.key !== undefined || source.status().durable !== undefined))
-      return durableCall(source, { name, args }, options, wish)
-    const id = headerOf(c, 'x-call-id')?.slice(0, MAX_CALL_ID)
-    return resultAnswer(await executor.run({ id, name, args }, { ...options, startedAt }))
-  })
+  // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
+  if (wish && (wish.key !== undefined || source.status().durable !== undefined))
+    return calls.run(caller, () => durableCall(source, { name, args }, options, wish))
+  const id = headerOf(c, 'x-call-id')?.slice(0, MAX_CALL_ID)
+  return resultAnswer(await calls.run(caller, () => executor.run({ id, name, args }, options)))
 }
 
 /** The console and the command line identify themselves, with the owner's token. */
