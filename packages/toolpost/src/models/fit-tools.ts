@@ -7,6 +7,7 @@ import type { Tool } from '../tools/tool.ts'
 import { type FittedSchema, type FittingProvider, fitSchema, safeNames, TOOL_NAME } from './fit-schema.ts'
 import type { LangChainMessages } from './load-langchain.ts'
 import type { RequestedCall } from './read-reply.ts'
+import { offeredName } from './to-qwen-tools.ts'
 
 /** Tools that a provider accepts, whatever their names and schemas. */
 export class FittedTools {
@@ -51,11 +52,6 @@ export class FittedTools {
       return isSame ? message : new AIMessage({ content: message.content as string, tool_calls })
     })
   }
-}
-
-/** `lc_name` if it is a non-empty string, else `name`. */
-export function offeredName({ name, lc_name }: Tool): string {
-  return typeof lc_name === 'string' && lc_name !== '' ? lc_name : name
 }
 
 /** An unreadable schema is left open: the tool is still offered, and the executor says what is wrong. */

@@ -57,10 +57,11 @@ export async function readReply(stream: AsyncIterable<ReplyChunk>, options: Read
   let bytes = 0
   let turnEndsAt = performance.now() + TURN_MS
   for await (const chunk of stream) {
-    bytes += 1 + sizeOf([chunk.content, chunk.tool_call_chunks ?? chunk.tool_calls])
+    const calls = chunk.tool_call_chunks ?? chunk.tool_calls ?? []
+    checkCalls(calls.length)
+    bytes += 1 + sizeOf([chunk.content, calls])
     if (bytes > MAX_REPLY_BYTES)
       throw new ModelError('truncated', `The model was stopped: its reply is over ${MAX_REPLY_BYTES} bytes`)
-    checkCalls((chunk.tool_call_chunks ?? chunk.tool_calls ?? []).length)
     whole = joined(whole, chunk)
     const token = textOfContent(chunk.content)
     if (token !== '') options.onToken(token)

@@ -1,6 +1,5 @@
 import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
-import { offeredName } from './fit-tools.ts'
 
 /** A tool in the format that Qwen, every other model on Ollama, and OpenAI's API expect. */
 export interface QwenTool {
@@ -14,6 +13,11 @@ export function toQwenTools(tools: readonly Tool[] | null | undefined): QwenTool
     type: 'function',
     function: { name: offeredName(tool), description: descriptionOf(tool), parameters: parametersOf(tool) },
   }))
+}
+
+/** `lc_name` if it is a non-empty string, else `name`. */
+export function offeredName({ name, lc_name }: Tool): string {
+  return typeof lc_name === 'string' && lc_name !== '' ? lc_name : name
 }
 
 /** Models ignore tools without a description; the name in words is better than nothing. */

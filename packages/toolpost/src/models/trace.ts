@@ -28,24 +28,15 @@ export async function tracedAnswer(
   const { trace, context, SpanKind, isSpanContextValid } = api
   const name = model && safeText(model)
 
+  const shared = { [ATTRIBUTE.provider]: safeText(provider), [ATTRIBUTE.requestModel]: name }
+
   async function inSpan<Value>(
-    {
-      operation,
-      kind,
-      parent,
-      target,
-    }: { operation: string; kind: number; parent: Context; target?: string | undefined },
+    { operation, title, kind, parent }: { operation: string; title: string; kind: number; parent: Context },
     work: (inside: Context) => Promise<Value>,
     describe: (value: Value) => Attributes,
   ): Promise<Value> {
-    const shared = { [ATTRIBUTE.provider]: safeText(provider), [ATTRIBUTE.requestModel]: name }
-    const span = trace
-      .getTracer(TRACER)
-      .startSpan(
-        target ? `${operation} ${target}` : operation,
-        { kind, attributes: attributes({ [ATTRIBUTE.operation]: operation, ...shared }) },
-        parent,
-      )
+    const given = attributes({ [ATTRIBUTE.operation]: operation, ...shared })
+    const span = trace.getTracer(TRACER).startSpan(title, { kind, attributes: given }, parent)
     const inside = trace.setSpan(parent, span)
     try {
       const value = await context.with(inside, () => work(inside))
@@ -60,23 +51,31 @@ export async function tracedAnswer(
     }
   }
 
-  const parent = parentOf(api, given ?? {})
-  return inSpan(
-    { operation: OPERATION.invokeAgent, kind: SpanKind.INTERNAL, parent },
-    agent => {
-      const meta = { ...given }
-      const span = trace.getSpanContext(agent)
-      if (span && isSpanContextValid(span)) putInto(meta, agent, api)
-      const chat = { operation: OPERATION.chat, kind: SpanKind.CLIENT, parent: agent, target: name }
-      const aroundTurn: Traced['aroundTurn'] = request =>
-        inSpan(chat, request, ({ usage, stopReason }) => ({
-          ...tokens(usage),
-          ...attributes({ [ATTRIBUTE.finishReasons]: stopReason && [safeText(stopReason)] }),
-        }))
-      return answer({ meta, aroundTurn })
-    },
-    ({ usage = {} }) => tokens(usage),
-  )
+  const { invokeAgent, chat } = OPERATION
+  const top = {
+    operation: invokeAgent,
+    title: invokeAgent,
+    kind: SpanKind.INTERNAL,
+    parent: parentOf(api, given ?? {}),
+  }
+  const answered = (agent: Context) => {
+    const meta = { ...given }
+    const span = trace.getSpanContext(agent)
+    if (span && isSpanContextValid(span)) putInto(meta, agent, api)
+    const turn = {
+      operation: chat,
+      title: name ? `${chat} ${name}` : chat,
+      kind: SpanKind.CLIENT,
+      parent: agent,
+    }
+    const aroundTurn: Traced['aroundTurn'] = request =>
+      inSpan(turn, request, ({ usage, stopReason }) => ({
+        ...tokens(usage),
+        ...attributes({ [ATTRIBUTE.finishReasons]: stopReason && [safeText(stopReason)] }),
+      }))
+    return answer({ meta, aroundTurn })
+  }
+  return inSpan(top, answered, ({ usage = {} }) => tokens(usage))
 }
 
 function tokens({ input, output }: Usage): Attributes {
