@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { hearFile, sayText } from './answer-once.ts'
+import { hearFile, listen, sayText } from './commands.ts'
 import { EXIT, terminal, UsageError, type VoiceFlags, within } from './context.ts'
-import { listen } from './listen.ts'
 
 /** Errors that are mistakes in the command or the configuration; by name, because some are Toolpost's classes. */
 const MISTAKES = ['UsageError', 'ConfigError', 'ModelError', 'SpeakerError', 'TranscriberError']

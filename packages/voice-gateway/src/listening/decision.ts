@@ -1,4 +1,4 @@
-import type { Meaning } from '../sentences.ts'
+import { doesSomething, type Meaning } from '../sentences.ts'
 import { saidWords } from '../speech-to-text/spoken-numbers.ts'
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { comparePhones, phonesOf } from './phones.ts'
@@ -42,7 +42,7 @@ const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
   certainty: 4.7,
   tells: 0.5,
 }
-const ACT_FROM = 1.4
+const ACT_FROM = 1.25
 const ASK_FROM = -2.2
 /** Sentences further apart than this cannot be confused. */
 const WIDEST_MARGIN = 9
@@ -55,7 +55,10 @@ export function decide(listened: Listened, understand: (text: string) => Meaning
   const candidates = candidatesOf(listened, understand)
   const best = candidates.find(({ kind }) => kind !== 'nothing')
   if (!best) return { text: free, free_text: free, decision: 'free' }
-  const margin = marginOf(best, candidates)
+  // What was transcribed may be a request that no sentence covers, such as a search.
+  const other = { text: free, score: listened.score, ...understand(free) }
+  const isRequest = doesSomething(other) && !other.isGuess
+  const margin = marginOf(best, isRequest ? [...candidates, other] : candidates)
   const score = scoreOf(evidenceFor(best, margin, listened))
   const heard = { text: best.text, free_text: free, margin }
   const isExact = saidWords(best.text).join(' ') === saidWords(free).join(' ')
