@@ -38,7 +38,6 @@ interface ConnectionEvents {
   lost(failure: ServerFailure): void
   /** `from` is the caller it concerns, if that can be determined. */
   notification(method: string, params: Params, from?: Requester): void
-  stderr(): void
   junk(line: string): void
   /** A response without a pending request. */
   stray(message: Params, isLate: boolean): void
@@ -124,8 +123,8 @@ export class Connection {
   #isClosing = false
   #isChecking = false
 
-  /** Opens a connection; rejects with a ConnectError. */
-  static async open(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
+  /** Opens a connection; resolves to what is wrong if that fails. */
+  static async open(options: ConnectionOptions, signal: AbortSignal): Promise<Connection | ServerFailure> {
     const { entry, login, messages } = options
     const onMessage = messages.add.bind(messages)
     const http = isHttp(entry) ? await HttpTransport.create(entry, { login, onMessage }) : undefined
@@ -138,7 +137,7 @@ export class Connection {
       return connection
     } catch (error) {
       await connection.close()
-      throw new ConnectError(connection.#failureOf(error, signal), { cause: error })
+      return connection.#failureOf(error, signal)
     } finally {
       signal.removeEventListener('abort', giveUp)
     }
@@ -151,7 +150,6 @@ export class Connection {
     if (http) http.onlost = failure => this.#onLost(failure)
     else if (!isHttp(entry))
       this.#stdio = new StdioTransport(entry, {
-        stderr: events.stderr,
         junk: events.junk,
         tooLarge: (id, problem) =>
           this.#onUnusable(new UnusableAnswerError(`The server's answer ${problem}`), id),
@@ -203,8 +201,8 @@ export class Connection {
     const { pending } = this.#peer
     const own = pending.get(currentRequestId() ?? -1)?.from as Requester | undefined
     if (own || pending.size > MAX_LOOKED_AT) return own
-    const all = [...pending.values()].map(({ from }) => from as Requester | undefined)
-    return soleRequester(all.filter(each => each !== undefined))
+    const [first, ...others] = [...pending.values()].flatMap(({ from }) => (from ? [from as Requester] : []))
+    return others.every(({ peer }) => peer === first?.peer) ? first : undefined
   }
 
   /** Calls a tool; resolves to the raw result. */
@@ -480,17 +478,6 @@ export class Connection {
   }
 }
 
-/** A connection could not be established. */
-export class ConnectError extends Error {
-  override name = 'ConnectError'
-  readonly failure: ServerFailure
-
-  constructor(failure: ServerFailure, options?: { cause?: unknown }) {
-    super(failure.cause, options)
-    this.failure = failure
-  }
-}
-
 /** Whether a server refused a handshake, so that the other one is worth a try. */
 function isRefusal(error: unknown): boolean {
   const { status = 0 } = error as Partial<HttpStatusError>
@@ -507,19 +494,4 @@ function namesModern(error: unknown): boolean {
 /** How Toolpost introduces itself to servers. */
 function clientInfo(): { name: string; version: string } {
   return { name: 'toolpost', version: toolpostVersion() }
-}
-
-/** The only caller of several requests. Which one a question belongs to is unknown, so all of them are held. */
-function soleRequester([first, ...others]: readonly Requester[]): Requester | undefined {
-  if (others.length === 0 || !first) return first
-  if (others.some(({ peer }) => peer !== first.peer)) return undefined
-  const { peer, onLog, ask, sample } = first
-  const held = <T>(wait: () => Promise<T>) =>
-    others.reduce((inner, each) => (each.hold ? () => each.hold?.(inner) as Promise<T> : inner), wait)()
-  return {
-    peer,
-    onLog,
-    ...(ask && { ask: question => held(() => ask(question)) }),
-    ...(sample && { sample: (params, options) => held(() => sample(params, options)) }),
-  }
 }

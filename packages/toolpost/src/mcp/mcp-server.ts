@@ -6,7 +6,7 @@ import type { Requester, Sample } from '../tools/caller.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { isTask } from './call-result.ts'
-import { type ConnectError, Connection, type ConnectionOptions } from './connection.ts'
+import { Connection, type ConnectionOptions } from './connection.ts'
 import { hintFor } from './failure-report.ts'
 import {
   FAILED_MAX_RETRY_MS,
@@ -19,7 +19,7 @@ import {
 import { MessageLog } from './message-log.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
-import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
+import { describeError, failureWith, type ServerFailure, unavailable } from './server-failure.ts'
 import { type OfferEvents, ServerOffers } from './server-offers.ts'
 import { ServerRequests } from './server-requests.ts'
 import { shownTarget } from './server-secrets.ts'
@@ -66,8 +66,6 @@ const STATES: Record<ServerState, Partial<Record<Event, ServerState>>> = {
 }
 
 const MAX_CAPABILITIES = 20
-/** How often a server's status is reported while it writes to stderr. */
-const STDERR_TOLD_EVERY_MS = 1_000
 /** Maps the levels of MCP, which are those of syslog, to ours. */
 const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' } as const
 
@@ -117,7 +115,6 @@ export class McpServer {
   #readyAt = 0
   #readyAfterMs: number | undefined
   #readySince: number | undefined
-  #stderrTimer: NodeJS.Timeout | undefined
 
   constructor(options: McpServerOptions) {
     const { name, entry, clock, logger, sample, login } = options
@@ -138,7 +135,6 @@ export class McpServer {
       events: {
         lost: failure => this.#onLost(failure),
         notification: (method, params, from) => this.#onNotification(method, params, from),
-        stderr: () => this.#onStderr(),
         junk: line => this.#onJunk(line),
         stray: (message, isLate) => this.#onStray(message, isLate),
         problem: message => this.problem(message),
@@ -259,7 +255,6 @@ export class McpServer {
     this.#become(event)
     this.#opening?.abort(new Error(cause))
     await Promise.all([connection?.close(), this.#running])
-    clearTimeout(this.#stderrTimer)
     this.#limited.close()
   }
 
@@ -277,13 +272,6 @@ export class McpServer {
     else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
     else if (method === 'notifications/tasks') onTaskChange(this, params.taskId)
     else this.offers.notice(method, params, from)
-  }
-
-  #onStderr(): void {
-    this.#stderrTimer ??= setTimeout(() => {
-      this.#stderrTimer = undefined
-      this.#changed()
-    }, STDERR_TOLD_EVERY_MS).unref()
   }
 
   /** Only the first is a warning: a server that writes to the wrong stream keeps doing it. */
@@ -377,17 +365,17 @@ export class McpServer {
     const tooSlow = new Error(`no answer to the handshake within ${limitMs} ms`)
     const timers = [clock.setTimer(() => controller.abort(tooSlow), limitMs)]
     if (runner) timers.push(clock.setTimer(() => this.#tellDownload(runner, limitMs), connectTimeoutMs))
-    try {
-      const connection = await Connection.open(this.#connectionOptions, controller.signal)
-      await (round === this.#round ? this.#adopt(connection, attempt) : connection.close())
-      return undefined
-    } catch (error) {
-      const { failure = failureWith(String(error)) } = error as Partial<ConnectError>
-      if (round === this.#round) this.failure = failure
-      return failure
-    } finally {
-      for (const timer of timers) timer.cancel()
+    const opened = await Connection.open(this.#connectionOptions, controller.signal).catch(error =>
+      failureWith(describeError(error)),
+    )
+    for (const timer of timers) timer.cancel()
+    if (!(opened instanceof Connection)) {
+      if (round === this.#round) this.failure = opened
+      return opened
     }
+    if (round === this.#round) this.#adopt(opened, attempt)
+    else await opened.close()
+    return undefined
   }
 
   #tellDownload(runner: string, limitMs: number): void {

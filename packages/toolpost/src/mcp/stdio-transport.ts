@@ -24,8 +24,6 @@ import type { StdioServerEntry } from './server-entry.ts'
 import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
 
 export interface StdioEvents {
-  /** The server wrote to stderr. */
-  stderr(): void
   /** A line on stdout that is not JSON-RPC. */
   junk(line: string): void
   /** A message over the limits; without an id if that cannot be told. */
@@ -202,7 +200,6 @@ export class StdioTransport implements Transport {
     stdout.on('end', () => this.#expectExit('the server closed its stdout'))
     stderr.on('data', (chunk: Buffer) => {
       this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_KEPT_BYTES)
-      this.#events.stderr()
     })
     stdin.on('error', () => this.#expectExit('the server closed its stdin'))
     for (const stream of [stdout, stderr]) stream.on('error', () => {})

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { RpcError, rpcErrorOf } from './peer.ts'
-import { OUTCOME_UNKNOWN, ServerLostError } from './server-failure.ts'
+import { OUTCOME_UNKNOWN } from './server-failure.ts'
 import { answersTo } from './server-requests.ts'
 
 /** The extension of protocol 2026-07-28. */
@@ -18,8 +18,6 @@ const MAX_MESSAGE_CHARACTERS = 1_000
 const POLL_MS = 500
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 10_000
-/** How long a server lost in the middle of a task may take to come back. */
-const RECONNECT_MS = 10_000
 
 interface Task {
   id: string
@@ -70,8 +68,7 @@ export function onTaskChange(server: McpServer, id: unknown): void {
  * own message. The tool is never called again: a server that forgot the task may have executed it.
  */
 export async function followTask(created: unknown, options: FollowOptions): Promise<unknown> {
-  const { server, from, onProgress, signal = new AbortController().signal } = options
-  let { connection } = options
+  const { server, connection, from, onProgress, signal = new AbortController().signal } = options
   let task = taskOf(created)
   const ids = followed.get(server) ?? new Map<string, () => void>()
   // Results must not be shared.
@@ -80,7 +77,7 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
   ids.set(task.id, () => changed.abort())
   followed.set(server, ids)
   const answered = new Set<string>()
-  let [rounds, steps, isFirstWait, told, lost] = [0, 0, true, '', '']
+  let [rounds, steps, isFirstWait, told] = [0, 0, true, '']
   try {
     for (;;) {
       signal.throwIfAborted()
@@ -131,25 +128,12 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
       return now
     } catch (error) {
       if (!(error instanceof RpcError) || error.rpcCode === undefined) throw error
-      if (lost) throw server.unavailable(`${lost} during the call${OUTCOME_UNKNOWN}`)
       throw new RpcError(`The server no longer knows the task: ${error.message}${OUTCOME_UNKNOWN}`)
     }
   }
 
-  /** If the server is lost, waits a while for it to come back. */
-  async function request(method: string, params: object = {}): Promise<unknown> {
-    for (let until = 0; until === 0 || performance.now() < until; ) {
-      try {
-        return await connection.request(method, { taskId: task.id, ...params }, { from, signal })
-      } catch (error) {
-        if (!(error instanceof ServerLostError)) throw error
-        lost = error.message
-        until ||= performance.now() + RECONNECT_MS
-        await pause(MIN_POLL_MS, undefined, { signal })
-        connection = (await server.reconnected()) ?? connection
-      }
-    }
-    throw server.unavailable(`${lost} during the call${OUTCOME_UNKNOWN}`)
+  function request(method: string, params: object = {}): Promise<unknown> {
+    return connection.request(method, { taskId: task.id, ...params }, { from, signal })
   }
 }
 
