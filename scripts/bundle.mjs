@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Loaded from node_modules, only when they are used. */
 const external = [
   'pino',
+  'toolpost-sentences',
   'mathjs',
   'minisearch',
   'json5',

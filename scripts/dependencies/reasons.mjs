@@ -1,6 +1,7 @@
 // Why we depend on each package. `npm run check:dependencies` fails on a dependency without a reason, and vice versa.
 export const reasons = {
   toolpost: 'ours',
+  'toolpost-sentences': 'ours: understands requests without a model',
   '@hono/node-server': 'runs Hono on Node',
   '@jmespath-community/jmespath': 'selects parts of a long result by an expression',
   '@modelcontextprotocol/client': 'MCP: the HTTP transport, OAuth and types',
@@ -19,6 +20,7 @@ export const reasons = {
   minisearch: 'searches documents and tools',
   pino: 'logs',
   re2js: 'runs patterns from untrusted schemas in linear time',
+  yaml: 'parses sentence files, and locates mistakes in them',
   '@langchain/core': 'optional: models',
   '@langchain/anthropic': 'optional: Anthropic models',
   '@langchain/ollama': 'optional: Ollama models',

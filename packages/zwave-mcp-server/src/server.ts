@@ -1,5 +1,6 @@
 import { type CallToolResult, Server } from '@modelcontextprotocol/server'
 import type { Logger } from './log.ts'
+import { sentencesMeta } from './sentences.ts'
 import { DEFINITIONS, describeMistakes, TOOLS } from './tools/index.ts'
 import { type Arguments, refuse, type ToolContext } from './tools/tool.ts'
 import { VERSION } from './version.ts'
@@ -25,7 +26,8 @@ export function createServer({ context, logger }: ServerOptions): Server {
   server.setRequestHandler('tools/list', () => {
     // Connecting loads the MQTT library, so let this answer go out first.
     setTimeout(() => context.network.start(), 1)
-    return { tools: DEFINITIONS }
+    const [first, ...others] = DEFINITIONS
+    return { tools: first ? [{ ...first, _meta: sentencesMeta() }, ...others] : [] }
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
     callTool(params.name, params.arguments ?? {}, { context: { ...context, signal: mcpReq.signal }, logger }),

@@ -5,6 +5,7 @@ import { hintFor, type ServerStatus } from '../mcp/index.ts'
 import { tellingLine } from '../mcp/telling-line.ts'
 import { chooseClient } from '../models/choose-client.ts'
 import { findOllamaModel, ollamaAddress } from '../models/find-models.ts'
+import { OfflineClient } from '../models/offline-client.ts'
 import { zwavePackage } from '../project/example-home.ts'
 import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
@@ -50,6 +51,7 @@ async function findingsOn(project: Project): Promise<Finding[]> {
     ['ok', `configuration: ${file ?? 'built-in example'}, ${local} local tools`],
     await documents(config.documents),
     ...handlers(project),
+    ...(await sentences(project)),
     ...project.unmatchedPatterns().map((text): Finding => ['off', text]),
     isHomeMissing
       ? ['off', 'example: the virtual home is not installed', 'Run: npm install zwave-mcp-server']
@@ -86,6 +88,13 @@ function handlers({ config: { tools = [], documents: folder } }: Project): Findi
     const isKnown = Object.hasOwn(known[type], handler)
     return isKnown ? [] : [['wrong', `tool ${name}: ${type} handler '${handler}' not found`]]
   })
+}
+
+/** Sentences that can never be understood. */
+async function sentences({ executor, config }: Project): Promise<Finding[]> {
+  const client = new OfflineClient({ executor, sentences: config.sentences })
+  await client.load()
+  return client.problems().map((problem): Finding => ['wrong', `sentences: ${problem}`])
 }
 
 function speech({ config: { voice } }: Project): Finding {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exampleSentences } from '../models/offline/example-sentences.ts'
 import { packageRoot } from '../runtime/package-root.ts'
 import { toolpostVersion } from '../runtime/version.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
@@ -10,6 +9,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
 
+const MAX_SENTENCES = 3
 const known = new WeakMap<Tool, ToolInfo>()
 
 /** A tool for the API, described once. Leaves out what cannot be read, without affecting other tools. */
@@ -18,7 +18,7 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   if (found) return found
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
   const outputSchema = plainSchema(() => tool.outputSchema)
-  const sentences = sentencesOf(tool, tools)
+  const sentences = tool.sentences?.slice(0, MAX_SENTENCES) ?? []
   const info = {
     name,
     ...(title !== undefined && { title }),
@@ -35,14 +35,6 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   }
   known.set(tool, info)
   return info
-}
-
-function sentencesOf(tool: Tool, tools: ToolManager): string[] {
-  try {
-    return exampleSentences(tool, tools)
-  } catch {
-    return []
-  }
 }
 
 /** The schema of a tool's arguments; an open one if it cannot be shown. */

@@ -1,3 +1,4 @@
+import type { Meaning } from 'toolpost-sentences'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
@@ -11,6 +12,8 @@ export interface PlainMessage {
   content: string
   tool_calls?: { id: string; name: string; args: Record<string, unknown>; type: 'tool_call' }[]
   tool_call_id?: string
+  /** What `toolpost-sentences` remembers of the conversation after this answer. */
+  dialogue?: unknown
 }
 
 /** Any LangChain message class; declared here so that these types do not depend on LangChain. */
@@ -51,6 +54,10 @@ export interface AskOptions extends CallerOptions {
   onCall?: ((event: CallNotice) => void) | undefined
   /** Called every second while the model is being loaded into memory, and once it is loaded. */
   onStatus?: ((status: ModelStatus) => void) | undefined
+  /** The room the question comes from, for sentences such as "turn on the lights in here". */
+  area?: string | undefined
+  /** What `OfflineClient.understand` returned for the question; it is not understood again. */
+  meaning?: Meaning | undefined
   /** OpenTelemetry spans around the answer and every model turn; `trace()` makes those of the calls. */
   trace?: boolean | undefined
   /** How many times the model may reply with calls before it has to answer. */

@@ -5,7 +5,7 @@ import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { withFastPath } from './fast-path.ts'
 import { ModelClient } from './model-client.ts'
-import { OfflineClient } from './offline/offline-client.ts'
+import { OfflineClient } from './offline-client.ts'
 
 const tools = new ToolManager()
 const control = {
@@ -20,6 +20,7 @@ const control = {
     },
     required: ['deviceName', 'action'],
   },
+  sentences: ['turn {action:on|off} {deviceName}', '[please] dim [the] {deviceName} to {level} {action=dim}'],
 }
 tools.addCustomTool(
   defineTool<{ deviceName: string; action: string }>({

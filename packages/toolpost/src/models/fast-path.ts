@@ -1,15 +1,11 @@
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import type { AiClient, Answer, ConversationMessage } from './ai-client.ts'
+import type { AiClient, Answer } from './ai-client.ts'
 import { harmless } from './listener.ts'
-import { questionIn } from './offline/conversation-so-far.ts'
-import type { OfflineClient, ToolMatch } from './offline/offline-client.ts'
+import type { OfflineClient } from './offline-client.ts'
 
-/** Names are short; longer runs of unknown words are left to the model. */
+/** Names are short; longer runs of free text are left to the model. */
 const MAX_FREE_WORDS = 4
-const MIN_SCORE = 0.5
-/** Words that turn one request into two, or into a condition. */
-const JOINTS = /\b(and|then|when|if|after|before|unless|until|while|because|but|or)\b/i
 
 /** Failures before the tool ran: a model may find better arguments. */
 const NOTHING_DONE = new Set(['unknown_tool', 'invalid_arguments', 'invalid_schema'])
@@ -22,20 +18,16 @@ export function withFastPath(
 ): AiClient {
   return {
     async ask(prompt, options = {}): Promise<Answer> {
-      const match = offline.match(prompt, options)
-      if (!match || !isPlain(match, prompt)) return client.ask(prompt, options)
+      await offline.load()
+      const { meaning, free, isGuess } = offline.understand(prompt, options)
+      const isPlain = meaning && meaning.steps.length > 0 && free <= MAX_FREE_WORDS && !isGuess
+      if (!isPlain) return client.ask(prompt, options)
       const quick = await offline.ask(prompt, { ...options, onToken: undefined })
       const [result] = quick.results
-      if (result && !result.success && NOTHING_DONE.has(result.code)) return client.ask(prompt, options)
+      if (quick.iterations === 0 || (result && !result.success && NOTHING_DONE.has(result.code)))
+        return client.ask(prompt, options)
       harmless(options.onToken, quietLogger(logger))(quick.text)
       return quick
     },
   }
-}
-
-/** Whether the meaning is beyond doubt. */
-function isPlain(match: ToolMatch, prompt: string | readonly ConversationMessage[]): boolean {
-  if (match.score < MIN_SCORE || match.longestFree > MAX_FREE_WORDS) return false
-  // If every word is known, so is what an "and" joins.
-  return match.longestFree === 0 || !JOINTS.test(questionIn(prompt))
 }

@@ -1,3 +1,4 @@
+export type { GraphRule, SentenceGraph } from 'toolpost-sentences'
 export type {
   AiClient,
   Answer,
@@ -21,9 +22,12 @@ export { withFastPath } from './fast-path.ts'
 export { type FittedSchema, type FittingProvider, fitSchema } from './fit-schema.ts'
 export { type ChatModel, ModelClient, type ModelClientOptions } from './model-client.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './model-error.ts'
-export { OfflineClient, type OfflineClientOptions, type Understood } from './offline/offline-client.ts'
-export type { GraphRule, SentenceGraph } from './offline/sentence-graph.ts'
-export type { SentenceSettings } from './offline/spoken-words.ts'
+export {
+  OfflineClient,
+  type OfflineClientOptions,
+  type SentenceSettings,
+  type Understood,
+} from './offline-client.ts'
 export { OllamaClient, type OllamaClientOptions, type OllamaSettings } from './ollama-client.ts'
 export { OpenAiClient, type OpenAiClientOptions, type OpenAiSettings } from './openai-client.ts'
 export { type QwenTool, toQwenTools } from './to-qwen-tools.ts'

@@ -3,8 +3,8 @@ import type { AiClient } from './ai-client.ts'
 import type { ChosenClient } from './choose-client.ts'
 import { stopped } from './time-limit.ts'
 
-/** A match this good need not wait for a server that might have a better one. */
-const PLAINLY_ANSWERED = 0.75
+/** What has more free text may be meant for a tool that is not there yet. */
+const MAX_FREE_WORDS = 3
 
 /**
  * A client whose questions wait for the tools they may need; "what time is it" does not wait. `ready` resolves when
@@ -16,9 +16,15 @@ export function whenToolsReady(
 ): AiClient {
   return {
     async ask(prompt, options = {}) {
-      const score = sentences?.match(prompt, options)?.score ?? 0
+      await sentences?.load()
+      const understood = sentences?.understand(prompt, options)
+      const isAnswered =
+        understood?.meaning &&
+        understood.meaning.steps.length > 0 &&
+        understood.free <= MAX_FREE_WORDS &&
+        !understood.isGuess
       const { signal } = options
-      if (score < PLAINLY_ANSWERED)
+      if (!isAnswered)
         await (signal ? unlessAborted(ready(), signal) : ready()).catch(error => {
           throw signal?.aborted ? stopped() : error
         })

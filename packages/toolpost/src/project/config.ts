@@ -51,19 +51,14 @@ export interface ToolpostConfig {
 }
 
 interface SentencesConfig {
+  folder?: string
+  language?: string
+  floors?: Record<string, string[]>
   rooms?: Record<string, string[]>
   groups?: Record<string, string[]>
   aliases?: Record<string, string[]>
   rules?: Record<string, string>
-  lists?: Record<string, (string | { say: string | string[]; value?: unknown })[] | ListSourceConfig>
-}
-
-interface ListSourceConfig {
-  tool: string
-  args?: Record<string, unknown>
-  items?: string
-  say?: string
-  value?: string
+  lists?: Record<string, object>
 }
 
 interface ClientConfig {

@@ -118,13 +118,16 @@ function without(value: object, keys: readonly string[]): Record<string, unknown
 
 /** Paths in a configuration are relative to its folder. */
 function withAbsolutePaths(config: ToolpostConfig, folder: string): ToolpostConfig {
-  const { documents, voice, history } = config
+  const { documents, voice, history, sentences } = config
   const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path))
   const { whisper, piperModel } = voice ?? {}
   const model = at(whisper?.model)
   return {
     ...config,
     ...(documents !== undefined && { documents: resolve(folder, documents) }),
+    ...(sentences?.folder !== undefined && {
+      sentences: { ...sentences, folder: resolve(folder, sentences.folder) },
+    }),
     ...(voice && {
       voice: {
         ...voice,

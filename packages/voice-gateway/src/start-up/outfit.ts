@@ -28,6 +28,7 @@ export function grammarOf(
     const { sentences } = await project.model()
     if (!sentences) return undefined
     const { executor } = project
+    await sentences.load()
     names ??= project.ready()
     await inTime(
       names.then(() => sentences.refresh({ executor })),

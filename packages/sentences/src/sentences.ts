@@ -1,0 +1,271 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Answered, type CallResult, carryOut, type RunCalls } from './answer.ts'
+import { graphOf, type SentenceGraph } from './graph.ts'
+import { type DeviceData, Home, type HomeSettings } from './home.ts'
+import { Language, ParsedFile, type Problem, type SentenceFile } from './language.ts'
+import { devicesIn, listsIn } from './listing.ts'
+import type { WrittenList } from './lists.ts'
+import { type Node, nodesOf } from './template.ts'
+import { type Context, Grammar, type Meaning, type PlannedCall, type ToolInfo } from './understand.ts'
+
+export interface SentencesOptions extends HomeSettings {
+  /** Home Assistant's `custom_sentences`: `<language>/*.yaml`, or files with a `language`. */
+  folder?: string | undefined
+  /** Tried first; others follow. */
+  language?: string | undefined
+  rules?: Readonly<Record<string, string>> | undefined
+  lists?: Readonly<Record<string, WrittenList>> | undefined
+}
+
+/** What can be asked for, with everything that depends on it. */
+export interface Situation {
+  tools: readonly ToolInfo[]
+  /** Files that come with the tools. */
+  files?: readonly SentenceFile[] | undefined
+}
+
+const OWN_FILES = new URL('../sentences/', import.meta.url)
+const MAX_FILE_BYTES = 1_000_000
+const MAX_EXAMPLES = 3
+
+/** Understands requests without a model: matches them with sentences, plans calls, and phrases the results. */
+export class Sentences {
+  readonly #options: SentencesOptions
+  readonly #files: ParsedFile[]
+  #languages: { key: string; languages: Language[]; problems: Problem[] } | undefined
+  #grammars: { key: unknown[]; grammars: Grammar[] } | undefined
+  #graph: { grammar: Grammar | undefined; graph: SentenceGraph } | undefined
+  #listed: { result: unknown; text: string } | undefined
+
+  constructor(options: SentencesOptions = {}) {
+    this.#options = options
+    const custom = options.folder === undefined ? [] : filesIn(options.folder)
+    this.#files = [...custom, ...filesIn(OWN_FILES)].map(file => new ParsedFile(file))
+  }
+
+  /** Mistakes in files and in the tools' own sentences. What they concern is left out. */
+  problems(situation: Situation): string[] {
+    const { problems } = this.#read(situation)
+    const ofTools = this.#of(situation)[0]?.problems ?? []
+    return [
+      ...problems.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`),
+      ...ofTools.map(({ tool, message }) => `tool ${tool}: ${message}`),
+    ]
+  }
+
+  understand(text: string, situation: Situation, context: Context = {}): Meaning | undefined {
+    return this.#best(text, situation, context)?.meaning
+  }
+
+  /** Answers a request; `undefined` if no sentence fits. */
+  async answer(
+    text: string,
+    situation: Situation,
+    options: Context & { run: RunCalls },
+  ): Promise<Answered | undefined> {
+    const found = this.#best(text, situation, options)
+    return found && carryOut(found.meaning, found.grammar, options.run, options.dialogue)
+  }
+
+  /** Does what `understand` returned. */
+  carryOut(meaning: Meaning, situation: Situation, options: Context & { run: RunCalls }): Promise<Answered> {
+    const grammars = this.#of(situation)
+    const [step] = meaning.steps
+    const grammar =
+      grammars.find(each => !step || each.blocks.includes(step.block)) ?? (grammars[0] as Grammar)
+    return carryOut(meaning, grammar, options.run, options.dialogue)
+  }
+
+  /** What to say if nothing was understood: three sentences that would work here. */
+  help(situation: Situation): string {
+    const [grammar] = this.#of(situation)
+    if (!grammar) return ''
+    const byTool = new Map<string, string>()
+    const ofHome = grammar.blocks.filter(({ domain }) => domain)
+    for (const { tool, sentences, domain, dialogue, last, guess } of [...ofHome, ...grammar.blocks]) {
+      if (tool === undefined || byTool.has(tool) || dialogue || last || guess) continue
+      const example = sentences
+        .map(({ node }) => exampleOf(node, grammar, domain))
+        .find(text => text !== undefined && !text.includes('{'))
+      if (example) byTool.set(tool, example)
+    }
+    const examples = [...byTool.values()].slice(0, MAX_EXAMPLES).map(example => `"${example}"`)
+    if (examples.length === 0) return grammar.error('no_sentences')
+    return grammar.error('not_understood', { examples: examples.join(', ') })
+  }
+
+  /** Sentences that call a tool. */
+  examples(tool: string, situation: Situation): string[] {
+    const [grammar] = this.#of(situation)
+    const blocks =
+      grammar?.blocks.filter(block => block.tool === tool && !block.last && !block.dialogue) ?? []
+    const said = blocks.flatMap(({ sentences, domain }) =>
+      sentences.map(({ node }) => grammar && exampleOf(node, grammar, domain, true)),
+    )
+    return [...new Set(said.filter(text => text !== undefined))].slice(0, MAX_EXAMPLES)
+  }
+
+  /** The call that lists the home, if a tool does. */
+  listing(situation: Situation): PlannedCall | undefined {
+    const { languages } = this.#read(situation)
+    const listing = languages.find(({ home }) => home?.listing)?.home?.listing
+    const tool = situation.tools.find(
+      ({ name, original }) => name === listing?.tool || original === listing?.tool,
+    )
+    return listing && tool && { tool: tool.name, args: { ...listing.args } }
+  }
+
+  /** Takes what the listing call returned. Returns whether that changes what can be said. */
+  setListing({ success, result }: CallResult): boolean {
+    if (!success) return false
+    const text = JSON.stringify(result)
+    const hasChanged = text !== this.#listed?.text
+    if (hasChanged) this.#listed = { result, text }
+    return hasChanged
+  }
+
+  get hasListing(): boolean {
+    return this.#listed !== undefined
+  }
+
+  /** All sentences that can be said, for a speech recogniser. The same object until that changes. */
+  graph(situation: Situation): SentenceGraph {
+    const [grammar] = this.#of(situation)
+    if (!this.#graph || this.#graph.grammar !== grammar) this.#graph = { grammar, graph: graphOf(grammar) }
+    return this.#graph.graph
+  }
+
+  /** Devices that cannot be spoken, because their names have no letter that the speech model writes. */
+  unspeakable(situation: Situation): string[] {
+    const devices = this.#of(situation)[0]?.home?.devices ?? []
+    return devices.map(({ id }) => id).filter(id => !/[a-z\d]/i.test(id))
+  }
+
+  #best(
+    text: string,
+    situation: Situation,
+    context: Context,
+  ): { meaning: Meaning; grammar: Grammar } | undefined {
+    let talk: { meaning: Meaning; grammar: Grammar } | undefined
+    for (const grammar of this.#of(situation)) {
+      const meaning = grammar.understand(text, context)
+      if (meaning && (meaning.kind !== 'talk' || meaning.steps.length > 0)) return { meaning, grammar }
+      if (meaning) talk ??= { meaning, grammar }
+    }
+    return talk
+  }
+
+  #read({ files = [] }: Situation): { languages: Language[]; problems: Problem[] } {
+    const key = files.map(({ name, text }) => `${name} ${text.length}`).join('\n')
+    if (this.#languages?.key === key) return this.#languages
+    const all = [...this.#files, ...files.map(file => new ParsedFile(file))]
+    const { language: preferred = 'en', rules = {}, lists = {} } = this.#options
+    const codes = [...new Set([preferred, ...all.map(({ language }) => language)])]
+    const languages = codes.flatMap(code => {
+      const own = all.filter(({ language }) => language === code)
+      return own.length > 0 ? [new Language(code, own, { rules, lists })] : []
+    })
+    const problems = [
+      ...all.flatMap(file => file.problems),
+      ...languages.flatMap(language => language.problems),
+    ]
+    this.#languages = { key, languages, problems }
+    return this.#languages
+  }
+
+  #of(situation: Situation): Grammar[] {
+    const { languages } = this.#read(situation)
+    const key = [
+      languages,
+      this.#listed,
+      ...situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences]),
+    ]
+    if (this.#grammars && isSame(this.#grammars.key, key)) return this.#grammars.grammars
+    const grammars = languages.map(language => {
+      const { listing } = language.home ?? {}
+      const hasTool = situation.tools.some(
+        ({ name, original }) => name === listing?.tool || original === listing?.tool,
+      )
+      const isListed = listing && hasTool ? this.#listed : undefined
+      const devices: DeviceData[] = listing && isListed ? devicesIn(isListed.result, listing) : []
+      const home =
+        language.home && isListed
+          ? new Home(devices, language.home, { numbers: language.numbers, settings: this.#options })
+          : undefined
+      const values = listing && isListed ? listsIn(isListed.result, listing) : {}
+      return new Grammar(language, situation.tools, { home, values: this.#withAliases(values) })
+    })
+    this.#grammars = { key, grammars }
+    return grammars
+  }
+
+  #withAliases(values: Record<string, string[]>): Record<string, readonly { in: string; out: string }[]> {
+    const { aliases = {} } = this.#options
+    return Object.fromEntries(
+      Object.entries(values).map(([list, names]) => [
+        list,
+        names.flatMap(name =>
+          [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])].map(said => ({
+            in: plainText(said),
+            out: name,
+          })),
+        ),
+      ]),
+    )
+  }
+}
+
+/** A name, with the signs of the template syntax taken out. */
+function plainText(text: string): string {
+  return text.replace(/[()[\]{}<>|;\\]/g, ' ')
+}
+
+function filesIn(folder: string | URL): SentenceFile[] {
+  const path = folder instanceof URL ? decodeURIComponent(folder.pathname) : folder
+  try {
+    const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .filter(name => /\.ya?ml$/.test(name))
+      .sort()
+    return names.flatMap(name => {
+      const text = readFileSync(join(path, name), 'utf8')
+      return text.length > MAX_FILE_BYTES ? [] : [{ name: join(path, name), text }]
+    })
+  } catch (error) {
+    return [{ name: path, text: `error: [${(error as Error).message}` }]
+  }
+}
+
+/** A sentence to show: the first way through a template. */
+function exampleOf(
+  node: Node,
+  grammar: Grammar,
+  domain: readonly string[] | undefined,
+  showsSlots = false,
+): string | undefined {
+  const kinds = [...nodesOf(node)].flatMap(each => (each.kind === 'list' ? [each] : []))
+  const device = grammar.home?.devices.find(({ kinds: own }) => !domain || domain.some(kind => own.has(kind)))
+  if (!showsSlots && kinds.some(({ list }) => list === 'name' && !device)) return undefined
+  const say = (each: Node): string => {
+    if (each.kind === 'word') return each.key
+    if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
+    if (each.kind === 'choice')
+      return each.options.some(option => option.kind === 'sequence' && option.items.length === 0)
+        ? ''
+        : say(each.options[0] as Node)
+    if (each.kind === 'rule')
+      return say(grammar.language.rules.get(each.name) ?? { kind: 'sequence', items: [] })
+    if (each.kind === 'values') return each.values[0]?.in ?? ''
+    if (each.kind === 'fixed') return ''
+    if (each.list === 'name' && device) return device.id
+    const spoken = grammar.language.lists.get(each.list)?.spoken()
+    if (spoken && 'from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
+    const [first] = spoken ? [...spoken.phrases] : []
+    return first?.join(' ') ?? `{${each.slot}}`
+  }
+  return say(node)
+}
+
+function isSame(known: readonly unknown[], now: readonly unknown[]): boolean {
+  return known.length === now.length && known.every((each, at) => each === now[at])
+}

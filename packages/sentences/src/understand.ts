@@ -1,0 +1,613 @@
+import { Automaton, type Match, type Request } from './automaton.ts'
+import type { Device, Home, NamePhrase, Resolved } from './home.ts'
+import type { Block, Language } from './language.ts'
+import { makeList, type SlotList, valuesList, wildcardList } from './lists.ts'
+import { Phrases } from './numbers.ts'
+import { render, type Values } from './response.ts'
+import { corrected } from './spelling.ts'
+import { parseTemplate } from './template.ts'
+import { listWords, MAX_TOKENS, tokensOf } from './text.ts'
+
+/** What is known of a tool. */
+export interface ToolInfo {
+  name: string
+  /** Its name on its server, if it has another one here. */
+  original?: string | undefined
+  schema?: unknown
+  sentences?: readonly string[] | undefined
+  readOnly?: boolean | undefined
+}
+
+export interface PlannedCall {
+  tool: string
+  args: Record<string, unknown>
+}
+
+/** A step as it is kept in a conversation: plain data. */
+export interface StoredStep {
+  block: string
+  slots: Record<string, unknown>
+  devices: string[]
+}
+
+/** What a conversation remembers. Plain data, kept beside the answer and never read back from its text. */
+export interface Dialogue {
+  pending?:
+    | { kind: 'confirm'; steps: StoredStep[] }
+    | { kind: 'choose'; step: StoredStep; options: string[] }
+    | undefined
+  last?:
+    | {
+        steps: StoredStep[]
+        it: string[]
+        them: string[]
+        undo?: StoredStep[] | undefined
+        tool?: string | undefined
+      }
+    | undefined
+}
+
+/** One thing to do: a block with its slots filled. */
+export interface Step {
+  block: Block
+  slots: Readonly<Record<string, unknown>>
+  devices: readonly Device[]
+  /** Empty if the calls follow from what is read first. */
+  calls: readonly PlannedCall[]
+}
+
+export interface Meaning {
+  /** `act` changes something, `tell` only reads, `ask` asks back, `talk` calls nothing. */
+  kind: 'act' | 'tell' | 'ask' | 'talk'
+  steps: Step[]
+  /** Equal for requests that mean the same. */
+  key: string
+  /** The answer, if nothing is called. */
+  text?: string
+  pending?: Dialogue['pending']
+  /** "and …": what was spoken of before is still meant by "them". */
+  isMore?: boolean
+  free: number
+  isGuess: boolean
+}
+
+export interface Context {
+  dialogue?: Dialogue | undefined
+  /** The room the request comes from. */
+  area?: string | undefined
+}
+
+type Outcome =
+  | { kind: 'steps'; steps: Step[]; isMore?: boolean }
+  | { kind: 'ask'; text: string; pending: NonNullable<Dialogue['pending']> }
+  | { kind: 'refuse' | 'talk'; text: string }
+
+/** The ids of blocks for the sentences of a tool itself. */
+const OWN = 'tool '
+const GUESS_COST = 100
+const MAX_SEGMENTS = 6
+const MAX_TRIED = 12
+const MAX_CHARS = 2_000
+
+/** What can be understood in one language with these tools in this home. */
+export class Grammar {
+  readonly language: Language
+  readonly tools: readonly ToolInfo[]
+  readonly automaton: Automaton<Block>
+  readonly blocks: readonly Block[]
+  readonly home: Home | undefined
+  readonly problems: { tool: string; message: string }[] = []
+  readonly #byName = new Map<string, ToolInfo>()
+  readonly #joints: Phrases<true>
+  readonly #nameLists = new Map<string, SlotList>()
+  readonly #known: ReadonlySet<string>
+  readonly #values: Readonly<Record<string, readonly { in: string; out: string }[]>>
+
+  constructor(
+    language: Language,
+    tools: readonly ToolInfo[],
+    options: {
+      home?: Home | undefined
+      values?: Record<string, readonly { in: string; out: string }[]>
+    } = {},
+  ) {
+    this.language = language
+    this.tools = tools
+    this.home = options.home
+    this.#values = options.values ?? {}
+    for (const tool of tools) if (tool.original) this.#byName.set(tool.original, tool)
+    for (const tool of tools) this.#byName.set(tool.name, tool)
+    this.blocks = [...this.#ownBlocks(), ...language.usable(new Set(this.#byName.keys()))]
+    this.automaton = new Automaton<Block>({
+      sentences: this.blocks.flatMap(block => block.sentences.map(({ node }) => [node, block] as const)),
+      rules: language.rules,
+      lists: (name, block) => this.#list(name, block),
+      skipWords: language.skipWords,
+    })
+    this.#joints = new Phrases(language.joints.map(text => [text, true] as const))
+    const ofHome = this.home ? this.home.vocabulary() : []
+    this.#known = new Set([...this.automaton.words(), ...ofHome, ...language.knownWords, ...language.joints])
+  }
+
+  tool(name: string): ToolInfo | undefined {
+    return this.#byName.get(name)
+  }
+
+  block(id: string): Block | undefined {
+    return this.blocks.find(each => each.id === id)
+  }
+
+  /** What a request means; `undefined` if no sentence fits. */
+  understand(text: string, context: Context = {}): Meaning | undefined {
+    const tokens = tokensOf(text.slice(0, MAX_CHARS))
+    if (tokens.length === 0 || tokens.length > MAX_TOKENS || text.length > MAX_CHARS) return undefined
+    const request = { text, tokens: corrected(tokens, this.#known) }
+    const whole = this.#whole(request, context)
+    if (whole && (whole.kind !== 'talk' || whole.steps.length > 0) && whole.free === 0) return whole
+    const several = this.#several(request, context) ?? this.#later(request, context)
+    if (several && (!whole || several.free <= whole.free)) return several
+    return whole
+  }
+
+  /** The block's calls for these devices. */
+  callsOf(block: Block, slots: Readonly<Record<string, unknown>>, devices: readonly Device[]): PlannedCall[] {
+    const tool = block.tool === undefined ? undefined : this.tool(block.tool)
+    if (!tool || block.adjust || (block.query && !(block.query.single && devices.length === 1))) return []
+    const args = block.id.startsWith(OWN) ? { ...slots } : this.argsOf(tool, slots)
+    const argument = this.language.home?.argument
+    if (devices.length === 0 || argument === undefined) return [{ tool: tool.name, args }]
+    return devices.map(({ id }) => ({ tool: tool.name, args: { [argument]: id, ...args } }))
+  }
+
+  /** The slots that the tool takes. */
+  argsOf({ schema }: ToolInfo, slots: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const properties = propertiesOf(schema)
+    const taken = Object.entries(slots).filter(
+      ([name]) => properties === undefined || Object.hasOwn(properties, name),
+    )
+    return Object.fromEntries(
+      taken.map(([name, value]) => [
+        name,
+        isWhole(properties?.[name]) && typeof value === 'number' ? Math.round(value) : value,
+      ]),
+    )
+  }
+
+  step(stored: StoredStep): Step | undefined {
+    const block = this.block(stored.block)
+    if (!block) return undefined
+    const devices = stored.devices.flatMap(id => this.home?.device(id) ?? [])
+    return { block, slots: stored.slots, devices, calls: this.callsOf(block, stored.slots, devices) }
+  }
+
+  error(key: string, values: Values = {}): string {
+    return render(this.language.errors[key] ?? this.language.errors.none ?? '', values)
+  }
+
+  /** Sentences of the tools themselves. */
+  #ownBlocks(): Block[] {
+    return this.tools.flatMap(tool => {
+      const sentences = (tool.sentences ?? []).flatMap(text => {
+        try {
+          return [{ text, node: parseTemplate(text) }]
+        } catch (error) {
+          this.problems.push({ tool: tool.name, message: `sentence '${text}': ${(error as Error).message}` })
+          return []
+        }
+      })
+      return sentences.length > 0
+        ? [{ id: `tool ${tool.name}`, intent: `tool ${tool.name}`, sentences, tool: tool.name, slots: {} }]
+        : []
+    })
+  }
+
+  #list(name: string, block: Block | undefined): SlotList | undefined {
+    const { language, home } = this
+    const own = block?.id.startsWith(OWN) && block.tool ? this.#schemaList(block.tool, name) : undefined
+    if (language.lists.has(name)) return language.lists.get(name)
+    if (own) return own
+    if (name === 'name') return home && this.#nameList(home, block?.domain)
+    if (name === 'area') return home && valuesList(home.areas)
+    return this.#values[name] && valuesList(this.#values[name])
+  }
+
+  /** Names of devices of these kinds; what is typed may be any name. */
+  #nameList(home: Home, kinds: readonly string[] | undefined): SlotList {
+    const key = kinds?.join(' ') ?? ''
+    const list = this.#nameLists.get(key) ?? {
+      at: home.namesAt,
+      words: () => home.vocabulary(),
+      spoken: () => ({ phrases: home.spokenNames(kinds) }),
+    }
+    this.#nameLists.set(key, list)
+    return list
+  }
+
+  /** What an argument can be, by the tool's schema. */
+  #schemaList(toolName: string, name: string): SlotList {
+    const property = propertiesOf(this.tool(toolName)?.schema)?.[name] as
+      | { enum?: unknown[]; type?: unknown; minimum?: number; maximum?: number }
+      | undefined
+    if (property?.enum) return valuesList(property.enum.map(value => ({ in: String(value), out: value })))
+    if (property?.type === 'boolean') return this.language.lists.get('boolean') ?? wildcardList()
+    if (property?.type !== 'number' && property?.type !== 'integer') return wildcardList()
+    const { minimum: from = 0, maximum: to = 100 } = property
+    const unit = { words: [...(this.language.lists.get('unit')?.words() ?? [])] }
+    return makeList(
+      { range: { from, to, type: to === 100 ? 'percentage' : 'number' }, unit },
+      this.language.numbers,
+    )
+  }
+
+  /** The best first; of equal ones, the one that was written first. */
+  #ranked(matches: readonly Match<Block>[]): Match<Block>[] {
+    const total = ({ cost, meaning }: Match<Block>) => cost + (meaning.guess ? GUESS_COST : 0)
+    const order = ({ meaning }: Match<Block>) => this.blocks.indexOf(meaning)
+    return [...matches].sort((one, other) => total(one) - total(other) || order(one) - order(other))
+  }
+
+  /** The best meaning of a request as one sentence. */
+  #whole(request: Request, context: Context): Meaning | undefined {
+    const matches = this.#ranked(
+      this.automaton.match(request).filter(({ end }) => end === request.tokens.length),
+    )
+    const outcomes = matches.slice(0, MAX_TRIED * 4).flatMap(match => {
+      const outcome = this.#evaluate(match, context, false)
+      return outcome ? [{ match, outcome }] : []
+    })
+    const of = (kind: Outcome['kind'], isFree: boolean) =>
+      outcomes.find(({ match, outcome }) => outcome.kind === kind && match.free > 0 === isFree)
+    const best =
+      of('steps', false) ??
+      of('ask', false) ??
+      of('talk', false) ??
+      of('refuse', false) ??
+      of('talk', true) ??
+      of('steps', true) ??
+      outcomes[0]
+    return best && this.#meaning(best.outcome, best.match.free, best.match.meaning.guess)
+  }
+
+  /** Several commands joined by "and" or a comma, if every one of them is understood. */
+  #several(request: Request, context: Context): Meaning | undefined {
+    const { tokens } = request
+    const known = new Map<number, Match<Block>[]>()
+    const matchesAt = (start: number) => {
+      const found =
+        known.get(start) ??
+        this.#ranked(
+          this.automaton
+            .match(request, start)
+            .filter(({ end }) => end === tokens.length || this.#jointsAt(request, end).length > 0),
+        )
+          .sort((one, other) => one.free - other.free || other.end - one.end)
+          .slice(0, MAX_TRIED)
+      known.set(start, found)
+      return found
+    }
+    const from = (
+      start: number,
+      steps: readonly Step[],
+      within: Context,
+    ): { steps: Step[]; free: number } | undefined => {
+      for (const match of matchesAt(start)) {
+        const outcome = this.#evaluate(match, within, true)
+        if (outcome?.kind !== 'steps') continue
+        const all = [...steps, ...outcome.steps]
+        if (match.end === tokens.length) return { steps: all, free: match.free }
+        if (all.length > MAX_SEGMENTS * 10) return undefined
+        const dialogue = outcome.steps.length > 0 ? { last: lastOf(outcome.steps) } : within.dialogue
+        for (const next of this.#jointsAt(request, match.end)) {
+          const rest = from(next, all, { ...within, dialogue })
+          if (rest) return { ...rest, free: rest.free + match.free }
+        }
+      }
+      return undefined
+    }
+    const found = from(0, [], context)
+    if (!found || found.steps.length === 0) return undefined
+    return this.#meaning({ kind: 'steps', steps: withoutRepeats(found.steps) }, found.free)
+  }
+
+  #jointsAt({ tokens }: Request, pos: number): number[] {
+    if (pos >= tokens.length) return []
+    const words = this.#joints.at(tokens, pos).filter(({ cost }) => cost === 0)
+    return [...words.map(({ end }) => end), ...(tokens[pos]?.afterBreak ? [pos] : [])]
+  }
+
+  /** A command for later: "turn off the fan in ten minutes". */
+  #later({ text, tokens }: Request, context: Context): Meaning | undefined {
+    const later = this.blocks.find(({ dialogue }) => dialogue === 'later')
+    const tool = later?.tool === undefined ? undefined : this.tool(later.tool)
+    if (!later || !tool) return undefined
+    const isLater = ({ meaning }: Match<Block>) => meaning.dialogue === 'later'
+    for (let at = 1; at < tokens.length; at++) {
+      const [before, after] = [tokens.slice(0, at), tokens.slice(at)]
+      for (const [when, what] of [
+        [after, before],
+        [before, after],
+      ] as const) {
+        const match = this.automaton
+          .match({ text, tokens: when })
+          .find(each => isLater(each) && each.end === when.length)
+        const command =
+          match &&
+          (this.#whole({ text, tokens: what }, context) ?? this.#several({ text, tokens: what }, context))
+        const calls = command?.steps.flatMap(step => step.calls) ?? []
+        if (!match || !command || command.kind !== 'act' || command.free > 0 || calls.length === 0) continue
+        const slots = {
+          ...later.slots,
+          ...match.meaning.slots,
+          ...match.slots,
+          calls: calls.map(({ tool: name, args }) => ({ name, args })),
+        }
+        const step = {
+          block: match.meaning,
+          slots,
+          devices: [],
+          calls: [{ tool: tool.name, args: this.argsOf(tool, slots) }],
+        }
+        return this.#meaning({ kind: 'steps', steps: [step] }, 0)
+      }
+    }
+    return undefined
+  }
+
+  /** What a match means here and now; `undefined` if it does not apply. */
+  #evaluate(
+    { meaning: block, slots: said }: Match<Block>,
+    context: Context,
+    isPart: boolean,
+  ): Outcome | undefined {
+    const { dialogue } = context
+    if (block.dialogue === 'later' || (isPart && (block.last || block.lastTool || block.guess)))
+      return undefined
+    if (block.dialogue)
+      return isPart && block.dialogue !== 'aside' ? undefined : this.#converse(block, said, context)
+    if (block.last && !this.#isAbout(dialogue, block.last)) return undefined
+    if (block.notAfter && this.#isAbout(dialogue, block.notAfter)) return undefined
+    if (block.lastTool && dialogue?.last?.tool !== block.lastTool) return undefined
+    const lastSlots = dialogue?.last?.steps.flatMap(({ slots }) => Object.keys(slots)) ?? []
+    if (block.lastSlot && !block.lastSlot.some(slot => lastSlots.includes(slot))) return undefined
+    if (block.tool === undefined) return { kind: 'talk', text: this.#talk(block, said) }
+    const slots = { ...block.slots, ...said }
+    for (const [name, { from, to }] of this.language.ranges) {
+      const value = slots[name]
+      if (typeof value === 'number' && (value < from || value > to))
+        return { kind: 'refuse', text: this.error('range', { from, to }) }
+    }
+    const outcome = this.#targeted(block, slots, context)
+    if (!block.confirm || outcome?.kind !== 'steps') return outcome
+    const names = listWords(
+      outcome.steps.flatMap(step => step.devices.map(({ id }) => id)),
+      this.language.errors.and ?? '',
+    )
+    const steps = outcome.steps.map(storedOf)
+    return { kind: 'ask', text: this.#talk(block, { ...slots, names }), pending: { kind: 'confirm', steps } }
+  }
+
+  #targeted(
+    block: Block,
+    slots: Readonly<Record<string, unknown>>,
+    context: Context,
+    like?: readonly string[],
+  ): Outcome | undefined {
+    const { name: named, area, ...others } = slots
+    const scoped = isPhrase(named) && typeof area === 'string' ? this.home?.within(named, area) : named
+    const { except } = others
+    const name = isPhrase(scoped) && isPhrase(except) ? { ...scoped, except: except.items } : scoped
+    if (!this.home || (!block.domain && !isPhrase(name))) return this.#planned(block, slots, [])
+    const resolved = isPhrase(name)
+      ? this.#resolve(name, block, context, like)
+      : this.#defaultTarget(block, slots, context)
+    if ('devices' in resolved && !('problem' in resolved))
+      return this.#planned(block, others, resolved.devices)
+    const { text } = resolved
+    if (resolved.problem === 'which' && block.target === 'all')
+      return this.#planned(block, others, resolved.devices)
+    if (resolved.problem !== 'which')
+      return resolved.problem === 'here'
+        ? { kind: 'refuse', text: this.error('here') }
+        : this.#unknown(name, text, context)
+    const options = resolved.devices.map(({ id }) => id)
+    const asked = this.error('which', {
+      text,
+      options: listWords(options.slice(0, 6), this.language.errors.or ?? ''),
+    })
+    return {
+      kind: 'ask',
+      text: asked,
+      pending: { kind: 'choose', step: { block: block.id, slots: others, devices: [] }, options },
+    }
+  }
+
+  #resolve(
+    phrase: NamePhrase,
+    block: Block,
+    { dialogue, area }: Context,
+    like?: readonly string[],
+  ): Resolved {
+    const home = this.home as Home
+    const options = { kinds: block.domain, roomKind: block.room, last: dialogue?.last, area }
+    const kinds =
+      like &&
+      home.words.kinds &&
+      Object.keys(home.words.kinds).filter(kind => like.every(id => home.device(id)?.kinds.has(kind)))
+    if (kinds && kinds.length > 0) {
+      const alike = home.resolve(phrase, { ...options, kinds: kinds.slice(0, 1), roomKind: kinds[0] })
+      if (!('problem' in alike))
+        return {
+          devices: alike.devices.filter(
+            ({ kinds: own }) => block.domain?.some(each => own.has(each)) ?? true,
+          ),
+        }
+    }
+    return home.resolve(phrase, options)
+  }
+
+  /** The devices of a sentence that names none. */
+  #defaultTarget(
+    block: Block,
+    slots: Readonly<Record<string, unknown>>,
+    { dialogue, area }: Context,
+  ): Resolved {
+    const home = this.home as Home
+    const domain = block.domain ?? []
+    if (block.last) return { devices: (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? []) }
+    if (block.target === 'here' && area === undefined) return { problem: 'here', text: '' }
+    const place = typeof slots.area === 'string' ? slots.area : area
+    const all = home.ofKind(domain, place)
+    if (slots.area !== undefined && !all.some(device => device.area === slots.area))
+      return { problem: 'unknown', text: String(slots.area) }
+    if (all.length === 0) return { problem: 'unknown', text: '' }
+    return block.target === 'one' && all.length > 1
+      ? { problem: 'which', devices: all, text: '' }
+      : { devices: all }
+  }
+
+  #unknown(name: unknown, text: string, context: Context): Outcome {
+    const any =
+      isPhrase(name) && this.home?.resolve(name, { last: context.dialogue?.last, area: context.area })
+    if (any && 'devices' in any && any.devices[0])
+      return { kind: 'refuse', text: this.error('cannot', { name: any.devices[0].id }) }
+    return { kind: 'refuse', text: text ? this.error('unknown', { text }) : this.error('nothing_there') }
+  }
+
+  #planned(block: Block, slots: Readonly<Record<string, unknown>>, devices: readonly Device[]): Outcome {
+    const plain = Object.fromEntries(Object.entries(slots).filter(([, value]) => !isPhrase(value)))
+    return {
+      kind: 'steps',
+      steps: [{ block, slots: plain, devices, calls: this.callsOf(block, plain, devices) }],
+    }
+  }
+
+  /** Answers, corrections and repetitions. */
+  #converse(block: Block, said: Readonly<Record<string, unknown>>, context: Context): Outcome | undefined {
+    const { pending, last } = context.dialogue ?? {}
+    const { dialogue } = block
+    if (dialogue === 'aside') return { kind: 'steps', steps: [] }
+    if (dialogue === 'yes' && pending?.kind === 'confirm') return this.#restored(pending.steps)
+    if (dialogue === 'no' && pending) return { kind: 'talk', text: this.#talk(block, said) }
+    if (dialogue === 'choose' && pending?.kind === 'choose') return this.#chosen(pending, said)
+    if (dialogue === 'again' && last) return this.#restored(last.steps)
+    if (dialogue === 'undo' && last)
+      return last.undo ? this.#restored(last.undo) : { kind: 'refuse', text: this.error('undo') }
+    if (dialogue !== 'retarget' || pending || !last) return undefined
+    const [step, ...more] = last.steps.flatMap(stored => this.step(stored) ?? [])
+    if (!step || more.length > 0 || step.devices.length === 0) return undefined
+    const outcome = this.#targeted(step.block, { ...step.slots, name: said.name }, context, last.it)
+    return outcome?.kind === 'steps' ? { ...outcome, isMore: block.slots.more === true } : outcome
+  }
+
+  #chosen(
+    { step, options }: { step: StoredStep; options: string[] },
+    said: Readonly<Record<string, unknown>>,
+  ): Outcome | undefined {
+    const restored = this.step(step)
+    const { ordinal, name, all } = said
+    if (!restored || !this.home) return undefined
+    const found =
+      all === true
+        ? options
+        : typeof ordinal === 'number'
+          ? options.slice(ordinal - 1, ordinal)
+          : isPhrase(name)
+            ? idsOf(this.home.resolve(name, { among: options, roomKind: undefined }))
+            : []
+    if (found.length === 0) return undefined
+    return this.#planned(
+      restored.block,
+      step.slots,
+      found.flatMap(id => this.home?.device(id) ?? []),
+    )
+  }
+
+  #restored(stored: readonly StoredStep[]): Outcome | undefined {
+    const steps = stored.flatMap(each => this.step(each) ?? [])
+    return steps.length > 0 ? { kind: 'steps', steps } : undefined
+  }
+
+  #isAbout(dialogue: Dialogue | undefined, kinds: readonly string[]): boolean {
+    const ids = dialogue?.last?.it ?? []
+    return ids.length > 0 && ids.every(id => kinds.some(kind => this.home?.device(id)?.kinds.has(kind)))
+  }
+
+  #talk(block: Block, said: Readonly<Record<string, unknown>>): string {
+    const responses = this.language.responses[block.intent] ?? {}
+    return render(responses[block.response ?? 'default'] ?? '', { slots: { ...block.slots, ...said } })
+  }
+
+  #meaning(outcome: Outcome, free: number, isGuess = false): Meaning {
+    const common = { free, isGuess }
+    if (outcome.kind === 'ask')
+      return {
+        ...common,
+        kind: 'ask',
+        steps: [],
+        key: outcome.text,
+        text: outcome.text,
+        pending: outcome.pending,
+      }
+    if (outcome.kind !== 'steps')
+      return { ...common, kind: 'talk', steps: [], key: outcome.text, text: outcome.text }
+    const { steps, isMore = false } = outcome
+    if (steps.length === 0) return { ...common, kind: 'talk', steps, key: '', text: this.error('done') }
+    const key = steps.map(({ block, slots, devices, calls }) =>
+      JSON.stringify(calls.length > 0 ? calls : [block.intent, slots, devices.map(({ id }) => id)]),
+    )
+    const changes = steps.some(
+      ({ block }) => !block.query && (block.adjust || !this.tool(block.tool ?? '')?.readOnly),
+    )
+    return { ...common, kind: changes ? 'act' : 'tell', steps, key: key.join(' + '), isMore }
+  }
+}
+
+/** What "it", "them" and "again" mean after these steps. */
+export function lastOf(steps: readonly Step[], before?: Dialogue['last'], isMore = false): Dialogue['last'] {
+  const stored = steps.map(storedOf)
+  const named = [...new Set(stored.flatMap(({ devices }) => devices))]
+  const it = named.length > 0 ? named : (before?.it ?? [])
+  const them = isMore || named.length === 0 ? [...new Set([...(before?.them ?? []), ...named])] : named
+  const undo = steps.flatMap(({ block, slots, devices }) =>
+    block.undo && devices.length <= 1
+      ? [{ block: block.id, slots: { ...slots, ...block.undo }, devices: devices.map(({ id }) => id) }]
+      : [],
+  )
+  return {
+    steps: stored,
+    it,
+    them,
+    undo: undo.length === steps.length ? undo : undefined,
+    tool: steps.at(-1)?.block.tool,
+  }
+}
+
+export function storedOf({ block, slots, devices }: Step): StoredStep {
+  return { block: block.id, slots: { ...slots }, devices: devices.map(({ id }) => id) }
+}
+
+function isPhrase(value: unknown): value is NamePhrase {
+  return typeof value === 'object' && value !== null && 'items' in value && 'except' in value
+}
+
+function idsOf(resolved: Resolved): string[] {
+  return 'problem' in resolved ? [] : resolved.devices.map(({ id }) => id)
+}
+
+/** "It's too cold, turn up the heating" is done once. */
+function withoutRepeats(steps: readonly Step[]): Step[] {
+  const key = ({ block, slots, devices }: Step) =>
+    JSON.stringify([block.adjust, slots, devices.map(({ id }) => id)])
+  return steps.filter(
+    (step, at) => !step.block.adjust || steps.findIndex(other => key(other) === key(step)) === at,
+  )
+}
+
+function propertiesOf(schema: unknown): Record<string, unknown> | undefined {
+  const { properties } = Object(schema) as { properties?: Record<string, unknown> }
+  return properties
+}
+
+function isWhole(property: unknown): boolean {
+  return (Object(property) as { type?: unknown }).type === 'integer'
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { household, table } from './household.ts'
+import { HOME, SCENES } from './household-home.ts'
+import { MORE_HOMES } from './more-homes.ts'
+import { OTHER_HOMES } from './other-homes.ts'
+
+const home = household(HOME, { scenes: SCENES })
+type Household = typeof home
+
+/** The lines that are understood differently from what they mean. */
+async function missed(lines: readonly [said: string, expected: string][], { converse }: Household = home) {
+  const wrong: string[] = []
+  for (const [said, expected] of lines) {
+    const { calls } = await converse(...said.split(' / '))
+    if (calls !== expected) wrong.push(`${said} => ${calls}`)
+  }
+  return wrong
+}
+
+describe('what people say at home, and the calls it means', () => {
+  it.each([
+    ['phrasings.txt', 0.95],
+    ['own-phrasings.txt', 0.95],
+    ['more-phrasings.txt', 0.95],
+    ['conversations.txt', 0.9],
+    ['typed-phrasings.txt', 0.75],
+  ])('%s', async (file, share) => {
+    const lines = table(file)
+    const wrong = await missed(lines)
+    expect(1 - wrong.length / lines.length, wrong.join('\n')).toBeGreaterThanOrEqual(share)
+  })
+
+  it.each(Object.entries({ ...OTHER_HOMES, ...MORE_HOMES }))(
+    'in the %s',
+    async (name, { devices, scenes }) => {
+      const lines = ['other-homes.txt', 'more-homes.txt'].flatMap(table)
+      const after = lines.slice(lines.findIndex(([said]) => said === `${name}:`) + 1)
+      const end = after.findIndex(([said]) => said.endsWith(':'))
+      const own = end < 0 ? after : after.slice(0, end)
+      const wrong = await missed(own, household(devices, { scenes }))
+      expect(1 - wrong.length / own.length, wrong.join('\n')).toBeGreaterThanOrEqual(0.8)
+    },
+  )
+})
+
+describe('[F61] what must do nothing', () => {
+  it.each(['nothing.txt', 'more-nothing.txt', 'typed-nothing.txt', 'talk-in-the-room.txt'])(
+    '%s',
+    async file => {
+      const lines = table(file).flatMap(([said]): [string, string][] => [
+        [said, ''],
+        [`Please ${said}.`, ''],
+        ...(file === 'typed-nothing.txt' ? [[`${said} / yes`, ''] as [string, string]] : []),
+      ])
+      expect(await missed(lines)).toEqual([])
+    },
+  )
+
+  it.each([
+    'turn on the light '.repeat(6_000),
+    'x'.repeat(100_000),
+    `turn on ${'1,000,'.repeat(15_000)}`,
+    `turn ${'the '.repeat(120)}`,
+    `what is ${'1 plus '.repeat(60)}`,
+  ])('[F47] is found out however long it is (%#)', async said => {
+    expect((await home.converse(said)).calls).toBe('')
+  })
+})
