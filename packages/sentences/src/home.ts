@@ -220,7 +220,8 @@ export class Home {
         const key = [next.items, next.except].map(list => list.map(keyOfItem).join(' & ')).join(' - ')
         const all = [...next.items, ...next.except]
         const cost = all.reduce(
-          (sum, { isAll, isOne }) => sum + 0.2 + (isAll ? 0.05 : 0) + (isOne ? 0.5 : 0),
+          (sum, { isAll, isOne, place }) =>
+            sum + 0.2 + (isAll ? 0.05 : 0) + (isOne ? 0.5 : 0) + 0.01 * place.length,
           -0.2,
         )
         found.set(`${end} ${key}`, { end, value: { ...next, key }, cost })
@@ -351,7 +352,7 @@ export class Home {
       ...this.#canonical(floor ?? ''),
     ]
     for (const word of all) add(this.#literal, word, device)
-    const noun = name.at(-1)
+    const noun = name.findLast(word => !/\d/.test(word))
     if (noun) this.#nouns.add(noun)
     for (const kind of device.kinds) {
       const { words = [], broad = [] } = this.words.kinds?.[kind] ?? {}
@@ -380,9 +381,9 @@ export class Home {
 
   #canon(key: string): string {
     const same = this.#same.get(key)
-    if (same !== undefined) return same
+    if (same !== undefined) return this.#singular(same)
     const single = this.#singular(key)
-    return this.#same.get(single) ?? this.#numbers.digitOf(key) ?? single
+    return this.#numbers.digitOf(key) ?? this.#singular(this.#same.get(single) ?? single)
   }
 
   #singular(key: string): string {
@@ -475,12 +476,12 @@ export class Home {
     const found = [{ item, end: pos }]
     for (const { value, end } of this.#classes.at(tokens, pos)) {
       if (value === 'here') found.push({ item: { ...item, isHere: true }, end })
-      if (value === 'house') found.push({ item: { ...item, isAll: true }, end })
+      if (value === 'house') found.push({ item: { ...item, isPlural: true }, end })
       if (value !== 'in') continue
-      for (const { at, item: lead } of this.#leads(tokens, end, item))
+      for (const { at } of this.#leads(tokens, end, item))
         for (const place of this.#classes.at(tokens, at)) {
-          if (place.value === 'house') found.push({ item: { ...lead, isAll: true }, end: place.end })
-          if (place.value === 'here') found.push({ item: { ...lead, isHere: true }, end: place.end })
+          if (place.value === 'house') found.push({ item: { ...item, isPlural: true }, end: place.end })
+          if (place.value === 'here') found.push({ item: { ...item, isHere: true }, end: place.end })
         }
       for (const { at } of this.#leads(tokens, end, item)) {
         const words: string[] = []
@@ -549,10 +550,12 @@ export class Home {
     const { text, isHere } = item
     if (item.pronoun) return this.#pronoun(item, options)
     if (isHere && options.area === undefined) return { problem: 'here', text }
+    if (item.isOther && !options.last) return { problem: 'unknown', text }
     const isMeant = (device: Device) =>
       isOneOf(device, options.kinds) &&
       (!options.among || options.among.includes(device.id)) &&
-      (!isHere || device.area === options.area)
+      (!isHere || device.area === options.area) &&
+      (!item.isOther || !options.last?.them.includes(device.id))
     const words = [...new Set([...item.words, ...item.place])]
     const group = this.#groups.get(sorted(words))
     if (group)

@@ -371,13 +371,14 @@ export class Grammar {
     if (block.lastSlot && !block.lastSlot.some(slot => lastSlots.includes(slot))) return undefined
     if (block.tool === undefined) return { kind: 'talk', text: this.#talk(block, said) }
     const slots = { ...block.slots, ...said }
+    const outcome = this.#targeted(block, slots, context)
+    if (outcome?.kind !== 'steps') return outcome
     for (const [name, { from, to }] of this.language.ranges) {
       const value = slots[name]
       if (typeof value === 'number' && (value < from || value > to))
         return { kind: 'refuse', text: this.error('range', { from, to }) }
     }
-    const outcome = this.#targeted(block, slots, context)
-    if (!block.confirm || outcome?.kind !== 'steps') return outcome
+    if (!block.confirm) return outcome
     const names = listWords(
       outcome.steps.flatMap(step => step.devices.map(({ id }) => id)),
       this.language.errors.and ?? '',
@@ -495,6 +496,7 @@ export class Grammar {
     if (dialogue !== 'retarget' || pending || !last) return undefined
     const [step, ...more] = last.steps.flatMap(stored => this.step(stored) ?? [])
     if (!step || more.length > 0 || step.devices.length === 0) return undefined
+    if (block.slots.question === true && !this.tool(step.block.tool ?? '')?.readOnly) return undefined
     const outcome = this.#targeted(step.block, { ...step.slots, name: said.name }, context, last.it)
     return outcome?.kind === 'steps' ? { ...outcome, isMore: block.slots.more === true } : outcome
   }

@@ -158,7 +158,9 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
       await patiently(() => sizeOf(answer)).toBeGreaterThan(spokenBefore)
       // What it has said can be understood: by itself.
       client.publish('voice/audio', readFileSync(answer))
-      await patiently(() => JSON.stringify(transcriptions.heard.map(({ body }) => body))).toMatch(/one is/i)
+      await patiently(() => JSON.stringify(transcriptions.heard.map(({ body }) => body))).toMatch(
+        /switch one/i,
+      )
       gateway.child.kill('SIGTERM')
       expect(await gateway.exit).toBe(0)
       expect(helpers.filter(isRunning)).toEqual([])

@@ -10,6 +10,7 @@ import type { ConfigInput } from './inputs.ts'
 import type { ModelInfo } from './model-choice.ts'
 import type { Project } from './project.ts'
 import type { ResolvedConfig } from './resolve.ts'
+import type { TimerEvent } from './timers.ts'
 import type { StartVoice, VoicePart } from './voice.ts'
 
 export interface ProjectOptions {
@@ -46,6 +47,8 @@ export interface ProjectEvents {
   voice: readonly VoicePart[]
   /** Calls started or stopped waiting for a person. */
   approval: readonly Approval[]
+  /** A timer or a command for later has ended. */
+  timer: TimerEvent
   /** A durable run, the workers, or the database changed. */
   durable: DurableChange
 }

@@ -25,6 +25,7 @@ import { ProjectDurable } from './durable/project-durable.ts'
 import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Following } from './follow-files.ts'
+import { stateFolder } from './local-state.ts'
 import { ModelChoice, type ModelInfo } from './model-choice.ts'
 import { ownTools, toolsOf } from './own-tools.ts'
 import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
@@ -32,6 +33,7 @@ import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus }
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
 import { Servers } from './servers.ts'
+import { Timers } from './timers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 
 /**
@@ -55,6 +57,7 @@ export class Project {
   readonly #durable: ProjectDurable
   readonly #servers: Servers
   readonly #history: ProjectHistory
+  readonly #timers: Timers
   readonly #listeners: Listeners<ProjectEvents>
   /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
   readonly #parts: Set<Part>
@@ -129,6 +132,15 @@ export class Project {
     this.#servers = servers
     this.#history = new ProjectHistory(common)
     this.#listeners = listeners
+    this.#timers = new Timers({
+      executor,
+      logger,
+      folder: () => stateFolder(configuration.current.file),
+      onEnd: event => {
+        say(event.text)
+        listeners.tell('timer', event)
+      },
+    })
     const inOrder = [
       control,
       ownTools(tools),
@@ -138,6 +150,7 @@ export class Project {
       durable,
       servers,
       this.#history,
+      this.#timers,
     ]
     const last = [bigResults?.store, { close: closeIsolated }]
     this.#parts = new Set<Part>([...inOrder, ...last].filter(part => part !== undefined))
@@ -189,6 +202,8 @@ export class Project {
 
   /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
   async start(): Promise<void> {
+    const { local } = this.config
+    if (local === undefined || (local !== false && local.includes('timer'))) this.#timers.start()
     await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
   }
 
