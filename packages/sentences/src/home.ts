@@ -63,7 +63,9 @@ export interface HomeWords {
   one?: string[]
   here?: string[]
   house?: string[]
+  /** Endings of plurals and what stands there in the singular; words whose plural they do not show. */
   plurals?: [string, string][]
+  plural_words?: string[]
   /** Where the state of a device is in the result of a reading: the first path that holds one. */
   reading?: string[]
   /** State → what it looks like. */
@@ -234,6 +236,25 @@ export class Home {
     return [...found.values()]
   }
 
+  /** Every room whose name starts at a token. */
+  readonly areasAt = (
+    tokens: readonly Token[],
+    pos: number,
+  ): { end: number; value: string; cost: number }[] => {
+    const found: { end: number; value: string; cost: number }[] = []
+    const words: string[] = []
+    for (
+      let word = this.#wordAt(tokens, pos);
+      word && words.length < MAX_RUN;
+      word = this.#wordAt(tokens, word.end)
+    ) {
+      words.push(...word.words)
+      const area = this.#areaOf(words)
+      if (area !== undefined) found.push({ end: word.end, value: area, cost: 0 })
+    }
+    return found
+  }
+
   /** The devices that a phrase means. */
   resolve({ items, except }: NamePhrase, options: ResolveOptions = {}): Resolved {
     const scoped = items.map((_, at) => this.#inContext(items, at, options))
@@ -394,7 +415,7 @@ export class Home {
   }
 
   #isPlural(key: string): boolean {
-    return this.#singular(key) !== key
+    return this.#singular(key) !== key || this.words.plural_words?.includes(key) === true
   }
 
   /** "and", a comma, or "except" after an item. */
@@ -508,10 +529,10 @@ export class Home {
     const token = tokens[pos]
     if (!token) return undefined
     for (const key of [token.key, ...token.corrections]) {
-      const word = this.#canon(key)
-      if (this.#literal.has(word) || this.#byKind.has(word))
-        return { words: [word], end: pos + 1, isPlural: this.#nouns.has(word) && this.#isPlural(key) }
-      const parts = this.#compounds.get(word) ?? this.#compounds.get(key)
+      const words = (this.#same.get(key) ?? key).split(' ').map(word => this.#canon(word))
+      if (words.every(word => this.#literal.has(word) || this.#byKind.has(word)))
+        return { words, end: pos + 1, isPlural: this.#nouns.has(words.at(-1) ?? '') && this.#isPlural(key) }
+      const parts = this.#compounds.get(words[0] ?? '') ?? this.#compounds.get(key)
       if (parts) return { words: parts, end: pos + 1, isPlural: false }
     }
     for (let size = 3; size >= 2; size--) {

@@ -207,7 +207,7 @@ export class Grammar {
     if (language.lists.has(name)) return language.lists.get(name)
     if (own) return own
     if (name === 'name') return home && this.#nameList(home, block?.domain)
-    if (name === 'area') return home && valuesList(home.areas)
+    if (name === 'area') return home && { ...valuesList(home.areas), at: home.areasAt }
     return this.#values[name] && valuesList(this.#values[name])
   }
 

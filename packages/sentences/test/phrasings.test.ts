@@ -24,6 +24,7 @@ describe('what people say at home, and the calls it means', () => {
     ['more-phrasings.txt', 0.95],
     ['conversations.txt', 0.9],
     ['typed-phrasings.txt', 0.75],
+    ['german.txt', 0.95],
   ])('%s', async (file, share) => {
     const lines = table(file)
     const wrong = await missed(lines)
