@@ -186,7 +186,7 @@ class StepAnswer {
       others: this.#names(others),
       lists: Object(result.result) as object,
     }
-    const template = this.#template()
+    const template = this.#grammar.language.responses[this.#step.block.intent]?.several ?? this.#template()
     return [
       asSentence(
         template === undefined ? textOf(result) : render(template, { ...values, all: others.length === 0 }),

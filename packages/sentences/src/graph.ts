@@ -87,6 +87,15 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
       }
     }
   }
+  const pruned = (rule: OpenRule): void => {
+    const live = new Set(rule.ends)
+    for (let size = -1; size !== live.size; ) {
+      size = live.size
+      for (const [state, arcs] of rule.arcs.entries())
+        if (arcs.some(([, to]) => live.has(to))) live.add(state)
+    }
+    rule.arcs = rule.arcs.map(arcs => arcs.filter(([, to]) => live.has(to)))
+  }
   const command = ruleFor('command', rule => addNetwork(rule, start, finals))
   const phrases = (key: string, texts: readonly string[]) =>
     ruleFor(key, rule => {
@@ -97,6 +106,7 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
   whole.arcs[1]?.push([phrases('after', after), 3], [phrases('joint', joint), 2])
   whole.arcs[2]?.push([command, 1])
   whole.ends.push(3)
+  for (const rule of rules) pruned(rule)
   return { version, rules }
 }
 

@@ -87,7 +87,8 @@ export class Sentences {
       if (tool === undefined || byTool.has(tool) || dialogue || last || guess) continue
       const example = sentences
         .map(({ node }) => exampleOf(node, grammar, domain))
-        .find(text => text !== undefined && !text.includes('{'))
+        .find(text => text !== undefined)
+        ?.replace(/\{[^}]*\}/g, '…')
       if (example) byTool.set(tool, example)
     }
     const examples = [...byTool.values()].slice(0, MAX_EXAMPLES).map(example => `"${example}"`)

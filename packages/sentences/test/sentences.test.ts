@@ -1,0 +1,175 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type PlannedCall, Sentences, type ToolInfo } from '../src/index.ts'
+import { type HouseholdDevice, household } from './household.ts'
+import { HOME } from './household-home.ts'
+
+const text = { type: 'string' }
+const issues: ToolInfo = {
+  name: 'create_issue',
+  schema: { type: 'object', properties: { title: text } },
+  sentences: ['create [an] issue {title}'],
+}
+const search: ToolInfo = {
+  name: 'search',
+  schema: { type: 'object', properties: { query: text } },
+  readOnly: true,
+}
+
+/** The calls of a request and its answer, with these tools and no home. */
+async function ask(said: string, tools: ToolInfo[] = [issues, search], sentences = new Sentences()) {
+  const calls: PlannedCall[] = []
+  const run = async (planned: readonly PlannedCall[]) => {
+    calls.push(...planned)
+    return planned.map(() => ({ success: true, text: 'Done' }))
+  }
+  const answered = await sentences.answer(said, { tools }, { run })
+  return { args: calls.map(({ args }) => args), text: answered?.text ?? sentences.help({ tools }) }
+}
+
+function custom(yaml: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'toolpost-sentences-'))
+  mkdirSync(join(folder, 'en'))
+  writeFileSync(join(folder, 'en', 'own.yaml'), yaml)
+  return folder
+}
+
+describe('free text', () => {
+  it.each([
+    ['search for vitamin k', { query: 'vitamin k' }],
+    ['Please search for salt, pepper and now', { query: 'salt, pepper and now' }],
+    ['create an issue retry is not quick', { title: 'retry is not quick' }],
+  ])('keeps every word: %s', async (said, args) => expect((await ask(said)).args).toEqual([args]))
+})
+
+describe('a project without a home', () => {
+  it('knows of none', async () => {
+    expect((await ask('who are you')).text).not.toMatch(/home/)
+    expect(await ask('turn on the lights')).toEqual({
+      args: [],
+      text: 'I did not understand that. You can say "create issue …", "search for …".',
+    })
+  })
+})
+
+describe('a home', () => {
+  const comma: HouseholdDevice[] = [...HOME, { name: 'Fan, left', kind: 'switch', value: false }]
+  it.each([
+    ['turn on the fan left / turn it off', 'off Fan, left'],
+    ['turn on switch one / and the other one / turn them both off', 'off Switch One; off Demo Switch'],
+    ['turn on the demo switch / what about the desk lamp?', 'read Desk Lamp'],
+    ['yes', ''],
+  ])('%s', async (said, calls) =>
+    expect((await household(comma).converse(...said.split(' / '))).calls).toBe(calls),
+  )
+
+  it.each([
+    ['close the living room blinds', 'The living room blinds are closed.'],
+    ['turn on the desk lamp', 'The desk lamp is on.'],
+    ['turn on switch one and the tv', 'Switch One and the TV are on.'],
+    ['is the tv on', 'Yes, the TV is on.'],
+    ['are the doors locked', 'No, the front door lock is not.'],
+    ['how warm is it in the bedroom', 'It is 18 °C at the bedroom sensor.'],
+    [
+      'turn on the light',
+      'Which one do you mean: Living Room Light, Floor Lamp, Kitchen Ceiling Light, Bedroom Ceiling Light, Desk Lamp or Porch Light?',
+    ],
+    ['dim the tv to 20 percent', 'TV cannot do that.'],
+    ['turn on the moon', 'I do not know a device called "moon".'],
+    ['set the desk lamp to 150 percent', 'That has to be between 0 and 100, so I did nothing.'],
+    [
+      'turn off the tv in ten minutes',
+      'I can only do things right away, not later or under a condition, so I did nothing.',
+    ],
+    ['turn on the lights in here', 'I do not know which room you are in.'],
+  ])('%s: %s', async (said, answer) => expect((await household(HOME).converse(said)).text).toBe(answer))
+
+  it('is the room that the request comes from', async () => {
+    const { converse } = household(HOME, { area: 'Living Room' })
+    expect((await converse('turn on the lights in here')).calls).toBe('on Living Room Light; on Floor Lamp')
+  })
+
+  it('has rooms, floors, groups and other names from the configuration', async () => {
+    const { converse } = household(HOME, {
+      rooms: { Nook: ['Switch One', 'Desk Lamp'] },
+      floors: { upstairs: ['Bedroom', 'Bathroom'] },
+      groups: { 'party lights': ['Porch Light', 'Floor Lamp'] },
+      aliases: { 'Switch One': ['hoover'], 'Living Room': ['parlour'] },
+    })
+    const calls = async (said: string) => (await converse(said)).calls
+    expect(await calls('turn on the hoover')).toBe('on Switch One')
+    expect(await calls('turn off everything in the nook')).toBe('off Switch One; off Desk Lamp')
+    expect(await calls('party lights on')).toBe('on Floor Lamp; on Porch Light')
+    expect(await calls('turn off the parlour lights')).toBe('off Living Room Light; off Floor Lamp')
+    expect(await calls('turn off all the lights upstairs')).toBe('off Bedroom Ceiling Light')
+  })
+
+  it('understands among 5,000 devices', () => {
+    const kind = 'dimmer' as const
+    const many = Array.from({ length: 5_000 }, (_, at) => ({
+      name: `Lamp ${at}`,
+      location: `Room ${at % 200}`,
+      kind,
+      value: 0,
+    }))
+    const { sentences, situation } = household([...HOME, ...many])
+    expect(
+      sentences.understand('trun on lamp 4711 and the tv', situation)?.steps[0]?.devices.map(({ id }) => id),
+    ).toEqual(['Lamp 4711', 'TV'])
+  })
+
+  it('says its sentences as a graph of words, without free text', () => {
+    const { sentences, situation } = household(HOME)
+    const { rules } = sentences.graph(situation)
+    const labels = new Set(rules.flatMap(({ arcs }) => arcs.flat().map(([label]) => label)))
+    expect(labels).toContain('curtains')
+    expect(labels).not.toContain('google')
+    expect(sentences.graph(situation)).toBe(sentences.graph(situation))
+  })
+})
+
+describe("Home Assistant's files", () => {
+  it('work as they are: lists, rules, known intents, tools and responses', async () => {
+    const folder = custom(`
+language: en
+intents:
+  HassTurnOn:
+    data:
+      - sentences: ["let there be {name}"]
+  Vacuum:
+    data:
+      - sentences: ["(hoover|vacuum) [<the>] {room} [[in|for] {time_span} minute[s]]"]
+        tool: vacuum
+        slots: {mode: fast}
+        response: started
+lists:
+  room: {values: [kitchen, {in: "(lounge|living room)", out: living_room}]}
+  time_span: {range: {from: 1, to: 60}}
+expansion_rules: {the: "(the|my|our)"}
+responses: {intents: {Vacuum: {started: "Cleaning {{ slots.room }}{% if slots.mode == 'fast' %} fast{% endif %}."}}}
+`)
+    const sentences = new Sentences({ folder })
+    const vacuum = { name: 'vacuum' }
+    expect(await ask('please vacuum my living room for ten minutes', [vacuum], sentences)).toEqual({
+      args: [{ mode: 'fast', room: 'living_room', time_span: 10 }],
+      text: 'Cleaning living_room fast.',
+    })
+    expect((await household(HOME, { folder }).converse('let there be desk lamp')).calls).toBe('on Desk Lamp')
+  })
+
+  it('with mistakes are left out, with file, line and column', () => {
+    const folder = custom(`language: en
+intents:
+  Broken:
+    data:
+      - sentences: ["turn (on", "go <nowhere>", "fine"]
+        tool: search
+`)
+    expect(new Sentences({ folder }).problems({ tools: [search] })).toEqual([
+      `${join(folder, 'en', 'own.yaml')}:5:27: the '(' is not closed`,
+      `${join(folder, 'en', 'own.yaml')}:5:34: there is no rule <nowhere>`,
+    ])
+  })
+})
