@@ -33,8 +33,12 @@ interface KindWords {
   spoken?: string[]
 }
 
-/** How a language speaks of a home. */
-export interface HomeWords {
+type WordClass = 'the' | 'all' | 'both' | 'everything' | 'except' | 'in' | 'and' | NounClass
+type NounClass = 'it' | 'them' | 'other' | 'one' | 'here' | 'house'
+const CLASSES = 'the all both everything except in and it them other one here house'.split(' ') as WordClass[]
+
+/** How a language speaks of a home; the classes are words with a role in names: articles, quantifiers, pronouns. */
+export interface HomeWords extends Partial<Record<WordClass, string[]>> {
   listing?: {
     tool: string
     args?: Record<string, unknown>
@@ -50,19 +54,6 @@ export interface HomeWords {
   }
   /** The argument that takes a device's name. */
   argument?: string
-  the?: string[]
-  all?: string[]
-  both?: string[]
-  everything?: string[]
-  except?: string[]
-  in?: string[]
-  and?: string[]
-  it?: string[]
-  them?: string[]
-  other?: string[]
-  one?: string[]
-  here?: string[]
-  house?: string[]
   /** Endings of plurals and what stands there in the singular; words whose plural they do not show. */
   plurals?: [string, string][]
   plural_words?: string[]
@@ -88,14 +79,18 @@ interface Item {
   words: string[]
   /** The words after "in". */
   place: string[]
-  isPlural: boolean
-  isAll: boolean
-  isBoth: boolean
-  isEverything: boolean
-  isHere: boolean
-  isOne: boolean
-  isOther: boolean
+  isPlural?: boolean
+  isAll?: boolean
+  isBoth?: boolean
+  isEverything?: boolean
+  isHere?: boolean
+  isOne?: boolean
+  isOther?: boolean
   pronoun?: 'it' | 'them'
+  /** Words that follow belong to the place. */
+  isPlace?: boolean
+  /** May end here. */
+  isWhole?: boolean
   text: string
 }
 
@@ -125,6 +120,19 @@ export type Resolved =
   | { problem: 'which'; devices: Device[]; text: string }
   | { problem: 'unknown' | 'here'; text: string }
 
+interface Word {
+  words: string[]
+  end: number
+  isPlural: boolean
+}
+
+/** What starts at a token. */
+interface Found<Value> {
+  end: number
+  value: Value
+  cost: number
+}
+
 const MAX_RUN = 8
 const MAX_ITEMS = 12
 
@@ -145,7 +153,7 @@ export class Home {
   /** Names as sorted words → devices with exactly that name. */
   readonly #exact = new Map<string, { device: Device; isPlural: boolean }[]>()
   readonly #compounds = new Map<string, string[]>()
-  readonly #classes: Phrases<keyof HomeWords>
+  readonly #classes: Phrases<WordClass>
 
   constructor(
     data: readonly DeviceData[],
@@ -156,39 +164,23 @@ export class Home {
     this.words = words
     this.#numbers = numbers
     this.#same = new Map(Object.entries(words.same ?? {}))
-    const classes = [
-      'the',
-      'all',
-      'both',
-      'everything',
-      'except',
-      'in',
-      'and',
-      'it',
-      'them',
-      'other',
-      'one',
-      'here',
-      'house',
-    ] as const
     this.#classes = new Phrases(
-      classes.flatMap(name => (words[name] ?? []).map(text => [text, name] as const)),
+      CLASSES.flatMap(name => (words[name] ?? []).map(text => [text, name] as const)),
     )
-    const inRoom = roomsOf(settings)
-    const areas = new Set(data.flatMap(({ name, area }) => inRoom.get(name) ?? area ?? []))
-    for (const room of Object.keys(settings.rooms ?? {})) areas.add(room)
-    this.areas = [...areas]
-    const names = count(data.map(({ name }) => name))
+    const { rooms = {}, aliases = {} } = settings
+    const roomOf = ({ name, area }: DeviceData) =>
+      Object.keys(rooms).find(room => rooms[room]?.includes(name)) ?? area
+    this.areas = [...new Set([...data.flatMap(each => roomOf(each) ?? []), ...Object.keys(rooms)])]
+    const once = new Set<string>()
+    const twice = new Set<string>()
+    for (const { name } of data) (once.has(name) ? twice : once).add(name)
     this.devices = data.map(each => {
-      const area = inRoom.get(each.name) ?? each.area ?? this.#areaIn(each.name)
-      const id = (names.get(each.name) ?? 0) > 1 && each.area ? `${each.area} ${each.name}` : each.name
-      const device = { ...each, area, id, kinds: new Set<string>() }
-      return { ...device, kinds: this.#kindsOf(device) }
+      const id = twice.has(each.name) && each.area ? `${each.area} ${each.name}` : each.name
+      return { ...each, area: roomOf(each) ?? this.#areaIn(each.name), id, kinds: this.#kindsOf(each) }
     })
-    for (const [area, keys] of this.areas.map(
-      area => [area, [area, ...(settings.aliases?.[area] ?? [])]] as const,
-    ))
-      for (const key of keys) this.#areaKeys.set(sorted(this.#canonical(key)), area)
+    for (const area of this.areas)
+      for (const key of [area, ...(aliases[area] ?? [])])
+        this.#areaKeys.set(sorted(this.#canonical(key)), area)
     for (const device of this.devices) this.#index(device, settings)
     for (const [name, members] of Object.entries(settings.groups ?? {})) {
       this.#groups.set(sorted(this.#canonical(name)), members)
@@ -210,26 +202,26 @@ export class Home {
   }
 
   /** Every name phrase that starts at a token. */
-  readonly namesAt = (
-    tokens: readonly Token[],
-    pos: number,
-  ): { end: number; value: NamePhrase; cost: number }[] => {
-    const found = new Map<string, { end: number; value: NamePhrase; cost: number }>()
+  readonly namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
+    const found = new Map<string, Found<NamePhrase>>()
     const grow = (items: Item[], except: Item[] | undefined, at: number) => {
       if (items.length + (except?.length ?? 0) > MAX_ITEMS) return
-      for (const { item, end } of this.#itemsAt(tokens, at)) {
+      const start = { words: [], place: [], text: '' }
+      for (const { item: read, end } of this.#itemsFrom(tokens, at, start)) {
+        const said = tokens.slice(at, end).map(({ key }) => key)
+        const item = { ...read, text: said.join(' ') }
         const next = except ? { items, except: [...except, item] } : { items: [...items, item], except: [] }
-        const key = [next.items, next.except].map(list => list.map(keyOfItem).join(' & ')).join(' - ')
         const all = [...next.items, ...next.except]
-        const cost = all.reduce(
-          (sum, { isAll, isOne, place }) =>
-            sum + 0.2 + (isAll ? 0.05 : 0) + (isOne ? 0.5 : 0) + 0.01 * place.length,
-          -0.2,
+        const key = JSON.stringify(next)
+        const costs = all.map(
+          ({ isAll, isOne, place }) => (isAll ? 0.25 : 0.2) + (isOne ? 0.5 : 0) + place.length / 100,
         )
+        const cost = costs.reduce((sum, each) => sum + each, 0)
         found.set(`${end} ${key}`, { end, value: { ...next, key }, cost })
-        for (const more of this.#joints(tokens, end))
-          if (more.kind === 'and') grow(next.items, except && next.except, more.end)
-          else if (!except) grow(next.items, [], more.end)
+        if (tokens[end]?.afterBreak) grow(next.items, except && next.except, end)
+        for (const { value, end: after } of this.#classes.at(tokens, end))
+          if (value === 'and') grow(next.items, except && next.except, after)
+          else if (value === 'except' && !except) grow(next.items, [], after)
       }
     }
     grow([], undefined, pos)
@@ -237,17 +229,11 @@ export class Home {
   }
 
   /** Every room whose name starts at a token. */
-  readonly areasAt = (
-    tokens: readonly Token[],
-    pos: number,
-  ): { end: number; value: string; cost: number }[] => {
-    const found: { end: number; value: string; cost: number }[] = []
+  readonly areasAt = (tokens: readonly Token[], pos: number): Found<string>[] => {
+    const found: Found<string>[] = []
     const words: string[] = []
-    for (
-      let word = this.#wordAt(tokens, pos);
-      word && words.length < MAX_RUN;
-      word = this.#wordAt(tokens, word.end)
-    ) {
+    let word = this.#wordAt(tokens, pos)
+    for (; word && words.length < MAX_RUN; word = this.#wordAt(tokens, word.end)) {
       words.push(...word.words)
       const area = this.#areaOf(words)
       if (area !== undefined) found.push({ end: word.end, value: area, cost: 0 })
@@ -337,7 +323,7 @@ export class Home {
     return this.areas.filter(starts).sort((one, other) => other.length - one.length)[0]
   }
 
-  #kindsOf(device: Device): ReadonlySet<string> {
+  #kindsOf(device: DeviceData): ReadonlySet<string> {
     const kinds = new Set([device.kind])
     const words = this.#canonical(device.name)
     for (const [name, { of = [], named = {}, state = {} }] of Object.entries(this.words.kinds ?? {})) {
@@ -418,114 +404,31 @@ export class Home {
     return this.#singular(key) !== key || this.words.plural_words?.includes(key) === true
   }
 
-  /** "and", a comma, or "except" after an item. */
-  #joints(tokens: readonly Token[], pos: number): { kind: 'and' | 'except'; end: number }[] {
-    const next = tokens[pos]
-    if (!next) return []
-    const found: { kind: 'and' | 'except'; end: number }[] = next.afterBreak
-      ? [{ kind: 'and', end: pos }]
-      : []
-    for (const { value, end } of this.#classes.at(tokens, pos))
-      if (value === 'and' || value === 'except') found.push({ kind: value, end })
-    return found
-  }
-
-  #itemsAt(tokens: readonly Token[], start: number): { item: Item; end: number }[] {
-    const found: { item: Item; end: number }[] = []
-    const base: Item = {
-      words: [], place: [], isPlural: false, isAll: false, isBoth: false,
-      isEverything: false, isHere: false, isOne: false, isOther: false, text: '',
-    } // biome-ignore format: one line per kind of word would be longer
-    const leads = this.#leads(tokens, start, base)
-    for (const { at, item } of leads) {
-      for (const { value, end } of this.#classes.at(tokens, at)) {
-        if (value === 'it' || value === 'them') found.push({ item: { ...item, pronoun: value }, end })
-        if (value === 'both') found.push({ item: { ...item, pronoun: 'them', isBoth: true }, end })
-        if (value === 'everything')
-          found.push(...this.#places(tokens, end, { ...item, isAll: true, isEverything: true }))
-        if (value === 'one' || value === 'other')
-          found.push(...this.#places(tokens, end, { ...item, isOne: true, isOther: value === 'other' }))
-      }
-      found.push(...this.#runs(tokens, at, item))
+  /** Every way to read an item on: articles and quantifiers, words of names, rooms and kinds, then a place. */
+  *#itemsFrom(tokens: readonly Token[], at: number, item: Item): Generator<{ item: Item; end: number }> {
+    for (const { value, end } of this.#classes.at(tokens, at)) {
+      const next = withClass(item, value)
+      if (next?.isWhole) yield { item: next, end }
+      if (next && !next.pronoun) yield* this.#itemsFrom(tokens, end, next)
     }
-    const text = (end: number) =>
-      tokens
-        .slice(start, end)
-        .map(({ key }) => key)
-        .join(' ')
-    return found.map(({ item, end }) => ({ end, item: { ...item, text: text(end) } }))
-  }
-
-  /** Articles and quantifiers in front. */
-  #leads(tokens: readonly Token[], start: number, base: Item): { at: number; item: Item }[] {
-    const leads = [{ at: start, item: base }]
-    for (let index = 0; index < leads.length && leads.length < 12; index++) {
-      const { at, item } = leads[index] as { at: number; item: Item }
-      for (const { value, end } of this.#classes.at(tokens, at)) {
-        if (value === 'the') leads.push({ at: end, item })
-        if (value === 'all') leads.push({ at: end, item: { ...item, isAll: true } })
-        if (value === 'both') leads.push({ at: end, item: { ...item, isAll: true, isBoth: true } })
-        if (value === 'other') leads.push({ at: end, item: { ...item, isOther: true } })
-      }
-    }
-    return leads
-  }
-
-  /** Words of names, rooms and kinds in a row, with a place after any of them. */
-  #runs(tokens: readonly Token[], start: number, item: Item): { item: Item; end: number }[] {
-    const found: { item: Item; end: number }[] = []
-    let current = item
-    let at = start
-    for (let length = 0; length < MAX_RUN; length++) {
-      const word = this.#wordAt(tokens, at)
-      if (!word) break
-      at = word.end
-      current = {
-        ...current,
-        words: [...current.words, ...word.words],
-        isPlural: current.isPlural || word.isPlural,
-      }
-      found.push(...this.#places(tokens, at, current))
-      for (const { value, end } of this.#classes.at(tokens, at))
-        if (value === 'one') found.push(...this.#places(tokens, end, { ...current, isOne: true }))
-    }
-    return found
-  }
-
-  /** An item, and the same with "in the kitchen" behind it. */
-  #places(tokens: readonly Token[], pos: number, item: Item): { item: Item; end: number }[] {
-    const found = [{ item, end: pos }]
-    for (const { value, end } of this.#classes.at(tokens, pos)) {
-      if (value === 'here') found.push({ item: { ...item, isHere: true }, end })
-      if (value === 'house') found.push({ item: { ...item, isPlural: true }, end })
-      if (value !== 'in') continue
-      for (const { at } of this.#leads(tokens, end, item))
-        for (const place of this.#classes.at(tokens, at)) {
-          if (place.value === 'house') found.push({ item: { ...item, isPlural: true }, end: place.end })
-          if (place.value === 'here') found.push({ item: { ...item, isHere: true }, end: place.end })
+    const word = this.#wordAt(tokens, at)
+    if (!word || item.words.length + item.place.length >= MAX_RUN || item.isHere) return
+    if (item.isEverything && !item.isPlace) return
+    const { words, isPlural } = word
+    const next = item.isPlace
+      ? { ...item, place: [...item.place, ...words], isWhole: true }
+      : {
+          ...item,
+          words: [...item.words, ...words],
+          isPlural: item.isPlural === true || isPlural,
+          isWhole: true,
         }
-      for (const { at } of this.#leads(tokens, end, item)) {
-        const words: string[] = []
-        let next = at
-        for (
-          let word = this.#wordAt(tokens, next);
-          word && words.length < MAX_RUN;
-          word = this.#wordAt(tokens, next)
-        ) {
-          words.push(...word.words)
-          next = word.end
-          found.push({ item: { ...item, place: [...item.place, ...words] }, end: next })
-        }
-      }
-    }
-    return found
+    yield { item: next, end: word.end }
+    yield* this.#itemsFrom(tokens, word.end, next)
   }
 
   /** A word of the home: also two written as one, or one written as two or three. */
-  #wordAt(
-    tokens: readonly Token[],
-    pos: number,
-  ): { words: string[]; end: number; isPlural: boolean } | undefined {
+  #wordAt(tokens: readonly Token[], pos: number): Word | undefined {
     const token = tokens[pos]
     if (!token) return undefined
     for (const key of [token.key, ...token.corrections]) {
@@ -536,12 +439,10 @@ export class Home {
       if (parts) return { words: parts, end: pos + 1, isPlural: false }
     }
     for (let size = 3; size >= 2; size--) {
-      const joined = tokens
-        .slice(pos, pos + size)
-        .map(({ key }) => key)
-        .join('')
-      if (tokens.length >= pos + size && this.#literal.has(this.#canon(joined)))
-        return { words: [this.#canon(joined)], end: pos + size, isPlural: false }
+      const parts = tokens.slice(pos, pos + size).map(({ key }) => key)
+      const word = this.#canon(parts.join(''))
+      if (parts.length === size && this.#literal.has(word))
+        return { words: [word], end: pos + size, isPlural: false }
     }
     return undefined
   }
@@ -569,7 +470,7 @@ export class Home {
 
   #resolveItem(item: Item, options: ResolveOptions): Resolved {
     const { text, isHere } = item
-    if (item.pronoun) return this.#pronoun(item, options)
+    if (item.pronoun || (item.isBoth && item.words.length === 0)) return this.#pronoun(item, options)
     if (isHere && options.area === undefined) return { problem: 'here', text }
     if (item.isOther && !options.last) return { problem: 'unknown', text }
     const isMeant = (device: Device) =>
@@ -603,8 +504,8 @@ export class Home {
     return { devices: found }
   }
 
-  #pronoun({ pronoun, text, isBoth }: Item, { last, kinds, among }: ResolveOptions): Resolved {
-    const ids = isBoth && among ? among : (pronoun && last?.[pronoun]) || []
+  #pronoun({ pronoun = 'them', text, isBoth }: Item, { last, kinds, among }: ResolveOptions): Resolved {
+    const ids = isBoth && among ? among : (last?.[pronoun] ?? [])
     const devices = ids.map(id => this.device(id)).filter(device => device !== undefined)
     const fitting = devices.filter(device => isOneOf(device, kinds))
     if (fitting.length === 0 || fitting.length < devices.length) return { problem: 'unknown', text }
@@ -628,7 +529,7 @@ export class Home {
   }
 
   /** Devices that have all the words: by name and room if possible, otherwise also by kind. */
-  #subset(words: readonly string[], isMeant: (device: Device) => boolean, isEverything: boolean): Device[] {
+  #subset(words: readonly string[], isMeant: (device: Device) => boolean, isEverything = false): Device[] {
     const within = (isWide: boolean) => {
       const sets = words.map(word => {
         const literal = this.#literal.get(word) ?? new Set()
@@ -662,24 +563,28 @@ function sorted(words: readonly string[]): string {
   return [...new Set(words)].sort().join(' ')
 }
 
-function keyOfItem({ text: _, ...item }: Item): string {
-  return JSON.stringify(item)
-}
-
 function add<Key, Value>(map: Map<Key, Set<Value>>, key: Key, value: Value): void {
   const known = map.get(key)
   if (known) known.add(value)
   else map.set(key, new Set([value]))
 }
 
-function count(names: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return counts
-}
-
-function roomsOf({ rooms = {} }: HomeSettings): Map<string, string> {
-  return new Map(
-    Object.entries(rooms).flatMap(([room, devices]) => devices.map(device => [device, room] as const)),
-  )
+/** An item with a word that has a role; `undefined` if it cannot stand there. */
+function withClass(item: Item, value: WordClass): Item | undefined {
+  const { words, place, isPlace, isOne, isEverything, isOther, isWhole } = item
+  const isStart = !isPlace && words.length === 0 && !isOne && !isEverything
+  const isLead = isPlace ? place.length === 0 : isStart
+  if (value === 'the') return isLead ? item : undefined
+  if (value === 'all') return isLead ? { ...item, isAll: true } : undefined
+  if (value === 'both') return isStart ? { ...item, isAll: true, isBoth: true, isWhole: true } : undefined
+  if (value === 'it' || value === 'them')
+    return isStart && !isOther ? { ...item, pronoun: value, isWhole: true } : undefined
+  if (value === 'everything')
+    return isStart ? { ...item, isAll: true, isEverything: true, isWhole: true } : undefined
+  if (value === 'other') return isStart ? { ...item, isOther: true, isWhole: true } : undefined
+  if (value === 'one') return isPlace || isEverything ? undefined : { ...item, isOne: true, isWhole: true }
+  if (value === 'in') return isWhole ? { ...item, isPlace: true, isWhole: false } : undefined
+  if (!isWhole && !isPlace) return undefined
+  if (value === 'here') return { ...item, isHere: true, isWhole: true }
+  return value === 'house' ? { ...item, isPlural: true, isWhole: true } : undefined
 }
