@@ -118,7 +118,8 @@ export interface ResolveOptions {
 export type Resolved =
   | { devices: Device[] }
   | { problem: 'which'; devices: Device[]; text: string }
-  | { problem: 'unknown' | 'here'; text: string }
+  | { problem: 'unknown'; text: string }
+  | { problem: 'here'; text: string }
 
 interface Word {
   words: string[]
@@ -453,19 +454,18 @@ export class Home {
     if (item.pronoun || item.isEverything || items.length === 1) return item
     const last = items.at(-1) as Item
     const others = [items[at + 1], items[at - 1]].filter(each => each !== undefined)
-    const tries = [
-      ...others.map(({ words, isPlural }) => {
-        const noun = words.filter(word => this.#nouns.has(word) && !item.words.includes(word)).slice(-1)
-        const hasNoun = item.words.some(
-          word => this.#byKind.has(word) || this.#exact.has(sorted([...item.words])),
-        )
-        return noun.length > 0 && !hasNoun
-          ? { ...item, words: [...item.words, ...noun], isPlural }
-          : undefined
-      }),
-      item.place.length === 0 && last.place.length > 0 ? { ...item, place: last.place } : undefined,
-    ]
-    return tries.find(each => each && !('problem' in this.#resolveItem(each, options))) ?? item
+    const hasNoun = this.#exact.has(sorted(item.words)) || item.words.some(word => this.#byKind.has(word))
+    const nounsOf = ({ words }: Item) =>
+      words.filter(word => this.#nouns.has(word) && !item.words.includes(word))
+    const withNoun = (other: Item): Item[] => {
+      const noun = hasNoun ? undefined : nounsOf(other).at(-1)
+      return noun === undefined
+        ? []
+        : [{ ...item, words: [...item.words, noun], isPlural: other.isPlural === true }]
+    }
+    const withPlace = item.place.length === 0 && last.place.length > 0 ? [{ ...item, place: last.place }] : []
+    const tries = [...others.flatMap(withNoun), ...withPlace]
+    return tries.find(each => !('problem' in this.#resolveItem(each, options))) ?? item
   }
 
   #resolveItem(item: Item, options: ResolveOptions): Resolved {

@@ -195,7 +195,7 @@ export class Sentences {
           ? new Home(devices, language.home, { numbers: language.numbers, settings: this.#options })
           : undefined
       const values = listing && isListed ? listsIn(isListed.result, listing) : {}
-      return new Grammar(language, situation.tools, { home, values: this.#withAliases(values) })
+      return new Grammar(language, situation.tools, home, this.#withAliases(values))
     })
     this.#grammars = { key, grammars }
     return grammars

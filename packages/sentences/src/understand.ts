@@ -6,7 +6,17 @@ import { Phrases } from './numbers.ts'
 import { render, type Values } from './response.ts'
 import { corrected } from './spelling.ts'
 import { parseTemplate } from './template.ts'
-import { listWords, MAX_TOKENS, tokensOf } from './text.ts'
+import { listWords, MAX_TOKENS, type Token, tokensOf } from './text.ts'
+
+interface Property {
+  type?: unknown
+  enum?: unknown[]
+  minimum?: number
+  maximum?: number
+}
+
+type Slots = Readonly<Record<string, unknown>>
+type Entries = Readonly<Record<string, readonly { in: string; out: string }[]>>
 
 /** What is known of a tool. */
 export interface ToolInfo {
@@ -50,7 +60,7 @@ export interface Dialogue {
 /** One thing to do: a block with its slots filled. */
 export interface Step {
   block: Block
-  slots: Readonly<Record<string, unknown>>
+  slots: Slots
   devices: readonly Device[]
   /** Empty if the calls follow from what is read first. */
   calls: readonly PlannedCall[]
@@ -85,9 +95,10 @@ type Outcome =
 /** The ids of blocks for the sentences of a tool itself. */
 const OWN = 'tool '
 const GUESS_COST = 100
-const MAX_SEGMENTS = 6
+const MAX_STEPS = 60
 const MAX_TRIED = 12
 const MAX_CHARS = 2_000
+const MAX_NAMED = 6
 
 /** What can be understood in one language with these tools in this home. */
 export class Grammar {
@@ -101,20 +112,13 @@ export class Grammar {
   readonly #joints: Phrases<true>
   readonly #nameLists = new Map<string, SlotList>()
   readonly #known: ReadonlySet<string>
-  readonly #values: Readonly<Record<string, readonly { in: string; out: string }[]>>
+  readonly #values: Entries
 
-  constructor(
-    language: Language,
-    tools: readonly ToolInfo[],
-    options: {
-      home?: Home | undefined
-      values?: Record<string, readonly { in: string; out: string }[]>
-    } = {},
-  ) {
+  constructor(language: Language, tools: readonly ToolInfo[], home?: Home, values: Entries = {}) {
     this.language = language
     this.tools = tools
-    this.home = options.home
-    this.#values = options.values ?? {}
+    this.home = home
+    this.#values = values
     for (const tool of tools) if (tool.original) this.#byName.set(tool.original, tool)
     for (const tool of tools) this.#byName.set(tool.name, tool)
     this.blocks = [...this.#ownBlocks(), ...language.usable(new Set(this.#byName.keys()))]
@@ -125,8 +129,13 @@ export class Grammar {
       skipWords: language.skipWords,
     })
     this.#joints = new Phrases(language.joints.map(text => [text, true] as const))
-    const ofHome = this.home ? this.home.vocabulary() : []
-    this.#known = new Set([...this.automaton.words(), ...ofHome, ...language.knownWords, ...language.joints])
+    const { knownWords, joints } = language
+    this.#known = new Set([
+      ...this.automaton.words(),
+      ...(home?.vocabulary() ?? []),
+      ...knownWords,
+      ...joints,
+    ])
   }
 
   tool(name: string): ToolInfo | undefined {
@@ -150,7 +159,7 @@ export class Grammar {
   }
 
   /** The block's calls for these devices. */
-  callsOf(block: Block, slots: Readonly<Record<string, unknown>>, devices: readonly Device[]): PlannedCall[] {
+  callsOf(block: Block, slots: Slots, devices: readonly Device[]): PlannedCall[] {
     const tool = block.tool === undefined ? undefined : this.tool(block.tool)
     if (!tool || block.adjust || (block.query && !(block.query.single && devices.length === 1))) return []
     const args = block.id.startsWith(OWN) ? { ...slots } : this.argsOf(tool, slots)
@@ -160,17 +169,12 @@ export class Grammar {
   }
 
   /** The slots that the tool takes. */
-  argsOf({ schema }: ToolInfo, slots: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  argsOf({ schema }: ToolInfo, slots: Slots): Record<string, unknown> {
     const properties = propertiesOf(schema)
-    const taken = Object.entries(slots).filter(
-      ([name]) => properties === undefined || Object.hasOwn(properties, name),
-    )
-    return Object.fromEntries(
-      taken.map(([name, value]) => [
-        name,
-        isWhole(properties?.[name]) && typeof value === 'number' ? Math.round(value) : value,
-      ]),
-    )
+    const fitted = (name: string, value: unknown) =>
+      properties?.[name]?.type === 'integer' && typeof value === 'number' ? Math.round(value) : value
+    const taken = Object.entries(slots).filter(([name]) => !properties || Object.hasOwn(properties, name))
+    return Object.fromEntries(taken.map(([name, value]) => [name, fitted(name, value)]))
   }
 
   step(stored: StoredStep): Step | undefined {
@@ -225,18 +229,18 @@ export class Grammar {
 
   /** What an argument can be, by the tool's schema. */
   #schemaList(toolName: string, name: string): SlotList {
-    const property = propertiesOf(this.tool(toolName)?.schema)?.[name] as
-      | { enum?: unknown[]; type?: unknown; minimum?: number; maximum?: number }
-      | undefined
-    if (property?.enum) return valuesList(property.enum.map(value => ({ in: String(value), out: value })))
-    if (property?.type === 'boolean') return this.language.lists.get('boolean') ?? wildcardList()
-    if (property?.type !== 'number' && property?.type !== 'integer') return wildcardList()
-    const { minimum: from = 0, maximum: to = 100 } = property
+    const {
+      type,
+      enum: values,
+      minimum: from = 0,
+      maximum: to = 100,
+    } = propertiesOf(this.tool(toolName)?.schema)?.[name] ?? {}
+    if (values) return valuesList(values.map(value => ({ in: String(value), out: value })))
+    if (type === 'boolean') return this.language.lists.get('boolean') ?? wildcardList()
+    if (type !== 'number' && type !== 'integer') return wildcardList()
     const unit = { words: [...(this.language.lists.get('unit')?.words() ?? [])] }
-    return makeList(
-      { range: { from, to, type: to === 100 ? 'percentage' : 'number' }, unit },
-      this.language.numbers,
-    )
+    const range = { from, to, type: to === 100 ? 'percentage' : 'number' }
+    return makeList({ range, unit }, this.language.numbers)
   }
 
   /** The best first; of equal ones, the one that was written first. */
@@ -248,54 +252,40 @@ export class Grammar {
 
   /** The best meaning of a request as one sentence. */
   #whole(request: Request, context: Context): Meaning | undefined {
-    const matches = this.#ranked(
-      this.automaton.match(request).filter(({ end }) => end === request.tokens.length),
-    )
+    const { length } = request.tokens
+    const matches = this.#ranked(this.automaton.match(request).filter(({ end }) => end === length))
     const outcomes = matches.slice(0, MAX_TRIED * 4).flatMap(match => {
       const outcome = this.#evaluate(match, context, false)
-      return outcome ? [{ match, outcome }] : []
+      return outcome ? [{ outcome, free: match.free, isGuess: match.meaning.guess }] : []
     })
-    const of = (kind: Outcome['kind'], isFree: boolean) =>
-      outcomes.find(({ match, outcome }) => outcome.kind === kind && match.free > 0 === isFree)
-    const best =
-      of('steps', false) ??
-      of('ask', false) ??
-      of('talk', false) ??
-      of('refuse', false) ??
-      of('talk', true) ??
-      of('steps', true) ??
-      outcomes[0]
-    return best && this.#meaning(best.outcome, best.match.free, best.match.meaning.guess)
+    const order = ['steps', 'ask', 'talk', 'refuse', 'free talk', 'free steps', 'free ask', 'free refuse']
+    const rank = ({ outcome, free }: (typeof outcomes)[number]) =>
+      order.indexOf(free > 0 ? `free ${outcome.kind}` : outcome.kind)
+    const [best] = outcomes.sort((one, other) => rank(one) - rank(other))
+    return best && this.#meaning(best.outcome, best.free, best.isGuess)
   }
 
   /** Several commands joined by "and" or a comma, if every one of them is understood. */
   #several(request: Request, context: Context): Meaning | undefined {
     const { tokens } = request
     const known = new Map<number, Match<Block>[]>()
+    const isEnd = (pos: number) => pos === tokens.length || this.#jointsAt(request, pos).length > 0
     const matchesAt = (start: number) => {
-      const found =
-        known.get(start) ??
-        this.#ranked(
-          this.automaton
-            .match(request, start)
-            .filter(({ end }) => end === tokens.length || this.#jointsAt(request, end).length > 0),
-        )
-          .sort((one, other) => one.free - other.free || other.end - one.end)
-          .slice(0, MAX_TRIED)
-      known.set(start, found)
-      return found
+      const before = known.get(start)
+      if (before) return before
+      const matches = this.#ranked(this.automaton.match(request, start).filter(({ end }) => isEnd(end)))
+      const longest = matches.sort((one, other) => one.free - other.free || other.end - one.end)
+      known.set(start, longest.slice(0, MAX_TRIED))
+      return longest.slice(0, MAX_TRIED)
     }
-    const from = (
-      start: number,
-      steps: readonly Step[],
-      within: Context,
-    ): { steps: Step[]; free: number } | undefined => {
+    type Read = { steps: Step[]; free: number } | undefined
+    const from = (start: number, steps: readonly Step[], within: Context): Read => {
       for (const match of matchesAt(start)) {
         const outcome = this.#evaluate(match, within, true)
         if (outcome?.kind !== 'steps') continue
         const all = [...steps, ...outcome.steps]
         if (match.end === tokens.length) return { steps: all, free: match.free }
-        if (all.length > MAX_SEGMENTS * 10) return undefined
+        if (all.length > MAX_STEPS) return undefined
         const dialogue = outcome.steps.length > 0 ? { last: lastOf(outcome.steps) } : within.dialogue
         for (const next of this.#jointsAt(request, match.end)) {
           const rest = from(next, all, { ...within, dialogue })
@@ -317,36 +307,28 @@ export class Grammar {
 
   /** A command for later: "turn off the fan in ten minutes". */
   #later({ text, tokens }: Request, context: Context): Meaning | undefined {
-    const later = this.blocks.find(({ dialogue }) => dialogue === 'later')
-    const tool = later?.tool === undefined ? undefined : this.tool(later.tool)
-    if (!later || !tool) return undefined
-    const isLater = ({ meaning }: Match<Block>) => meaning.dialogue === 'later'
+    const whenAt = (at: readonly Token[]) =>
+      this.automaton
+        .match({ text, tokens: at })
+        .find(({ meaning, end }) => meaning.dialogue === 'later' && end === at.length)
+    const commandIn = (part: readonly Token[]) => {
+      const request = { text, tokens: part }
+      const command = this.#whole(request, context) ?? this.#several(request, context)
+      return command?.kind === 'act' && command.free === 0 ? command.steps.flatMap(({ calls }) => calls) : []
+    }
     for (let at = 1; at < tokens.length; at++) {
       const [before, after] = [tokens.slice(0, at), tokens.slice(at)]
       for (const [when, what] of [
         [after, before],
         [before, after],
       ] as const) {
-        const match = this.automaton
-          .match({ text, tokens: when })
-          .find(each => isLater(each) && each.end === when.length)
-        const command =
-          match &&
-          (this.#whole({ text, tokens: what }, context) ?? this.#several({ text, tokens: what }, context))
-        const calls = command?.steps.flatMap(step => step.calls) ?? []
-        if (!match || !command || command.kind !== 'act' || command.free > 0 || calls.length === 0) continue
-        const slots = {
-          ...later.slots,
-          ...match.meaning.slots,
-          ...match.slots,
-          calls: calls.map(({ tool: name, args }) => ({ name, args })),
-        }
-        const step = {
-          block: match.meaning,
-          slots,
-          devices: [],
-          calls: [{ tool: tool.name, args: this.argsOf(tool, slots) }],
-        }
+        const match = whenAt(when)
+        const tool = match?.meaning.tool === undefined ? undefined : this.tool(match.meaning.tool)
+        const calls = tool ? commandIn(what).map(call => ({ name: call.tool, args: call.args })) : []
+        if (!match || !tool || calls.length === 0) continue
+        const slots = { ...match.meaning.slots, ...match.slots, calls }
+        const planned = [{ tool: tool.name, args: this.argsOf(tool, slots) }]
+        const step = { block: match.meaning, slots, devices: [], calls: planned }
         return this.#meaning({ kind: 'steps', steps: [step] }, 0)
       }
     }
@@ -359,16 +341,15 @@ export class Grammar {
     context: Context,
     isPart: boolean,
   ): Outcome | undefined {
-    const { dialogue } = context
-    if (block.dialogue === 'later' || (isPart && (block.last || block.lastTool || block.guess)))
+    const last = context.dialogue?.last
+    const { dialogue, last: after, lastTool, lastSlot, notAfter, guess } = block
+    if (dialogue === 'later' || (isPart && (after || lastTool || guess))) return undefined
+    if (dialogue) return isPart && dialogue !== 'aside' ? undefined : this.#converse(block, said, context)
+    if ((after && !this.#isAbout(last, after)) || (notAfter && this.#isAbout(last, notAfter)))
       return undefined
-    if (block.dialogue)
-      return isPart && block.dialogue !== 'aside' ? undefined : this.#converse(block, said, context)
-    if (block.last && !this.#isAbout(dialogue, block.last)) return undefined
-    if (block.notAfter && this.#isAbout(dialogue, block.notAfter)) return undefined
-    if (block.lastTool && dialogue?.last?.tool !== block.lastTool) return undefined
-    const lastSlots = dialogue?.last?.steps.flatMap(({ slots }) => Object.keys(slots)) ?? []
-    if (block.lastSlot && !block.lastSlot.some(slot => lastSlots.includes(slot))) return undefined
+    if (lastTool && last?.tool !== lastTool) return undefined
+    if (lastSlot && !last?.steps.some(step => lastSlot.some(slot => Object.hasOwn(step.slots, slot))))
+      return undefined
     if (block.tool === undefined) return { kind: 'talk', text: this.#talk(block, said) }
     const slots = { ...block.slots, ...said }
     const outcome = this.#targeted(block, slots, context)
@@ -379,20 +360,20 @@ export class Grammar {
         return { kind: 'refuse', text: this.error('range', { from, to }) }
     }
     if (!block.confirm) return outcome
-    const names = listWords(
-      outcome.steps.flatMap(step => step.devices.map(({ id }) => id)),
-      this.language.errors.and ?? '',
+    const names = this.#listed(
+      outcome.steps.flatMap(({ devices }) => devices),
+      'and',
     )
-    const steps = outcome.steps.map(storedOf)
-    return { kind: 'ask', text: this.#talk(block, { ...slots, names }), pending: { kind: 'confirm', steps } }
+    const pending = { kind: 'confirm' as const, steps: outcome.steps.map(storedOf) }
+    return { kind: 'ask', text: this.#talk(block, { ...slots, names }), pending }
   }
 
-  #targeted(
-    block: Block,
-    slots: Readonly<Record<string, unknown>>,
-    context: Context,
-    like?: readonly string[],
-  ): Outcome | undefined {
+  #listed(devices: readonly Device[], joint: 'and' | 'or'): string {
+    const ids = devices.map(({ id }) => id)
+    return listWords(ids.slice(0, MAX_NAMED), this.language.errors[joint] ?? '')
+  }
+
+  #targeted(block: Block, slots: Slots, context: Context, like?: readonly string[]): Outcome | undefined {
     const { name: named, area, ...others } = slots
     const scoped = isPhrase(named) && typeof area === 'string' ? this.home?.within(named, area) : named
     const { except } = others
@@ -401,57 +382,38 @@ export class Grammar {
     const resolved = isPhrase(name)
       ? this.#resolve(name, block, context, like)
       : this.#defaultTarget(block, slots, context)
-    if ('devices' in resolved && !('problem' in resolved))
-      return this.#planned(block, others, resolved.devices)
+    if (!('problem' in resolved)) return this.#planned(block, others, resolved.devices)
     const { text } = resolved
-    if (resolved.problem === 'which' && block.target === 'all')
-      return this.#planned(block, others, resolved.devices)
-    if (resolved.problem !== 'which')
-      return resolved.problem === 'here'
-        ? { kind: 'refuse', text: this.error('here') }
-        : this.#unknown(name, text, context)
+    if (resolved.problem === 'here') return { kind: 'refuse', text: this.error('here') }
+    if (resolved.problem === 'unknown') return this.#unknown(name, text, context)
+    if (block.target === 'all') return this.#planned(block, others, resolved.devices)
     const options = resolved.devices.map(({ id }) => id)
-    const asked = this.error('which', {
-      text,
-      options: listWords(options.slice(0, 6), this.language.errors.or ?? ''),
-    })
-    return {
-      kind: 'ask',
-      text: asked,
-      pending: { kind: 'choose', step: { block: block.id, slots: others, devices: [] }, options },
-    }
+    const step = { block: block.id, slots: others, devices: [] }
+    const asked = this.error('which', { text, options: this.#listed(resolved.devices, 'or') })
+    return { kind: 'ask', text: asked, pending: { kind: 'choose', step, options } }
   }
 
+  /** The devices of a phrase; those of the same kind as `like` come first: "and the bedroom one". */
   #resolve(
     phrase: NamePhrase,
     block: Block,
     { dialogue, area }: Context,
-    like?: readonly string[],
+    like: readonly string[] = [],
   ): Resolved {
     const home = this.home as Home
     const options = { kinds: block.domain, roomKind: block.room, last: dialogue?.last, area }
-    const kinds =
-      like &&
-      home.words.kinds &&
-      Object.keys(home.words.kinds).filter(kind => like.every(id => home.device(id)?.kinds.has(kind)))
-    if (kinds && kinds.length > 0) {
-      const alike = home.resolve(phrase, { ...options, kinds: kinds.slice(0, 1), roomKind: kinds[0] })
-      if (!('problem' in alike))
-        return {
-          devices: alike.devices.filter(
-            ({ kinds: own }) => block.domain?.some(each => own.has(each)) ?? true,
-          ),
-        }
+    const isShared = (kind: string) => like.length > 0 && like.every(id => home.device(id)?.kinds.has(kind))
+    const kind = Object.keys(home.words.kinds ?? {}).find(isShared)
+    const alike =
+      kind === undefined ? undefined : home.resolve(phrase, { ...options, kinds: [kind], roomKind: kind })
+    if (!alike || 'problem' in alike) return home.resolve(phrase, options)
+    return {
+      devices: alike.devices.filter(({ kinds }) => block.domain?.some(each => kinds.has(each)) ?? true),
     }
-    return home.resolve(phrase, options)
   }
 
   /** The devices of a sentence that names none. */
-  #defaultTarget(
-    block: Block,
-    slots: Readonly<Record<string, unknown>>,
-    { dialogue, area }: Context,
-  ): Resolved {
+  #defaultTarget(block: Block, slots: Slots, { dialogue, area }: Context): Resolved {
     const home = this.home as Home
     const domain = block.domain ?? []
     if (block.last) return { devices: (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? []) }
@@ -461,29 +423,26 @@ export class Grammar {
     if (slots.area !== undefined && !all.some(device => device.area === slots.area))
       return { problem: 'unknown', text: String(slots.area) }
     if (all.length === 0) return { problem: 'unknown', text: '' }
-    return block.target === 'one' && all.length > 1
-      ? { problem: 'which', devices: all, text: '' }
-      : { devices: all }
+    const isClear = block.target !== 'one' || all.length === 1
+    return isClear ? { devices: all } : { problem: 'which', devices: all, text: '' }
   }
 
   #unknown(name: unknown, text: string, context: Context): Outcome {
-    const any =
-      isPhrase(name) && this.home?.resolve(name, { last: context.dialogue?.last, area: context.area })
-    if (any && 'devices' in any && any.devices[0])
-      return { kind: 'refuse', text: this.error('cannot', { name: any.devices[0].id }) }
+    const { dialogue, area } = context
+    const any = isPhrase(name) && this.home?.resolve(name, { last: dialogue?.last, area })
+    const [device] = any && 'devices' in any ? any.devices : []
+    if (device) return { kind: 'refuse', text: this.error('cannot', { name: device.id }) }
     return { kind: 'refuse', text: text ? this.error('unknown', { text }) : this.error('nothing_there') }
   }
 
-  #planned(block: Block, slots: Readonly<Record<string, unknown>>, devices: readonly Device[]): Outcome {
+  #planned(block: Block, slots: Slots, devices: readonly Device[]): Outcome {
     const plain = Object.fromEntries(Object.entries(slots).filter(([, value]) => !isPhrase(value)))
-    return {
-      kind: 'steps',
-      steps: [{ block, slots: plain, devices, calls: this.callsOf(block, plain, devices) }],
-    }
+    const step = { block, slots: plain, devices, calls: this.callsOf(block, plain, devices) }
+    return { kind: 'steps', steps: [step] }
   }
 
   /** Answers, corrections and repetitions. */
-  #converse(block: Block, said: Readonly<Record<string, unknown>>, context: Context): Outcome | undefined {
+  #converse(block: Block, said: Slots, context: Context): Outcome | undefined {
     const { pending, last } = context.dialogue ?? {}
     const { dialogue } = block
     if (dialogue === 'aside') return { kind: 'steps', steps: [] }
@@ -501,27 +460,17 @@ export class Grammar {
     return outcome?.kind === 'steps' ? { ...outcome, isMore: block.slots.more === true } : outcome
   }
 
+  /** The answer to "Which one?". */
   #chosen(
     { step, options }: { step: StoredStep; options: string[] },
-    said: Readonly<Record<string, unknown>>,
+    { ordinal, name, all }: Slots,
   ): Outcome | undefined {
-    const restored = this.step(step)
-    const { ordinal, name, all } = said
-    if (!restored || !this.home) return undefined
-    const found =
-      all === true
-        ? options
-        : typeof ordinal === 'number'
-          ? options.slice(ordinal - 1, ordinal)
-          : isPhrase(name)
-            ? idsOf(this.home.resolve(name, { among: options, roomKind: undefined }))
-            : []
-    if (found.length === 0) return undefined
-    return this.#planned(
-      restored.block,
-      step.slots,
-      found.flatMap(id => this.home?.device(id) ?? []),
-    )
+    const block = this.block(step.block)
+    const resolved = isPhrase(name) ? this.home?.resolve(name, { among: options }) : undefined
+    const named = resolved && !('problem' in resolved) ? resolved.devices.map(({ id }) => id) : []
+    const counted = typeof ordinal === 'number' ? options.slice(ordinal - 1, ordinal) : named
+    const devices = (all === true ? options : counted).flatMap(id => this.home?.device(id) ?? [])
+    return block && devices.length > 0 ? this.#planned(block, step.slots, devices) : undefined
   }
 
   #restored(stored: readonly StoredStep[]): Outcome | undefined {
@@ -529,38 +478,29 @@ export class Grammar {
     return steps.length > 0 ? { kind: 'steps', steps } : undefined
   }
 
-  #isAbout(dialogue: Dialogue | undefined, kinds: readonly string[]): boolean {
-    const ids = dialogue?.last?.it ?? []
+  #isAbout(last: Dialogue['last'], kinds: readonly string[]): boolean {
+    const ids = last?.it ?? []
     return ids.length > 0 && ids.every(id => kinds.some(kind => this.home?.device(id)?.kinds.has(kind)))
   }
 
-  #talk(block: Block, said: Readonly<Record<string, unknown>>): string {
+  #talk(block: Block, said: Slots): string {
     const responses = this.language.responses[block.intent] ?? {}
     return render(responses[block.response ?? 'default'] ?? '', { slots: { ...block.slots, ...said } })
   }
 
   #meaning(outcome: Outcome, free: number, isGuess = false): Meaning {
-    const common = { free, isGuess }
-    if (outcome.kind === 'ask')
-      return {
-        ...common,
-        kind: 'ask',
-        steps: [],
-        key: outcome.text,
-        text: outcome.text,
-        pending: outcome.pending,
-      }
-    if (outcome.kind !== 'steps')
-      return { ...common, kind: 'talk', steps: [], key: outcome.text, text: outcome.text }
+    if (outcome.kind !== 'steps' || outcome.steps.length === 0) {
+      const text = outcome.kind === 'steps' ? this.error('done') : outcome.text
+      const pending = outcome.kind === 'ask' ? outcome.pending : undefined
+      return { free, isGuess, kind: pending ? 'ask' : 'talk', steps: [], key: text, text, pending }
+    }
     const { steps, isMore = false } = outcome
-    if (steps.length === 0) return { ...common, kind: 'talk', steps, key: '', text: this.error('done') }
-    const key = steps.map(({ block, slots, devices, calls }) =>
-      JSON.stringify(calls.length > 0 ? calls : [block.intent, slots, devices.map(({ id }) => id)]),
-    )
-    const changes = steps.some(
-      ({ block }) => !block.query && (block.adjust || !this.tool(block.tool ?? '')?.readOnly),
-    )
-    return { ...common, kind: changes ? 'act' : 'tell', steps, key: key.join(' + '), isMore }
+    const keyOf = ({ block, slots, devices, calls }: Step) =>
+      JSON.stringify(calls.length > 0 ? calls : [block.intent, slots, devices.map(({ id }) => id)])
+    const isChange = ({ block: { query, adjust, tool = '' } }: Step) =>
+      !query && (adjust || !this.tool(tool)?.readOnly)
+    const kind = steps.some(isChange) ? 'act' : 'tell'
+    return { free, isGuess, kind, steps, key: steps.map(keyOf).join(' + '), isMore }
   }
 }
 
@@ -570,18 +510,13 @@ export function lastOf(steps: readonly Step[], before?: Dialogue['last'], isMore
   const named = [...new Set(stored.flatMap(({ devices }) => devices))]
   const it = named.length > 0 ? named : (before?.it ?? [])
   const them = isMore || named.length === 0 ? [...new Set([...(before?.them ?? []), ...named])] : named
-  const undo = steps.flatMap(({ block, slots, devices }) =>
-    block.undo && devices.length <= 1
-      ? [{ block: block.id, slots: { ...slots, ...block.undo }, devices: devices.map(({ id }) => id) }]
+  const undo = steps.flatMap(step =>
+    step.block.undo && step.devices.length <= 1
+      ? [{ ...storedOf(step), slots: { ...step.slots, ...step.block.undo } }]
       : [],
   )
-  return {
-    steps: stored,
-    it,
-    them,
-    undo: undo.length === steps.length ? undo : undefined,
-    tool: steps.at(-1)?.block.tool,
-  }
+  const { tool } = steps.at(-1)?.block ?? {}
+  return { steps: stored, it, them, undo: undo.length === steps.length ? undo : undefined, tool }
 }
 
 export function storedOf({ block, slots, devices }: Step): StoredStep {
@@ -590,10 +525,6 @@ export function storedOf({ block, slots, devices }: Step): StoredStep {
 
 function isPhrase(value: unknown): value is NamePhrase {
   return typeof value === 'object' && value !== null && 'items' in value && 'except' in value
-}
-
-function idsOf(resolved: Resolved): string[] {
-  return 'problem' in resolved ? [] : resolved.devices.map(({ id }) => id)
 }
 
 /** "It's too cold, turn up the heating" is done once. */
@@ -605,11 +536,6 @@ function withoutRepeats(steps: readonly Step[]): Step[] {
   )
 }
 
-function propertiesOf(schema: unknown): Record<string, unknown> | undefined {
-  const { properties } = Object(schema) as { properties?: Record<string, unknown> }
-  return properties
-}
-
-function isWhole(property: unknown): boolean {
-  return (Object(property) as { type?: unknown }).type === 'integer'
+function propertiesOf(schema: unknown): Record<string, Property> | undefined {
+  return (Object(schema) as { properties?: Record<string, Property> }).properties
 }
