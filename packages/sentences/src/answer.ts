@@ -10,6 +10,7 @@ import {
   type Meaning,
   type PlannedCall,
   type Step,
+  type ToolInfo,
 } from './understand.ts'
 
 /** What a call returned. */
@@ -34,27 +35,21 @@ const MAX_SPOKEN_CHARS = 300
 
 /** Does what was understood and says what happened. */
 export async function carryOut(
-  meaning: Meaning,
+  { steps: planned, text = '', pending, isMore }: Meaning,
   grammar: Grammar,
   run: RunCalls,
   before: Dialogue = {},
 ): Promise<Answered> {
-  if (meaning.steps.length === 0)
-    return {
-      text: asSentence(meaning.text ?? ''),
-      dialogue: meaning.pending ? { ...before, pending: meaning.pending } : { last: before.last },
-    }
+  if (planned.length === 0)
+    return { text: asSentence(text), dialogue: pending ? { ...before, pending } : { last: before.last } }
   const said: string[] = []
   const steps: Step[] = []
-  for (const step of meaning.steps) {
+  for (const step of planned) {
     const answer = new StepAnswer(step, grammar, run)
     said.push(...(await answer.say()))
     steps.push(answer.found ? { ...step, devices: answer.found } : step)
   }
-  return {
-    text: [...new Set(said)].join(' '),
-    dialogue: { last: lastOf(steps, before.last, meaning.isMore) },
-  }
+  return { text: [...new Set(said)].join(' '), dialogue: { last: lastOf(steps, before.last, isMore) } }
 }
 
 class StepAnswer {
@@ -84,32 +79,33 @@ class StepAnswer {
     const isSure = ({ success, result }: CallResult) => success && valueAt(result, 'confirmed') !== false
     const pairs = results.map((result, at) => ({ result, device: devices[at] }))
     const sure = pairs.filter(({ result }) => isSure(result))
-    const groups =
-      isRead || this.#template() === undefined ? sure.map(each => [each]) : sure.length > 0 ? [sure] : []
-    const done = groups.map(group =>
-      this.#sentence(
-        group.map(({ result }) => result),
-        group.flatMap(({ device }) => device ?? []),
-        extra,
-      ),
-    )
-    const failed = pairs
-      .filter(({ result }) => !isSure(result))
-      .map(({ result }) => asSentence(shortened(this.#failure(result))))
+    const isOneByOne = isRead || this.#template() === undefined
+    const groups = isOneByOne ? sure.map(each => [each]) : sure.length > 0 ? [sure] : []
+    const done = groups.map(group => this.#sentence(group, extra))
+    const failed = results
+      .filter(result => !isSure(result))
+      .map(result => asSentence(shortened(this.#failure(result))))
     return [...done, ...new Set(failed)]
   }
 
   #failure({ success, error, text }: CallResult): string {
-    if (success) return text ?? this.#grammar.error('unconfirmed', this.#values([], []))
+    if (success) return text ?? this.#grammar.error('unconfirmed')
     return this.#grammar.error('failed', { error })
   }
 
-  #sentence(results: readonly CallResult[], devices: readonly Device[], extra: Values): string {
-    const template = this.#template()
-    const values = { ...this.#values(results, devices), ...extra }
-    const text = template === undefined ? '' : render(template, values)
-    const [first] = results
-    return asSentence(shortened(text || (first ? textOf(first) : '') || this.#grammar.error('done')))
+  #sentence(group: readonly { result: CallResult; device: Device | undefined }[], extra: Values): string {
+    const { language } = this.#grammar
+    const { slots } = this.#step
+    const [first] = group
+    const text = first ? textOf(first.result) : ''
+    const readings = (language.home?.reading ?? []).map(path => valueAt(first?.result.result, path))
+    const state = readings.find(each => typeof each === 'string' || typeof each === 'number')
+    const as_expected = typeof slots.expect === 'string' && this.#isIn(String(state ?? ''), slots.expect)
+    const names = this.#names(group.flatMap(({ device }) => device ?? []))
+    const values = { slots, ...names, result: first?.result.result, text, state, as_expected, ...extra }
+    return asSentence(
+      shortened(render(this.#template() ?? '', values) || text || this.#grammar.error('done')),
+    )
   }
 
   #template(): string | undefined {
@@ -117,42 +113,20 @@ class StepAnswer {
     return this.#grammar.language.responses[intent]?.[response]
   }
 
-  #values(results: readonly CallResult[], devices: readonly Device[]): Values {
-    const { language } = this.#grammar
-    const { slots } = this.#step
-    const first = results[0]
-    const readings = (language.home?.reading ?? []).map(path => valueAt(first?.result, path))
-    const state = readings.find(each => typeof each === 'string' || typeof each === 'number')
-    return {
-      slots,
-      ...this.#names(devices),
-      result: first?.result,
-      text: first ? textOf(first) : '',
-      state,
-      as_expected: typeof slots.expect === 'string' && this.#isIn(String(state ?? ''), slots.expect),
-    }
-  }
-
   #names(devices: readonly Device[]): Values {
     const { language } = this.#grammar
-    const names = devices.map(({ name, id }) =>
-      devices.filter(other => other.name === name).length > 1 ? id : name,
-    )
-    const spoken = names.map(name => {
+    const isTwice = (name: string) => devices.filter(other => other.name === name).length > 1
+    const spoken = devices.map(({ name: own, id }) => {
+      const name = isTwice(own) ? id : own
       const proper =
         /['’]s\b|\d$/.test(name) || language.numbers.digitOf(keysOf(name).at(-1) ?? '') !== undefined
       const written = language.home?.lowercase && !proper ? inText(name) : name
       return render(language.errors.the_name ?? '{{ name }}', { name: written, proper })
     })
+    const count = devices.length
     const plural =
-      devices.length > 1 ||
-      (devices.length === 1 && this.#grammar.home?.isPluralName(names[0] ?? '') === true)
-    return {
-      names: listWords(spoken, language.errors.and ?? ''),
-      plural,
-      count: devices.length,
-      many: devices.length > MAX_NAMED,
-    }
+      count > 1 || (count === 1 && this.#grammar.home?.isPluralName(devices[0]?.name ?? '') === true)
+    return { names: listWords(spoken, language.errors.and ?? ''), plural, count, many: count > MAX_NAMED }
   }
 
   #isIn(state: string, wanted: string): boolean {
@@ -169,76 +143,47 @@ class StepAnswer {
     if (!home || !listing || !tool) return [this.#grammar.error('done')]
     const [result] = await this.#run([{ tool: tool.name, args: {} }])
     if (!result?.success) return [asSentence(this.#failure(result ?? { success: false }))]
-    const fresh = new Map(
-      new Home(devicesIn(result.result, listing), home.words, { numbers: language.numbers }).devices.map(
-        device => [device.id, device],
-      ),
-    )
-    const states = devices.flatMap(device => fresh.get(device.id) ?? [])
+    const listed = new Home(devicesIn(result.result, listing), home.words, { numbers: language.numbers })
+    const states = devices.flatMap(({ id }) => listed.device(id) ?? [])
     const wanted = [slots.state, slots.expect].find(each => typeof each === 'string')
     const found = wanted === undefined ? states : states.filter(({ state = '' }) => this.#isIn(state, wanted))
     if (found.length > 0) this.found = found
     const others = states.filter(device => !found.includes(device))
-    const values = {
-      slots,
-      ...this.#names(found),
-      total: states.length,
-      others: this.#names(others),
-      lists: Object(result.result) as object,
-    }
-    const template = this.#grammar.language.responses[this.#step.block.intent]?.several ?? this.#template()
+    const { intent } = this.#step.block
+    const template = language.responses[intent]?.several ?? this.#template()
+    const counts = { total: states.length, all: others.length === 0, others: this.#names(others) }
     return [
-      asSentence(
-        template === undefined ? textOf(result) : render(template, { ...values, all: others.length === 0 }),
-      ),
+      asSentence(template ? render(template, { slots, ...this.#names(found), ...counts }) : textOf(result)),
     ]
   }
 
   /** Reads the values, changes them by a step, and sets them. */
   async #adjusted(adjust: Adjust): Promise<string[]> {
     const { devices, slots, block } = this.#step
-    const reader = this.#grammar.tool(adjust.read.tool)
-    const setter = this.#grammar.tool(block.tool ?? '')
+    const { language } = this.#grammar
+    const [reader, setter] = [this.#grammar.tool(adjust.read.tool), this.#grammar.tool(block.tool ?? '')]
     if (!reader || !setter) return [this.#grammar.error('done')]
-    const argument = this.#grammar.language.home?.argument ?? 'name'
     const targets: (Device | undefined)[] = devices.length > 0 ? [...devices] : [undefined]
-    const named = (device: Device | undefined) => (device ? { [argument]: device.id } : {})
-    const reads = await this.#run(
-      targets.map(device => ({ tool: reader.name, args: { ...named(device), ...adjust.read.args } })),
-    )
-    const planned = reads.map((read, at) => {
+    const call = (tool: ToolInfo, device: Device | undefined, args: object) => ({
+      tool: tool.name,
+      args: { ...(device && { [language.home?.argument ?? 'name']: device.id }), ...args },
+    })
+    const reads = await this.#run(targets.map(device => call(reader, device, adjust.read.args ?? {})))
+    const refused: string[] = []
+    const possible = reads.flatMap((read, at) => {
       const value = read.success ? valueIn(read.result, adjust) : undefined
-      return {
-        device: targets[at],
-        read,
-        to: value === undefined ? undefined : changed(value, slots, adjust),
-      }
+      const to = value === undefined ? undefined : changed(value, slots, adjust)
+      if (to !== undefined && to >= adjust.min && to <= adjust.max) return [{ device: targets[at], to }]
+      const { min: from, max } = adjust
+      const why =
+        to === undefined ? this.#grammar.error('no_value') : this.#grammar.error('range', { from, to: max })
+      refused.push(read.success ? why : asSentence(this.#failure(read)))
+      return []
     })
-    const possible = planned.filter(({ to }) => to !== undefined && to >= adjust.min && to <= adjust.max)
-    const refused = planned.flatMap(({ read, to }) => {
-      if (!read.success) return [asSentence(this.#failure(read))]
-      return to === undefined ? [this.#grammar.error('no_value')] : []
-    })
-    const range =
-      planned.length > possible.length + refused.length
-        ? [this.#grammar.error('range', { from: adjust.min, to: adjust.max })]
-        : []
-    if (possible.length === 0) return [...new Set([...refused, ...range])]
-    const { direction: _, amount: __, size: ___, factor: ____, ...fixed } = slots
-    const calls = possible.map(({ device, to }) => ({
-      tool: setter.name,
-      args: { ...named(device), ...this.#grammar.argsOf(setter, { ...fixed, [adjust.slot]: to }) },
-    }))
-    const results = await this.#run(calls)
-    return [
-      ...this.#told(
-        results,
-        possible.flatMap(({ device }) => device ?? []),
-        { value: possible[0]?.to },
-      ),
-      ...refused,
-      ...range,
-    ]
+    const settings = (to: number) => this.#grammar.argsOf(setter, { ...slots, [adjust.slot]: to })
+    const results = await this.#run(possible.map(({ device, to }) => call(setter, device, settings(to))))
+    const set = possible.flatMap(({ device }) => device ?? [])
+    return [...this.#told(results, set, { value: possible[0]?.to }), ...new Set(refused)]
   }
 }
 
@@ -268,21 +213,17 @@ function changed(value: number, slots: Readonly<Record<string, unknown>>, adjust
 /** A result as words: the tool's own text if it gave one. */
 function textOf({ text, result }: CallResult): string {
   if (text !== undefined && text.trim() !== '') return text
-  if (typeof result !== 'object' || result === null)
-    return result === undefined || result === null ? '' : String(result)
-  const {
-    text: said,
-    answer,
-    result: inner,
-  } = result as { text?: unknown; answer?: unknown; result?: unknown }
-  for (const each of [said, answer, inner])
-    if (typeof each === 'string' || typeof each === 'number') return String(each)
-  if (Array.isArray(result)) return result.map(each => textOf({ success: true, result: each })).join(', ')
-  return Object.entries(result)
-    .map(
-      ([name, value]) =>
-        `${name.replace(/([a-z\d])([A-Z])|[_-]+/g, '$1 $2').toLowerCase()}: ${textOf({ success: true, result: value })}`,
-    )
+  if (typeof result !== 'object' || result === null) return String(result ?? '')
+  const fields = result as Record<string, unknown>
+  const said = [fields.text, fields.answer, fields.result].find(
+    each => typeof each === 'string' || typeof each === 'number',
+  )
+  if (said !== undefined) return String(said)
+  const inner = (value: unknown) => textOf({ success: true, result: value })
+  if (Array.isArray(result)) return result.map(inner).join(', ')
+  const spaced = (name: string) => name.replace(/([a-z\d])([A-Z])|[_-]+/g, '$1 $2').toLowerCase()
+  return Object.entries(fields)
+    .map(([name, value]) => `${spaced(name)}: ${inner(value)}`)
     .join(', ')
 }
 

@@ -189,6 +189,13 @@ export class Home {
     }
   }
 
+  /** Changes whenever what can be said does. */
+  get key(): string {
+    return this.devices
+      .map(({ id, area, isDead, kinds }) => [id, area, isDead, ...kinds].join('\t'))
+      .join('\n')
+  }
+
   /** All words that are no misspellings of others. */
   *vocabulary(): Generator<string> {
     yield* this.#literal.keys()

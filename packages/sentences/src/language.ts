@@ -71,6 +71,11 @@ export interface Block {
 type Responses = Record<string, Record<string, string>>
 type Data = Record<string, unknown>
 
+interface Settings {
+  rules?: Readonly<Record<string, string>>
+  lists?: Readonly<Record<string, WrittenList>>
+}
+
 /** One language: everything its files say, merged. */
 export class Language {
   readonly code: string
@@ -90,34 +95,17 @@ export class Language {
   readonly problems: Problem[] = []
 
   /** Files that come first win where two sentences are equally good. */
-  constructor(
-    code: string,
-    files: readonly ParsedFile[],
-    settings: {
-      rules?: Readonly<Record<string, string>>
-      lists?: Readonly<Record<string, WrittenList>>
-    } = {},
-  ) {
+  constructor(code: string, files: readonly ParsedFile[], { rules = {}, lists = {} }: Settings = {}) {
     this.code = code
     const all = files.map(({ data }) => data)
     this.numbers = new NumberReader(Object.assign({}, ...all.map(each => each.numbers)) as NumberWords)
     const homes = all.map(each => each.home).filter(each => each !== undefined)
     this.home = homes.length > 0 ? (Object.assign({}, ...homes.reverse()) as HomeWords) : undefined
     for (const file of files) this.#takeWords(file)
-    for (const [name, list] of Object.entries(settings.lists ?? {}))
-      this.lists.set(name, makeList(list, this.numbers))
-    for (const [name, rule] of Object.entries(settings.rules ?? {})) {
-      try {
-        this.rules.set(name, parseTemplate(rule))
-      } catch (error) {
-        this.problems.push({
-          file: 'configuration',
-          line: 1,
-          column: 1,
-          message: `rule <${name}>: ${(error as Error).message}`,
-        })
-      }
-    }
+    for (const [name, list] of Object.entries(lists)) this.lists.set(name, makeList(list, this.numbers))
+    this.#takeWords(
+      new ParsedFile({ name: 'configuration', text: JSON.stringify({ expansion_rules: rules }) }),
+    )
     this.#dropCircles()
     for (const file of files) this.#takeIntents(file)
   }
@@ -169,12 +157,9 @@ export class Language {
       const { data, ...common } = record(entry)
       for (const [at, block] of (Array.isArray(data) ? data : []).entries()) {
         const path = ['intents', intent, 'data', at]
-        const merged = {
-          ...common,
-          ...record(block),
-          slots: { ...record(common.slots), ...record(record(block).slots) },
-        }
-        const sentences = texts(record(block).sentences).flatMap((text, index) => {
+        const own = record(block)
+        const merged = { ...common, ...own, slots: { ...record(common.slots), ...record(own.slots) } }
+        const sentences = texts(own.sentences).flatMap((text, index) => {
           const where = [...path, 'sentences', index]
           const node = this.#parse(file, where, text)
           const missing = node && this.missing(node)
@@ -273,16 +258,13 @@ function blockOf(data: Data, intent: string): Omit<Block, 'id' | 'sentences'> {
     slots: record(data.slots),
     tool: text(data.tool),
     response: text(data.response),
-    domain: domain === undefined ? undefined : texts(domain),
+    domain: list(domain),
     room: text(data.room),
     target: context.area === undefined ? (text(data.target) as Block['target']) : 'here',
-    last: context.last === undefined ? undefined : texts(context.last),
+    last: list(context.last),
     lastTool: text(context.last_tool),
-    lastSlot: context.last_slot === undefined ? undefined : texts(context.last_slot),
-    notAfter:
-      record(data.excludes_context).last === undefined
-        ? undefined
-        : texts(record(data.excludes_context).last),
+    lastSlot: list(context.last_slot),
+    notAfter: list(record(data.excludes_context).last),
     unlessTool: text(data.unless_tool),
     adjust: data.adjust as Adjust | undefined,
     query: data.query as Block['query'],
@@ -303,6 +285,10 @@ function record(value: unknown): Data {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
+}
+
+function list(value: unknown): string[] | undefined {
+  return value === undefined ? undefined : texts(value)
 }
 
 function texts(value: unknown): string[] {

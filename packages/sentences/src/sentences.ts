@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Answered, type CallResult, carryOut, type RunCalls } from './answer.ts'
 import { graphOf, type SentenceGraph } from './graph.ts'
-import { type DeviceData, Home, type HomeSettings } from './home.ts'
+import { Home, type HomeSettings } from './home.ts'
 import { Language, ParsedFile, type Problem, type SentenceFile } from './language.ts'
 import { devicesIn, listsIn } from './listing.ts'
 import type { WrittenList } from './lists.ts'
@@ -25,7 +26,10 @@ export interface Situation {
   files?: readonly SentenceFile[] | undefined
 }
 
-const OWN_FILES = new URL('../sentences/', import.meta.url)
+type Asked = Context & { run: RunCalls }
+type Found = { meaning: Meaning; grammar: Grammar } | undefined
+
+const OWN_FILES = fileURLToPath(new URL('../sentences/', import.meta.url))
 const MAX_FILE_BYTES = 1_000_000
 const MAX_EXAMPLES = 3
 
@@ -37,6 +41,7 @@ export class Sentences {
   #grammars: { key: unknown[]; grammars: Grammar[] } | undefined
   #graph: { grammar: Grammar | undefined; graph: SentenceGraph } | undefined
   #listed: { result: unknown; text: string } | undefined
+  #known: { listed: object; languages: readonly Language[]; homes: (Home | undefined)[] } | undefined
 
   constructor(options: SentencesOptions = {}) {
     this.#options = options
@@ -59,21 +64,17 @@ export class Sentences {
   }
 
   /** Answers a request; `undefined` if no sentence fits. */
-  async answer(
-    text: string,
-    situation: Situation,
-    options: Context & { run: RunCalls },
-  ): Promise<Answered | undefined> {
+  async answer(text: string, situation: Situation, options: Asked): Promise<Answered | undefined> {
     const found = this.#best(text, situation, options)
     return found && carryOut(found.meaning, found.grammar, options.run, options.dialogue)
   }
 
   /** Does what `understand` returned. */
-  carryOut(meaning: Meaning, situation: Situation, options: Context & { run: RunCalls }): Promise<Answered> {
+  carryOut(meaning: Meaning, situation: Situation, options: Asked): Promise<Answered> {
     const grammars = this.#of(situation)
     const [step] = meaning.steps
-    const grammar =
-      grammars.find(each => !step || each.blocks.includes(step.block)) ?? (grammars[0] as Grammar)
+    const isOf = ({ blocks }: Grammar) => !step || blocks.includes(step.block)
+    const grammar = grammars.find(isOf) ?? (grammars[0] as Grammar)
     return carryOut(meaning, grammar, options.run, options.dialogue)
   }
 
@@ -85,35 +86,19 @@ export class Sentences {
     const ofHome = grammar.blocks.filter(({ domain }) => domain)
     for (const { tool, sentences, domain, dialogue, last, guess } of [...ofHome, ...grammar.blocks]) {
       if (tool === undefined || byTool.has(tool) || dialogue || last || guess) continue
-      const example = sentences
-        .map(({ node }) => exampleOf(node, grammar, domain))
-        .find(text => text !== undefined)
-        ?.replace(/\{[^}]*\}/g, '…')
-      if (example) byTool.set(tool, example)
+      const said = sentences.map(({ node }) => exampleOf(node, grammar, domain)).find(Boolean)
+      if (said) byTool.set(tool, said.replace(/\{[^}]*\}/g, '…'))
     }
     const examples = [...byTool.values()].slice(0, MAX_EXAMPLES).map(example => `"${example}"`)
     if (examples.length === 0) return grammar.error('no_sentences')
     return grammar.error('not_understood', { examples: examples.join(', ') })
   }
 
-  /** Sentences that call a tool. */
-  examples(tool: string, situation: Situation): string[] {
-    const [grammar] = this.#of(situation)
-    const blocks =
-      grammar?.blocks.filter(block => block.tool === tool && !block.last && !block.dialogue) ?? []
-    const said = blocks.flatMap(({ sentences, domain }) =>
-      sentences.map(({ node }) => grammar && exampleOf(node, grammar, domain, true)),
-    )
-    return [...new Set(said.filter(text => text !== undefined))].slice(0, MAX_EXAMPLES)
-  }
-
   /** The call that lists the home, if a tool does. */
   listing(situation: Situation): PlannedCall | undefined {
     const { languages } = this.#read(situation)
     const listing = languages.find(({ home }) => home?.listing)?.home?.listing
-    const tool = situation.tools.find(
-      ({ name, original }) => name === listing?.tool || original === listing?.tool,
-    )
+    const tool = listing && toolNamed(situation, listing.tool)
     return listing && tool && { tool: tool.name, args: { ...listing.args } }
   }
 
@@ -143,12 +128,8 @@ export class Sentences {
     return devices.map(({ id }) => id).filter(id => !/[a-z\d]/i.test(id))
   }
 
-  #best(
-    text: string,
-    situation: Situation,
-    context: Context,
-  ): { meaning: Meaning; grammar: Grammar } | undefined {
-    let talk: { meaning: Meaning; grammar: Grammar } | undefined
+  #best(text: string, situation: Situation, context: Context): Found {
+    let talk: Found
     for (const grammar of this.#of(situation)) {
       const meaning = grammar.understand(text, context)
       if (meaning && (meaning.kind !== 'talk' || meaning.steps.length > 0)) return { meaning, grammar }
@@ -167,63 +148,55 @@ export class Sentences {
       const own = all.filter(({ language }) => language === code)
       return own.length > 0 ? [new Language(code, own, { rules, lists })] : []
     })
-    const problems = [
-      ...all.flatMap(file => file.problems),
-      ...languages.flatMap(language => language.problems),
-    ]
+    const problems = [...all, ...languages].flatMap(each => each.problems)
     this.#languages = { key, languages, problems }
     return this.#languages
   }
 
   #of(situation: Situation): Grammar[] {
     const { languages } = this.#read(situation)
-    const key = [
-      languages,
-      this.#listed,
-      ...situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences]),
-    ]
+    const tools = situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences])
+    const key = [languages, ...this.#homes(languages).map(home => home?.key), ...tools]
     if (this.#grammars && isSame(this.#grammars.key, key)) return this.#grammars.grammars
-    const grammars = languages.map(language => {
+    const homes = this.#homes(languages)
+    const grammars = languages.map((language, at) => {
       const { listing } = language.home ?? {}
-      const hasTool = situation.tools.some(
-        ({ name, original }) => name === listing?.tool || original === listing?.tool,
-      )
-      const isListed = listing && hasTool ? this.#listed : undefined
-      const devices: DeviceData[] = listing && isListed ? devicesIn(isListed.result, listing) : []
-      const home =
-        language.home && isListed
-          ? new Home(devices, language.home, { numbers: language.numbers, settings: this.#options })
-          : undefined
-      const values = listing && isListed ? listsIn(isListed.result, listing) : {}
-      return new Grammar(language, situation.tools, home, this.#withAliases(values))
+      const isListed = listing && this.#listed && toolNamed(situation, listing.tool)
+      const values = isListed ? this.#withAliases(listsIn(this.#listed?.result, listing)) : {}
+      return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, values)
     })
     this.#grammars = { key, grammars }
     return grammars
   }
 
-  #withAliases(values: Record<string, string[]>): Record<string, readonly { in: string; out: string }[]> {
-    const { aliases = {} } = this.#options
-    return Object.fromEntries(
-      Object.entries(values).map(([list, names]) => [
-        list,
-        names.flatMap(name =>
-          [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])].map(said => ({
-            in: plainText(said),
-            out: name,
-          })),
-        ),
-      ]),
+  /** The listed home as each language speaks of it. */
+  #homes(languages: readonly Language[]): (Home | undefined)[] {
+    const listed = this.#listed
+    if (!listed || (this.#known?.listed === listed && this.#known.languages === languages))
+      return this.#known?.homes ?? []
+    const homes = languages.map(({ home, numbers }) =>
+      home?.listing
+        ? new Home(devicesIn(listed.result, home.listing), home, { numbers, settings: this.#options })
+        : undefined,
     )
+    this.#known = { listed, languages, homes }
+    return homes
+  }
+
+  #withAliases(values: Record<string, string[]>): Record<string, { in: string; out: string }[]> {
+    const { aliases = {} } = this.#options
+    const said = (name: string) => [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])]
+    const entries = (names: string[]) =>
+      names.flatMap(out => said(out).map(text => ({ in: text.replace(/[()[\]{}<>|;\\]/g, ' '), out })))
+    return Object.fromEntries(Object.entries(values).map(([list, names]) => [list, entries(names)]))
   }
 }
 
-/** A name, with the signs of the template syntax taken out. */
-function plainText(text: string): string {
-  return text.replace(/[()[\]{}<>|;\\]/g, ' ')
+function toolNamed({ tools }: Situation, wanted: string): ToolInfo | undefined {
+  return tools.find(({ name, original }) => name === wanted || original === wanted)
 }
 
-function filesIn(folder: string | URL): SentenceFile[] {
-  const path = folder instanceof URL ? decodeURIComponent(folder.pathname) : folder
+function filesIn(path: string): SentenceFile[] {
   try {
     const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
       .filter(name => /\.ya?ml$/.test(name))
@@ -238,28 +211,20 @@ function filesIn(folder: string | URL): SentenceFile[] {
 }
 
 /** A sentence to show: the first way through a template. */
-function exampleOf(
-  node: Node,
-  grammar: Grammar,
-  domain: readonly string[] | undefined,
-  showsSlots = false,
-): string | undefined {
-  const kinds = [...nodesOf(node)].flatMap(each => (each.kind === 'list' ? [each] : []))
-  const device = grammar.home?.devices.find(({ kinds: own }) => !domain || domain.some(kind => own.has(kind)))
-  if (!showsSlots && kinds.some(({ list }) => list === 'name' && !device)) return undefined
+function exampleOf(node: Node, { home, language }: Grammar, domain?: readonly string[]): string | undefined {
+  const device = home?.devices.find(({ kinds }) => domain?.some(kind => kinds.has(kind)) ?? true)
+  const isEmpty = (each: Node) => each.kind === 'sequence' && each.items.length === 0
+  if (!device && [...nodesOf(node)].some(each => each.kind === 'list' && each.list === 'name'))
+    return undefined
   const say = (each: Node): string => {
     if (each.kind === 'word') return each.key
     if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
-    if (each.kind === 'choice')
-      return each.options.some(option => option.kind === 'sequence' && option.items.length === 0)
-        ? ''
-        : say(each.options[0] as Node)
-    if (each.kind === 'rule')
-      return say(grammar.language.rules.get(each.name) ?? { kind: 'sequence', items: [] })
+    if (each.kind === 'choice') return each.options.some(isEmpty) ? '' : say(each.options[0] as Node)
+    if (each.kind === 'rule') return say(language.rules.get(each.name) ?? { kind: 'sequence', items: [] })
     if (each.kind === 'values') return each.values[0]?.in ?? ''
     if (each.kind === 'fixed') return ''
     if (each.list === 'name' && device) return device.id
-    const spoken = grammar.language.lists.get(each.list)?.spoken()
+    const spoken = language.lists.get(each.list)?.spoken()
     if (spoken && 'from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
     const [first] = spoken ? [...spoken.phrases] : []
     return first?.join(' ') ?? `{${each.slot}}`
