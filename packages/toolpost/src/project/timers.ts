@@ -7,7 +7,7 @@ import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/cl
 import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
-import type { Part } from './part.ts'
+import type { Part } from './project-options.ts'
 
 /** A timer that has ended, and what came of it. */
 export interface TimerEvent {
