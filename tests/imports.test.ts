@@ -70,7 +70,14 @@ describe('imports', () => {
   })
 
   it('of toolpost and the Z-Wave server lead to no other package', () => {
-    const packages = ['toolpost', 'toolpost-durable', 'toolpost-sentences', 'zwave-mcp-server', 'voice-gateway', 'toolpost-console']
+    const packages = [
+      'toolpost',
+      'toolpost-durable',
+      'toolpost-sentences',
+      'zwave-mcp-server',
+      'voice-gateway',
+      'toolpost-console',
+    ]
     const allowed: Record<string, string[]> = {
       toolpost: ['toolpost-sentences'],
       'toolpost-sentences': [],

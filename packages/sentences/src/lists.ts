@@ -13,7 +13,7 @@ export interface SlotMatch {
 }
 
 /** Words for a speech recogniser: either phrases, or numbers of a range. */
-export type SpokenList =
+type SpokenList =
   | { phrases: Iterable<readonly string[]> }
   | { from: number; to: number; units: readonly string[][] }
 
@@ -41,7 +41,6 @@ export interface WrittenList {
 }
 
 interface TimeWords {
-  at?: string[]
   am: string[]
   pm: string[]
   oclock: string[]
@@ -109,7 +108,7 @@ function round(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-const WILDCARD: SlotList = {
+export const WILDCARD: SlotList = {
   at: (tokens, pos, text) => {
     const start = tokens[pos]
     if (!start) return []
@@ -123,8 +122,6 @@ const WILDCARD: SlotList = {
   words: () => [],
   spoken: () => undefined,
 }
-
-export const wildcardList = (): SlotList => WILDCARD
 
 function expressionList(written: ExpressionWords, numbers: NumberReader): SlotList {
   return {
@@ -143,19 +140,18 @@ function durationList(units: Record<string, number>, numbers: NumberReader): Slo
     )
   return {
     at: (tokens, pos) =>
-      one(tokens, pos).flatMap(first => [
-        { ...first, cost: 0 },
-        ...one(tokens, first.end).map(more => ({ end: more.end, value: first.value + more.value, cost: 0 })),
-        ...one(tokens, first.end + 1)
-          .filter(() => numbers.words().includes(tokens[first.end]?.key ?? ''))
-          .map(more => ({ end: more.end, value: first.value + more.value, cost: 0 })),
-      ]),
+      one(tokens, pos).flatMap(first => {
+        const isJoined = numbers.words().includes(tokens[first.end]?.key ?? '')
+        const rest = [...one(tokens, first.end), ...(isJoined ? one(tokens, first.end + 1) : [])]
+        const whole = rest.map(more => ({ end: more.end, value: first.value + more.value }))
+        return [first, ...whole].map(each => ({ ...each, cost: 0 }))
+      }),
     words: () => [...numbers.words(), ...phrases.words()],
     spoken: () => undefined,
   }
 }
 
-/** "7:30", "half past seven" is left to the language's values, "seven pm", "noon": HH:MM. */
+/** "7:30", "seven pm", "noon": HH:MM. */
 function timeList({ am, pm, oclock, named = {} }: TimeWords, numbers: NumberReader): SlotList {
   const names = new Phrases(Object.entries(named))
   const halves = new Phrases<number>([
@@ -163,11 +159,10 @@ function timeList({ am, pm, oclock, named = {} }: TimeWords, numbers: NumberRead
     ...pm.map(word => [word, 12] as const),
     ...oclock.map(word => [word, -1] as const),
   ])
+  const two = (value: number) => String(value).padStart(2, '0')
   const clock = (hours: number, minutes: number, half: number) => {
     const hour = half === 12 && hours < 12 ? hours + 12 : half === 0 && hours === 12 ? 0 : hours
-    return hour < 24 && minutes < 60
-      ? `${String(hour).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`
-      : undefined
+    return hour < 24 && minutes < 60 ? `${two(hour)}:${two(minutes)}` : undefined
   }
   return {
     at: (tokens, pos) => {
@@ -176,12 +171,10 @@ function timeList({ am, pm, oclock, named = {} }: TimeWords, numbers: NumberRead
         hours !== undefined
           ? [{ end: pos + 1, hours: Number(hours), minutes: Number(minutes) }]
           : numbers.at(tokens, pos).map(({ end, value }) => ({ end, hours: value, minutes: 0 }))
-      const found = read.flatMap(({ end, hours: h, minutes: m }) =>
-        [...halves.at(tokens, end), { end, value: -1 }].map(half => ({
-          end: half.end,
-          value: clock(h, m, half.value),
-          cost: 0,
-        })),
+      const found = read.flatMap(({ end, hours: hour, minutes: minute }) =>
+        [...halves.at(tokens, end), { end, value: -1 }].map(({ end: after, value: half }) => {
+          return { end: after, value: clock(hour, minute, half), cost: 0 }
+        }),
       )
       return [...found.filter(({ value }) => value !== undefined), ...names.at(tokens, pos)]
     },

@@ -63,7 +63,7 @@ export class Phrases<Value> {
 export const CORRECTION_COST = 3
 
 /** 0 if the token is this word, more if it may have been meant, infinite if not. */
-export function costOf(token: Token | undefined, key: string): number {
+function costOf(token: Token | undefined, key: string): number {
   if (token?.key === key) return 0
   return token?.corrections.includes(key) ? CORRECTION_COST : Infinity
 }
@@ -87,16 +87,8 @@ export class NumberReader {
     this.#is = (kind, token) => token !== undefined && (written[kind] ?? []).includes(token.key)
     this.#hundred = written.hundred?.[0]
     const { hundred = [], and = [], point = [], minus = [], a = [] } = written
-    this.#all = [
-      ...numbers.keys(),
-      ...Object.keys(ordinals),
-      ...this.#fractions.words(),
-      ...hundred,
-      ...and,
-      ...point,
-      ...minus,
-      ...a,
-    ]
+    const said = [...numbers.keys(), ...Object.keys(ordinals), ...this.#fractions.words()]
+    this.#all = [...said, ...hundred, ...and, ...point, ...minus, ...a]
   }
 
   /** All number words of the language. */
@@ -106,12 +98,8 @@ export class NumberReader {
 
   /** Words for small whole numbers, for names: "one" and "first" are 1. */
   digitOf(key: string): string | undefined {
-    const value = this.#words.get(key) ?? this.#ordinals.get(key) ?? ordinalDigits(key)
+    const value = this.#words.get(key) ?? this.#ordinals.get(key)
     return value === undefined ? undefined : String(value)
-  }
-
-  ordinalAt(token: Token | undefined): number | undefined {
-    return token && (this.#ordinals.get(token.key) ?? ordinalDigits(token.key) ?? this.#wholeDigits(token))
   }
 
   /** The words for a whole number up to 100, to be spoken. */
@@ -130,9 +118,8 @@ export class NumberReader {
     if (!first) return []
     if (this.#is('minus', first))
       return this.at(tokens, pos + 1).map(found => ({ ...found, value: -found.value }))
-    const found: NumberFound[] = this.#fractions
-      .at(tokens, pos)
-      .map(({ end, value }) => ({ end, value, isPart: true }))
+    const parts = this.#fractions.at(tokens, pos)
+    const found: NumberFound[] = parts.map(({ end, value }) => ({ end, value, isPart: true }))
     if (/^\d+\/\d+$/.test(first.key)) {
       const [over = 0, under = 1] = first.key.split('/').map(Number)
       found.push({ end: pos + 1, value: over / under, isPart: over < under })
@@ -141,10 +128,6 @@ export class NumberReader {
       found.push({ end: pos + 1, value, isPart: value > 0 && value < 1 })
     } else found.push(...this.#inWords(tokens, pos))
     return found.flatMap(each => [each, ...this.#andAHalf(tokens, each)])
-  }
-
-  #wholeDigits({ key }: Token): number | undefined {
-    return /^\d{1,3}$/.test(key) ? Number(key) : this.#words.get(key)
   }
 
   #inWords(tokens: readonly Token[], pos: number): NumberFound[] {
@@ -194,15 +177,9 @@ export class NumberReader {
   /** "nineteen and a half". */
   #andAHalf(tokens: readonly Token[], { end, value, isPart }: NumberFound): NumberFound[] {
     if (isPart || !this.#is('and', tokens[end])) return []
-    return this.#fractions
-      .at(tokens, end + 1)
-      .map(more => ({ end: more.end, value: value + more.value, isPart: false }))
+    const parts = this.#fractions.at(tokens, end + 1)
+    return parts.map(more => ({ end: more.end, value: value + more.value, isPart: false }))
   }
-}
-
-function ordinalDigits(key: string): number | undefined {
-  const [, digits] = /^(\d{1,2})(?:st|nd|rd|th|\.)$/.exec(key) ?? []
-  return digits === undefined ? undefined : Number(digits)
 }
 
 function* compounds(words: Record<string, number>, pattern: string): Generator<[string, number]> {

@@ -33,7 +33,7 @@ function allowedDistance(key: string, word: string): number {
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours; more than `max` if there are too many. */
-export function editDistance(one: string, other: string, max: number): number {
+function editDistance(one: string, other: string, max: number): number {
   let before: number[] = []
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let row = 1; row <= one.length; row++) {

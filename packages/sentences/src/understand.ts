@@ -1,7 +1,7 @@
 import { Automaton, type Match, type Request } from './automaton.ts'
 import type { Device, Home, NamePhrase, Resolved } from './home.ts'
 import type { Block, Language } from './language.ts'
-import { makeList, type SlotList, valuesList, wildcardList } from './lists.ts'
+import { makeList, type SlotList, valuesList, WILDCARD } from './lists.ts'
 import { Phrases } from './numbers.ts'
 import { render, type Values } from './response.ts'
 import { corrected } from './spelling.ts'
@@ -236,8 +236,8 @@ export class Grammar {
       maximum: to = 100,
     } = propertiesOf(this.tool(toolName)?.schema)?.[name] ?? {}
     if (values) return valuesList(values.map(value => ({ in: String(value), out: value })))
-    if (type === 'boolean') return this.language.lists.get('boolean') ?? wildcardList()
-    if (type !== 'number' && type !== 'integer') return wildcardList()
+    if (type === 'boolean') return this.language.lists.get('boolean') ?? WILDCARD
+    if (type !== 'number' && type !== 'integer') return WILDCARD
     const unit = { words: [...(this.language.lists.get('unit')?.words() ?? [])] }
     const range = { from, to, type: to === 100 ? 'percentage' : 'number' }
     return makeList({ range, unit }, this.language.numbers)
@@ -519,7 +519,7 @@ export function lastOf(steps: readonly Step[], before?: Dialogue['last'], isMore
   return { steps: stored, it, them, undo: undo.length === steps.length ? undo : undefined, tool }
 }
 
-export function storedOf({ block, slots, devices }: Step): StoredStep {
+function storedOf({ block, slots, devices }: Step): StoredStep {
   return { block: block.id, slots: { ...slots }, devices: devices.map(({ id }) => id) }
 }
 

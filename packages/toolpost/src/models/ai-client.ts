@@ -1,4 +1,3 @@
-import type { Meaning } from 'toolpost-sentences'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
@@ -57,7 +56,7 @@ export interface AskOptions extends CallerOptions {
   /** The room the question comes from, for sentences such as "turn on the lights in here". */
   area?: string | undefined
   /** What `OfflineClient.understand` returned for the question; it is not understood again. */
-  meaning?: Meaning | undefined
+  meaning?: object | undefined
   /** OpenTelemetry spans around the answer and every model turn; `trace()` makes those of the calls. */
   trace?: boolean | undefined
   /** How many times the model may reply with calls before it has to answer. */

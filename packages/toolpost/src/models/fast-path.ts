@@ -19,8 +19,8 @@ export function withFastPath(
   return {
     async ask(prompt, options = {}): Promise<Answer> {
       await offline.load()
-      const { meaning, free, isGuess } = offline.understand(prompt, options)
-      const isPlain = meaning && meaning.steps.length > 0 && free <= MAX_FREE_WORDS && !isGuess
+      const { kind, free, isGuess } = offline.understand(prompt, options)
+      const isPlain = (kind === 'act' || kind === 'tell') && free <= MAX_FREE_WORDS && !isGuess
       if (!isPlain) return client.ask(prompt, options)
       const quick = await offline.ask(prompt, { ...options, onToken: undefined })
       const [result] = quick.results

@@ -50,7 +50,7 @@ export interface Understood {
    * `act`: calls that change something; `tell`: calls that only read; `ask`: would ask what is meant; `talk`: answers
    * without a call; `nothing`: not understood.
    */
-  kind: Meaning['kind'] | 'nothing'
+  kind: 'act' | 'tell' | 'ask' | 'talk' | 'nothing'
   /** Equal for requests with the same meaning; empty if not understood. */
   key: string
   changes: boolean
@@ -59,11 +59,11 @@ export interface Understood {
   /** How many words are free text. */
   free: number
   /** To be passed to `ask` instead of having the text understood again. */
-  meaning?: Meaning | undefined
+  meaning?: object | undefined
 }
 
 /** The key of a tool's `_meta` under which a server sends its sentences: language → YAML. */
-export const SENTENCES_META = 'toolpost/sentences'
+const SENTENCES_META = 'toolpost/sentences'
 
 const FRESH_MS = 60_000
 const RECENT_MS = 2_000
@@ -157,10 +157,11 @@ export class OfflineClient implements AiClient {
     const messages: ConversationMessage[] =
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
     await this.load()
-    const { meaning } = options.meaning
-      ? { meaning: options.meaning }
-      : await this.#understandNow(prompt, options)
-    const answer = await this.#answer(meaning, messages, { ...options, dialogue: dialogueIn(prompt) })
+    const meaning = options.meaning ?? (await this.#understandNow(prompt, options)).meaning
+    const answer = await this.#answer(meaning as Meaning | undefined, messages, {
+      ...options,
+      dialogue: dialogueIn(prompt),
+    })
     if (answer.iterations > 0) harmless(options.onToken, this.#logger)(answer.text)
     return answer
   }
@@ -174,7 +175,7 @@ export class OfflineClient implements AiClient {
     const sentences = this.#loaded()
     if (!sentences.listing(this.#situation(options))) return understood
     const { tools } = this.#executorFor(options)
-    const steps = understood.meaning?.steps ?? []
+    const steps = (understood.meaning as Meaning | undefined)?.steps ?? []
     const isClear = steps.length > 0 && understood.free === 0
     const isLocal =
       isClear && steps.every(({ block }) => isLocalTool(tools.findTool(block.tool ?? ''), tools))
@@ -296,7 +297,7 @@ export class OfflineClient implements AiClient {
 }
 
 /** The question: the text, or the last message of a conversation. */
-export function questionIn(prompt: string | readonly ConversationMessage[]): string {
+function questionIn(prompt: string | readonly ConversationMessage[]): string {
   return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
 }
 

@@ -17,12 +17,8 @@ export function whenToolsReady(
   return {
     async ask(prompt, options = {}) {
       await sentences?.load()
-      const understood = sentences?.understand(prompt, options)
-      const isAnswered =
-        understood?.meaning &&
-        understood.meaning.steps.length > 0 &&
-        understood.free <= MAX_FREE_WORDS &&
-        !understood.isGuess
+      const { kind, free = 0, isGuess } = sentences?.understand(prompt, options) ?? {}
+      const isAnswered = (kind === 'act' || kind === 'tell') && free <= MAX_FREE_WORDS && !isGuess
       const { signal } = options
       if (!isAnswered)
         await (signal ? unlessAborted(ready(), signal) : ready()).catch(error => {
