@@ -122,7 +122,7 @@ describe('a call that needs approval, made by voice', () => {
       const { say, asked, deleted } = home()
       const answer = say('delete report.txt')
       await asked(1)
-      expect((await say(said)).text).toMatch(/did not understand/)
+      expect((await say(said)).text).toMatch(/did not understand|did nothing/)
       expect(await answer).toMatchObject({
         calls: [{ success: false, error: expect.stringContaining('something else was said') }],
       })

@@ -134,8 +134,6 @@ describe('toolpost doctor', () => {
       `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or set "documents" in the configuration to another folder`,
       "✘ tool lost: builtin handler 'math_evil' not found",
       "✘ tool host: internal handler 'ledger' not found",
-      "✘ sentences: tool typed: sentence 'go to {place': the '{' is not closed",
-      "✘ sentences: tool files__echo: sentence 'say (it': the '(' is not closed",
     ])
   })
 })
