@@ -112,6 +112,7 @@ export class Grammar {
   readonly #joints: Phrases<true>
   readonly #nameLists = new Map<string, SlotList>()
   readonly #known: ReadonlySet<string>
+  readonly #matched = new WeakMap<Request, Map<number, Match<Block>[]>>()
   readonly #values: Entries
 
   constructor(language: Language, tools: readonly ToolInfo[], home?: Home, values: Entries = {}) {
@@ -243,6 +244,13 @@ export class Grammar {
     return makeList({ range, unit }, this.language.numbers)
   }
 
+  #matches(request: Request, start = 0): Match<Block>[] {
+    const known = this.#matched.get(request) ?? new Map<number, Match<Block>[]>()
+    const found = known.get(start) ?? this.automaton.match(request, start)
+    this.#matched.set(request, known.set(start, found))
+    return found
+  }
+
   /** The best first; of equal ones, the one that was written first. */
   #ranked(matches: readonly Match<Block>[]): Match<Block>[] {
     const total = ({ cost, meaning }: Match<Block>) => cost + (meaning.guess ? GUESS_COST : 0)
@@ -253,7 +261,7 @@ export class Grammar {
   /** The best meaning of a request as one sentence. */
   #whole(request: Request, context: Context): Meaning | undefined {
     const { length } = request.tokens
-    const matches = this.#ranked(this.automaton.match(request).filter(({ end }) => end === length))
+    const matches = this.#ranked(this.#matches(request).filter(({ end }) => end === length))
     const outcomes = matches.slice(0, MAX_TRIED * 4).flatMap(match => {
       const outcome = this.#evaluate(match, context, false)
       return outcome ? [{ outcome, free: match.free, isGuess: match.meaning.guess }] : []
@@ -269,11 +277,12 @@ export class Grammar {
   #several(request: Request, context: Context): Meaning | undefined {
     const { tokens } = request
     const known = new Map<number, Match<Block>[]>()
+    if (!tokens.some((_, at) => at > 0 && this.#jointsAt(request, at).length > 0)) return undefined
     const isEnd = (pos: number) => pos === tokens.length || this.#jointsAt(request, pos).length > 0
     const matchesAt = (start: number) => {
       const before = known.get(start)
       if (before) return before
-      const matches = this.#ranked(this.automaton.match(request, start).filter(({ end }) => isEnd(end)))
+      const matches = this.#ranked(this.#matches(request, start).filter(({ end }) => isEnd(end)))
       const longest = matches.sort((one, other) => one.free - other.free || other.end - one.end)
       known.set(start, longest.slice(0, MAX_TRIED))
       return longest.slice(0, MAX_TRIED)

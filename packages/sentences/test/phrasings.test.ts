@@ -17,7 +17,7 @@ async function missed(lines: readonly [said: string, expected: string][], { conv
   return wrong
 }
 
-describe('what people say at home, and the calls it means', () => {
+describe('what people say at home, and the calls it means', { timeout: 180_000 }, () => {
   it.each([
     ['phrasings.txt', 0.95],
     ['own-phrasings.txt', 0.95],
@@ -44,7 +44,7 @@ describe('what people say at home, and the calls it means', () => {
   )
 })
 
-describe('[F61] what must do nothing', () => {
+describe('[F61] what must do nothing', { timeout: 180_000 }, () => {
   it.each(['nothing.txt', 'more-nothing.txt', 'typed-nothing.txt', 'talk-in-the-room.txt'])(
     '%s',
     async file => {

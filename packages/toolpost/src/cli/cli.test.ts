@@ -46,6 +46,20 @@ describe('toolpost call', () => {
     expect(JSON.parse(out)).toEqual({ echo: { location: 'Oslo', days: 2, unit: 'c', x: '1' } })
   })
 
+  it('prints the ToolResult with --json, exit 1 when the tool failed', async () => {
+    const { code, out } = await toolpost(['call', 'math_eval', 'expression=1+', '--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({ success: false, code: 'tool_error', tool_name: 'math_eval' })
+  })
+
+  it('suggests near names for a wrong one', async () => {
+    expect(await toolpost(['call', 'datetme'])).toEqual({
+      code: 1,
+      out: '',
+      err: "Error: Tool 'datetme' not found\n  Did you mean datetime?\n",
+    })
+  })
+
   it('shows the signature after a wrong argument', async () => {
     const { code, out, err } = await toolpost(['call', 'volume', 'action=louder'])
     expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -66,6 +80,17 @@ describe('toolpost call', () => {
     const { code, out, err } = await toolpost(['call', 'echo', '-', '--json'], { input: text })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe(`Error: the arguments are not JSON: ${problem}`)
+  })
+
+  it('holds the deadline it is given', async () => {
+    const { code, err } = await toolpost([
+      'call',
+      'math_eval',
+      'expression=f(n)=n<2?n:f(n-1)+f(n-2); f(45)',
+      '--timeout',
+      '300',
+    ])
+    expect({ code, err }).toEqual({ code: 1, err: "Error: Tool 'math_eval' timed out after 300 ms\n" })
   })
 
   it.each([
@@ -135,7 +160,7 @@ describe('toolpost call', () => {
 describe('the bundled command line', () => {
   it('imports no module of its own package beside it: everything is there once in a process', () => {
     const bundle = readFileSync(join(packageRoot(), 'dist', 'cli.cjs'), 'utf8')
-    expect(bundle).not.toMatch(/(?:import|require)\("(\.[^"]+|toolpost(?:\/[^"]*)?)"\)/)
+    expect(bundle).not.toMatch(/(?:import|require)\("(\.[^"]+|toolpost(?!-sentences")[^"]*)"\)/)
   })
 
   it.each([
@@ -167,6 +192,13 @@ describe('toolpost tools', () => {
       'get_weather(location: string, days?: integer, unit?: "c" | "f")\n    Current weather\n',
     )
     expect(out).toContain('math_eval(expression: string)\n')
+  })
+
+  it('prints JSON with schemas', async () => {
+    const { out } = await toolpost(['tools', '--json', '--config', configFile({ tools: [weather] })])
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({ name: 'get_weather', source: 'local', parameters: weather.parameters }),
+    )
   })
 })
 
@@ -204,7 +236,7 @@ describe('a configuration with a mistake', () => {
     [
       'a model that does not exist',
       '{\n  "model": "gpt"\n}',
-      /json:2:12, model: expected ollama:<model>, anthropic:<model>, openai:<model> or offline$/m,
+      /json:2:12, model: expected ollama:<model>, anthropic:<model> or offline$/m,
     ],
     [
       'a key that is missing',
