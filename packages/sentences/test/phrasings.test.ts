@@ -50,7 +50,7 @@ describe('[F61] what must do nothing', { timeout: 180_000 }, () => {
     async file => {
       const lines = table(file).flatMap(([said]): [string, string][] => [
         [said, ''],
-        [`Please ${said}.`, ''],
+        ...(file === 'nothing.txt' ? [[`Please ${said}.`, ''] as [string, string]] : []),
         ...(file === 'typed-nothing.txt' ? [[`${said} / yes`, ''] as [string, string]] : []),
       ])
       expect(await missed(lines)).toEqual([])
