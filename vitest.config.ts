@@ -5,7 +5,11 @@ import { LongestFirst } from './tests/longest-first.ts'
 
 const root = import.meta.dirname
 const packages = readdirSync(join(root, 'packages')).map(name => join(root, 'packages', name))
-const folders = [join(root, 'tests'), ...packages.flatMap(path => [join(path, 'src'), join(path, 'test')])]
+const folders = [
+  join(root, 'tests'),
+  join(root, 'examples/replayed-bug'),
+  ...packages.flatMap(path => [join(path, 'src'), join(path, 'test')]),
+]
 const files = folders.filter(existsSync).flatMap(testsIn)
 /**
  * Tests that measure, replace or clean up something process-wide (memory, freezes, listeners, modules, known secrets) get a

@@ -121,9 +121,14 @@ program
   .option('--allow-host <name...>', 'additional host names to accept')
   .option('--voice', 'listen and speak as well, with the voice gateway')
   .option('--no-worker', 'accept durable calls, but leave them to workers')
+  .option('--record <file>', "append every call and the model's replies to a cassette")
+  .option('--replay <file>', 'answer calls and questions from a cassette; nothing else runs')
   .action(async flags => {
     const { runUp, wishesOf } = await import('./up.ts')
-    return within(context => runUp(context, flags), wishesOf(flags))
+    return within(
+      context => runUp(context, flags),
+      wishesOf(flags, text => say(terminal, text)),
+    )
   })
 program
   .command('serve')
@@ -144,8 +149,8 @@ program
 
 program
   .command('calls')
-  .description('list past calls, newest first; or show one: calls show ID')
-  .argument('[action]', 'show')
+  .description('list past calls, newest first; show one: calls show ID; or export them: calls export')
+  .argument('[action]', 'show or export')
   .argument('[id]', 'its id, or the beginning of it')
   .option('--tool <name>', 'only of this tool')
   .option('--server <name>', "only of this server's tools; local for tools without a server")
@@ -155,8 +160,9 @@ program
   .option('--search <words>', 'only those with these words in tool, arguments, result or error')
   .option('--since <time>', '1h, 2d, or a date')
   .option('--until <time>', '1h, 2d, or a date')
-  .option('--limit <number>', 'maximum number (default: 20)')
+  .option('--limit <number>', 'maximum number (default: 20; 1000 for an export)')
   .option('--json', 'as JSON')
+  .option('--cassette', 'export as a cassette, to be replayed')
   .action((action, id, flags) =>
     within(async context => (await import('./records.ts')).listCalls(context, { action, id, flags })),
   )

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { HistoryError } from '../history/database.ts'
+import { exportText } from '../history/export-text.ts'
 import { History } from '../history/history.ts'
 import { FilterError, parseQuery } from '../history/query.ts'
 import type { StoredCall } from '../history/stored-call.ts'
@@ -7,6 +8,7 @@ import type { Approval } from '../interceptors/index.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
+import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { chosenToken, GatewayClient } from './gateway-client.ts'
@@ -23,22 +25,26 @@ export interface CallsFlags {
   until?: string
   limit?: string
   json?: boolean
+  cassette?: boolean
 }
 
-/** Where a call is looked for by its id. */
+/** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = 1_000
 /** How much of an id is shown: up to the millisecond of the call. */
 const SHOWN_ID = 13
 const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
 
-/** `toolpost calls [show <id>]`: past calls, straight from the history file; no gateway has to run. */
+/** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
 export async function listCalls(
   { project, terminal }: Pick<CommandContext, 'project' | 'terminal'>,
   { action, id, flags }: { action?: string | undefined; id?: string | undefined; flags: CallsFlags },
 ): Promise<number> {
-  const { json = false, failed, search, limit = '20', ...given } = flags
-  if (action !== undefined && action !== 'show')
-    throw new UsageError(`invalid action '${action}'; expected show`)
+  const isExport = action === 'export'
+  const { json = false, cassette = false, failed, search, ...given } = flags
+  const { limit = isExport ? String(MAX_SEARCHED) : '20' } = flags
+  if (action !== undefined && action !== 'show' && !isExport)
+    throw new UsageError(`invalid action '${action}'; expected show or export`)
+  if (cassette && !isExport) throw new UsageError('--cassette is for an export: toolpost calls export')
   if (action === 'show' && !id)
     throw new UsageError('Which call? `toolpost calls --json` lists them with their ids')
   if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
@@ -50,8 +56,11 @@ export async function listCalls(
     const query = parseQuery(id === undefined ? filter : { limit: String(MAX_SEARCHED) })
     if (existsSync(file)) history = new History({ file, onNotice: text => say(terminal, text) })
     const calls = history ? (await history.list(query)).calls : []
-    if (id !== undefined) {
-      const call = byPrefix(calls, id, 'call', each => [each.serial, each.id])
+    if (isExport) {
+      const chosen = id === undefined ? calls : [byPrefix(calls, id, 'call', idsOf)]
+      terminal.out.write(exported(chosen.toReversed(), cassette))
+    } else if (id !== undefined) {
+      const call = byPrefix(calls, id, 'call', idsOf)
       if (json) return printJson(terminal, call)
       for (const [name, value] of Object.entries({ ...call, startedAt: timeText(call.startedAt) }))
         if (value !== undefined)
@@ -71,6 +80,15 @@ export async function listCalls(
   } finally {
     await history?.close()
   }
+}
+
+const idsOf = (call: StoredCall) => [call.serial, call.id]
+
+/** Calls as JSON lines, or as a cassette. */
+function exported(calls: readonly StoredCall[], isCassette: boolean): string {
+  if (!isCassette) return exportText(calls, 'jsonl', true)
+  const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
+  return `${cassetteHeader()}${lines.join('')}`
 }
 
 /** The one whose id starts like this. Throws a UsageError if there is none, or more than one. */

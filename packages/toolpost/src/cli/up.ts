@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway, ServeOptions } from '../gateway/index.ts'
+import { record, replay } from '../interceptors/cassette.ts'
 import { announceGateway, followToken, makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { DEFAULT_CONFIG_FILE } from '../project/read.ts'
 import { missingVoice, startInstalledVoice } from '../project/voice.ts'
 import { isLoopback } from '../runtime/loopback.ts'
+import { CassetteError, readCassette } from '../tools/cassette-file.ts'
 import type { CommandContext, ProjectWishes } from './context.ts'
 import { openDurable, requireDurable } from './durable.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
@@ -22,6 +24,8 @@ export interface UpFlags {
   allowHost?: string[]
   voice?: boolean
   worker?: boolean
+  record?: string
+  replay?: string
 }
 
 /** Since the start of the process. Whatever is not ready by then is reported as still starting. */
@@ -30,13 +34,26 @@ const SHORTEST_WAIT_MS = 300
 
 /**
  * With `--voice` the project includes the voice gateway; throws if that is not installed. With `--no-worker` durable runs are
- * left to others.
+ * left to others. With `--record` and `--replay` calls and replies go to a cassette, or come from it.
  */
-export function wishesOf({ voice, worker = true }: UpFlags): ProjectWishes {
+export function wishesOf(flags: UpFlags, onProblem: (text: string) => void): ProjectWishes {
+  const { voice, worker = true } = flags
   const install = voice ? missingVoice() : undefined
   if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
   const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
-  return { durable, ...(voice && { voice: startInstalledVoice }) }
+  return { durable, ...cassetteWishes(flags, onProblem), ...(voice && { voice: startInstalledVoice }) }
+}
+
+function cassetteWishes({ record: to, replay: from }: UpFlags, onProblem: (text: string) => void) {
+  if (to !== undefined && from !== undefined) throw new UsageError('--record and --replay cannot be combined')
+  try {
+    if (to !== undefined) return { inside: [record(to)], model: { record: to } }
+    if (from === undefined) return {}
+    const model = readCassette(from).replies.length > 0 ? { wanted: `replay:${from}`, isRequired: true } : {}
+    return { inside: [replay(from, { onProblem })], model }
+  } catch (error) {
+    throw error instanceof CassetteError ? new UsageError(error.message, { cause: error }) : error
+  }
 }
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
@@ -62,6 +79,8 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
     `Console  ${consoleAddress(gateway)}`,
     `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
+    ...(flags.record === undefined ? [] : [`Recording calls and replies to ${flags.record}`]),
+    ...(flags.replay === undefined ? [] : [`Replaying ${flags.replay}: tools do not run`]),
     '',
     'Press Ctrl-C to stop.',
   ]

@@ -1,6 +1,7 @@
 export type { Approval, Decision, RememberedDecision, SharedApprovals, Verdict } from './approval.ts'
 export { Approvals, type ApprovalsOptions } from './approvals.ts'
 export { type Breaker, type BreakerOptions, type BreakerStatus, breaker } from './breaker.ts'
+export { type ReplayOptions, record, replay } from './cassette.ts'
 export { type LimitOptions, type LimitsOptions, limits } from './limits.ts'
 export { longResults } from './long-results.ts'
 export { DEFAULT_POLICY, type PolicyRule, policy } from './policy.ts'

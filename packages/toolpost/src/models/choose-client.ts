@@ -6,8 +6,10 @@ import type { Environment } from '../runtime/environment.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { AiClient } from './ai-client.ts'
 import { AnthropicClient, missingAnthropicKey } from './anthropic-client.ts'
+import { replayModel } from './cassette.ts'
 import { withFastPath } from './fast-path.ts'
 import { findLocalServer, findOllamaModel, ollamaAddress } from './find-models.ts'
+import { ModelClient } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import { OfflineClient, type SentenceSettings } from './offline-client.ts'
 import { OllamaClient, type OllamaSettings } from './ollama-client.ts'
@@ -23,13 +25,15 @@ interface ModelConfig {
 
 export interface ChooseOptions {
   executor: ToolExecutor
-  /** The model asked for: `ollama:qwen3:0.6b`, `anthropic:claude-…`, `openai:gpt-…` or `offline`. */
+  /** The model asked for: `ollama:qwen3:0.6b`, `anthropic:claude-…`, `openai:gpt-…`, `replay:<cassette>` or `offline`. */
   model?: string | undefined
   /** Used if no model was asked for. */
   config?: ModelConfig | undefined
   environment?: Environment | undefined
   logger?: Logger | undefined
   fetch?: typeof globalThis.fetch | undefined
+  /** A cassette that the replies of the model are appended to. */
+  record?: string | undefined
 }
 
 export interface ChosenClient {
@@ -44,7 +48,7 @@ export interface ChosenClient {
   sentences?: OfflineClient | undefined
 }
 
-interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
+interface Context extends Pick<ChooseOptions, 'executor' | 'fetch' | 'record'> {
   environment: Environment
   logger: Logger
   config: ModelConfig
@@ -56,8 +60,8 @@ interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
  * templates alone. Rejects with a ModelError if the one asked for is unavailable.
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
-  const { executor, config = {}, environment = process.env, fetch } = options
-  const context = { executor, environment, logger: quietLogger(options.logger), fetch, config }
+  const { executor, config = {}, environment = process.env, fetch, record } = options
+  const context = { executor, environment, logger: quietLogger(options.logger), fetch, config, record }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
   const chosen = await (wanted ? named(wanted, why, context) : found(context))
@@ -82,6 +86,7 @@ async function named(wanted: string, why: string, context: Context): Promise<Cho
   if (provider === 'ollama') return ollama(why, context, model)
   if (provider === 'anthropic') return anthropic(why, context, model)
   if (provider === 'openai') return openAiNamed(model, why, context)
+  if (provider === 'replay' && model) return replayed(model, context)
   throw new ModelError(
     'unknown_provider',
     `Unknown model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model>, openai:<model> or offline`,
@@ -148,4 +153,9 @@ function openAi(
 function offline(why: string, context: Context): ChosenClient {
   const client = new OfflineClient({ ...context, sentences: context.config.sentences })
   return { client, name: 'offline', why, sentences: client }
+}
+
+function replayed(file: string, context: Context): ChosenClient {
+  const client = new ModelClient({ ...context, model: replayModel(file) })
+  return { client, writer: client, name: `replay:${file}`, why: 'replies come from the cassette' }
 }

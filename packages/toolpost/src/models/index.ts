@@ -11,6 +11,7 @@ export type {
   Usage,
 } from './ai-client.ts'
 export { AnthropicClient, type AnthropicClientOptions } from './anthropic-client.ts'
+export { replayModel } from './cassette.ts'
 export {
   type ChooseOptions,
   type ChosenClient,

@@ -5,6 +5,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, ModelStatus } from './ai-client.ts'
+import { type OnReply, recordReplies } from './cassette.ts'
 import { FittedTools } from './fit-tools.ts'
 import { loadMessages } from './load-langchain.ts'
 import { ModelError, type ModelErrorCode, type ProviderWords } from './model-error.ts'
@@ -67,6 +68,8 @@ export interface ProviderClientOptions {
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
+  /** A cassette that the replies of the model are appended to. */
+  record?: string | undefined
 }
 
 export interface ModelClientOptions extends ProviderClientOptions {
@@ -78,10 +81,12 @@ export interface ModelClientOptions extends ProviderClientOptions {
 export class ProviderClient implements AiClient, Writer {
   readonly #provider: Provider
   readonly #options: ProviderClientOptions
+  readonly #onReply: OnReply | undefined
 
   constructor(provider: Provider, options: ProviderClientOptions) {
     this.#provider = provider
     this.#options = { ...options, logger: quietLogger(options.logger) }
+    this.#onReply = options.record === undefined ? undefined : recordReplies(options.record)
   }
 
   async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
@@ -97,7 +102,7 @@ export class ProviderClient implements AiClient, Writer {
 
   get #setup() {
     const { logger = quietLogger(undefined), clock } = this.#options
-    return { provider: this.#provider, logger, clock }
+    return { provider: this.#provider, logger, clock, onReply: this.#onReply }
   }
 }
 

@@ -1,6 +1,8 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { describeThrown, quietly } from '../runtime/quietly.ts'
+import type { OnReply } from './cassette.ts'
 import { MAX_ATTEMPTS, RETRY_BASE_DELAY_MS, RETRY_MAX_DELAY_MS } from './limits.ts'
 import type { OpenModel, Provider } from './model-client.ts'
 import { explainFailure, ModelError } from './model-error.ts'
@@ -12,6 +14,8 @@ export interface Setup {
   provider: Provider
   logger: Logger
   clock?: Clock | undefined
+  /** Called with every reply. */
+  onReply?: OnReply | undefined
 }
 
 type TurnOptions = ReadOptions & Omit<Parameters<OpenModel['stream']>[1], 'signal'>
@@ -24,7 +28,7 @@ export async function askModel(
   model: OpenModel,
   messages: readonly BaseMessage[],
   options: TurnOptions,
-  { provider, logger, limit }: Setup & { limit: TimeLimit },
+  { provider, logger, limit, onReply }: Setup & { limit: TimeLimit },
 ): Promise<Reply> {
   const { signal } = limit
   const { endsWithReason } = provider
@@ -38,7 +42,12 @@ export async function askModel(
       return await withinLimit(limit, provider, async () => {
         const stream = await model.stream([...messages], { ...options, signal })
         const reply = await readReply(stream, { endsWithReason, ...options, onToken })
-        return { ...reply, calls: reply.calls.map(call => model.original(call)) }
+        const original = { ...reply, calls: reply.calls.map(call => model.original(call)) }
+        quietly(
+          () => onReply?.(messages, original),
+          error => logger.warn({ error: describeThrown(error) }, 'A reply could not be recorded'),
+        )
+        return original
       })
     } catch (error) {
       if (!(error instanceof ModelError) || !provider.passing.includes(error.code)) throw error

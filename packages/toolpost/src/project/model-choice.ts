@@ -29,6 +29,8 @@ export interface ModelChoiceOptions {
   wanted?: string | undefined
   /** Whether an unavailable model is an error, instead of a reason to fall back to sentences. */
   isRequired?: boolean | undefined
+  /** A cassette that the replies of models are appended to. */
+  record?: string | undefined
 }
 
 /** How long a list of models is cached. */
@@ -112,9 +114,9 @@ export class ModelChoice implements Part {
   }
 
   async #choose(wanted: string | undefined, isRequired: boolean): Promise<ChosenClient> {
-    const { executor, logger, configuration } = this.#options
+    const { executor, logger, configuration, record } = this.#options
     const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
     const choose = isRequired ? chooseClient : chooseClientOrOffline
-    return choose({ model: wanted, config: configuration.config, executor, logger })
+    return choose({ model: wanted, config: configuration.config, executor, logger, record })
   }
 }

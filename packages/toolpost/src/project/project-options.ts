@@ -1,3 +1,4 @@
+import type { Interceptor } from '../executor/chain.ts'
 import type { HistoryStatus } from '../history/history.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -7,7 +8,7 @@ import type { ToolpostConfig } from './config.ts'
 import type { DurableWishes } from './durable/project-durable.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ConfigInput } from './inputs.ts'
-import type { ModelInfo } from './model-choice.ts'
+import type { ModelChoiceOptions, ModelInfo } from './model-choice.ts'
 import type { Project } from './project.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import type { TimerEvent } from './timers.ts'
@@ -27,7 +28,9 @@ export interface ProjectOptions {
   /** Asks a person for an input of a server; resolves to whether there is an answer, for the next `read`. */
   answer?(input: ConfigInput): Promise<boolean>
   /** The model to use instead of the configured one; if required and unavailable, it is an error. */
-  model?: { wanted?: string | undefined; isRequired?: boolean | undefined } | undefined
+  model?: Pick<ModelChoiceOptions, 'wanted' | 'isRequired' | 'record'> | undefined
+  /** Interceptors inside those of the configuration: only calls that may run reach them. */
+  inside?: readonly Interceptor[] | undefined
   /** Starts the voice gateway; if left out, there is none. */
   voice?: StartVoice<Project> | undefined
   /** What this process does with durable calls, if they are configured. */

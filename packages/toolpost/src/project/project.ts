@@ -118,6 +118,7 @@ export class Project {
       },
       options.durable,
     )
+    for (const interceptor of options.inside ?? []) control.useInside(interceptor)
     control.useInside(servers.answerAwaited)
     this.tools = tools
     this.executor = executor

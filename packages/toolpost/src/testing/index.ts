@@ -1,3 +1,4 @@
+export { type Cassette, type RecordedCall, type RecordedReply, readCassette } from '../tools/cassette-file.ts'
 export {
   type AnthropicRequest,
   type FakeAnthropicOptions,

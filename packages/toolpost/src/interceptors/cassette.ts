@@ -1,0 +1,100 @@
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Interceptor } from '../executor/chain.ts'
+import { toolError } from '../executor/failure.ts'
+import { failureResult } from '../executor/result.ts'
+import {
+  type Cassette,
+  cassetteWriter,
+  nearest,
+  type RecordedCall,
+  readCassette,
+  recordable,
+} from '../tools/cassette-file.ts'
+import { fingerprint } from './canonical.ts'
+
+/** They say nothing about the tool: in a replay, the executor answers such calls itself. */
+const NOT_RECORDED = ['invalid_arguments', 'invalid_schema', 'cancelled']
+
+/**
+ * Appends every call and its result to a cassette, without secrets. Throws a CassetteError if the file cannot be written; if
+ * that happens later, the call is not affected.
+ */
+export function record(file: string): Interceptor {
+  const write = cassetteWriter(file)
+  return async function record(call, next) {
+    const result = await next()
+    if (call.dryRun || (!result.success && NOT_RECORDED.includes(result.code))) return result
+    try {
+      const { name: tool, args, given } = call
+      write({ type: 'call', tool, args, ...(!isSame(args, given) && { given }), result })
+    } catch (error) {
+      call.warn(`The call could not be recorded in ${file}`, error)
+    }
+    return result
+  }
+}
+
+export interface ReplayOptions {
+  /** What happens to a call that was not recorded: it fails (the default), or its tool runs. */
+  onMiss?: 'fail' | 'run' | undefined
+  /** Receives what could not be read of the cassette; a warning of the process if left out. */
+  onProblem?: ((problem: string) => void) | undefined
+}
+
+/**
+ * Answers calls from a cassette, without their tools. Calls with the same tool and arguments get the recorded results in
+ * order. Throws a CassetteError if the file cannot be read.
+ */
+export function replay(file: string, options: ReplayOptions = {}): Interceptor {
+  const { onMiss = 'fail', onProblem = problem => process.emitWarning(problem) } = options
+  const cassette = readCassette(file)
+  if (cassette.problem !== undefined) onProblem(cassette.problem)
+  const left = new Set(cassette.calls)
+  return async function replay(call, next) {
+    const { name, args, given, failure } = call
+    if (call.dryRun || (failure && failure.code !== 'unknown_tool')) return next()
+    const own = cassette.calls.filter(({ tool }) => tool === name)
+    const isWanted = (recorded: RecordedCall) =>
+      isSame(recorded.args, args) || ('given' in recorded && isSame(recorded.given, given))
+    const found = own.find(recorded => left.has(recorded) && isWanted(recorded))
+    if (found) {
+      left.delete(found)
+      return lasting(found.result)
+    }
+    if (onMiss === 'run') return next()
+    const count = own.filter(isWanted).length
+    return failureResult(toolError(missText(cassette, { name, args, count })), call)
+  }
+}
+
+function missText(
+  { file, calls, problem }: Cassette,
+  { name, args, count }: { name: string; args: unknown; count: number },
+): string {
+  const wanted = callText({ tool: name, args })
+  const more = problem === undefined ? '' : ` (${problem})`
+  if (count > 0) return `${file} has ${count} of ${wanted}, and all of them were replayed${more}`
+  const same = calls.filter(({ tool }) => tool === name)
+  const near = nearest(same.length > 0 ? same : calls, wanted, callText)
+  const hint = near ? `the nearest is ${callText(near)} in line ${near.line}` : 'it has no calls'
+  return `${file} has no recorded call ${wanted}; ${hint}${more}`
+}
+
+function callText({ tool, args }: Pick<RecordedCall, 'tool' | 'args'>): string {
+  const text = JSON.stringify(recordable(args)) ?? ''
+  return `${tool}(${text.length > 300 ? `${text.slice(0, 300)}…` : text})`
+}
+
+/** Whatever the order of keys; secrets look alike. */
+function isSame(a: unknown, b: unknown): boolean {
+  return fingerprint(recordable(a ?? {})) === fingerprint(recordable(b ?? {}))
+}
+
+/** Without what held for the recorded call only. */
+function lasting(result: ToolResult): ToolResult {
+  const { handle, kept, tool_call_id, run_id, waited_ms, ...rest } = result as ToolResult & {
+    handle?: string
+    kept?: unknown
+  }
+  return rest as ToolResult
+}

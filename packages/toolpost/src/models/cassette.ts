@@ -1,0 +1,59 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import {
+  cassetteWriter,
+  nearest,
+  type RecordedReply,
+  readCassette,
+  recordable,
+} from '../tools/cassette-file.ts'
+import type { ChatModel } from './model-client.ts'
+import { type Reply, type ReplyChunk, textOfContent } from './read-reply.ts'
+
+/** Called with every reply of a model and what it answers. */
+export type OnReply = (messages: readonly BaseMessage[], reply: Reply) => void
+
+/** Appends the replies of a model to a cassette, without secrets. Throws a CassetteError if the file cannot be written. */
+export function recordReplies(file: string): OnReply {
+  const write = cassetteWriter(file)
+  return (messages, { text, content, calls, usage }) =>
+    write({ type: 'reply', question: questionIn(messages), text, content, calls, usage })
+}
+
+/**
+ * A chat model for `ModelClient` that gives the replies recorded in a cassette: those to the same question, in order. Throws a
+ * CassetteError if the file cannot be read.
+ */
+export function replayModel(file: string): ChatModel {
+  const { replies, problem } = readCassette(file)
+  const left = new Set(replies)
+  const next = (messages: readonly BaseMessage[]): RecordedReply => {
+    const question = String(recordable(questionIn(messages)))
+    const reply = [...left].find(recorded => recorded.question === question)
+    if (reply) {
+      left.delete(reply)
+      return reply
+    }
+    const near = nearest(replies, question, recorded => recorded.question)
+    const hint = near
+      ? `the nearest question is '${near.question}' in line ${near.line}`
+      : 'it has no replies'
+    const more = problem === undefined ? '' : ` (${problem})`
+    throw new Error(`${file} has no more replies to '${question}'; ${hint}${more}`)
+  }
+  const stream = async (messages: BaseMessage[]) => replayed(next(messages))
+  return { model: file, _llmType: () => 'replay', stream, bindTools: () => ({ stream }) }
+}
+
+async function* replayed({ content, calls, usage = {} }: RecordedReply): AsyncGenerator<ReplyChunk> {
+  const { input, output } = usage
+  const usage_metadata = {
+    ...(input !== undefined && { input_tokens: input }),
+    ...(output !== undefined && { output_tokens: output }),
+  }
+  yield { content, tool_calls: calls, usage_metadata }
+}
+
+/** The user's last message. */
+function questionIn(messages: readonly BaseMessage[]): string {
+  return textOfContent(messages.findLast(message => message.type === 'human')?.content)
+}
