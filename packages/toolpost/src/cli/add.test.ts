@@ -36,7 +36,7 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     })
     expect(await toolpost(['--config', file, 'remove', 'odd'])).toMatchObject({ code: 0 })
     expect(read().replace(/\{\s+\}/, '{}')).toBe(before)
-    expect(names()).toEqual(['toolpost.json'])
+    expect(names()).toEqual(['.toolpost', 'toolpost.json'])
   })
 
   it('creates a configuration if there is none', async () => {

@@ -73,7 +73,9 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(place.wipes()).toBe(0)
     const list = await gateway.approvals()
     expect(list.code).toBe(0)
-    expect(list.out).toBe(`${id}  wipe {"disk":"a"}\n  asked by mcp: the tool is marked as destructive\n`)
+    expect(list.out).toBe(
+      `${id}  wipe of disk {"disk":"a"}\n  asked by mcp: the tool is marked as destructive\n`,
+    )
     expect(JSON.parse((await gateway.approvals('--json')).out)).toMatchObject([{ id, tool: 'wipe' }])
     expect(await gateway.approvals('approve', id.slice(0, 8))).toEqual({
       code: 0,

@@ -49,7 +49,7 @@ describe('toolpost call without a terminal', () => {
     expect(await toolpost(['call', 'echo', 'x=1', '--config', config], { input: 'y\n' })).toEqual({
       code: 1,
       out: '',
-      err: `Error: Tool 'echo' was denied: ${WAY_TO_ALLOW}\n`,
+      err: `Error: Tool 'echo' was denied: ${WAY_TO_ALLOW}: { "tools": "echo", "then": "allow" }\n`,
     })
   })
 })

@@ -11,10 +11,13 @@ import { UsageError } from './exit-codes.ts'
 import type { Source } from './source.ts'
 import type { StopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
+import { askForTrust } from './trust.ts'
 
 export interface GlobalOptions {
   config?: string
   logLevel?: string
+  /** Approves the commands of the configuration, and answers the questions of `init`. */
+  yes?: boolean
 }
 
 /** For commands that need no project, or change a configuration that may be missing or broken. */
@@ -35,7 +38,10 @@ export interface SourceContext extends BareContext {
   source: Source
 }
 
-export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say' | 'askInput'>
+export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say' | 'askInput'> & {
+  /** Whether the command starts no server. */
+  startsNothing?: boolean
+}
 
 /**
  * Thrown before anything runs: voice and durable calls import `toolpost` as modules, and beside the bundle every class and
@@ -50,7 +56,10 @@ const isBundle = import.meta.url.endsWith('/cli.cjs')
 const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
-export async function openContext(bare: BareContext, wishes: ProjectWishes = {}): Promise<CommandContext> {
+export async function openContext(
+  bare: BareContext,
+  { startsNothing, ...wishes }: ProjectWishes = {},
+): Promise<CommandContext> {
   const { options, terminal, stop } = bare
   const project = await openProject({
     durable: OWN_RUNS,
@@ -64,6 +73,7 @@ export async function openContext(bare: BareContext, wishes: ProjectWishes = {})
     await project.close()
     throw new NeedsModules()
   }
+  if (!startsNothing) await askForTrust(project, bare)
   const isExported = isTraced(project.config) && exportAddress(process.env) !== undefined
   const telemetry = isExported ? await startExport(process.env, project.logger) : undefined
   if (telemetry?.problem) say(terminal, `Traces are not exported: ${telemetry.problem}`)

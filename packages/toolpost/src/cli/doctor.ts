@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { HistoryError, hasDatabase, openFile } from '../history/database.ts'
 import { hintFor, type ServerStatus } from '../mcp/index.ts'
+import { findSandbox } from '../mcp/sandbox.ts'
 import { tellingLine } from '../mcp/telling-line.ts'
 import { chooseClient } from '../models/choose-client.ts'
 import { findOllamaModel, ollamaAddress } from '../models/find-models.ts'
@@ -57,6 +58,7 @@ async function findingsOn(project: Project): Promise<Finding[]> {
       ? ['off', 'example: the virtual home is not installed', 'Run: npm install zwave-mcp-server']
       : undefined,
     problem === undefined ? undefined : ['wrong', `example home: ${problem}`],
+    sandbox(project),
     speech(project),
     history(project),
     ...(await reachable(project)),
@@ -95,6 +97,14 @@ async function sentences({ executor, config }: Project): Promise<Finding[]> {
   const client = new OfflineClient({ executor, sentences: config.sentences })
   await client.load()
   return client.problems().map((problem): Finding => ['wrong', `sentences: ${problem}`])
+}
+
+/** Whether servers can be confined; missing only if one is to be. */
+function sandbox({ config: { mcpServers = {} } }: Project): Finding {
+  const found = findSandbox()
+  const isUsed = Object.values(mcpServers).some(entry => 'sandbox' in entry && entry.sandbox !== undefined)
+  if ('program' in found) return ['ok', `sandbox: ${found.program}`]
+  return [isUsed ? 'wrong' : 'off', `sandbox: ${found.problem}`]
 }
 
 function speech({ config: { voice } }: Project): Finding {

@@ -9,6 +9,7 @@ import { say, type Terminal } from './terminal.ts'
 
 type Run<Context> = (context: Context) => number | Promise<number>
 
+const NO_SERVERS: ProjectWishes = { startsNothing: true }
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
 const stop = stopSignals()
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
@@ -18,6 +19,7 @@ const program = new Command('toolpost')
   .description('Executes the tool calls of AI models.')
   .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
   .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
+  .option('-y, --yes', 'approve the commands of the configuration; with init, accept all defaults')
   .option('-V, --version', 'print the version')
   .exitOverride()
   .showHelpAfterError('(see toolpost --help)')
@@ -164,7 +166,10 @@ program
   .option('--json', 'as JSON')
   .option('--cassette', 'export as a cassette, to be replayed')
   .action((action, id, flags) =>
-    within(async context => (await import('./records.ts')).listCalls(context, { action, id, flags })),
+    within(
+      async context => (await import('./records.ts')).listCalls(context, { action, id, flags }),
+      NO_SERVERS,
+    ),
   )
 program
   .command('approvals')
@@ -176,10 +181,22 @@ program
   .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN, or this folder's)")
   .option('--json', 'list as JSON')
   .action((decision, id, flags) =>
-    within(async context => (await import('./records.ts')).decideApprovals(context, { decision, id, flags })),
+    within(
+      async context => (await import('./records.ts')).decideApprovals(context, { decision, id, flags }),
+      NO_SERVERS,
+    ),
+  )
+program
+  .command('pins')
+  .description('show what servers changed about their tools since you accepted them, or accept it')
+  .argument('[action]', 'accept')
+  .argument('[server]', 'only of this server')
+  .option('--json', 'as JSON')
+  .action((action, server, flags) =>
+    within(async context => (await import('./trust.ts')).showPins(context, { action, server, flags })),
   )
 // These use the database: no gateway has to run.
-const reader = { durable: { role: 'gateway' } } as const
+const reader = { durable: { role: 'gateway' }, startsNothing: true } as const
 program
   .command('runs')
   .description('list durable runs, newest first; show one with its steps and result, or cancel it')
@@ -203,8 +220,7 @@ program
 program
   .command('init')
   .description('write a toolpost.json here, with the MCP servers of other programs on this machine')
-  .option('-y, --yes', 'accept all defaults without asking')
-  .action(flags => bare(async context => (await import('./setup.ts')).writeConfig(context, flags)))
+  .action(() => bare(async context => (await import('./setup.ts')).writeConfig(context)))
 program
   .command('add')
   .description('try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …')
@@ -213,6 +229,7 @@ program
   .option('--url <address>', 'a server over HTTP instead')
   .option('--env <name=value...>', 'environment of the program')
   .option('--header <name:value...>', 'header to send with every request')
+  .option('--trust', 'rely on what it says about its tools')
   .option('--no-check', 'add it without trying it')
   .option('--force', 'replace a server of this name')
   .action((name, command, flags) =>
@@ -236,7 +253,13 @@ program
   .command('token')
   .description("print the token of this folder's gateway")
   .option('--new', 'make a new one; the old one is no longer valid')
-  .action(flags => within(async context => (await import('./records.ts')).printToken(context, flags)))
+  .action(flags =>
+    within(async context => (await import('./records.ts')).printToken(context, flags), NO_SERVERS),
+  )
+program
+  .command('trust')
+  .description('approve the commands in toolpost.json on this machine, without running them')
+  .action(() => within(async context => (await import('./trust.ts')).trustConfig(context), NO_SERVERS))
 program
   .command('completion')
   .description('print a completion script for your shell')

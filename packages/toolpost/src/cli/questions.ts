@@ -29,6 +29,12 @@ type Read = (prompt: string) => Promise<{ text: string } | { ended: 'closed' | '
 
 const NO_TERMINAL = 'there is no terminal to ask at'
 const WAY_TO_ALLOW = "; allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
+
+/** The line of the configuration that would allow a call. */
+function ruleFor({ tool, server }: NonNullable<Question['about']>): string {
+  const servers = server === undefined ? '' : `, "servers": [${JSON.stringify(server)}]`
+  return `{ "tools": ${JSON.stringify(tool)}${servers}, "then": "allow" }`
+}
 const FORM_HELP = 'Press Enter for the default or to skip, Ctrl-D or Esc to cancel; type decline to refuse.'
 
 /** Asks the person at the terminal, one question at a time. Without a terminal, the answer is no. */
@@ -47,7 +53,10 @@ export function askAtTerminal(terminal: AskedTerminal): Ask {
 /** A denied call gives the reason in its result; a declined question from a server has to be reported here. */
 function nobody({ about, server, message }: Question, { say }: AskedTerminal): QuestionAnswer {
   if (about !== undefined || server === undefined)
-    return { action: 'decline', reason: `${NO_TERMINAL}${WAY_TO_ALLOW}` }
+    return {
+      action: 'decline',
+      reason: `${NO_TERMINAL}${WAY_TO_ALLOW}${about ? `: ${ruleFor(about)}` : ''}`,
+    }
   const [first = ''] = message.split('\n', 1)
   say(`${server} asked a question, which was declined because ${NO_TERMINAL}: ${first.slice(0, 200)}`)
   return { action: 'decline', reason: NO_TERMINAL }

@@ -5,7 +5,7 @@ import { History } from '../history/history.ts'
 import { FilterError, parseQuery } from '../history/query.ts'
 import type { StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
-import { safeText } from '../logging/safe-value.ts'
+import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
 import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
@@ -144,9 +144,11 @@ export async function decideApprovals(
   return EXIT.ok
 }
 
-function approvalText({ id, tool, args, caller, origin, because }: Approval): string {
+/** Everything that a person decides about: whole, on lines that no argument can forge. */
+function approvalText({ id, tool, server, args, caller, origin, because }: Approval): string {
   const who = [caller, origin].filter(part => part !== undefined).join(', ')
-  return `${id}  ${tool} ${safeText(JSON.stringify(args))}
+  const of = server === undefined ? '' : ` of ${server}`
+  return `${id}  ${escapeControls(`${tool}${of} ${JSON.stringify(args)}`)}
   asked by ${who || 'code'}${because === undefined ? '' : `: ${because}`}`
 }
 

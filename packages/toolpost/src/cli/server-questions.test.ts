@@ -18,7 +18,7 @@ const everything = () =>
 const FORM = ['call', 'trigger-elicitation-request']
 
 describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () => {
-  const call = () => onTerminal([COMMAND, ...FORM, '--config', everything()], { cwd: folder })
+  const call = () => onTerminal([COMMAND, '--yes', ...FORM, '--config', everything()], { cwd: folder })
 
   it('[F66] is asked field by field, again if it does not fit, and sent after a last look', async () => {
     await using person = call()

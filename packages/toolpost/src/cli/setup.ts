@@ -6,17 +6,19 @@ import type { ServerConfig } from '../project/config.ts'
 import { ConfigEditor } from '../project/edit-config.ts'
 import { knownPrograms } from '../project/other-programs.ts'
 import { serversOf } from '../project/read.ts'
+import { resolveConfig } from '../project/resolve.ts'
+import { commandsOf, trust } from '../project/trust.ts'
 import { type BareContext, typedLine } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { Stopped, unlessStopped } from './stop-signals.ts'
 import { say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json after asking, with the servers of other programs on this machine. */
-export async function writeConfig(context: BareContext, flags: { yes?: boolean }): Promise<number> {
+export async function writeConfig(context: BareContext): Promise<number> {
   const { options, terminal, stop } = context
   const editor = await ConfigEditor.open(options.config)
   if (!editor.isNew) throw new UsageError(`${editor.file} exists; \`toolpost add\` adds a server to it`)
-  const acceptsAll = flags.yes === true || !process.stdin.isTTY
+  const acceptsAll = options.yes === true || !process.stdin.isTTY
   const agrees = async (question: string) => {
     if (acceptsAll) return true
     const answer = await typedLine(`${question} [Y/n] `, { terminal, signal: stop.signal })
@@ -44,9 +46,17 @@ export async function writeConfig(context: BareContext, flags: { yes?: boolean }
     if (!hasDatabase()) next.unshift('npm i libsql                     (stores the history)')
   }
   await editor.save()
+  await trustWritten(editor.file)
   ignoreState(editor.folder)
   say(terminal, `Wrote ${editor.file}\nNext: ${next.join('\n      ')}`)
   return EXIT.ok
+}
+
+/** What the person has just chosen is not asked about again; if that cannot be saved, it is. */
+async function trustWritten(file: string): Promise<void> {
+  try {
+    trust(file, commandsOf((await resolveConfig(file)).config.mcpServers))
+  } catch {}
 }
 
 /** Keeps the token, the logins and the history out of the repository. */
@@ -63,6 +73,7 @@ export interface AddFlags {
   header?: string[]
   check: boolean
   force?: boolean
+  trust?: boolean
 }
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
@@ -71,7 +82,7 @@ export async function addServer(
   { name, command, flags }: { name: string; command: readonly string[]; flags: AddFlags },
 ): Promise<number> {
   const { check, force = false } = flags
-  const entry = { ...entryFrom(command, flags) }
+  const entry = { ...entryFrom(command, flags), ...(flags.trust && { trust: true }) }
   if (check) say(terminal, `Trying '${name}' …`)
   const { signal } = stop
   const adding = add({ file: options.config, name, entry, check, replace: force, signal })
@@ -88,6 +99,11 @@ export async function addServer(
   if (tried?.status.state === 'needs_login') say(terminal, `… it needs a login: toolpost auth ${name}`)
   else if (tried) say(terminal, `✔ ${tried.tools.length} tools: ${tried.tools.join(', ')}`)
   say(terminal, `Wrote ${file}`)
+  if (!flags.trust)
+    say(
+      terminal,
+      `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`,
+    )
   if (hasExample) say(terminal, 'It also has the built-in example, which ran here until now.')
   return EXIT.ok
 }

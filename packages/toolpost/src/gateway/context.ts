@@ -1,6 +1,6 @@
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { History } from '../history/history.ts'
-import type { Approvals } from '../interceptors/index.ts'
+import type { Approvals, Pins } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog } from '../mcp/catalog.ts'
 import type { McpIntegration } from '../mcp/index.ts'
@@ -62,6 +62,8 @@ export interface GatewaySource {
   voice(): VoiceInput | undefined
   /** Calls waiting for approval, if there is a policy that asks for it. */
   approvals?: Approvals | undefined
+  /** The accepted definitions of the servers' tools. */
+  pins?: Pins | undefined
   /** The resources and prompts of the MCP servers. */
   catalog?: Catalog | undefined
   /** The calls kept in a file, if any. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallContext } from '../executor/context.ts'
-import { fingerprint } from './canonical.ts'
+import { escapeControls } from '../logging/safe-value.ts'
+import { fingerprint, toolDefinition } from './canonical.ts'
 
 /** A call that a person is asked about. */
 export interface Approval {
@@ -17,6 +18,8 @@ export interface Approval {
   readonly askedAt: number
   readonly expiresAt: number
   readonly state: 'waiting' | 'approved'
+  /** The fingerprint of the tool's definition; left out for tools without a server. */
+  readonly definition?: string | undefined
   /** What a remembered decision may cover. */
   readonly scopes?: readonly ('tool' | 'server')[] | undefined
 }
@@ -42,6 +45,8 @@ export interface RememberedDecision {
   caller?: string | undefined
   then: 'allow' | 'deny'
   because: string
+  /** The fingerprint of the definition that it is about; left out if it is about any. */
+  definition?: string | undefined
 }
 
 /** The outcome of asking. */
@@ -69,24 +74,28 @@ export interface Asked {
 
 export function newApproval(call: CallContext, { args, because, limitMs }: Asked): Approval {
   const { name: tool, server, origin, caller } = call
-  const about = { tool, server, args, origin, caller, because }
+  const about = { tool, server, args, origin, caller, because, definition: definitionOf(call) }
   const askedAt = Date.now()
   const scopes = server === undefined ? (['tool'] as const) : (['tool', 'server'] as const)
   return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting', scopes }
 }
 
-export function isAbout(
-  decision: RememberedDecision,
-  { name, server, origin, caller }: CallContext,
-): boolean {
-  const { tool } = decision
+export function isAbout(decision: RememberedDecision, call: CallContext): boolean {
+  const { tool, definition } = decision
+  const { name, server, origin, caller } = call
   const isOfTool = tool === name || (tool === '*' && server !== undefined)
-  return isOfTool && decision.server === server && decision.origin === origin && decision.caller === caller
+  const isOfCaller = decision.server === server && decision.origin === origin && decision.caller === caller
+  return isOfTool && isOfCaller && (definition === undefined || definition === definitionOf(call))
+}
+
+function definitionOf({ server, tool }: CallContext): string | undefined {
+  return server === undefined || !tool ? undefined : fingerprint(toolDefinition(tool))
 }
 
 export function questionOf({ tool, server, args, because }: Approval): string {
   const of = server === undefined ? '' : ` of ${server}`
-  return `Run ${tool}${of} with ${JSON.stringify(args)}?${because === undefined ? '' : ` (${because})`}`
+  const why = because === undefined ? '' : ` (${because})`
+  return escapeControls(`Run ${tool}${of} with ${JSON.stringify(args)}?${why}`)
 }
 
 /** The same for all calls that one approval covers; `undefined` if it cannot be computed. */

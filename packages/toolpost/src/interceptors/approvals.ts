@@ -1,6 +1,5 @@
 import type { CallContext } from '../executor/context.ts'
 import { withoutKnownSecrets } from '../logging/redact.ts'
-import { cleaner } from '../logging/safe-value.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
@@ -19,15 +18,15 @@ import {
 
 const MAX_SHOWN_BYTES = 20_000
 /**
- * The arguments as the approver sees them. Nothing is shortened, and only values of secret keys and known secrets are
- * removed: text that merely resembles a token may be the dangerous part. Control characters are left to each display.
+ * The arguments as the approver sees them. Nothing is shortened, and only the values of configured secrets are removed:
+ * text that merely resembles a secret may be the dangerous part. Control characters are left to each display.
  */
 const SHOWN: PlainLimits = {
   maxDepth: 100,
   maxEntries: MAX_SHOWN_BYTES,
   maxBytes: MAX_SHOWN_BYTES,
   maxValues: MAX_SHOWN_BYTES,
-  cleaner: { ...cleaner, text: withoutKnownSecrets, key: withoutKnownSecrets },
+  cleaner: { text: withoutKnownSecrets, key: withoutKnownSecrets, secret: () => undefined },
 }
 
 export interface ApprovalsOptions {
@@ -185,12 +184,14 @@ export class Approvals {
   /** Applies the decision to later calls of this tool and caller, if `about` says so. */
   #remember(approval: Approval, decision: 'approve' | 'deny', { by, remember, scope }: Decision): void {
     if (!remember) return
-    const { server, origin, caller } = approval
+    const { server, origin, caller, definition } = approval
     const tool = scope === 'server' && server !== undefined ? '*' : approval.tool
     const isApproved = decision === 'approve'
     const because = `${isApproved ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
     const then = isApproved ? ('allow' as const) : ('deny' as const)
-    const remembered = { tool, server, origin, caller, then, because }
+    // A denial stays whatever the tool turns into.
+    const pinned = isApproved && tool !== '*' ? definition : undefined
+    const remembered = { tool, server, origin, caller, then, because, definition: pinned }
     this.#remembered = [remembered, ...this.#remembered]
     const { onRemember } = this.#options
     if (remember !== 'always' || !onRemember) return
@@ -266,7 +267,7 @@ export class Approvals {
   async #askCaller(call: CallContext, approval: Approval, signal: AbortSignal): Promise<void> {
     try {
       const { tool, args } = approval
-      const about = { tool, title: call.tool?.title, args }
+      const about = { tool, server: approval.server, title: call.tool?.title, args }
       const answer = await call.ask?.({ message: questionOf(approval), about, signal })
       const by = call.origin
       if (answer?.action === 'accept') this.decide(approval.id, 'approve', { by })

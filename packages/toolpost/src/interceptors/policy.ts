@@ -18,8 +18,13 @@ export interface PolicyRule {
   from?: readonly string[]
   /** Who calls. */
   callers?: readonly string[]
-  /** The tool's hints about itself; a missing hint counts as false. */
-  if?: { readonly destructive?: boolean; readonly readOnly?: boolean; readonly idempotent?: boolean }
+  /** What is known about the tool. */
+  if?: ToolConditions
+  /**
+   * Names of tools, one of which succeeded earlier in the same conversation, or for the same caller within an hour.
+   * `outside`: a tool that reaches beyond this machine (`openWorld`), or one of a server that is not trusted.
+   */
+  after?: readonly string[] | 'outside'
   /** JSON Schema that the arguments must match. */
   args?: JsonSchema
   then: 'allow' | 'ask' | 'deny'
@@ -29,7 +34,23 @@ export interface PolicyRule {
   because?: string
 }
 
-/** Always the last rule: a person is asked before a model does something that cannot be undone. */
+/** The tool's hints about itself, of which a missing one counts as false, and whether they can be relied on. */
+interface ToolConditions {
+  readonly destructive?: boolean
+  readonly readOnly?: boolean
+  readonly idempotent?: boolean
+  /** A missing hint counts as true, as in MCP. */
+  readonly openWorld?: boolean
+  /** Whether it says that it is read-only, or whether it is destructive. */
+  readonly hinted?: boolean
+  /** Whether it is a tool of this program or of a trusted server. */
+  readonly trusted?: boolean
+}
+
+/** In our own chat and voice, we have to ask; other MCP clients ask people themselves. */
+const OWN = ['chat', 'voice']
+
+/** Always the last rules: a person is asked before a model does something that cannot be undone, or may not be harmless. */
 export const DEFAULT_POLICY: readonly PolicyRule[] = [
   {
     from: ['chat', 'mcp', 'voice'],
@@ -37,23 +58,51 @@ export const DEFAULT_POLICY: readonly PolicyRule[] = [
     then: 'ask',
     because: 'the tool is marked as destructive',
   },
+  {
+    from: OWN,
+    if: { trusted: false, hinted: false },
+    then: 'ask',
+    because: 'its server does not say whether it changes anything',
+  },
+  // A light, for example.
+  {
+    from: OWN,
+    after: 'outside',
+    if: { trusted: true, hinted: true, destructive: false, openWorld: false },
+    then: 'allow',
+  },
+  {
+    from: OWN,
+    after: 'outside',
+    if: { readOnly: false },
+    then: 'ask',
+    because: 'a result from outside may have asked for it',
+  },
 ]
 
+export interface PolicyOptions {
+  approvals?: Approvals
+  /** Whether a server's hints about its tools may be relied on; all are trusted if left out. */
+  isTrusted?: (server: string) => boolean
+}
+
 /**
- * Decides which calls run: the first matching rule decides, and calls that match no rule are allowed. The default rule
- * comes last, whatever the rules are; `{ if: { destructive: true }, then: 'allow' }` turns it off.
+ * Decides which calls run: the first matching rule decides, and calls that match no rule are allowed. The default rules
+ * come last, whatever the rules are; `{ if: { destructive: true }, then: 'allow' }` turns the first of them off.
  */
 export function policy(
   rules: readonly PolicyRule[] = [],
-  { approvals = new Approvals() }: { approvals?: Approvals } = {},
+  { approvals = new Approvals(), isTrusted = () => true }: PolicyOptions = {},
 ): Interceptor {
+  const earlier = new EarlierCalls()
+  const known: Known = { earlier, isTrusted: ({ server }) => server === undefined || isTrusted(server) }
   const compiled = [
     ...rules.map((rule, index) => compile(rule, `rule ${index + 1}`)),
     ...DEFAULT_POLICY.map(rule => compile(rule, 'default rule')),
   ]
   const decide: Interceptor = async function policy(call, next) {
     if (call.failure) return next()
-    const fitting = firstFit(compiled, call)
+    const fitting = firstFit(compiled, call, known)
     const rule = fitting instanceof Promise ? await fitting : fitting
     if (call.dryRun) {
       const { then = 'allow', because, timeoutMs } = rule ?? {}
@@ -62,14 +111,21 @@ export function policy(
         call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs) }
       if (then !== 'deny') return next()
     }
-    if (!rule) return next()
-    const { then, because, timeoutMs } = rule
+    const run = async () => {
+      const result = await next()
+      if (result.success && !call.dryRun) earlier.add(call, !known.isTrusted(call))
+      return result
+    }
+    if (!rule) return run()
+    const { then, timeoutMs } = rule
+    const first = rule.after && earlier.find(call, rule.after)
+    const because = first ? `${rule.because ?? 'by policy'}: ${first} ran before` : rule.because
     call.notes.rule = nameOf(rule)
     if (then === 'deny') return denied(call, because ?? `by policy (${nameOf(rule)})`)
-    if (then === 'allow') return next()
+    if (then === 'allow') return run()
     const { approved, reason, id, by } = await approvals.request(call, because, timeoutMs)
     call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
-    return approved ? next() : denied(call, reason)
+    return approved ? run() : denied(call, reason)
   }
   return decide
 }
@@ -100,32 +156,47 @@ function compile(rule: PolicyRule, label: string): Compiled {
   }
 }
 
+/** What rules look at besides the call. */
+interface Known {
+  earlier: EarlierCalls
+  isTrusted(call: CallContext): boolean
+}
+
 /** A promise only if a rule looks at the arguments. */
-function firstFit(rules: readonly Compiled[], call: CallContext): Fit | Promise<Fit> {
-  const covering = rules.find(rule => covers(rule, call))
-  return covering?.args === undefined ? covering : firstWithArguments(rules, call)
+function firstFit(rules: readonly Compiled[], call: CallContext, known: Known): Fit | Promise<Fit> {
+  const covering = rules.find(rule => covers(rule, call, known))
+  return covering?.args === undefined ? covering : firstWithArguments(rules, call, known)
 }
 
 type Fit = Compiled | undefined
 
-async function firstWithArguments(rules: readonly Compiled[], call: CallContext): Promise<Fit> {
+async function firstWithArguments(rules: readonly Compiled[], call: CallContext, known: Known): Promise<Fit> {
   for (const rule of rules) {
-    if (!covers(rule, call)) continue
+    if (!covers(rule, call, known)) continue
     if (rule.args === undefined || (await rule.validate())(call.args)) return rule
   }
   return undefined
 }
 
-function covers(rule: PolicyRule, call: CallContext): boolean {
+function covers(rule: PolicyRule, call: CallContext, known: Known): boolean {
   return (
     fitsOrigin(call.origin, rule.from) &&
     fits(call.caller ?? NO_NAME, rule.callers) &&
     fits(call.server, rule.servers) &&
     fitsNames(rule, call) &&
     Object.entries(rule.if ?? {}).every(
-      ([hint, wanted]) => (call.tool?.[hint as 'readOnly'] === true) === wanted,
-    )
+      ([hint, wanted]) => holds(hint as keyof ToolConditions, call, known) === wanted,
+    ) &&
+    (rule.after === undefined || known.earlier.find(call, rule.after) !== undefined)
   )
+}
+
+function holds(condition: keyof ToolConditions, call: CallContext, known: Known): boolean {
+  const { tool } = call
+  if (condition === 'trusted') return known.isTrusted(call)
+  if (condition === 'hinted') return tool?.readOnly === true || tool?.destructive !== undefined
+  if (condition === 'openWorld') return tool?.openWorld !== false
+  return tool?.[condition] === true
 }
 
 function fitsNames({ tools, then }: PolicyRule, call: CallContext): boolean {
@@ -146,4 +217,48 @@ function fits(value: string | undefined, globs: readonly string[] | undefined): 
 function nameOf({ label, then, tools }: Compiled): string {
   const about = tools === undefined ? '' : ` ${typeof tools === 'string' ? tools : tools.join(', ')}`
   return `${label}: ${then}${about}`
+}
+
+const HOUR_MS = 3_600_000
+const MAX_CONVERSATIONS = 1_000
+const MAX_TOOLS = 200
+
+interface EarlierCall extends Pick<CallContext, 'tool' | 'server' | 'originalName'> {
+  isOutside: boolean
+  at: number
+}
+
+/** The tools that succeeded in each conversation; the least recently used conversations are forgotten. */
+class EarlierCalls {
+  readonly #byConversation = new Map<string, Map<string, EarlierCall>>()
+
+  add(call: CallContext, isForeign: boolean): void {
+    const { tool, server, originalName } = call
+    const key = conversationOf(call)
+    const tools = this.#byConversation.get(key) ?? new Map<string, EarlierCall>()
+    this.#byConversation.delete(key)
+    this.#byConversation.set(key, tools)
+    const isOutside = isForeign || tool?.openWorld === true
+    tools.set(call.name, { tool, server, originalName, isOutside, at: call.services.clock.now() })
+    for (const full of [this.#byConversation, tools]) {
+      const [oldest = ''] = full.keys()
+      if (full.size > (full === tools ? MAX_TOOLS : MAX_CONVERSATIONS)) full.delete(oldest)
+    }
+  }
+
+  /** The first of them that fits, in words. */
+  find(call: CallContext, after: readonly string[] | 'outside'): string | undefined {
+    const tools = this.#byConversation.get(conversationOf(call)) ?? new Map<string, EarlierCall>()
+    const since = call.conversation === undefined ? call.services.clock.now() - HOUR_MS : 0
+    for (const [name, earlier] of tools) {
+      const { server, isOutside, at } = earlier
+      const fits = after === 'outside' ? isOutside : after.some(pattern => fitsCall(pattern, earlier))
+      if (fits && at >= since) return server === undefined ? name : `${name} of ${server}`
+    }
+    return undefined
+  }
+}
+
+function conversationOf({ conversation, origin, caller }: CallContext): string {
+  return JSON.stringify(conversation === undefined ? [origin, caller] : [conversation])
 }

@@ -4,6 +4,7 @@
  * `cleaner` for values that are stored with other limits.
  */
 
+import { escapeInvisible } from '../runtime/invisible-text.ts'
 import { type Cleaner, plainCopy } from '../runtime/plain-value.ts'
 import { isSecretKey, REMOVED, redact } from './redact.ts'
 
@@ -12,8 +13,8 @@ const MAX_KEY_CHARACTERS = 100
 /** Redacted before it is cut, so that no part of a secret remains; what is beyond this is not looked at. */
 const MAX_REDACTED_CHARACTERS = 50_000
 
-/** Control and formatting characters that could move a cursor, hide text or forge a line, and lone surrogates. */
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu
+/** Control characters that could move a cursor or forge a line, and lone surrogates. */
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/gu
 
 /** `text` on one line, shortened, with control characters escaped and secrets removed. */
 export function safeText(text: string, maxCharacters = MAX_TEXT_CHARACTERS): string {
@@ -32,9 +33,9 @@ export function redactAndCut(text: string, maxCharacters: number): string {
   return `${clean.slice(0, maxCharacters)}… (${text.length} characters)`
 }
 
-/** Shows control characters as text (`\u001b`). */
+/** Shows control and invisible characters as text (`\u001b`). */
 export function escapeControls(text: string): string {
-  return text.replace(UNSAFE, character => {
+  return escapeInvisible(text).replace(UNSAFE, character => {
     if (character === '\n') return '\\n'
     if (character === '\t') return '\\t'
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

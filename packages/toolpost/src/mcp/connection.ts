@@ -206,7 +206,8 @@ export class Connection {
   }
 
   /** Calls a tool; resolves to the raw result. */
-  call({ name, inputSchema }: McpToolDefinition, args: object, options: CallOptions): Promise<unknown> {
+  call(definition: McpToolDefinition, args: object, options: CallOptions): Promise<unknown> {
+    const { inputSchema, raw: { name } = definition } = definition
     const { answers } = options
     const params = answers ? { name, arguments: args, ...answers } : { name, arguments: args }
     const headers = this.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined

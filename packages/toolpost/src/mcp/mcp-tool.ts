@@ -20,10 +20,10 @@ const NO_OPTIONS: Options = {}
 /** A tool of an MCP server. It belongs to the server, not to a connection, so it survives a restart. */
 export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool {
   const { name, inputSchema, outputSchema, annotations, icons, _meta } = definition
-  const { timeoutMs, maxTimeoutMs, sentences } = server.entry
+  const { timeoutMs, maxTimeoutMs, sentences, trust } = server.entry
   const title = definition.title ?? annotations?.title
   const [readOnly, idempotent] = [hint(annotations?.readOnlyHint), hint(annotations?.idempotentHint)]
-  const call: ToolCall = { definition, server, isWrite: !readOnly && !idempotent }
+  const call: ToolCall = { definition, server, isWrite: !trust || !(readOnly || idempotent) }
   const passedOn = { ...(icons && { icons }), ...(annotations && { annotations }), ...(_meta && { _meta }) }
   return {
     name,
@@ -39,6 +39,7 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
     openWorld: hint(annotations?.openWorldHint),
     passedOn: icons || annotations || _meta ? passedOn : undefined,
     sentences: sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined,
+    raw: definition.raw,
     invoke: (args, options) => invoke(call, args, options ?? NO_OPTIONS),
   }
 }
@@ -51,7 +52,7 @@ function hint(value: unknown): boolean | undefined {
 interface ToolCall {
   definition: McpToolDefinition
   server: McpServer
-  /** Neither read-only nor idempotent: must not run twice. */
+  /** Neither read-only nor idempotent, or nobody vouches for that: must not run twice. */
   isWrite: boolean
 }
 

@@ -152,7 +152,7 @@ describe('a session that the server has forgotten', () => {
   it.each([404, 410])('[F62] %i: a new one is begun; a read is repeated, a write is not', async status => {
     await using server = await moodyServer()
     Object.assign(server.mood, { session: 'one', forgotten: status })
-    await using client = await startServers({ remote: { url: server.url } })
+    await using client = await startServers({ remote: { url: server.url, trust: true } })
     server.mood.session = 'two'
     expect(await client.executor.execute('read')).toBe('done')
     await vi.waitFor(() => expect(client.status().state).toBe('ready'))

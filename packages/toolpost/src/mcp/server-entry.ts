@@ -2,6 +2,7 @@ import { shownAddress } from '../logging/config-secrets.ts'
 import { isRecord } from '../runtime/guards.ts'
 import type { ParameterNames } from '../tools/tool-manager.ts'
 import { type OAuthOptions, oauthProblem } from './oauth/oauth-options.ts'
+import type { Sandbox } from './sandbox.ts'
 
 interface CommonEntry {
   /** Written by some editors, and not needed: `url` means Streamable HTTP. */
@@ -23,6 +24,8 @@ interface CommonEntry {
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
   /** Folders the server is told to work in: paths or `file:` URIs. */
   roots?: readonly (string | { uri: string; name?: string | undefined })[] | undefined
+  /** Whether what it says about its tools may be relied on. */
+  trust?: boolean | undefined
   /** Whether it may ask for messages to be generated: by the caller's model, or else by the project's. */
   sampling?: boolean | undefined
 }
@@ -34,6 +37,8 @@ export interface StdioServerEntry extends CommonEntry {
   /** Added to the few variables of this process that are safe to pass on (PATH, HOME, …). */
   env?: Readonly<Record<string, string>> | undefined
   cwd?: string | undefined
+  /** Confines it, with bubblewrap. */
+  sandbox?: Sandbox | undefined
   url?: undefined
 }
 

@@ -133,6 +133,8 @@ export class ServerTools {
       }
       const { name } = definition
       if (!isOffered(name, settings)) continue
+      if (definition.raw && lines++ < MAX_LINES)
+        logger.warn({ tool: safeText(name) }, 'Invisible text was removed from the definition of an MCP tool')
       if (usable.has(name) && lines++ < MAX_LINES)
         logger.warn({ tool: safeText(name) }, 'MCP tool listed twice; using the later one')
       usable.set(name, definition)

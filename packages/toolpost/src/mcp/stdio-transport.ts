@@ -20,6 +20,7 @@ import {
   UNREAD_GRACE_MS,
 } from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
+import { NoSandboxError, sandboxed } from './sandbox.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
 
@@ -106,7 +107,8 @@ export class StdioTransport implements Transport {
         reject(this.#startError(error as NodeJS.ErrnoException))
       }
       try {
-        const { command, args = [], env, cwd } = this.#entry
+        const { env, cwd, sandbox } = this.#entry
+        const { command, args = [] } = sandbox ? sandboxed(this.#entry, sandbox) : this.#entry
         const child = spawn(command, [...args], {
           cwd,
           env: { ...inheritedEnvironment(), ...env },
@@ -252,8 +254,10 @@ export class StdioTransport implements Transport {
     return exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
   }
 
-  #startError({ code = '', message }: NodeJS.ErrnoException): Error {
+  #startError(error: NodeJS.ErrnoException): Error {
+    const { code = '', message } = error
     const { command, cwd } = this.#entry
+    if (error instanceof NoSandboxError) return new NeverStartedError(message)
     if (cwd !== undefined && !existsSync(cwd))
       return new NeverStartedError(`its working directory '${cwd}' does not exist`)
     const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'command not found' : message}`

@@ -1,6 +1,7 @@
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
+import { withoutInvisible } from '../runtime/invisible-text.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
 import { kindOf } from './call-result.ts'
@@ -28,6 +29,8 @@ export interface McpToolDefinition {
         openWorldHint?: boolean
       }>
     | undefined
+  /** As the server sent it, if invisible text was removed; its own name is needed to call it. */
+  readonly raw?: Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
   /** Passed on unchanged. */
   readonly icons?: readonly unknown[] | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
@@ -42,7 +45,10 @@ export function readDefinition(
   if (problem || !isRecord(entry)) return problem ?? ''
   // A definition goes to the console and to models, and may contain the server's own key.
   const clean = withoutKnownSecretsIn(entry)
-  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta } = clean
+  const seen = visible(clean)
+  const { name, title, description, inputSchema } = seen
+  const { outputSchema, annotations, icons, _meta } = clean
+  if (name === '') return 'the name of a tool is invisible'
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`
   const headers = mirrorsArguments && inputSchema ? headerParameters(inputSchema).problem : undefined
@@ -50,6 +56,7 @@ export function readDefinition(
   return {
     name: name as string,
     inputSchema: inputSchema ?? { type: 'object' },
+    ...(seen !== clean && { raw: { ...clean, name: clean.name as string } }),
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
     // A tool works without these, so they are left out if they are too large.
@@ -58,6 +65,29 @@ export function readDefinition(
     ...(Array.isArray(icons) && { icons }),
     ...(isRecord(_meta) && { _meta }),
   }
+}
+
+const SEEN = ['name', 'title', 'description', 'inputSchema'] as const
+
+/** The definition without invisible text in what a model reads; the same object if there is none. */
+function visible(definition: Record<string, unknown>): Record<string, unknown> {
+  const read = Object.fromEntries(SEEN.map(key => [key, definition[key]]))
+  const text = JSON.stringify(read)
+  if (withoutInvisible(text) === text) return definition
+  return { ...definition, ...(visibleIn(read, true) as object) }
+}
+
+/** Texts that are compared with what a caller sends stay as they are. */
+function visibleIn(value: unknown, isText: boolean): unknown {
+  if (typeof value === 'string') return isText ? withoutInvisible(value) : value
+  if (Array.isArray(value)) return value.map(each => visibleIn(each, false))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      visibleIn(each, key === 'description' || key === 'title' || (isText && key === 'name')),
+    ]),
+  )
 }
 
 /** Why an entry of a list cannot be used. `key` is the field that names it. */

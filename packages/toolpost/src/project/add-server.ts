@@ -8,7 +8,8 @@ import { ConfigEditor } from './edit-config.ts'
 import { BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
 import { openProject } from './open-project.ts'
 import { normaliseServer } from './other-programs.ts'
-import { builtInExample } from './resolve.ts'
+import { builtInExample, resolveConfig } from './resolve.ts'
+import { commandsOf, trust } from './trust.ts'
 
 export interface AddServerOptions {
   /** The configuration; `undefined` for the built-in example, which is written to a file together with the server. */
@@ -54,7 +55,17 @@ export async function addServer(options: AddServerOptions): Promise<AddedServer>
   if (hasExample) writeExample(editor)
   editor.set(['mcpServers', name], entry)
   await editor.save()
+  await trustAdded(file, name, hasExample)
   return { outcome: 'added', file, tried, hasExample }
+}
+
+/** Whoever adds a server approves its command; if that cannot be saved, they are asked. */
+async function trustAdded(file: string, name: string, hasExample: boolean): Promise<void> {
+  try {
+    const { mcpServers = {} } = (await resolveConfig(file)).config
+    const { [name]: added } = mcpServers
+    if (added) trust(file, commandsOf(hasExample ? mcpServers : { [name]: added }))
+  } catch {}
 }
 
 /** A file replaces the built-in example, so its contents are written there, too, and nothing disappears. */
@@ -66,6 +77,7 @@ function writeExample(editor: ConfigEditor): void {
   editor.set(['mcpServers', ZWAVE_SERVER], {
     command: 'node',
     args: [join(folder, 'bin', 'zwave-mcp-server.js')],
+    trust: true,
     ...(given.length > 0 && { env: Object.fromEntries(given.map(name => [name, `\${${name}}`])) }),
   })
 }
@@ -77,7 +89,7 @@ async function tryServer(
   { folder, signal }: { folder: string; signal: AbortSignal | undefined },
 ): Promise<TriedServer> {
   const file = join(folder, `.toolpost-try-${randomUUID()}.json`)
-  const config = { mcpServers: { [name]: entry }, mcp: { retry: { attempts: 1 } } }
+  const config = { mcpServers: { [name]: entry }, mcp: { retry: { attempts: 1 } }, pins: 'off' }
   await writeFile(file, JSON.stringify(config), { mode: 0o600 })
   try {
     const project = await openProject({ file, logger: () => silentLogger })

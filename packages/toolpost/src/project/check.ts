@@ -157,6 +157,7 @@ export function serverProblem({ command, url, ...rest }: ServerConfig): string |
   if (command?.trim() === '') return "'command' is empty"
   if (url !== undefined && !isHttpUrl(url))
     return `'url' is not a valid URL: '${shownAddress(url)}'; expected http://… or https://…`
+  if (url !== undefined && 'sandbox' in rest) return "'sandbox' needs a 'command'"
   return 'oauth' in rest ? oauthProblem(rest.oauth) : undefined
 }
 
@@ -169,7 +170,8 @@ export async function checkPolicy(config: ToolpostConfig, source: ConfigSource):
   const doubts: string[] = []
   for (const [index, rule] of rules.entries()) {
     const { tools, servers, callers } = rule
-    const patterns = [tools, servers, callers].flat().filter(pattern => pattern !== undefined)
+    const after = rule.after === 'outside' ? [] : rule.after
+    const patterns = [tools, servers, callers, after].flat().filter(pattern => pattern !== undefined)
     const problems = [
       ...patterns.map(globProblem),
       unknownName('client', callers, ['default', ...Object.keys(clients)]),

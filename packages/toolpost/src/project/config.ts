@@ -35,7 +35,8 @@ export interface ToolpostConfig {
     toolSearch?: boolean
   }
   policy?: PolicyRule[]
-  approvals?: { timeoutMs?: number }
+  approvals?: { timeoutMs?: number; notify?: { url: string; secret: string } }
+  pins?: 'off' | 'warn' | 'hold'
   clients?: Record<string, ClientConfig>
   limits?: {
     tools?: Record<string, LimitConfig>

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Interceptor } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
@@ -6,10 +7,14 @@ import {
   type Breaker,
   breaker,
   limits,
+  Pins,
+  pins,
   policy,
   type RememberedDecision,
+  secretGuard,
   trace,
 } from '../interceptors/index.ts'
+import { changeText } from '../interceptors/pins.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { fitsGlob } from '../runtime/glob.ts'
 import { ownValue } from '../runtime/guards.ts'
@@ -17,6 +22,8 @@ import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { differs } from './changes.ts'
 import type { ToolpostConfig } from './config.ts'
+import { stateFolder } from './local-state.ts'
+import { ownedSecrets } from './owned-secrets.ts'
 import type { Part } from './project-options.ts'
 import { rememberDecision, rememberedDecisions } from './remembered-decisions.ts'
 import type { ResolvedConfig } from './resolve.ts'
@@ -33,6 +40,8 @@ interface ControlEvents {
 export class Control implements Part {
   /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
+  /** The accepted definitions of the servers' tools. */
+  readonly pins: Pins
   readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
   #current: ResolvedConfig
@@ -54,8 +63,22 @@ export class Control implements Part {
     this.#tell = tell
     this.#current = resolved
     this.approvals = new Approvals({ onRemember: decision => this.#remember(decision) })
+    const { file } = resolved
+    this.pins = new Pins({
+      file: file === undefined ? undefined : join(stateFolder(file), 'pins.json'),
+      isTrusted: this.#isTrusted,
+      onChange: change => tell.warn(`⚠️ ${changeText(change)}`),
+      warn: tell.warn,
+    })
+    executor.tools.onChange(() =>
+      this.pins.see(executor.tools.getTools(), tool => executor.tools.originOf(tool)),
+    )
     this.prepare(resolved)()
   }
+
+  /** What this program's own tools and those of other workers say is relied on. */
+  readonly #isTrusted = (server: string): boolean =>
+    (ownValue(this.#current.config.mcpServers ?? {}, server) ?? { trust: true }).trust === true
 
   /** The counts of limits and breakers are kept, unless their configuration changed. */
   prepare(after: ResolvedConfig, before?: ResolvedConfig): () => void {
@@ -67,7 +90,12 @@ export class Control implements Part {
     // Outermost first.
     const interceptors = [
       isTraced(config) ? trace(config.trace || {}) : undefined,
-      policy([...(config.policy ?? []), ...samplingRules(config)], { approvals: this.approvals }),
+      secretGuard(ownedSecrets(after)),
+      pins(this.pins),
+      policy([...(config.policy ?? []), ...samplingRules(config)], {
+        approvals: this.approvals,
+        isTrusted: this.#isTrusted,
+      }),
       newLimits,
       newBreaker,
     ].filter(interceptor => interceptor !== undefined)
@@ -75,6 +103,7 @@ export class Control implements Part {
       const isApproved = (call: CallContext) => isAutoApproved(call, autoApprove)
       this.approvals.update({ timeoutMs: config.approvals?.timeoutMs, remembered, isApproved })
       this.#current = after
+      this.pins.mode = config.pins ?? 'hold'
       this.#limits = newLimits
       this.#breaker = newBreaker
       if (isNew('policy', 'clients')) this.#isChecked = false

@@ -43,8 +43,12 @@ export async function startExampleHome(options: {
 }): Promise<ExampleHome | undefined> {
   const folder = zwavePackage()
   if (!folder) return undefined
-  const hint = 'MQTT broker running, zwave-mcp-server installed'
-  const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')], hint }
+  const server = {
+    trust: true,
+    command: process.execPath,
+    args: [join(folder, 'bin', 'zwave-mcp-server.js')],
+    hint: 'MQTT broker running, zwave-mcp-server installed',
+  }
   const { MQTT_BROKER_URL: brokerUrl } = process.env
   if (brokerUrl) {
     const given = BROKER_VARIABLES.map(name => [name, process.env[name]]).filter(([, value]) => value)

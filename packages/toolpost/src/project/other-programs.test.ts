@@ -114,7 +114,6 @@ const FILES: [program: string, file: string, servers: (folder: string) => object
       'servers.github.gallery',
       'servers.github.version',
       'servers.fetch.sandboxEnabled',
-      'servers.fetch.sandbox',
     ],
   ],
   [
@@ -185,10 +184,10 @@ const FILES: [program: string, file: string, servers: (folder: string) => object
       "selectedAuthType": "oauth-personal"
     }`,
     () => ({
-      http: { url: 'https://example.com/mcp', timeoutMs: 600_000 },
+      http: { url: 'https://example.com/mcp', timeoutMs: 600_000, trust: true },
       some: { command: 'x', include: ['a'], exclude: ['b'] },
     }),
-    ['selectedAuthType', 'mcpServers.http.trust'],
+    ['selectedAuthType'],
   ],
 ]
 

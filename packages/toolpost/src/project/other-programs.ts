@@ -97,6 +97,9 @@ function meaningOf(key: string, value: unknown): Meaning | 'own' {
     case 'alwaysAllow':
       // Exact names only: nobody has reviewed what a pattern would allow.
       return isTexts(value) && !value.some(name => /[*?]/.test(name)) ? { autoApprove: value } : undefined
+    case 'sandbox':
+      // That of VS Code is another.
+      return isRecord(value) && isRecord(value.network) ? {} : 'own'
     case 'source':
       return value === 'extension' ? { problem: 'is a Zed extension, which only Zed can start' } : {}
     default:

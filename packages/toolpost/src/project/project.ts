@@ -1,7 +1,7 @@
 import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import type { History } from '../history/history.ts'
-import type { Approvals } from '../interceptors/index.ts'
+import type { Approvals, Pins } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
@@ -27,6 +27,7 @@ import type { ExampleHome } from './example-home.ts'
 import type { Following } from './follow-files.ts'
 import { stateFolder } from './local-state.ts'
 import { ModelChoice, type ModelInfo } from './model-choice.ts'
+import { Notifier } from './notify.ts'
 import { ownTools, toolsOf } from './own-tools.ts'
 import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
 import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
@@ -48,6 +49,8 @@ export class Project {
   readonly logger: Logger
   /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
+  /** The accepted definitions of the servers' tools. */
+  readonly pins: Pins
   /** What the MCP servers offer besides tools. */
   readonly catalog = new Catalog()
   readonly #configuration: Configuration
@@ -91,8 +94,16 @@ export class Project {
       server: server => listeners.tell('server', server),
       warn: report,
     })
-    const { approvals } = control
-    approvals.onChange(waiting => listeners.tell('approval', waiting))
+    const { approvals, pins } = control
+    const notifier = new Notifier({
+      target: () => configuration.config.approvals?.notify,
+      file: () => configuration.current.file,
+      warn: report,
+    })
+    approvals.onChange(waiting => {
+      listeners.tell('approval', waiting)
+      notifier.show(waiting)
+    })
 
     const common = { configuration, tools, executor, bigResults, approvals, logger, report, say }
     const model = new ModelChoice({
@@ -125,6 +136,7 @@ export class Project {
     this.bigResults = bigResults
     this.logger = logger
     this.approvals = approvals
+    this.pins = pins
     this.#configuration = configuration
     this.#control = control
     this.#model = model
@@ -144,6 +156,7 @@ export class Project {
     })
     const inOrder = [
       control,
+      notifier,
       ownTools(tools),
       model,
       this.#voice,

@@ -243,6 +243,8 @@ function serversIn(file: ServerFile, folder: string): FoundServer[] {
       const { entry, ignored, autoApprove, problem } = isRecord(raw)
         ? normaliseServer(raw, known)
         : { entry: raw, ignored: [], autoApprove: [], problem: undefined }
+      // An included file must not say whom to trust.
+      if (file.isIncluded && isRecord(entry)) delete entry.trust
       return {
         ...{ name, entry: entry as ServerConfig, file, path, inputs, problem },
         ignored: ignored.map(key => ({ path: [...path, key], meant: nearestKey(key, known) })),

@@ -20,6 +20,8 @@ interface Rule {
   callers?: [string]
   then: 'allow' | 'deny'
   because?: string
+  /** The fingerprint of the tool's definition. */
+  definition?: string
 }
 
 function fileBeside(configFile: string | undefined): string {
@@ -28,20 +30,23 @@ function fileBeside(configFile: string | undefined): string {
 
 /** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
 export function rememberedDecisions(configFile: string | undefined): RememberedDecision[] {
-  return readRules(fileBeside(configFile)).map(({ tools, servers, from, callers, then, because = '' }) => ({
-    ...{ tool: tools, server: servers?.[0], origin: from?.[0], caller: callers?.[0], then, because },
-  }))
+  return readRules(fileBeside(configFile)).map(rule => {
+    const { tools, servers, from, callers, then, because = '', definition } = rule
+    const [server, origin, caller] = [servers?.[0], from?.[0], callers?.[0]]
+    return { tool: tools, server, origin, caller, then, because, definition }
+  })
 }
 
 /** Writes atomically. Throws if that fails. */
 export function rememberDecision(configFile: string | undefined, decision: RememberedDecision): void {
-  const { tool, server, origin, caller, then, because } = decision
+  const { tool, server, origin, caller, then, because, definition } = decision
   const rule: Rule = {
     tools: tool,
     ...(server !== undefined && { servers: [server] }),
     ...(origin !== undefined && { from: [origin] }),
     ...(caller !== undefined && { callers: [caller] }),
     ...{ then, because },
+    ...(definition !== undefined && { definition }),
   }
   const file = fileBeside(configFile)
   const draft = `${file}.${process.pid}.tmp`
@@ -68,10 +73,19 @@ function readRules(file: string): Rule[] {
 /** Strict: a misspelt key would make a rule apply more broadly than intended. */
 function isRule(value: unknown): boolean {
   if (!isRecord(value)) return false
-  const { tools, servers = [''], from = [''], callers = [''], then, because = '', ...others } = value
+  const {
+    tools,
+    servers = [''],
+    from = [''],
+    callers = [''],
+    then,
+    because = '',
+    definition = '',
+    ...others
+  } = value
   const areNames = [servers, from, callers].every(
     names => Array.isArray(names) && names.length === 1 && typeof names[0] === 'string',
   )
-  const areTexts = typeof tools === 'string' && typeof because === 'string'
+  const areTexts = [tools, because, definition].every(text => typeof text === 'string')
   return areTexts && areNames && (then === 'allow' || then === 'deny') && Object.keys(others).length === 0
 }

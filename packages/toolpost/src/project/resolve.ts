@@ -28,6 +28,8 @@ export interface ResolvedConfig {
   inputs: readonly ConfigInput[]
   /** By server: tools that run without asking, even if the policy would ask. */
   autoApprove: Readonly<Record<string, readonly string[]>>
+  /** By server: the variables and headers that were filled in from the environment. */
+  fromEnvironment: Readonly<Record<string, readonly string[]>>
 }
 
 export interface ResolveOptions {
@@ -56,7 +58,7 @@ export function builtInExample(): ResolvedConfig {
     file: undefined,
     source: new ConfigSource(DEFAULT_CONFIG_FILE, '{}'),
     files: [resolve(DEFAULT_CONFIG_FILE)],
-    ...{ brokenServers: {}, notices: [], inputs: [], autoApprove: {} },
+    ...{ brokenServers: {}, notices: [], inputs: [], autoApprove: {}, fromEnvironment: {} },
   }
 }
 
@@ -81,7 +83,7 @@ function fill(
   environment: Environment,
   answers: ReadonlyMap<string, string>,
 ): ResolvedConfig {
-  const { mcpServers, clients = {}, gateway, voice, durable } = config
+  const { mcpServers, clients = {}, gateway, voice, durable, approvals } = config
   const scope: Scope = { source, environment, folder: dirname(file) }
   const entries: Record<string, ServerConfig> = {}
   const brokenServers: Record<string, string> = {}
@@ -109,6 +111,7 @@ function fill(
       ...config,
       ...(mcpServers && { mcpServers: entries }),
       ...(config.clients && { clients: fillTexts(clients, ['clients'], scope) }),
+      ...(approvals && { approvals: fillTexts(approvals, ['approvals'], scope) }),
       ...(gateway && { gateway: fillTexts(gateway, ['gateway'], scope) }),
       ...(isRecord(durable) && { durable: fillTexts(durable, ['durable'], scope) }),
       ...(voice?.mqtt && { voice: { ...voice, mqtt: fillTexts(voice.mqtt, ['voice', 'mqtt'], scope) } }),
@@ -116,8 +119,16 @@ function fill(
     ...{ file, source, brokenServers, notices },
     files: [...files, ...envFiles],
     inputs: [...unanswered],
+    fromEnvironment: Object.fromEntries(servers.map(({ name, entry }) => [name, filledKeys(entry)])),
     autoApprove: Object.fromEntries(approved.map(({ name, autoApprove }) => [name, autoApprove])),
   }
+}
+
+/** The variables and headers of a server whose values come from `${NAME}`. */
+function filledKeys(entry: ServerConfig): string[] {
+  const { env, headers } = (isRecord(entry) ? entry : {}) as Record<string, unknown>
+  const settings = { ...(isRecord(env) && env), ...(isRecord(headers) && headers) }
+  return Object.keys(settings).filter(key => String(settings[key]).search(VARIABLE) >= 0)
 }
 
 const FILLED = ['command', 'args', 'cwd', 'env', 'envFile', 'url', 'headers', 'oauth']

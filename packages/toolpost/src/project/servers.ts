@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Interceptor } from '../executor/chain.ts'
@@ -316,7 +317,17 @@ const STARTED_BY = 'TOOLPOST_STARTED_BY'
 function withStarter(entry: ServerEntry, file: string | undefined): ServerEntry {
   if (entry.command === undefined || file === undefined) return entry
   const env = { ...entry.env, [STARTED_BY]: [...starters(), file].join(delimiter) }
-  return { cwd: dirname(file), ...entry, env }
+  const { sandbox } = entry
+  if (!sandbox) return { cwd: dirname(file), ...entry, env }
+  const state = stateFolder(file)
+  // Only a folder that exists can be hidden.
+  mkdirSync(state, { recursive: true, mode: 0o700 })
+  return {
+    cwd: dirname(file),
+    ...entry,
+    env,
+    sandbox: { ...sandbox, hide: [...(sandbox.hide ?? []), state] },
+  }
 }
 
 /** Whether a Toolpost above this one has the same configuration: each would start another, endlessly. */

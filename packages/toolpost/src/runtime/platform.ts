@@ -15,7 +15,10 @@ export const INHERITED_VARIABLES: readonly string[] =
         ...['PROCESSOR_ARCHITECTURE', 'PROGRAMDATA', 'PROGRAMFILES', 'SYSTEMDRIVE', 'SYSTEMROOT', 'TEMP'],
         ...['USERNAME', 'USERPROFILE', 'WINDIR'],
       ]
-    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
+    : [
+        ...['HOME', 'LANG', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
+        ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+      ]
 
 /** The command that opens a web page, if there is a display. */
 export function pageOpener(environment: NodeJS.ProcessEnv = process.env): readonly string[] | undefined {

@@ -11,7 +11,14 @@ import { inTurn, schemaProblem } from '../schema/limits.ts'
 export interface Question {
   message: string
   /** The call it is about, for UIs that phrase the question themselves; the arguments as they appear in logs. */
-  about?: { readonly tool: string; readonly title?: string | undefined; readonly args: unknown } | undefined
+  about?:
+    | {
+        readonly tool: string
+        readonly server?: string | undefined
+        readonly title?: string | undefined
+        readonly args: unknown
+      }
+    | undefined
   /** The form of the answer; a plain yes or no if left out. */
   schema?: JsonSchema | undefined
   /** What is wrong with an answer, or with just the given field; `undefined` if it fits `schema`. */

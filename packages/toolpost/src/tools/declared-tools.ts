@@ -25,6 +25,9 @@ export interface ToolDeclaration {
   max_timeout_ms?: number
   read_only?: boolean
   idempotent?: boolean
+  destructive?: boolean
+  /** Whether it interacts with external entities, such as the web. */
+  open_world?: boolean
   sentences?: readonly string[]
 }
 
@@ -81,6 +84,8 @@ function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
     maxTimeoutMs: declaration.max_timeout_ms,
     readOnly: declaration.read_only,
     idempotent,
+    destructive: declaration.destructive,
+    openWorld: declaration.open_world,
     sentences,
   })
 }

@@ -70,6 +70,10 @@ export interface Tool<Args extends object = object, Result = unknown> extends To
   readonly outputSchema?: JsonSchema | undefined
   /** Metadata from an MCP server, passed on unchanged. */
   readonly passedOn?: Readonly<{ icons?: unknown; annotations?: unknown; _meta?: unknown }> | undefined
+  /** What an MCP server says about it, if invisible text was removed from that. */
+  readonly raw?:
+    | Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
+    | undefined
   /** LangChain: `content_and_artifact` tools return `[content, artifact]`. */
   readonly responseFormat?: string | undefined
 }
@@ -165,6 +169,7 @@ export function defineTool(definition: ToolDefinition<object>): Tool {
     destructive: definition.destructive,
     openWorld: definition.openWorld,
     passedOn: undefined,
+    raw: undefined,
     sentences: definition.sentences,
     responseFormat: undefined,
   }

@@ -32,6 +32,8 @@ export interface HostileFaults {
   hangs?: boolean
   /** Keeps running when its stdin ends and on SIGTERM. */
   isStubborn?: boolean
+  /** Whether its hints are relied on; `true` if left out. */
+  trust?: boolean
 }
 
 const SERVER = new URL('../../../proof/dist/server/main.js', import.meta.url)
@@ -41,13 +43,16 @@ const EXTENSION = new URL('./extension.mjs', import.meta.url)
  * An `mcpServers` entry for the misbehaving server of `packages/proof`, with more tools named after what they do (`never`,
  * `die`, `half_line`, `wrong_id`, `flood_stderr`, …).
  */
-export function hostileServer({ journal = devNull, hangs, isStubborn, ...hostile }: HostileFaults = {}): {
-  command: string
-  args: string[]
-} {
+export function hostileServer({
+  journal = devNull,
+  hangs,
+  isStubborn,
+  trust = true,
+  ...hostile
+}: HostileFaults = {}): { command: string; args: string[]; trust: boolean } {
   const faults = { hangs, isStubborn }
   const settings = { ledger: journal, faults, prefix: '', trapUrl: '', extension: EXTENSION.href, hostile }
-  return { command: process.execPath, args: [fileURLToPath(SERVER), JSON.stringify(settings)] }
+  return { command: process.execPath, args: [fileURLToPath(SERVER), JSON.stringify(settings)], trust }
 }
 
 interface Entry {
