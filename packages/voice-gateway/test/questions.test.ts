@@ -343,10 +343,17 @@ it.each([
 it.each([
   [{ tool: 'files__delete_file', args: { path: 'report.txt' } }, 'Delete file report.txt?'],
   [{ tool: 'wipe', title: 'Erase the disk', args: {} }, 'Erase the disk?'],
-  [{ tool: 'deleteAllUsers', args: { force: true, dryRun: false } }, 'Delete all users force?'],
+  [
+    { tool: 'deleteAllUsers', args: { force: true, dryRun: false } },
+    'Delete all users force, dry run false?',
+  ],
   [{ tool: 'send_money', args: { to: 'Bob', amount: 100 } }, 'Send money Bob, amount 100?'],
-  [{ tool: 'x', args: { deep: { a: [1] }, a: 1, b: 2, c: 3, d: 4 } }, 'X 1, b 2, c 3?'],
-  [{ tool: 'x', args: { path: `/${'a'.repeat(100)}/b.txt` } }, `X … ${'a'.repeat(54)}/b.txt?`],
+  [{ tool: 'x', args: { a: 1, b: 2, c: 3, d: 4, deep: { e: [1] } } }, 'X 1, b 2, c 3, d 4, deep {"e":[1]}?'],
+  [{ tool: 'x', args: { path: `/${'a'.repeat(100)}/b.txt` } }, `X /${'a'.repeat(100)}/b.txt?`],
+  [
+    { tool: 'erase_backups', server: 'jazzBox', title: 'Play some jazz', args: { all: true } },
+    'Erase backups of jazz box, all?',
+  ],
   [{ tool: 'x', args: 'nothing that fits' }, 'X?'],
   [{ tool: 'x', args: undefined }, 'X?'],
 ])('%j is asked as "%s"', (about, sentence) => {

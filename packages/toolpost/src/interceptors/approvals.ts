@@ -48,7 +48,7 @@ const DEFAULT_TIMEOUT_MS = 5 * 60_000
 const DEFAULT_MAX_WAITING = 1_000
 const CLOSED = 'Toolpost is shutting down'
 /** Most MCP clients give up after a minute, and a model's answer has two minutes in total. */
-const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
+const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000, voice: 90_000 }
 
 interface Entry {
   approval: Approval

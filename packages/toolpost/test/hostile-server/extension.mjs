@@ -1,7 +1,8 @@
 // What our own tests need of the misbehaving server of `packages/proof` beyond its tools: faults at the start, and tools
 // that do wrong what a test asks for.
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { changedTools, HOSTILE_TOOLS, numberedTools } from './tool-list.mjs'
 
 const { ledger, hostile: faults } = JSON.parse(process.argv[2])
@@ -71,9 +72,22 @@ const own = {
     answer(call, 'poked')
   },
   change_tools: call => {
-    tools.splice(0, Number.POSITIVE_INFINITY, ...changedTools(tools))
+    tools.splice(0, Number.POSITIVE_INFINITY, ...(faults.toolsAfter ?? changedTools(tools)))
     call.notify({ method: 'notifications/tools/list_changed' })
     answer(call, 'changed')
+  },
+  /** Tries to read, to write or to connect; answers with what it got, or why not. */
+  attempt: call => {
+    const { read, write, port } = call.args
+    try {
+      if (port !== undefined)
+        return void connect(port, '127.0.0.1')
+          .once('connect', () => answer(call, 'connected'))
+          .once('error', error => answer(call, error.code))
+      answer(call, read ? readFileSync(read, 'utf8') : String(writeFileSync(write, 'x') ?? 'written'))
+    } catch (error) {
+      answer(call, error.code)
+    }
   },
   environment: call => answer(call, Object.keys(process.env).sort().join(',')),
   close_stdout: () => closeSync(1),

@@ -24,6 +24,8 @@ export interface HostileFaults {
   /** Tools to offer instead of its own, as in `tools/list`. Each answers with the server's label. */
   tools?: object[]
   label?: string
+  /** Its tools after `change_tools`. */
+  toolsAfter?: object[]
   /** How many tools to offer, `tool_0` and so on; fewer after `change_tools`. */
   toolCount?: number
   /** Announces that its tools changed after every list of them. */

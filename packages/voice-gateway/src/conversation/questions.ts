@@ -4,7 +4,7 @@ import { yesOrNo } from '../listening/yes-or-no.ts'
 import type { HeardTurn } from './hearing.ts'
 import { ANSWER_WINDOW_MS, CLOSED } from './limits.ts'
 import type { Mouth } from './mouth.ts'
-import { needsScreen, spokenQuestion } from './spoken-question.ts'
+import { isTooLong, needsScreen, spokenQuestion } from './spoken-question.ts'
 
 interface QuestionsOptions {
   mouth: Mouth
@@ -56,6 +56,11 @@ export class Questions {
 
   async #ask(conversation: string, question: Question): Promise<QuestionAnswer> {
     const { mouth } = this.#options
+    if (isTooLong(question)) {
+      mouth.insist('This is too long to read out. Allow it in the console first.')
+      // Others can still decide.
+      return { action: 'cancel' }
+    }
     const form = question.url === undefined ? yesNoField(question.schema) : undefined
     if (!form) {
       mouth.insist(needsScreen(question))
