@@ -21,8 +21,9 @@ export const pid = () => child.pid
 /** Starts a gateway for these servers, and waits until each is ready or has failed once. */
 export async function start({ servers, connectTimeoutMs }) {
   const token = randomBytes(24).toString('hex')
-  const mcpServers = mapServers(servers, server => ({ ...server, maxTimeoutMs: 60_000 }))
-  const config = { mcpServers, mcp: { connectTimeoutMs }, model: 'offline', gateway: { token } }
+  const mcpServers = mapServers(servers, server => ({ ...server, maxTimeoutMs: 60_000, trust: true }))
+  // Its servers change their tools, and nobody is there to accept that.
+  const config = { mcpServers, mcp: { connectTimeoutMs }, model: 'offline', gateway: { token }, pins: 'warn' }
   writeFileSync('toolpost.json', JSON.stringify(config))
   child = spawn(process.execPath, [TOOLPOST, 'up', '--config', 'toolpost.json', '--port', '0'])
   gateway.url = await printedUrl()

@@ -15,7 +15,7 @@ let executor
 export async function start({ servers, connectTimeoutMs }) {
   const tools = new ToolManager()
   // Progress extends a deadline only up to this.
-  const entries = mapServers(servers, server => ({ ...server, maxTimeoutMs: 60_000 }))
+  const entries = mapServers(servers, server => ({ ...server, maxTimeoutMs: 60_000, trust: true }))
   mcp = new McpIntegration({ servers: entries, connectTimeoutMs })
   mcp.start(tools)
   executor = new ToolExecutor(tools)

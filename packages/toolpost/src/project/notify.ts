@@ -9,7 +9,7 @@ import { runningGateway, stateFolder } from './local-state.ts'
 type NotifyTarget = NonNullable<NonNullable<ToolpostConfig['approvals']>['notify']>
 
 /** Longer questions are not sent: nobody could decide about what they cannot read. */
-export const MAX_SENT_QUESTION_BYTES = 2_000
+const MAX_SENT_QUESTION_BYTES = 2_000
 const RETRY_AFTER_MS = [1_000, 5_000, 25_000]
 const TIMEOUT_MS = 10_000
 
