@@ -29,7 +29,7 @@ describe.each(BROKERS.filter(({ isThere }) => isThere))(
   'a burst of sentences on $name',
   ({ start, probed }) => {
     it.each([0, 1] as const)(
-      '[F68] every one gets its response, even if all are refused (QoS %s)',
+      'every one gets its response, even if all are refused (QoS %s)',
       async qos => {
         const { url } = await start()
         const { heard, ids } = await listen(url, 'voice/response')

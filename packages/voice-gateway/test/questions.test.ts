@@ -449,7 +449,7 @@ describe('a question of a server, asked by voice', () => {
   it.each([
     [{ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } } } }],
     [{ message: 'Log in', url: 'https://login.example/' }],
-  ])('[F66] %j is declined, and it is said that it needs a screen', async question => {
+  ])('%j is declined, and it is said that it needs a screen', async question => {
     const { say, speaker, questions } = askedBy({ server: 'files', ...question })
     expect((await say('back up')).text).toContain('"action":"decline"')
     expect(speaker.said).toContain('The server files has a question that needs a screen, so I declined it.')

@@ -52,7 +52,7 @@ describe('a form at a terminal', () => {
     expect(shown()).toContain('  2) Why')
   })
 
-  it('[F66] never asks for what looks like a secret', async () => {
+  it('never asks for what looks like a secret', async () => {
     const optional = person('Ada\r', '\r')
     const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
     const question = { ...form(fields), secretFields: ['password'] }

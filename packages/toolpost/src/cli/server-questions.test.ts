@@ -20,7 +20,7 @@ const FORM = ['call', 'trigger-elicitation-request']
 describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () => {
   const call = () => onTerminal([COMMAND, '--yes', ...FORM, '--config', everything()], { cwd: folder })
 
-  it('[F66] is asked field by field, again if it does not fit, and sent after a last look', async () => {
+  it('is asked field by field, again if it does not fit, and sent after a last look', async () => {
     await using person = call()
     await person.sees('everything asks: ')
     const fill = async (title: string, typed: string, wrong?: { typed: string; problem: string }) => {
@@ -54,7 +54,7 @@ describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () =
 })
 
 describe('a question of a server without a terminal', () => {
-  it('[F66] is declined, which is said on stderr; stdout has the result alone', async () => {
+  it('is declined, which is said on stderr; stdout has the result alone', async () => {
     const { code, out, err } = await toolpost([...FORM, '--config', everything()], { input: 'y\n' })
     expect(err).toMatch(
       /^everything asked a question, which was declined because there is no terminal to ask at: /m,

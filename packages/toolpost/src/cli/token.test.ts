@@ -160,7 +160,7 @@ describe('toolpost approvals', () => {
     })
   })
 
-  it('sends no token to an address that somebody else wrote into the folder', async () => {
+  it('[F65] sends no token to an address that somebody else wrote into the folder', async () => {
     const asked: (string | undefined)[] = []
     const trap = createServer(({ headers }, response) => {
       asked.push(headers.authorization)

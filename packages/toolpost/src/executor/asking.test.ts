@@ -88,7 +88,7 @@ describe('a tool that asks whoever made the call', () => {
     expect(await result).toMatchObject({ success: true, waited_ms: 8 * MINUTE })
   })
 
-  it('[F67] ends with a timeout if nobody ever answers: five minutes and the rest of its time later', async () => {
+  it('ends with a timeout if nobody ever answers: five minutes and the rest of its time later', async () => {
     const { clock, run, asked } = asking(async ({ ask }) => ask?.(question))
     const result = run()
     await clock.advance(5 * MINUTE + 29_999)

@@ -51,7 +51,7 @@ async function connect(mode: 'legacy' | 'auto', elicitation: ElicitationCapabili
 }
 
 describe('an address that a server wants visited before a call', () => {
-  it('[F66] goes on to a client that can show it as the error of its protocol, and so does the end of it', async () => {
+  it('goes on to a client that can show it as the error of its protocol, and so does the end of it', async () => {
     await using client = await connect('legacy', { url: {} })
     const error = await client.call('before').catch(refusal => refusal)
     expect(error).toMatchObject({ code: -32_042 })
@@ -72,7 +72,7 @@ describe('an address that a server wants visited before a call', () => {
     expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://login.example/start' }])
   })
 
-  it('[F66] is left out if it is not a web page', async () => {
+  it('is left out if it is not a web page', async () => {
     const asked: Question[] = []
     const ask = async (question: Question) => {
       asked.push(question)
@@ -86,7 +86,7 @@ describe('an address that a server wants visited before a call', () => {
 })
 
 describe('an address that a server wants visited during a call', () => {
-  it('[F66] is given up when the server dies', async () => {
+  it('is given up when the server dies', async () => {
     const aborted: Promise<void>[] = []
     const ask = ({ signal }: Question) => {
       const end = new Promise<void>(resolve => signal?.addEventListener('abort', () => resolve()))
@@ -99,7 +99,7 @@ describe('an address that a server wants visited during a call', () => {
     await expect.poll(() => mcp.status()[0]?.state, PATIENCE).toBe('ready')
   })
 
-  it('[F66] is answered in the console by being done', async () => {
+  it('is answered in the console by being done', async () => {
     const headers = { prefer: 'questions' }
     const post = (name: string) =>
       fetch(`${gateway.url}api/tools/${name}/call`, { method: 'POST', body: '{}', headers })

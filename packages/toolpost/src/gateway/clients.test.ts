@@ -41,7 +41,7 @@ const call = (name: string) => `/api/tools/${name}/call`
 const namesIn = (data: { tools: { name: string }[] }) => data.tools.map(({ name }) => name)
 
 describe('clients with a token of their own', () => {
-  it('list and find only what they may use: a pattern of a server means all its tools', async () => {
+  it('[F65] list and find only what they may use: a pattern of a server means all its tools', async () => {
     await using gateway = gatewayWith()
     expect(namesIn(await dataOf(gateway.get('/api/tools', as(CLAUDE))))).toEqual(['echo', 'read', 'write'])
     expect(namesIn(await dataOf(gateway.get('/api/tools', as(HOME))))).toHaveLength(6)

@@ -83,7 +83,7 @@ describe('the token', () => {
   const token = 'correct-horse-battery'
   const open = ['/', '/healthz', '/readyz']
 
-  it.each(ROUTES.filter(path => !open.includes(path)))('is asked for on %s', async path => {
+  it.each(ROUTES.filter(path => !open.includes(path)))('[F65] is asked for on %s', async path => {
     await using gateway = testGateway([], { token })
     for (const authorization of [undefined, 'Bearer wrong', token, `Basic ${token}`, `Bearer ${token}x`]) {
       const response = await gateway.getOpenly(path, authorization === undefined ? {} : { authorization })
@@ -147,7 +147,7 @@ describe('the token', () => {
     expect(() => testGateway([], { token: false, oauth })).toThrow("'oauth' needs authentication")
   })
 
-  it('is also asked for if there are named clients: who leaves the header out is nobody', async () => {
+  it('[F65] is also asked for if there are named clients: who leaves the header out is nobody', async () => {
     await using gateway = testGateway([], { clients: { home: { token: 'home-token-0123456789' } } })
     for (const path of ['/api/tools', '/api/approvals', '/mcp', '/api/events', '/metrics'])
       expect([path, (await gateway.getOpenly(path)).status]).toEqual([path, 401])

@@ -289,7 +289,7 @@ describe('a server of the newest protocol over HTTP', () => {
     ['never acknowledged', { acknowledges: false }],
     ['behind a proxy that buffers', { buffers: true }],
   ])(
-    '[F67] is ready, and its resources can be followed, if its stream of changes is %s',
+    'is ready, and its resources can be followed, if its stream of changes is %s',
     async (_, options) => {
       await using entry = await offeringHttpServer({ name: 'http', ...SHARED, ...options })
       await using behind = await startServers({ http: { url: entry.url } })

@@ -90,7 +90,7 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
     'file:///public/x/..?',
     'file:///public/..;/private/key',
     'file:///private/unlisted',
-  ])('[F67] cannot read %s, and is not told that it is there', async uri => {
+  ])('cannot read %s, and is not told that it is there', async uri => {
     await expect(ada.read(uri)).rejects.toThrow('Resource not found')
     await expect(bob.read(uri)).rejects.toThrow('Resource not found')
     await expect(ada.complete({ type: 'ref/resource', uri }, 'path', 'x')).rejects.toThrow('not found')
@@ -155,7 +155,7 @@ describe('a session, or a question that is open', () => {
     expect((await post(ADA, { jsonrpc: '2.0', id: 2, method: 'ping' }, session)).status).toBe(200)
   })
 
-  it('[F67] of the newest protocol is answered by its own client only, and once', async () => {
+  it('of the newest protocol is answered by its own client only, and once', async () => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },

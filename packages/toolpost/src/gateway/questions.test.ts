@@ -55,7 +55,7 @@ function setUp(question?: object, options: object = {}) {
 const resultOf = async (response: Promise<Response>) => (await dataOf(response)).result
 
 describe('questions over HTTP', () => {
-  it('[F66] reach whoever made the call, and the answer the tool', async () => {
+  it('reach whoever made the call, and the answer the tool', async () => {
     const { gateway, call, open, answer, list } = setUp()
     await using _ = gateway
     const called = call()
@@ -74,7 +74,7 @@ describe('questions over HTTP', () => {
     expect((await answer(id, { action: 'accept', content })).status).toBe(404)
   })
 
-  it('[F66] are neither seen nor answered by another client, but by the owner', async () => {
+  it('are neither seen nor answered by another client, but by the owner', async () => {
     const { gateway, call, open, answer, list } = setUp()
     await using _ = gateway
     const called = call()
@@ -93,7 +93,7 @@ describe('questions over HTTP', () => {
     [{ action: 'accept', content: { name: 'Ada', code: 'abc' } }, /'code'/],
     [{ action: 'accept', content: [] }, "'content' must be an object"],
     [{ action: 'perhaps' }, "Invalid 'action'; expected one of accept, decline, cancel"],
-  ])('[F66] %j is refused with the reason, and the question stays open', async (body, words) => {
+  ])('%j is refused with the reason, and the question stays open', async (body, words) => {
     const { gateway, call, open, answer } = setUp()
     await using _ = gateway
     const called = call()
@@ -105,14 +105,14 @@ describe('questions over HTTP', () => {
     expect(await resultOf(called)).toEqual({ action: 'cancel' })
   })
 
-  it('[F66] a caller that does not say that it looks for questions is never asked', async () => {
+  it('a caller that does not say that it looks for questions is never asked', async () => {
     const { gateway } = setUp()
     await using _ = gateway
     const called = gateway.post('/api/tools/asks/call', {}, { headers: as(CLAUDE) })
     expect(await resultOf(called)).toBe('nobody to ask')
   })
 
-  it('[F66] end with the call, with their time, and with the gateway', async () => {
+  it('end with the call, with their time, and with the gateway', async () => {
     const clock = fakeClock()
     const { gateway, call, open, list } = setUp(undefined, { clock })
     const gone = new AbortController()
@@ -156,7 +156,7 @@ const EVERYTHING = createRequire(import.meta.url).resolve(
 )
 
 describe('questions of server-everything', () => {
-  it('[F66] a form, an address, and an address before the call', async () => {
+  it('a form, an address, and an address before the call', async () => {
     const tools = new ToolManager()
     const executor = new ToolExecutor(tools)
     const servers = { everything: { command: process.execPath, args: [EVERYTHING, 'stdio'] } }

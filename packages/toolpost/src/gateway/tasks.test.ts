@@ -138,7 +138,7 @@ describe('tasks for a client of the newest protocol', () => {
     })
   })
 
-  it('[F64] a task of another client does not exist', async () => {
+  it('a task of another client does not exist', async () => {
     const { tool } = patientTool()
     const clients = {
       list: { ann: { token: 'token-of-ann-0123456' }, bob: { token: 'token-of-bob-0123456' } },
@@ -154,7 +154,7 @@ describe('tasks for a client of the newest protocol', () => {
     expect((await of('ann')('tasks/get', { taskId })).result).toMatchObject({ status: 'working' })
   })
 
-  it('[F64] their number is limited: further calls wait for their result', async () => {
+  it('their number is limited: further calls wait for their result', async () => {
     const { tool, finish } = patientTool()
     await using gateway = testGateway([tool])
     const send = modernClient(gateway)

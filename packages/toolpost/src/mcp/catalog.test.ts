@@ -16,7 +16,7 @@ function started(servers: Record<string, OfferingOptions>): Promise<Harness> {
 }
 
 describe('the names of what servers offer', () => {
-  it('[F67] are unique: the first in the configuration keeps one, and none can take the prefixed name of another', async () => {
+  it('are unique: the first in the configuration keeps one, and none can take the prefixed name of another', async () => {
     await using servers = await started({
       evil: { prompts: [prompt('other__x'), prompt('x')], resources: [resource('file:///x')] },
       other: { prompts: [prompt('x'), prompt('y')], resources: [resource('file:///x')] },
@@ -77,7 +77,7 @@ describe('a server', () => {
     await expect.poll(() => changes, PATIENCE).toBeGreaterThan(0)
   })
 
-  it('[F67] that never lists holds nobody up for long, and is not asked again all the time', async () => {
+  it('that never lists holds nobody up for long, and is not asked again all the time', async () => {
     await using servers = await started({
       silent: { hangs: 'resources' },
       other: { resources: [resource('file:///x')] },
@@ -166,7 +166,7 @@ describe('an attack with what a server offers', () => {
     60_000,
   )
 
-  it('[F67] storms of list changes and updates are told of now and then', async () => {
+  it('storms of list changes and updates are told of now and then', async () => {
     await using servers = await started({ one: { resources: [resource('file:///x')] } })
     const { mcp, executor } = servers
     const told = { resources: 0, prompts: 0, updated: 0 }

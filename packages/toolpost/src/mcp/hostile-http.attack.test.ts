@@ -323,7 +323,7 @@ describe('answers over HTTP that do not come as they should', () => {
 })
 
 describe('redirects', () => {
-  it('[F62] a call that is redirected is not sent again', async () => {
+  it('a call that is redirected is not sent again', async () => {
     const { result, calls } = await callOf(
       ({ response }) => void response.writeHead(307, { location: '/elsewhere' }).end(),
     )

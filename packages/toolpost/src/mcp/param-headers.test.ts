@@ -82,7 +82,7 @@ describe('arguments that go along in headers', () => {
     expect(server.seen).toEqual([headers])
   })
 
-  it('[F65] a tool with invalid ones is left out over HTTP, and the log says which and why', async () => {
+  it('a tool with invalid ones is left out over HTTP, and the log says which and why', async () => {
     await using server = await recordingServer()
     await using client = await startServers({ remote: { url: server.url } })
     expect(client.status().tools).toEqual(['mirrored', 'plain'])
@@ -96,7 +96,7 @@ describe('arguments that go along in headers', () => {
     expect(client.status().tools).toEqual(['mirrored', 'odd', 'plain'])
   })
 
-  it('[F65] the gateway passes them on as they are, and compares them', async () => {
+  it('the gateway passes them on as they are, and compares them', async () => {
     await using server = await recordingServer()
     await using remote = await startServers({ remote: { url: server.url } })
     const gateway = await serveGateway({ token: false, executor: remote.executor, port: 0 })

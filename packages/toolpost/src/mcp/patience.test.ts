@@ -73,7 +73,7 @@ function waitOf({ nextAttemptAt }: { nextAttemptAt: string | undefined }): numbe
 }
 
 describe('a server that has failed', () => {
-  it('[F62] is tried again after a minute, then two, and is ready as soon as it is there', async () => {
+  it('is tried again after a minute, then two, and is ready as soon as it is there', async () => {
     await using server = await moodyServer()
     server.mood.all = [500, {}]
     const clock = fakeClock()
@@ -96,7 +96,7 @@ describe('a server that asks for time', () => {
   it.each([
     ['seconds', () => '120'],
     ['a date', () => new Date(Date.now() + 120_000).toUTCString()],
-  ])('[F62] gets it before the next attempt to connect: %s', async (_, after) => {
+  ])('gets it before the next attempt to connect: %s', async (_, after) => {
     await using server = await moodyServer()
     server.mood.all = [503, { 'retry-after': after() }]
     const clock = fakeClock()
@@ -118,7 +118,7 @@ describe('a server that asks for time', () => {
     expect(waitOf(client.status())).toBeLessThanOrEqual(600_000)
   })
 
-  it('[F62] tells a call so: 429 leaves the connection, 503 does not', async () => {
+  it('tells a call so: 429 leaves the connection, 503 does not', async () => {
     await using server = await moodyServer()
     await using client = await startServers({ remote: { url: server.url } })
     server.mood.calls = [429, { 'retry-after': '30' }]
@@ -138,7 +138,7 @@ describe('a server that asks for time', () => {
   })
 })
 
-it('[F62] only the header counts: a time in the text of an answer is not obeyed', async () => {
+it('only the header counts: a time in the text of an answer is not obeyed', async () => {
   await using server = await moodyServer()
   await using client = await startServers({ remote: { url: server.url } })
   server.mood.calls = [429, {}]
@@ -149,7 +149,7 @@ it('[F62] only the header counts: a time in the text of an answer is not obeyed'
 })
 
 describe('a session that the server has forgotten', () => {
-  it.each([404, 410])('[F62] %i: a new one is begun; a read is repeated, a write is not', async status => {
+  it.each([404, 410])('%i: a new one is begun; a read is repeated, a write is not', async status => {
     await using server = await moodyServer()
     Object.assign(server.mood, { session: 'one', forgotten: status })
     await using client = await startServers({ remote: { url: server.url, trust: true } })

@@ -108,7 +108,7 @@ describe('what a server asks', () => {
 })
 
 describe('two callers with calls under way on one server', () => {
-  it('[F67] are not asked each other’s questions, and read none of each other’s logs', async () => {
+  it('are not asked each other’s questions, and read none of each other’s logs', async () => {
     await using servers = await startServers({ one: offeringServer() })
     const { executor, log } = servers
     const [ada, bob] = [person(), person()]

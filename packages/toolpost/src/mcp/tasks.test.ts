@@ -46,7 +46,7 @@ describe('a task', () => {
     })
   })
 
-  it('[F64] is cancelled at the deadline of the call and when the caller gives up', async () => {
+  it('is cancelled at the deadline of the call and when the caller gives up', async () => {
     await using server = await taskServer()
     const late = await server.executor.run(run('never'), { timeoutMs: 300 })
     expect(late).toMatchObject({ code: 'timeout' })
@@ -59,7 +59,7 @@ describe('a task', () => {
     await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(2), PATIENCE)
   })
 
-  it('[F64] is cancelled too if it was created after the caller gave up', async () => {
+  it('is cancelled too if it was created after the caller gave up', async () => {
     await using server = await taskServer()
     expect(await server.executor.run(run('slow_to_create'), { timeoutMs: 100 })).toMatchObject({
       code: 'timeout',
@@ -95,7 +95,7 @@ describe('a task', () => {
     expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
   })
 
-  it('[F64] that the server forgets, or loses with itself, is never called again', async () => {
+  it('that the server forgets, or loses with itself, is never called again', async () => {
     await using server = await taskServer()
     expect(await server.executor.run(run('forgetful'))).toMatchObject({
       code: 'tool_error',
@@ -111,7 +111,7 @@ describe('a task', () => {
   it.each([
     ['no_status', /^Malformed MCP task: it has no valid status$/],
     ['other_task', /^Malformed MCP task: the server described another task$/],
-  ])('[F64] %s: fails in words', async (how, error) => {
+  ])('%s: fails in words', async (how, error) => {
     await using server = await taskServer()
     expect(await server.executor.run(run(how))).toMatchObject({
       code: 'tool_error',
@@ -119,7 +119,7 @@ describe('a task', () => {
     })
   })
 
-  it('[F64] an id that another call has is refused: its result is not to be shared', async () => {
+  it('an id that another call has is refused: its result is not to be shared', async () => {
     await using server = await taskServer()
     const first = server.executor.run(run('never', { taskId: 'mine' }), { timeoutMs: 1_000 })
     expect(await server.executor.run(run('never', { taskId: 'mine' }))).toMatchObject({
@@ -128,19 +128,19 @@ describe('a task', () => {
     expect(await first).toMatchObject({ code: 'timeout' })
   })
 
-  it.each(['never', 'deaf', 'silent', 'poll_huge'])('[F64] %s: ends at the deadline', async how => {
+  it.each(['never', 'deaf', 'silent', 'poll_huge'])('%s: ends at the deadline', async how => {
     await using server = await taskServer()
     const result = await server.executor.run(run(how), { timeoutMs: 500 })
     expect(result).toMatchObject({ code: 'timeout' })
     expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
   })
 
-  it('[F64] an interval of 0 is no reason to ask all the time', async () => {
+  it('an interval of 0 is no reason to ask all the time', async () => {
     await using server = await taskServer()
     expect(await server.executor.run(run('poll_zero'))).toMatchObject({ result: 'done' })
   })
 
-  it('[F64] a storm of status notices holds up nobody', async () => {
+  it('a storm of status notices holds up nobody', async () => {
     await using server = await taskServer()
     await unharmed(async () => {
       const result = await server.executor.run(run('storm'), { timeoutMs: 30_000 })

@@ -38,7 +38,7 @@ async function open(config: object) {
 }
 
 describe('a server that asks for a message of a model', () => {
-  it('[F66] gets it from the model of the project, once a person has read the prompt and allowed it', async () => {
+  it('gets it from the model of the project, once a person has read the prompt and allowed it', async () => {
     await using ollama = await fakeOllama({ replies: [{ text: 'Hi there', stopReason: 'stop' }] })
     vi.stubEnv('OLLAMA_BASE_URL', ollama.url)
     await using opened = await open({ model: 'ollama:qwen3:0.6b' })
@@ -72,7 +72,7 @@ describe('a server that asks for a message of a model', () => {
     })
   })
 
-  it('[F66] is refused if the person says no, if a rule does, and if there is no model', async () => {
+  it('is refused if the person says no, if a rule does, and if there is no model', async () => {
     await using ollama = await fakeOllama({ replies: ['never'] })
     vi.stubEnv('OLLAMA_BASE_URL', ollama.url)
     const run = async (config: object, action: 'accept' | 'decline' = 'accept') => {
@@ -154,7 +154,7 @@ describe('what is asked of the model', () => {
     expect(ollama.requests).toHaveLength(0)
   })
 
-  it('[F66] is given up with the request', async () => {
+  it('is given up with the request', async () => {
     await using ollama = await fakeOllama({ replies: [{ hangs: 'before' }] })
     const controller = new AbortController()
     const write = writing(new OllamaClient({ baseUrl: ollama.url, environment: {} }))
