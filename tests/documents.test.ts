@@ -6,8 +6,6 @@ import { MODEL_ERROR_CODES } from '../packages/toolpost/src/models/model-error.t
 import { anchors, documents } from './markdown.ts'
 import { root, sourceFiles } from './project.ts'
 
-/** Faults of features that are not there yet. */
-const PLANNED: string[] = []
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 describe('the documents', () => {
@@ -15,7 +13,7 @@ describe('the documents', () => {
     const rows = [...read('docs/faults.md').matchAll(/^\| (F\d\d) \|.*\| ([^|]+) \|$/gm)]
     expect(rows).toHaveLength(72)
     const planned = rows.filter(([, , where]) => where === 'planned').map(([, id]) => id)
-    expect(planned.filter(id => !PLANNED.includes(id ?? ''))).toEqual([])
+    expect(planned).toEqual([])
   })
 
   it('list all failure codes', () => {

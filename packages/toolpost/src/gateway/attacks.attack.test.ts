@@ -128,8 +128,6 @@ describe('clients of the events', () => {
   })
 })
 
-describe('names that nobody has', () => {})
-
 describe('an odd deadline', () => {
   it.each(['NaN', '-0', '1e3', '9'.repeat(400), '0'])('is refused: %s', async given => {
     await using gateway = testGateway()

@@ -288,18 +288,15 @@ describe('a server of the newest protocol over HTTP', () => {
     ['over JSON', { json: true, acknowledges: false }],
     ['never acknowledged', { acknowledges: false }],
     ['behind a proxy that buffers', { buffers: true }],
-  ])(
-    'is ready, and its resources can be followed, if its stream of changes is %s',
-    async (_, options) => {
-      await using entry = await offeringHttpServer({ name: 'http', ...SHARED, ...options })
-      await using behind = await startServers({ http: { url: entry.url } })
-      await using served = await serve({ executor: behind.executor, mcp: behind.mcp })
-      expect(behind.status().state).toBe('ready')
-      await using client = await connectV1({ url: served.url })
-      await client.follow('file:///shared')
-      expect(text(await client.read('file:///shared'))).toEqual(['http file:///shared'])
-    },
-  )
+  ])('is ready, and its resources can be followed, if its stream of changes is %s', async (_, options) => {
+    await using entry = await offeringHttpServer({ name: 'http', ...SHARED, ...options })
+    await using behind = await startServers({ http: { url: entry.url } })
+    await using served = await serve({ executor: behind.executor, mcp: behind.mcp })
+    expect(behind.status().state).toBe('ready')
+    await using client = await connectV1({ url: served.url })
+    await client.follow('file:///shared')
+    expect(text(await client.read('file:///shared'))).toEqual(['http file:///shared'])
+  })
 
   it('tells of changes on one stream, however many resources are followed, and logs', async () => {
     await using entry = await offeringHttpServer({ name: 'http', ...SHARED })

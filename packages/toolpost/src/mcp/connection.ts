@@ -125,9 +125,24 @@ export class Connection {
 
   /** Opens a connection; resolves to what is wrong if that fails. */
   static async open(options: ConnectionOptions, signal: AbortSignal): Promise<Connection | ServerFailure> {
+    const { entry } = options
+    const isSse = isHttp(entry) && entry.type === 'sse'
+    const first = await Connection.#open(options, signal, isSse)
+    const isOld = !(first instanceof Connection) && [400, 404, 405].includes(first.status ?? 0)
+    if (!isOld || isSse) return first
+    // It may know only the older HTTP+SSE. If not, the first failure says more.
+    const second = await Connection.#open(options, signal, true)
+    return second instanceof Connection ? second : first
+  }
+
+  static async #open(
+    options: ConnectionOptions,
+    signal: AbortSignal,
+    isSse: boolean,
+  ): Promise<Connection | ServerFailure> {
     const { entry, login, messages } = options
     const onMessage = messages.add.bind(messages)
-    const http = isHttp(entry) ? await HttpTransport.create(entry, { login, onMessage }) : undefined
+    const http = isHttp(entry) ? await HttpTransport.create(entry, { login, onMessage, isSse }) : undefined
     const connection = new Connection(options, http)
     const giveUp = () => void connection.close()
     if (signal.aborted) giveUp()
@@ -472,10 +487,10 @@ export class Connection {
     if (signal.aborted) return { ...failure, cause: describeError(signal.reason) }
     const login = neededLogin(error)
     if (login) return { ...failure, cause: login.message, needsLogin: true }
-    const { retryAfterMs } = error as Partial<HttpStatusError>
+    const { retryAfterMs, status } = error as Partial<HttpStatusError>
     const isDeath = error instanceof ServerLostError && this.#stdio
     const cause = isDeath ? `${error.message} before it was ready` : describeError(error)
-    return { ...failure, cause, retryAfterMs, isPermanent: error instanceof NeverStartedError }
+    return { ...failure, cause, retryAfterMs, status, isPermanent: error instanceof NeverStartedError }
   }
 }
 

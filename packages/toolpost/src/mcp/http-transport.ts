@@ -91,21 +91,28 @@ export class HttpTransport implements Transport {
   failure: ServerFailure | undefined
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
-  readonly hasPerRequestStream = true
-  readonly #inner: Transport & Pick<StreamableHTTPClientTransport, 'terminateSession'>
+  /** Over the older HTTP+SSE, all answers come on one stream. */
+  readonly hasPerRequestStream: boolean
+  readonly #inner: Transport & Partial<Pick<StreamableHTTPClientTransport, 'terminateSession'>>
   readonly #options: HttpTransportOptions
 
-  static async create(entry: HttpServerEntry, options: HttpTransportOptions): Promise<HttpTransport> {
-    const { StreamableHTTPClientTransport: SdkTransport } = await loadSdk()
+  static async create(
+    entry: HttpServerEntry,
+    { isSse, ...options }: HttpTransportOptions & { isSse: boolean },
+  ): Promise<HttpTransport> {
+    const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
     const { url, headers } = splitCredentials(entry)
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options.login)
-    return new HttpTransport(new SdkTransport(url, { requestInit: { headers }, fetch }), options)
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options.login, isSse)
+    const more = { requestInit: { headers }, fetch }
+    const inner = isSse ? new SSEClientTransport(url, more) : new StreamableHTTPClientTransport(url, more)
+    return new HttpTransport(inner, !isSse, options)
   }
 
-  private constructor(inner: StreamableHTTPClientTransport, options: HttpTransportOptions) {
+  private constructor(inner: Transport, hasPerRequestStream: boolean, options: HttpTransportOptions) {
     this.#inner = inner
+    this.hasPerRequestStream = hasPerRequestStream
     this.#options = options
-    inner.onmessage = message => this.#receive(message)
+    inner.onmessage = message => this.#receive(message as JSONRPCMessage)
     inner.onerror = error => this.#onError(error)
     inner.onclose = () => this.lose('the server closed the connection')
   }
@@ -119,7 +126,7 @@ export class HttpTransport implements Transport {
   }
 
   start(): Promise<void> {
-    return this.#inner.start()
+    return exchanges.run({ id: undefined }, () => this.#inner.start())
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
@@ -134,7 +141,8 @@ export class HttpTransport implements Transport {
     } catch (error) {
       throw options?.requestSignal?.aborted ? error : this.#explain(error)
     }
-    if (exchange.id !== undefined && !exchange.isStream && !exchange.isAnswered)
+    const isOver = this.hasPerRequestStream && !exchange.isStream && !exchange.isAnswered
+    if (exchange.id !== undefined && isOver)
       throw new UnusableAnswerError('Malformed MCP result: response id matches no pending request')
   }
 
@@ -155,6 +163,8 @@ export class HttpTransport implements Transport {
     const login = neededLogin(error)
     // After the request it may concern has failed.
     if (login) return void setImmediate(() => this.lose(login.message, { needsLogin: true }))
+    // A new stream of HTTP+SSE would be a new session, which knows nothing of this one.
+    if ('event' in error) return this.lose(describeError(error))
     this.onerror?.(error)
   }
 
@@ -190,7 +200,7 @@ export class HttpTransport implements Transport {
 
   /** Ends the session, if there is one: best effort, it must not hold anything up. */
   async close(): Promise<void> {
-    const goodbye = this.failure ? undefined : this.#inner.terminateSession().catch(() => {})
+    const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
     this.failure ??= failureWith('the connection was closed')
     this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
@@ -210,7 +220,7 @@ function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; header
 }
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
+function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: boolean) {
   /** Where the server redirected the handshake: calls go there directly. */
   const moved = new Map<string, string>()
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
@@ -235,7 +245,7 @@ function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
       if (exchange && init.method === 'POST') exchange.isStream = true
       return new Response(body.pipeThrough(limitedEvents(maxBytes)), { headers })
     }
-    if (status >= 300 || exchange?.id === undefined) {
+    if (status >= 300 || exchange?.id === undefined || isSse) {
       void body?.cancel().catch(() => {})
       return new Response(null, { status, headers })
     }

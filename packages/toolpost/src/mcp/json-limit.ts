@@ -2,11 +2,15 @@ import { MAX_JSON_VALUES } from './limits.ts'
 
 /** A shorter text cannot exceed the limit. */
 const MIN_BYTES = MAX_JSON_VALUES
+/** Of one object: V8 builds a large dictionary in one go. */
+const MAX_KEYS = MAX_JSON_VALUES / 2
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0))
 
-/** Counts the keys and values of JSON that arrives in pieces: many small values take much longer to parse than their size suggests. */
+/** Counts the values of JSON that arrives in pieces: many small values take much longer to parse than their size suggests. */
 export class JsonCounter {
   #values = 0
+  /** Since the last object or list began. */
+  #keys = 0
   #isInText = false
   #isEscaped = false
 
@@ -20,9 +24,14 @@ export class JsonCounter {
         if (sign === QUOTE) this.#isInText = false
         else if (sign === BACKSLASH) this.#isEscaped = true
       } else if (sign === QUOTE) this.#isInText = true
-      else if (sign === COMMA || sign === COLON || sign === BRACKET || sign === BRACE) this.#values++
+      else if (sign === COMMA) this.#values++
+      else if (sign === COLON) this.#keys++
+      else if (sign === BRACKET || sign === BRACE) {
+        this.#values++
+        if (this.#keys <= MAX_KEYS) this.#keys = 0
+      }
     }
-    return this.#values > MAX_JSON_VALUES
+    return this.#values > MAX_JSON_VALUES || this.#keys > MAX_KEYS
   }
 }
 

@@ -14,6 +14,8 @@ export interface ServerFailure {
   needsLogin?: boolean
   /** There is no such program, so an immediate retry is pointless. */
   isPermanent?: boolean
+  /** Of an HTTP server that refused the handshake. */
+  status?: number | undefined
   /** The server's Retry-After. */
   retryAfterMs?: number | undefined
 }
