@@ -102,7 +102,7 @@ describe('answers over HTTP without measure', () => {
   }
 
   it.each<[string, Behaviour]>([
-    ['an SSE line without end', ({ response }) => forEver(response.writeHead(200, sse), 'data, a long line')],
+    ['an SSE line without end', ({ response }) => forEver(response.writeHead(200, sse), 'data and more ')],
     ['an SSE event without end', ({ response }) => forEver(response.writeHead(200, sse), 'data: xxxxxxx\n')],
     [
       'a body without end',
@@ -120,7 +120,7 @@ describe('answers over HTTP without measure', () => {
       ({ response }) => {
         const gzip = createGzip()
         gzip.pipe(response.writeHead(200, { ...sse, 'content-encoding': 'gzip' }))
-        forEver(gzip, 'data, a long line')
+        forEver(gzip, 'data and more ')
         response.on('close', () => gzip.destroy())
       },
     ],
@@ -132,7 +132,7 @@ describe('answers over HTTP without measure', () => {
   })
 
   it('[F48] a list of tools without end is told in words', async () => {
-    const endless: Behaviour = ({ response }) => forEver(response.writeHead(200, sse), 'data, a long line')
+    const endless: Behaviour = ({ response }) => forEver(response.writeHead(200, sse), 'data and more ')
     await using server = await hostileHttp(() => {}, { 'tools/list': endless })
     await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
     expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining('maxLineBytes') })
