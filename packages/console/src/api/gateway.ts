@@ -135,6 +135,18 @@ export interface QuestionAnswer {
 export const answerQuestion = (id: string, body: QuestionAnswer) =>
   request(path('questions', id), { method: 'POST', body })
 
+/** A tool whose definition is no longer the accepted one; `text` is the difference. */
+export interface ChangedTool {
+  server: string
+  tool: string
+  text: string
+}
+
+export const listChangedTools = async () =>
+  listOf<ChangedTool>((await requestJson<{ changes: unknown }>('/api/pins')).changes)
+export const acceptChangedTools = (server: string) =>
+  request('/api/pins/accept', { method: 'POST', body: { server } })
+
 export const changeServer = (name: string, verb: 'restart' | 'stop' | 'start') =>
   request(path('servers', name, verb), { method: 'POST' })
 

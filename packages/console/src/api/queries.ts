@@ -2,6 +2,7 @@ import { QueryClient, useQuery } from '@tanstack/react-query'
 import {
   currentModel,
   listApprovals,
+  listChangedTools,
   listConversations,
   listModels,
   listQuestions,
@@ -23,6 +24,9 @@ export const queryClient = new QueryClient({
 })
 
 export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: listTools })
+/** Changes with the tools. */
+export const useChangedTools = () =>
+  useQuery({ queryKey: ['tools', 'changed'], queryFn: listChangedTools, retry: false })
 export const useServers = () => useQuery({ queryKey: ['servers'], queryFn: listServers })
 export const useApprovals = () => useQuery({ queryKey: ['approvals'], queryFn: listApprovals })
 export const useQuestions = () => useQuery({ queryKey: ['questions'], queryFn: listQuestions })

@@ -134,7 +134,15 @@ export async function remoteSource(gateway: GatewayClient): Promise<Source | und
   return {
     async tools({ search }) {
       const { tools, nearest } = await listed(search)
-      const shown = ({ schema, title, outputSchema, timeoutMs, sentences, ...tool }: ToolInfo) => ({
+      const shown = ({
+        schema,
+        title,
+        outputSchema,
+        timeoutMs,
+        sentences,
+        rawDescription,
+        ...tool
+      }: ToolInfo) => ({
         ...tool,
         parameters: schema,
       })

@@ -36,6 +36,8 @@ export interface ToolInfo {
   name: string
   title?: string
   description: string
+  /** As its server sent it, if invisible text was removed. */
+  rawDescription?: string
   /** `local`, or the name of its server. */
   source: string
   signature: string

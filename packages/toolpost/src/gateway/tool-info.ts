@@ -23,6 +23,7 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
     name,
     ...(title !== undefined && { title }),
     description,
+    ...(typeof tool.raw?.description === 'string' && { rawDescription: tool.raw.description }),
     source: tools.originOf(tool)?.server ?? 'local',
     signature: signatureOf(tool),
     schema: inputSchemaOf(tool),

@@ -1,6 +1,7 @@
 import { ArrowLeft, LogIn, Play, RotateCw, Square } from 'lucide-react'
 import type { ServerStatus } from 'toolpost/gateway'
-import { changeServer, logIn } from '../../api/gateway.ts'
+import { acceptChangedTools, changeServer, logIn } from '../../api/gateway.ts'
+import { queryClient, useChangedTools } from '../../api/queries.ts'
 import { hrefTo } from '../../router.ts'
 import { counted, durationText } from '../../text/figures.ts'
 import { clipped, oneLine, visibleText } from '../../text/visible-text.ts'
@@ -29,6 +30,7 @@ export function ServerDetail({ server }: { server: ServerStatus }) {
         <Actions server={server} />
       </header>
       <Trouble server={server} />
+      <ChangedTools server={server.name} />
       <Tabs
         label="About this server"
         tabs={[
@@ -99,6 +101,30 @@ async function openLogin(name: string): Promise<void> {
     page?.close()
     throw error
   }
+}
+
+/** What the server changed about its tools since the owner accepted them. */
+function ChangedTools({ server }: { server: string }) {
+  const { data = [] } = useChangedTools()
+  const changes = data.filter(change => change.server === server)
+  if (changes.length === 0) return null
+  const accept = async () => {
+    await acceptChangedTools(server)
+    await queryClient.invalidateQueries({ queryKey: ['tools'] })
+  }
+  return (
+    <Notice tone="warn" className="flex-col items-start">
+      <p>
+        {counted(changes.length, 'tool')} changed since you accepted {changes.length === 1 ? 'it' : 'them'}.
+      </p>
+      <CodeBlock
+        text={changes.map(({ text }) => text).join('\n')}
+        label="What changed"
+        className="max-h-96"
+      />
+      <Button onClick={() => void attempt(accept)}>Accept</Button>
+    </Notice>
+  )
 }
 
 /** Why it is not ready, or why calls do not reach it, and what happens next. */

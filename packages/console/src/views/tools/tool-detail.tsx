@@ -120,7 +120,7 @@ function Head({ tool }: { tool: ToolInfo }) {
       </div>
       {typeof title === 'string' && title !== tool.name && <p className="font-medium">{oneLine(title)}</p>}
       <div className="max-w-3xl text-muted">
-        <Markdown text={tool.description ?? ''} first={1_000} />
+        <Markdown text={tool.rawDescription ?? tool.description ?? ''} first={1_000} />
       </div>
       <code className="text-xs break-words text-muted">{clipped(tool.signature ?? '', 600)}</code>
     </header>

@@ -1,14 +1,18 @@
 import type { Decision } from '../../interceptors/approval.ts'
+import { changeText, type PinChange } from '../../interceptors/pins.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import type { GatewayContext } from '../context.ts'
 import { type App, failure, json, readRecord } from '../http.ts'
+
+const shown = (changes: readonly PinChange[]) =>
+  changes.map(change => ({ ...change, text: changeText(change) }))
 
 /** Changed tools; calls waiting for approval and the decisions; questions from tools to their callers and the answers. */
 export function addApprovalRoutes(app: App, { source, questions }: GatewayContext): void {
   const { approvals, pins } = source
   const NOT_OWNER = failure.bind(undefined, 403, 'Only the owner sees and accepts changed tools')
   app.get('/api/pins', c =>
-    c.get('client').isNamed ? NOT_OWNER() : json({ changes: pins?.changes() ?? [] }),
+    c.get('client').isNamed ? NOT_OWNER() : json({ changes: shown(pins?.changes() ?? []) }),
   )
   app.post('/api/pins/accept', async c => {
     if (c.get('client').isNamed) return NOT_OWNER()
@@ -16,7 +20,7 @@ export function addApprovalRoutes(app: App, { source, questions }: GatewayContex
     if (body instanceof Response) return body
     const { server } = body
     if (server !== undefined && typeof server !== 'string') return failure(400, "'server' must be a string")
-    return json({ changes: pins?.accept(server) ?? [] })
+    return json({ changes: shown(pins?.accept(server) ?? []) })
   })
   app.get('/api/approvals', c => json({ approvals: c.get('client').seenApprovals(approvals?.list() ?? []) }))
   app.post('/api/approvals/:id', async c => {
