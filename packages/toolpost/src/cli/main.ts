@@ -177,6 +177,7 @@ program
   .argument('[decision]', 'approve or deny')
   .argument('[id]', 'its id, or the beginning of it')
   .option('--remember <how>', 'remember the decision: session or always')
+  .option('--scope <what>', 'what is remembered: this tool or every tool of its server (default: tool)')
   .option('--url <address>', "the gateway's address (default: the one running in this folder)")
   .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN, or this folder's)")
   .option('--json', 'list as JSON')

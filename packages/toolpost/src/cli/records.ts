@@ -121,6 +121,7 @@ export interface ApprovalFlags {
   token?: string
   json?: boolean
   remember?: string
+  scope?: string
 }
 
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
@@ -136,7 +137,7 @@ export async function decideApprovals(
   if (decision !== undefined && id) {
     const waiting = byPrefix(approvals, id, 'pending approval', approval => [approval.id])
     const path = `/api/approvals/${encodeURIComponent(waiting.id)}`
-    await gateway.post(path, { decision, remember: flags.remember })
+    await gateway.post(path, { decision, remember: flags.remember, scope: flags.scope })
     say(terminal, decision === 'approve' ? 'Approved.' : 'Denied.')
   } else if (flags.json) printResult(terminal, JSON.stringify(approvals))
   else if (approvals.length === 0) say(terminal, 'Nothing is waiting for approval.')

@@ -82,7 +82,9 @@ export async function addServer(
   { name, command, flags }: { name: string; command: readonly string[]; flags: AddFlags },
 ): Promise<number> {
   const { check, force = false } = flags
-  const entry = { ...entryFrom(command, flags), ...(flags.trust && { trust: true }) }
+  const given = entryFrom(command, flags)
+  const isTrusted = flags.trust ?? (await vouchesFor(name, { terminal, stop }))
+  const entry = { ...given, ...(isTrusted && { trust: true }) }
   if (check) say(terminal, `Trying '${name}' …`)
   const { signal } = stop
   const adding = add({ file: options.config, name, entry, check, replace: force, signal })
@@ -99,13 +101,24 @@ export async function addServer(
   if (tried?.status.state === 'needs_login') say(terminal, `… it needs a login: toolpost auth ${name}`)
   else if (tried) say(terminal, `✔ ${tried.tools.length} tools: ${tried.tools.join(', ')}`)
   say(terminal, `Wrote ${file}`)
-  if (!flags.trust)
+  if (!isTrusted)
     say(
       terminal,
       `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`,
     )
   if (hasExample) say(terminal, 'It also has the built-in example, which ran here until now.')
   return EXIT.ok
+}
+
+/** Asks at a terminal; otherwise the answer is no. */
+async function vouchesFor(
+  name: string,
+  { terminal, stop }: Pick<BareContext, 'terminal' | 'stop'>,
+): Promise<boolean> {
+  if (!process.stdin.isTTY || !terminal.err.isTTY) return false
+  const question = `Do you vouch for what '${name}' says about its tools? If not, chat asks before them. [y/N] `
+  const answer = await typedLine(question, { terminal, signal: stop.signal })
+  return /^\s*y(es)?\s*$/i.test(answer ?? '')
 }
 
 function entryFrom(command: readonly string[], { url, env = [], header = [] }: AddFlags): ServerConfig {

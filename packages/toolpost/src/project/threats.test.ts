@@ -82,7 +82,7 @@ function host(project: Project) {
       }
       const client = new ModelClient({ model, executor: project.executor })
       const tools = project.tools.getTools()
-      return (await client.ask('go', { tools, origin: 'chat', conversation: 'one', ask } as never)).results
+      return (await client.ask('go', { tools, origin: 'chat', conversation: 'one', ask })).results
     },
   }
 }
