@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { readCassette } from '../testing/index.ts'
 
 const { folder, toolpost, configFile } = commandLine()
 const kept = join(folder, '.toolpost')
@@ -36,6 +37,21 @@ describe('toolpost calls', () => {
     expect(await tools('--until', '1h')).toEqual([])
     expect(await tools('--search', 'not found', '--limit', '1')).toEqual(['nothing'])
   }, 60_000)
+
+  it('exports calls as a cassette, the oldest first', async () => {
+    mkdirSync(kept)
+    for (const room of ['hall', 'attic']) await toolpost(['call', 'echo', `room=${room}`])
+    const { out } = await toolpost(['calls', 'export', '--cassette'])
+    const file = join(folder, 'calls.jsonl')
+    writeFileSync(file, out)
+    const { calls, problem } = readCassette(file)
+    expect(problem).toBeUndefined()
+    expect(calls).toMatchObject([
+      { tool: 'echo', args: { room: 'hall' }, result: { success: true } },
+      { tool: 'echo', args: { room: 'attic' } },
+    ])
+    expect((await toolpost(['calls', 'export', '--tool', 'nothing'])).out).toBe('')
+  })
 
   it('shows one call by the beginning of its id, as the list prints it', async () => {
     mkdirSync(kept)

@@ -172,6 +172,21 @@ program
     ),
   )
 program
+  .command('eval')
+  .description('ask models the questions of a file, and score the calls they make; or begin one: eval init')
+  .argument('[cases]', 'a YAML file, or init (default: a set for the example home)')
+  .option('--model <model>', 'a model to ask, as for chat; can be repeated', (model, all: string[] = []) => [
+    ...all,
+    model,
+  ])
+  .option('--repeat <number>', 'how often to ask each question (default: 1)')
+  .option('--run', 'run the tools instead of mocking them')
+  .option('--min <score>', 'exit with 1 if a model scores less, from 0 to 1')
+  .option('--html <file>', 'write a report as a web page')
+  .option('--json', 'as JSON')
+  .option('--from-history', 'with init: cases from past chats')
+  .action((file, flags) => within(async context => (await import('./eval.ts')).runEval(context, file, flags)))
+program
   .command('approvals')
   .description('list the calls waiting for approval at the running gateway, or decide one')
   .argument('[decision]', 'approve or deny')

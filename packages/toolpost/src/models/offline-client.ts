@@ -14,7 +14,7 @@ import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import type { Tool } from '../tools/tool.ts'
+import { SENTENCES_META, type Tool } from '../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from './ai-client.ts'
 import { roleOf } from './conversations.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
@@ -61,9 +61,6 @@ export interface Understood {
   /** To be passed to `ask` instead of having the text understood again. */
   meaning?: object | undefined
 }
-
-/** The key of a tool's `_meta` under which a server sends its sentences: language → YAML. */
-const SENTENCES_META = 'toolpost/sentences'
 
 const FRESH_MS = 60_000
 const RECENT_MS = 2_000

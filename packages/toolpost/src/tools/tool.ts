@@ -36,6 +36,9 @@ export interface InvokeOptions extends Requester {
   readonly onRequest?: ((request: ServerRequest) => void) | undefined
 }
 
+/** The key of a tool's `_meta` under which a server sends its sentences: language → YAML. */
+export const SENTENCES_META = 'toolpost/sentences'
+
 /** What is known about a tool besides its name, description and schema. */
 export interface ToolTraits {
   /** A short name for people. */

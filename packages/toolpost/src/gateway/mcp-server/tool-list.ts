@@ -4,7 +4,7 @@ import { isRecord } from '../../runtime/guards.ts'
 import { compileSchema } from '../../schema/compile.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
 import { plainSchema, schemaProblem } from '../../schema/limits.ts'
-import type { Tool } from '../../tools/tool.ts'
+import { SENTENCES_META, type Tool } from '../../tools/tool.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 
 /** Larger output schemas are not announced: each is compiled to check that clients can use it. */
@@ -51,8 +51,11 @@ async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
     ...(outputSchema && { outputSchema }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
-  const { icons, _meta } = passedOn
-  const whole = { ...entry, ...(icons ? { icons } : {}), ...(isRecord(_meta) && { _meta }) }
+  const { icons } = passedOn
+  // Sentences are for this side only, and long.
+  const { [SENTENCES_META]: _, ...meta } = isRecord(passedOn._meta) ? passedOn._meta : {}
+  const _meta = Object.keys(meta).length > 0 ? { _meta: meta } : {}
+  const whole = { ...entry, ...(icons ? { icons } : {}), ..._meta }
   // Clients reject a whole list over one malformed icon or annotation.
   return isSpecType.Tool(whole) ? whole : entry
 }
