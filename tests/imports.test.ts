@@ -6,13 +6,13 @@ import { root, sourceFiles } from './project.ts'
 const SRC = 'packages/toolpost/src/'
 
 /** What each folder may import, besides itself; see ARCHITECTURE.md. */
-const FLOOR = ['call', 'runtime', 'logging', 'telemetry']
+const FLOOR = ['call', 'util', 'logging', 'telemetry']
 const TOOLS = [...FLOOR, 'schema', 'tools']
 const ALLOWED: Record<string, string[]> = {
   call: [],
   runtime: [],
-  logging: ['runtime'],
-  telemetry: ['runtime', 'logging'],
+  logging: ['util'],
+  telemetry: ['util', 'logging'],
   schema: FLOOR,
   tools: TOOLS,
   executor: TOOLS,

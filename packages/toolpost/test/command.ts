@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { packageRoot } from '../src/runtime/package-root.ts'
+import { packageRoot } from '../src/util/package-root.ts'
 
 export interface Run {
   /** -1 if there is none: killed by a signal, or stopped because it wrote too much. */

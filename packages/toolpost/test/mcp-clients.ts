@@ -13,7 +13,7 @@ import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { packageRoot } from '../src/runtime/package-root.ts'
+import { packageRoot } from '../src/util/package-root.ts'
 
 /** Where the gateway is: an address, or a configuration that is served over stdio. */
 export type Target = { url: string } | { config: string }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { outputOf } from '../../../tests/output-of.ts'
-import { packageRoot } from '../src/runtime/package-root.ts'
+import { packageRoot } from '../src/util/package-root.ts'
 import { type ConsoleLine, consoleLine } from './console-line.ts'
 
 const PATIENCE = { interval: 20, timeout: 30_000 }

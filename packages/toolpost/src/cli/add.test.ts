@@ -6,7 +6,7 @@ import { commandLine } from '../../test/command.ts'
 import { writeFiles } from '../../test/config-folder.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { toolpost, folder } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

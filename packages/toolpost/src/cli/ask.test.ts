@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { folder, toolpost, configFile } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

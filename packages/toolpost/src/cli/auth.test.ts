@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { fakeOAuth } from '../../test/fake-oauth/fake-oauth.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { toolpost, configFile, folder } = commandLine()
 const env = { TOOLPOST_KEYRING: 'off', BROWSER: browser() }

@@ -1,6 +1,6 @@
 import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike } from '../util/guards.ts'
 import { callExpression, parseArguments, timeoutOf, withStandardInput } from './arguments.ts'
 import type { SourceContext } from './context.ts'
 import { EXIT } from './exit-codes.ts'

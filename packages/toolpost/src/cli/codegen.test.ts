@@ -7,10 +7,10 @@ import { build } from 'esbuild'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { ToolExecutor } from '../executor/executor.ts'
-import { packageRoot } from '../runtime/package-root.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { packageRoot } from '../util/package-root.ts'
 import { codeFor } from './codegen.ts'
 
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { consoleLine } from '../../test/console-line.ts'
 import { dataOf } from '../../test/gateway.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

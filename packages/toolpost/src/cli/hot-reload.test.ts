@@ -16,7 +16,7 @@ import { consoleLine } from '../../test/console-line.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { dataOf } from '../../test/gateway.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const PATIENCE = { interval: 20, timeout: 30_000 }

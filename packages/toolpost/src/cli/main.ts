@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { compiledFile } from '../runtime/package-root.ts'
+import { compiledFile } from '../util/package-root.ts'
 import type { ChatFlags } from './chat.ts'
 import type { BareContext, CommandContext, GlobalOptions, ProjectWishes, SourceContext } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'

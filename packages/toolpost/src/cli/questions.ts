@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline'
-import { isRecord, ownValue } from '../runtime/guards.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
 
 /** The terminal at which a person is asked. */
 export interface AskedTerminal {

@@ -6,7 +6,7 @@ import { commandLine } from '../../test/command.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { folder, configFile } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

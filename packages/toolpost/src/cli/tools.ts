@@ -1,6 +1,6 @@
 import { escapeControls } from '../logging/safe-value.ts'
-import { isRecord } from '../runtime/guards.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
+import { isRecord } from '../util/guards.ts'
 import type { SourceContext } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ShownTool } from './source.ts'

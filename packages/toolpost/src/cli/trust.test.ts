@@ -5,7 +5,7 @@ import { commandLine } from '../../test/command.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
 import { startUp } from '../../test/up.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { folder, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

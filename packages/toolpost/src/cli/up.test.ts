@@ -9,7 +9,7 @@ import { dataOf } from '../../test/gateway.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import type { StoredCall } from '../history/index.ts'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

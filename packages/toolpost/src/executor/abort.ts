@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { quietly } from '../runtime/quietly.ts'
+import { quietly } from '../util/quietly.ts'
 
 /** What a caller's signal can end. */
 interface Cancellable {

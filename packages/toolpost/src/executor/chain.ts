@@ -1,6 +1,6 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { describeThrown } from '../runtime/quietly.ts'
+import { isRecord } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 import { cancelled, toolError } from './failure.ts'
 import { failureResult } from './result.ts'

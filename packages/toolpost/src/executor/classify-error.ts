@@ -1,10 +1,10 @@
 import type { Diagnosis } from '../call/tool-result.ts'
 import { withoutKnownSecrets } from '../logging/redact.ts'
-import { isObjectLike } from '../runtime/guards.ts'
-import { describeThrown } from '../runtime/quietly.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { isObjectLike } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
 import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'
 
 const CONNECTION_CODES =

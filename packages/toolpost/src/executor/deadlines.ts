@@ -1,4 +1,4 @@
-import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
+import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
 
 interface Expiring {
   readonly deadlineAt: number

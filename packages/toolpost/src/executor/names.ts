@@ -5,9 +5,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { grouped } from '../runtime/grouped.ts'
-import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
-import { packageRoot } from '../runtime/package-root.ts'
 import { foldedName } from '../schema/explain.ts'
 import {
   declaredNames,
@@ -17,6 +14,9 @@ import {
   withBranches,
 } from '../schema/json-schema.ts'
 import type { McpOrigin } from '../tools/tool-manager.ts'
+import { grouped } from '../util/grouped.ts'
+import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 export { foldedName }
 

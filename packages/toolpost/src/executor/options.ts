@@ -1,8 +1,8 @@
 import type { Logger } from '../logging/logger.ts'
-import type { Clock } from '../runtime/clock.ts'
 import type { Caller } from '../tools/caller.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-output.ts'
+import type { Clock } from '../util/clock.ts'
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_SLOW_MS = 1_000

@@ -1,8 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { describeThrown } from '../runtime/quietly.ts'
-import { shortText } from '../runtime/short-text.ts'
 import { type CompiledSchema, compileSchema } from '../schema/compile.ts'
 import {
   isLangChainTool,
@@ -13,6 +10,9 @@ import {
   resolveRef,
 } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
+import { isRecord } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
+import { shortText } from '../util/short-text.ts'
 import type { CallContext } from './context.ts'
 import { Failure, invalidSchema } from './failure.ts'
 

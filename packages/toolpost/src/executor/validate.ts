@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
-import { isObjectLike } from '../runtime/guards.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 import { explainErrors, kindOf, pointerParts } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, schemasOfPart, withBranches } from '../schema/json-schema.ts'
+import { isObjectLike } from '../util/guards.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
 import { ABSENT, type Arguments, type Change, changed, pointerTo, repairsFor } from './repair.ts'
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../runtime/clock.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
 import { Disconnected } from './http.ts'
 import { ABORT_GRACE_MS } from './limits.ts'
 

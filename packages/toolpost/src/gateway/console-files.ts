@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { packageRoot } from '../runtime/package-root.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 const MISSING_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Toolpost</title></head>

@@ -13,9 +13,9 @@ import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, type ApprovalsOptions, policy } from '../interceptors/index.ts'
-import { packageRoot } from '../runtime/package-root.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { packageRoot } from '../util/package-root.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 interface Asked {

@@ -4,10 +4,10 @@ import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, JWTVerifyResult } f
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { isLoopback } from '../runtime/loopback.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
+import { isRecord } from '../util/guards.ts'
+import { isLoopback } from '../util/loopback.ts'
 import { Client, hostOf } from './clients.ts'
 import { busy, failure, json } from './http.ts'
 import {

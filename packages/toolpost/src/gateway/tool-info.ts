@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../runtime/package-root.ts'
-import { toolpostVersion } from '../runtime/version.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { plainSchema } from '../schema/limits.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import { packageRoot } from '../util/package-root.ts'
+import { toolpostVersion } from '../util/version.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
 
 const MAX_SENTENCES = 3

@@ -3,8 +3,8 @@ import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { quietly } from '../runtime/quietly.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import { quietly } from '../util/quietly.ts'
 import {
   type Database,
   explaining,

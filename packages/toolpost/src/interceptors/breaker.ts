@@ -4,8 +4,8 @@ import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { unavailable } from '../executor/failure.ts'
 import { DEFAULT_TIMEOUT_MS } from '../executor/options.ts'
-import { type Clock, systemClock } from '../runtime/clock.ts'
-import { quietly } from '../runtime/quietly.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
+import { quietly } from '../util/quietly.ts'
 import { refusal, wholeNumber } from './refuse.ts'
 
 export type { BreakerStatus }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../runtime/guards.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
+import { isRecord } from '../util/guards.ts'
 
 /** The same for equal arguments, whatever the order of their keys. Throws on anything but JSON, such as a cycle. */
 export function fingerprint(value: unknown): string {

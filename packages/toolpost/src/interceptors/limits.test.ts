@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../call/tool-result.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
-import type { Clock } from '../runtime/clock.ts'
 import { fakeClock } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import type { Clock } from '../util/clock.ts'
 import { type LimitsOptions, limits } from './index.ts'
 
 /** Tools that end when they are told to, and count how many of them run. */

@@ -1,10 +1,10 @@
 import type { Interceptor } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { cancelled } from '../executor/failure.ts'
-import { type Clock, systemClock } from '../runtime/clock.ts'
-import { fitsGlob } from '../runtime/glob.ts'
 import type { Tool } from '../tools/tool.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
+import { fitsGlob } from '../util/glob.ts'
 import { limited, refusal, wholeNumber } from './refuse.ts'
 
 /** What a limit allows. Anything left out is unlimited. */

@@ -1,10 +1,10 @@
 import type { ValidateFunction } from 'ajv'
 import type { Interceptor } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
-import { fitsGlob } from '../runtime/glob.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fitsCall } from '../tools/tool-pattern.ts'
+import { fitsGlob } from '../util/glob.ts'
 import { Approvals } from './approvals.ts'
 import { denied } from './refuse.ts'
 

@@ -1,5 +1,5 @@
-import { isObjectLike } from '../runtime/guards.ts'
-import { basicCredentials, uriDecoded } from '../runtime/uri-decoded.ts'
+import { isObjectLike } from '../util/guards.ts'
+import { basicCredentials, uriDecoded } from '../util/uri-decoded.ts'
 import { isSecretKey, REMOVED } from './redact.ts'
 import { safeText } from './safe-value.ts'
 

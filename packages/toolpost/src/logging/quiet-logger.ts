@@ -1,4 +1,4 @@
-import { quietly } from '../runtime/quietly.ts'
+import { quietly } from '../util/quietly.ts'
 import { type Logger, silentLogger, writersOf } from './logger.ts'
 
 const quietLoggers = new WeakSet<Logger>()

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../runtime/clock.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
 import type { Logger, WriteLevel } from './logger.ts'
 
 interface Last {

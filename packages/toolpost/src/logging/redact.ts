@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../runtime/package-root.ts'
-import { plainCopy } from '../runtime/plain-value.ts'
+import { packageRoot } from '../util/package-root.ts'
+import { plainCopy } from '../util/plain-value.ts'
 
 /*
  * What is removed: the values of keys with a secret name, values registered with `removeFromLogs`, and well-known token

@@ -4,8 +4,8 @@
  * `cleaner` for values that are stored with other limits.
  */
 
-import { escapeInvisible } from '../runtime/invisible-text.ts'
-import { type Cleaner, plainCopy } from '../runtime/plain-value.ts'
+import { escapeInvisible } from '../util/invisible-text.ts'
+import { type Cleaner, plainCopy } from '../util/plain-value.ts'
 import { isSecretKey, REMOVED, redact } from './redact.ts'
 
 const MAX_TEXT_CHARACTERS = 500

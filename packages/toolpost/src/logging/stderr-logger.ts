@@ -1,4 +1,4 @@
-import { plainCopy } from '../runtime/plain-value.ts'
+import { plainCopy } from '../util/plain-value.ts'
 import { LOG_LEVELS, type Logger, type LogLevel, writersOf } from './logger.ts'
 import { cleaner, escapeControls, redactAndCut } from './safe-value.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../runtime/guards.ts'
 import { type ContentBlock, ToolOutput } from '../tools/tool-output.ts'
+import { isRecord } from '../util/guards.ts'
 import { RpcError } from './peer.ts'
 
 /** Reserved for the protocol itself. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isRecord } from '../runtime/guards.ts'
-import { toolpostVersion } from '../runtime/version.ts'
 import type { Requester } from '../tools/caller.ts'
 import type { ServerRequest } from '../tools/tool.ts'
+import { isRecord } from '../util/guards.ts'
+import { toolpostVersion } from '../util/version.ts'
 import { paramHeaders } from './header-parameters.ts'
 import { currentRequestId, type HttpStatusError, HttpTransport } from './http-transport.ts'
 import {

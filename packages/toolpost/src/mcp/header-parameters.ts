@@ -1,5 +1,5 @@
-import { isObjectLike, isRecord, valueAt } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import { isObjectLike, isRecord, valueAt } from '../util/guards.ts'
 
 /*
  * `x-mcp-header` (SEP-2243): arguments that are also sent in a header `Mcp-Param-…`, so that intermediaries between a

@@ -7,9 +7,9 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client'
-import { isRecord } from '../runtime/guards.ts'
-import { basicCredentials } from '../runtime/uri-decoded.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { isRecord } from '../util/guards.ts'
+import { basicCredentials } from '../util/uri-decoded.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
 import { FAILED_MAX_RETRY_MS, MAX_MESSAGE_BYTES } from './limits.ts'
 import { limitedBytes } from './oauth/oauth-fetch.ts'

@@ -1,5 +1,5 @@
 import { cleaner } from '../logging/safe-value.ts'
-import { plainCopy } from '../runtime/plain-value.ts'
+import { plainCopy } from '../util/plain-value.ts'
 
 /** A JSON-RPC message between Toolpost and a server. */
 export interface LoggedMessage {

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord } from '../util/guards.ts'
 
 /*
  * One side of a JSON-RPC connection, over any transport of the MCP SDK. Our client and our server both use it: they differ

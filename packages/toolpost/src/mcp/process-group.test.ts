@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { isRunning, startHostile } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
-import { compiledFile } from '../runtime/package-root.ts'
+import { compiledFile } from '../util/package-root.ts'
 
 const path = (file: string) => JSON.stringify(fileURLToPath(compiledFile(file)))
 const imports = `

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasProcessGroups } from '../runtime/platform.ts'
+import { hasProcessGroups } from '../util/platform.ts'
 
 /*
  * Every server runs in a process group of its own, so that whatever it starts ends with it. Daemons that leave the group on

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { platform } from '../runtime/platform.ts'
+import { platform } from '../util/platform.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 
 /** How a stdio server is confined. */

@@ -1,6 +1,6 @@
 import { shownAddress } from '../logging/config-secrets.ts'
-import { isRecord } from '../runtime/guards.ts'
 import type { ParameterNames } from '../tools/tool-manager.ts'
+import { isRecord } from '../util/guards.ts'
 import { type OAuthOptions, oauthProblem } from './oauth/oauth-options.ts'
 import type { Sandbox } from './sandbox.ts'
 

@@ -1,6 +1,6 @@
 import { safeText } from '../logging/safe-value.ts'
-import { describeThrown } from '../runtime/quietly.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { describeThrown } from '../util/quietly.ts'
 
 /** How a connection ended, or why it was never established. */
 export interface ServerFailure {

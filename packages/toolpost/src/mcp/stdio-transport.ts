@@ -5,8 +5,8 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 // Node's own `spawn` cannot start `npx` and other scripts on Windows.
 import spawn from 'cross-spawn'
 import { safeLines, safeText } from '../logging/safe-value.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { hasProcessGroups, INHERITED_VARIABLES } from '../runtime/platform.ts'
+import { isRecord } from '../util/guards.ts'
+import { hasProcessGroups, INHERITED_VARIABLES } from '../util/platform.ts'
 import { jsonProblem } from './json-limit.ts'
 import {
   CLOSED_PIPE_GRACE_MS,

@@ -1,9 +1,9 @@
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { withoutInvisible } from '../runtime/invisible-text.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
+import { isRecord } from '../util/guards.ts'
+import { withoutInvisible } from '../util/invisible-text.ts'
 import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
 

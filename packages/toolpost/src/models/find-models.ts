@@ -1,6 +1,6 @@
-import type { Environment } from '../runtime/environment.ts'
-import { isObjectLike, isRecord } from '../runtime/guards.ts'
-import { trimmedEnd } from '../runtime/trimmed-end.ts'
+import type { Environment } from '../util/environment.ts'
+import { isObjectLike, isRecord } from '../util/guards.ts'
+import { trimmedEnd } from '../util/trimmed-end.ts'
 import { beginningOf } from './bounded-fetch.ts'
 
 type Fetch = typeof globalThis.fetch

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../runtime/guards.ts'
 import { type JsonSchema, propertiesOf, refTarget, requiredOf } from '../schema/json-schema.ts'
+import { isRecord } from '../util/guards.ts'
 
 /** A provider with its own rules for tool schemas; `openai` stands for every compatible API. */
 export type FittingProvider = 'anthropic' | 'ollama' | 'openai'

@@ -1,4 +1,4 @@
-import type { Environment } from '../runtime/environment.ts'
+import type { Environment } from '../util/environment.ts'
 import { findLocalServer, listOllamaModels, ollamaAddress } from './find-models.ts'
 
 /** A model that can be asked, and why it is listed. */

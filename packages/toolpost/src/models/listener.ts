@@ -1,5 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
-import { describeThrown, quietly } from '../runtime/quietly.ts'
+import { describeThrown, quietly } from '../util/quietly.ts'
 
 /** Wraps a caller's callback so that it cannot break the answer: its first error or rejection is logged. */
 export function harmless<Value>(

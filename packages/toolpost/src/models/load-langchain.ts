@@ -1,4 +1,4 @@
-import { loadOptional, MissingPackageError } from '../runtime/missing-package.ts'
+import { loadOptional, MissingPackageError } from '../util/missing-package.ts'
 import { ModelError } from './model-error.ts'
 
 export type LangChainMessages = typeof import('@langchain/core/messages')

@@ -1,5 +1,5 @@
 import { argumentsFromText } from '../executor/validate.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike } from '../util/guards.ts'
 import type { Usage } from './ai-client.ts'
 import { MAX_CALLS_IN_REPLY, MAX_REPLY_BYTES } from './limits.ts'
 import { ModelError } from './model-error.ts'

@@ -1,5 +1,5 @@
-import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
-import { unlessAborted } from '../runtime/unless-aborted.ts'
+import { type Clock, systemClock, type Timer } from '../util/clock.ts'
+import { unlessAborted } from '../util/unless-aborted.ts'
 import { ModelError } from './model-error.ts'
 
 interface TimeLimitOptions {

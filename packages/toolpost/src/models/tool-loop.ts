@@ -1,8 +1,8 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions } from '../executor/options.ts'
-import { isRecord } from '../runtime/guards.ts'
 import { HANDLE_PREFIX } from '../tools/results/result-store.ts'
+import { isRecord } from '../util/guards.ts'
 import type { Answer, AskOptions, ConversationMessage, StopReason, Usage } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
 import {

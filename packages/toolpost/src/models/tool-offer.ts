@@ -1,8 +1,8 @@
-import { isRecord } from '../runtime/guards.ts'
 import { CALL_TOOL, searchTools } from '../tools/search/search-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
+import { isRecord } from '../util/guards.ts'
 
 export interface ToolOfferOptions {
   /** The tools the model may use. */

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../runtime/unless-aborted.ts'
+import { unlessAborted } from '../util/unless-aborted.ts'
 import type { AiClient } from './ai-client.ts'
 import type { ChosenClient } from './choose-client.ts'
 import { stopped } from './time-limit.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord, ownValue } from '../runtime/guards.ts'
-import { packageRoot } from '../runtime/package-root.ts'
 import { joinPlace, kindOf } from '../schema/explain.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
+import { packageRoot } from '../util/package-root.ts'
 
 /** What a value breaks: where, in words, and the key that does not belong there, if that is the problem. */
 export interface SchemaProblem {

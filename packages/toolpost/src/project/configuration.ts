@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { secretsIn } from '../logging/config-secrets.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
-import { describeThrown } from '../runtime/quietly.ts'
+import { describeThrown } from '../util/quietly.ts'
 import { changesBetween, changesText, type ReloadChanges } from './changes.ts'
 import { ConfigError, type ToolpostConfig } from './config.ts'
 import { type Following, followFiles } from './follow-files.ts'

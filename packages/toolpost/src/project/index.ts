@@ -1,6 +1,6 @@
 export { safeValue } from '../logging/safe-value.ts'
 export { stderrLogger } from '../logging/stderr-logger.ts'
-export { fitsGlob } from '../runtime/glob.ts'
+export { fitsGlob } from '../util/glob.ts'
 export type { ReloadChanges } from './changes.ts'
 export {
   type AcceptedRun,

@@ -1,4 +1,4 @@
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord } from '../util/guards.ts'
 
 /** A value that VS Code asks for once: one of the `inputs`, used as `${input:id}`. */
 export interface ConfigInput {

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isLoopback } from '../runtime/loopback.ts'
-import { hasFileModes } from '../runtime/platform.ts'
+import { isLoopback } from '../util/loopback.ts'
+import { hasFileModes } from '../util/platform.ts'
 import { tokenProblem } from './check.ts'
 
 /*

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { questionOf } from '../interceptors/approval.ts'
 import type { Approval } from '../interceptors/index.ts'
-import { describeThrown } from '../runtime/quietly.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { runningGateway, stateFolder } from './local-state.ts'
 

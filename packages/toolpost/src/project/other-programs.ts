@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isRecord } from '../runtime/guards.ts'
-import { packageRoot } from '../runtime/package-root.ts'
-import { platform as currentPlatform } from '../runtime/platform.ts'
+import { isRecord } from '../util/guards.ts'
+import { packageRoot } from '../util/package-root.ts'
+import { platform as currentPlatform } from '../util/platform.ts'
 
 /** A program on this machine that keeps MCP servers in a file. */
 export interface KnownProgram {

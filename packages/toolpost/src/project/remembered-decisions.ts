@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { RememberedDecision } from '../interceptors/index.ts'
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord } from '../util/guards.ts'
 import { ConfigError } from './config.ts'
 
 /*

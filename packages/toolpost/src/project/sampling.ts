@@ -3,9 +3,9 @@ import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import type { WritingBlock, WritingMessage, WritingRequest } from '../models/writing.ts'
-import { isRecord } from '../runtime/guards.ts'
 import type { Sample } from '../tools/caller.ts'
 import { defineTool } from '../tools/tool.ts'
+import { isRecord } from '../util/guards.ts'
 import type { ToolpostConfig } from './config.ts'
 
 /** How long the model may take for one message. */

@@ -12,11 +12,11 @@ import type {
   ServerEntry,
   ServerStatus,
 } from '../mcp/index.ts'
-import { ownValue } from '../runtime/guards.ts'
-import { describeThrown } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import { ownValue } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { Configuration } from './configuration.ts'
 import {

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
-import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { describeThrown } from '../runtime/quietly.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
+import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
+import { isRecord } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { Part } from './project-options.ts'
 
 /** A timer that has ended, and what came of it. */

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isSecretKey } from '../logging/redact.ts'
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord } from '../util/guards.ts'
 import type { ServerConfig, ToolpostConfig } from './config.ts'
 
 /*

@@ -1,5 +1,5 @@
-import { installedFile } from '../runtime/missing-package.ts'
-import { describeThrown } from '../runtime/quietly.ts'
+import { installedFile } from '../util/missing-package.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { CloseOptions, Part } from './project-options.ts'
 
 /** Turns speech into text. */

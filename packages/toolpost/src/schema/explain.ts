@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
-import { grouped } from '../runtime/grouped.ts'
-import { isObjectLike } from '../runtime/guards.ts'
-import { shortText } from '../runtime/short-text.ts'
+import { grouped } from '../util/grouped.ts'
+import { isObjectLike } from '../util/guards.ts'
+import { shortText } from '../util/short-text.ts'
 import { type JsonSchema, resolveRef } from './json-schema.ts'
 
 const MAX_PROBLEMS = 20

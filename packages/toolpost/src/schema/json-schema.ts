@@ -1,5 +1,5 @@
-import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
-import { uriDecoded } from '../runtime/uri-decoded.ts'
+import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
+import { uriDecoded } from '../util/uri-decoded.ts'
 
 /** A JSON Schema exactly as received: read, never changed. */
 export type JsonSchema = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createContext, Script } from 'node:vm'
-import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { isObjectLike, isRecord } from '../util/guards.ts'
 import { appliedSchemas, type JsonSchema, refTarget } from './json-schema.ts'
 
 const MAX_SCHEMA_KB = 256

@@ -7,9 +7,9 @@ import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
 import { eventReader } from '../../test/gateway.ts'
 import { otlpReceiver, type ReceivedSpan } from '../../test/otlp-receiver.ts'
 import { recordTelemetry } from '../../test/recorded-spans.ts'
-import { packageRoot } from '../runtime/package-root.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
+import { packageRoot } from '../util/package-root.ts'
 import { startExport } from './export.ts'
 
 const { folder, configFile, toolpost } = commandLine()

@@ -1,6 +1,6 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
 import { safeText } from '../logging/safe-value.ts'
-import { ownValue } from '../runtime/guards.ts'
+import { ownValue } from '../util/guards.ts'
 import { ATTRIBUTE } from './names.ts'
 
 /** OpenTelemetry's API: without a registered SDK, everything in it is a no-op. */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../runtime/clock.ts'
+import type { Clock, Timer } from '../util/clock.ts'
 
 interface PendingTimer {
   at: number

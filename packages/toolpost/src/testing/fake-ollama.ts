@@ -1,4 +1,4 @@
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord } from '../util/guards.ts'
 import {
   type FakeModelServer,
   type FakeReply,

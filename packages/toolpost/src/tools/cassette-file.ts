@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import type { ToolResult } from '../call/tool-result.ts'
 import { cleaner } from '../logging/safe-value.ts'
-import { isRecord } from '../runtime/guards.ts'
-import { plainCopy } from '../runtime/plain-value.ts'
+import { isRecord } from '../util/guards.ts'
+import { plainCopy } from '../util/plain-value.ts'
 
 /*
  * A cassette is a JSONL file: a header, then one line per call and per reply of a model, in the order in which they ended,

@@ -1,6 +1,6 @@
-import { isObjectLike } from '../runtime/guards.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
+import { isObjectLike } from '../util/guards.ts'
 import type { Tool } from './tool.ts'
 
 /** A tool, or a declaration of one, that cannot be used: a mistake in the program or its configuration. */

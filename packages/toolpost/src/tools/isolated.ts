@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { resolve as resolvePath } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { compiledFile } from '../runtime/package-root.ts'
+import { compiledFile } from '../util/package-root.ts'
 import type { Answer } from './isolated-child.ts'
 
 export interface IsolateOptions {

@@ -1,5 +1,5 @@
-import { isObjectLike } from '../runtime/guards.ts'
 import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf } from '../schema/json-schema.ts'
+import { isObjectLike } from '../util/guards.ts'
 import type { Tool } from './tool.ts'
 import { ToolOutput } from './tool-output.ts'
 import { fitsTool } from './tool-pattern.ts'

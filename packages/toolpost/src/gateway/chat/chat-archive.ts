@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRecord } from '../../runtime/guards.ts'
+import { isRecord } from '../../util/guards.ts'
 import type { ChatTurn, ConversationInfo, ConversationRecord } from '../api-types.ts'
 import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS, MAX_CONVERSATION_NAME } from '../limits.ts'
 

@@ -1,7 +1,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server'
 import { RpcError } from '../../mcp/peer.ts'
-import { isRecord } from '../../runtime/guards.ts'
 import type { AskedBy, Caller, Question, QuestionAnswer } from '../../tools/caller.ts'
+import { isRecord } from '../../util/guards.ts'
 import { ELICITATION_MS } from '../limits.ts'
 import { capabilitiesOf, levelRank, logLevelOf, type McpRequest } from './protocol.ts'
 

@@ -8,8 +8,8 @@ import {
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { METHOD_NOT_FOUND, Peer, type RequestId } from '../../mcp/peer.ts'
-import { isRecord } from '../../runtime/guards.ts'
 import { innerCall } from '../../tools/search/search-tools.ts'
+import { isRecord } from '../../util/guards.ts'
 import type { Clients } from '../clients.ts'
 import {
   callerOf,

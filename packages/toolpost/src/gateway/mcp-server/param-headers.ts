@@ -1,6 +1,6 @@
 import { type HeaderParameter, headerParameters } from '../../mcp/header-parameters.ts'
-import { valueAt } from '../../runtime/guards.ts'
 import type { Tool } from '../../tools/tool.ts'
+import { valueAt } from '../../util/guards.ts'
 import { headerOf, type RequestContext } from '../http.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 import type { Params } from './protocol.ts'

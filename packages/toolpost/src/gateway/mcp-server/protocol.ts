@@ -7,8 +7,8 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server'
 import { INTERNAL_ERROR, type RequestId, RpcError } from '../../mcp/peer.ts'
-import { isRecord } from '../../runtime/guards.ts'
-import { toolpostVersion } from '../../runtime/version.ts'
+import { isRecord } from '../../util/guards.ts'
+import { toolpostVersion } from '../../util/version.ts'
 import type { Client } from '../clients.ts'
 import { json, jsonText } from '../http.ts'
 import { MAX_MCP_ANSWER_BYTES } from '../limits.ts'

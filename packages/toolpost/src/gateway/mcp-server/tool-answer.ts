@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ToolFailure, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
-import { isObjectLike, isRecord } from '../../runtime/guards.ts'
 import { blocksOf, type KeptParts } from '../../tools/results/big-results.ts'
+import { isObjectLike, isRecord } from '../../util/guards.ts'
 import { jsonText } from '../http.ts'
 import { MAX_INLINE_BINARY, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
 

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { isSpecType, type Tool as McpToolEntry } from '@modelcontextprotocol/server'
-import { isRecord } from '../../runtime/guards.ts'
 import { compileSchema } from '../../schema/compile.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
 import { plainSchema, schemaProblem } from '../../schema/limits.ts'
 import { SENTENCES_META, type Tool } from '../../tools/tool.ts'
+import { isRecord } from '../../util/guards.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 
 /** Larger output schemas are not announced: each is compiled to check that clients can use it. */

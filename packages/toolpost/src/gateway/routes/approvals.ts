@@ -1,6 +1,6 @@
 import type { Decision } from '../../interceptors/approval.ts'
 import { changeText, type PinChange } from '../../interceptors/pins.ts'
-import { isRecord } from '../../runtime/guards.ts'
+import { isRecord } from '../../util/guards.ts'
 import type { GatewayContext } from '../context.ts'
 import { type App, failure, json, readRecord } from '../http.ts'
 

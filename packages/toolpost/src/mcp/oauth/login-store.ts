@@ -8,8 +8,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { isRecord } from '../../runtime/guards.ts'
-import { hasFileModes } from '../../runtime/platform.ts'
+import { isRecord } from '../../util/guards.ts'
+import { hasFileModes } from '../../util/platform.ts'
 
 /** The stored login to one server. */
 export interface Login {

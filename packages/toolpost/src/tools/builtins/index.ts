@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { isMissingPackage, MissingPackageError } from '../../runtime/missing-package.ts'
-import { compiledFile } from '../../runtime/package-root.ts'
+import { isMissingPackage, MissingPackageError } from '../../util/missing-package.ts'
+import { compiledFile } from '../../util/package-root.ts'
 import { type IsolatedFunction, isolate } from '../isolated.ts'
 import type { InvokeOptions } from '../tool.ts'
 

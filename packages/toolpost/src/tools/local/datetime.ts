@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../../runtime/package-root.ts'
+import { packageRoot } from '../../util/package-root.ts'
 
 interface DatetimeResult {
   iso: string

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../../runtime/package-root.ts'
-import { platform as currentPlatform } from '../../runtime/platform.ts'
-import { describeThrown } from '../../runtime/quietly.ts'
+import { packageRoot } from '../../util/package-root.ts'
+import { platform as currentPlatform } from '../../util/platform.ts'
+import { describeThrown } from '../../util/quietly.ts'
 
 export interface MixerSearch {
   /** Where to look for mixers; the PATH of this process if left out. */

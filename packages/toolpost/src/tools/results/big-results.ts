@@ -1,5 +1,5 @@
 import type { KeptPart, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
-import { isObjectLike, isRecord } from '../../runtime/guards.ts'
+import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { Tool } from '../tool.ts'
 import { readResultTool, whyMissing } from './read-result.ts'
 import {

@@ -1,4 +1,4 @@
-import { compiledFile } from '../../runtime/package-root.ts'
+import { compiledFile } from '../../util/package-root.ts'
 import { type IsolatedFunction, isolate } from '../isolated.ts'
 import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
 import type { BigResults } from './big-results.ts'

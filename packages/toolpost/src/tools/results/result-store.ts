@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../util/clock.ts'
 
 export interface ResultStoreOptions {
   /** How much is kept in total; the oldest is evicted first. 50 MB if left out. */

@@ -1,6 +1,6 @@
-import { isRecord } from '../../runtime/guards.ts'
-import { shortText } from '../../runtime/short-text.ts'
 import { signatureOf } from '../../schema/signature.ts'
+import { isRecord } from '../../util/guards.ts'
+import { shortText } from '../../util/short-text.ts'
 import { defineTool, type Tool } from '../tool.ts'
 import type { ToolManager } from '../tool-manager.ts'
 import { searchOf } from './tool-search.ts'
