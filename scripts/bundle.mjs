@@ -17,6 +17,7 @@ const external = [
   'minisearch',
   'json5',
   're2js',
+  'yaml',
   'libsql',
   '@langchain/*',
   '@napi-rs/*',

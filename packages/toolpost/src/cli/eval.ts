@@ -29,9 +29,16 @@ export interface EvalFlags {
 
 const MAX_REPEAT = 100
 const NEW_FILE = 'cases.yaml'
-/** Asking again cannot help. */
-const UNAVAILABLE = ['unknown_provider', 'missing_key', 'missing_package', 'unreachable', 'model_not_found']
-const HOPELESS = [...UNAVAILABLE, 'no_tools', 'unauthorized']
+/** Failures that every other question would meet too. */
+const HOPELESS = [
+  'unknown_provider',
+  'missing_key',
+  'missing_package',
+  'unreachable',
+  'model_not_found',
+  'no_tools',
+  'unauthorized',
+]
 const COLUMNS = ['MODEL', 'SCORE', 'RIGHT TOOL', 'RIGHT ARGS', 'NEEDLESS', 'REPAIRS', 'FORBIDDEN', 'SECONDS']
 
 /** `toolpost eval [cases]`: asks every model every question, and scores the calls it makes. */

@@ -37,7 +37,7 @@ export interface RecordedReply {
 type Entry = RecordedCall | RecordedReply
 
 /** An entry that was read, with its line in the file. */
-export type Numbered<T> = T & { line: number }
+type Numbered<T> = T & { line: number }
 
 export interface Cassette {
   file: string
