@@ -26,7 +26,7 @@ export function record(file: string): Interceptor {
     if (call.dryRun || (!result.success && NOT_RECORDED.includes(result.code))) return result
     try {
       const { name: tool, args, given } = call
-      write({ type: 'call', tool, args, ...(!isSame(args, given) && { given }), result })
+      write({ type: 'call', tool, args, ...(keyOf(args) !== keyOf(given) && { given }), result })
     } catch (error) {
       call.warn(`The call could not be recorded in ${file}`, error)
     }
@@ -49,21 +49,23 @@ export function replay(file: string, options: ReplayOptions = {}): Interceptor {
   const { onMiss = 'fail', onProblem = problem => process.emitWarning(problem) } = options
   const cassette = readCassette(file)
   if (cassette.problem !== undefined) onProblem(cassette.problem)
+  const keys = new Map(cassette.calls.map(({ line, args, given }) => [line, [keyOf(args), keyOf(given)]]))
   const left = new Set(cassette.calls)
   return async function replay(call, next) {
     const { name, args, given, failure } = call
     if (call.dryRun || (failure && failure.code !== 'unknown_tool')) return next()
-    const own = cassette.calls.filter(({ tool }) => tool === name)
-    const isWanted = (recorded: RecordedCall) =>
-      isSame(recorded.args, args) || ('given' in recorded && isSame(recorded.given, given))
-    const found = own.find(recorded => left.has(recorded) && isWanted(recorded))
+    const [key, givenKey] = [keyOf(args), keyOf(given)]
+    const wanted = cassette.calls.filter(recorded => {
+      const [own, asGiven] = keys.get(recorded.line) ?? []
+      return recorded.tool === name && (own === key || ('given' in recorded && asGiven === givenKey))
+    })
+    const found = wanted.find(recorded => left.has(recorded))
     if (found) {
       left.delete(found)
       return lasting(found.result)
     }
     if (onMiss === 'run') return next()
-    const count = own.filter(isWanted).length
-    return failureResult(toolError(missText(cassette, { name, args, count })), call)
+    return failureResult(toolError(missText(cassette, { name, args, count: wanted.length })), call)
   }
 }
 
@@ -85,9 +87,9 @@ function callText({ tool, args }: Pick<RecordedCall, 'tool' | 'args'>): string {
   return `${tool}(${text.length > 300 ? `${text.slice(0, 300)}…` : text})`
 }
 
-/** Whatever the order of keys; secrets look alike. */
-function isSame(a: unknown, b: unknown): boolean {
-  return fingerprint(recordable(a ?? {})) === fingerprint(recordable(b ?? {}))
+/** Equal for equal arguments, whatever the order of their keys; secrets look alike. */
+function keyOf(args: unknown): string {
+  return fingerprint(recordable(args ?? {}))
 }
 
 /** Without what held for the recorded call only. */
