@@ -20,7 +20,7 @@ const HEADERS = {
   baggage: 'user=ada',
 }
 const SERVER = fileURLToPath(new URL('../mcp/test-servers/sdk-v2.mjs', import.meta.url))
-const CONFIG = { mcpServers: { own: { command: process.execPath, args: [SERVER] } } }
+const CONFIG = { mcpServers: { own: { command: process.execPath, args: [SERVER], trust: true } } }
 /** As soon as they end, instead of after five seconds. */
 const AT_ONCE = { OTEL_BSP_SCHEDULE_DELAY: '20' }
 
