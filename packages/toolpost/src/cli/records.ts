@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { HistoryError } from '../history/database.ts'
-import { exportText } from '../history/export-text.ts'
 import { History } from '../history/history.ts'
 import { FilterError, parseQuery } from '../history/query.ts'
-import type { StoredCall } from '../history/stored-call.ts'
+import { jsonLines, type StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
@@ -86,7 +85,7 @@ const idsOf = (call: StoredCall) => [call.serial, call.id]
 
 /** Calls as JSON lines, or as a cassette. */
 function exported(calls: readonly StoredCall[], isCassette: boolean): string {
-  if (!isCassette) return exportText(calls, 'jsonl', true)
+  if (!isCassette) return jsonLines(calls)
   const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
   return `${cassetteHeader()}${lines.join('')}`
 }

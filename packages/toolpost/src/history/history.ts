@@ -14,9 +14,8 @@ import {
   removeOldCalls,
   setAside,
 } from './database.ts'
-import { type ExportFormat, exportText } from './export-text.ts'
 import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
-import { type StoredCall, storedCall } from './stored-call.ts'
+import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 
 /** How long calls are collected before they are written, and how many are written before other work has its turn. */
 const WRITE_MS = 50
@@ -116,13 +115,12 @@ export class History {
     return this.#select('SELECT call FROM calls WHERE serial = ?', [serial])[0]
   }
 
-  /** All matching calls, newest first, as chunks of text; read as fast as they are consumed. */
-  async *export(filter: CallFilter = {}, format: ExportFormat = 'jsonl'): AsyncGenerator<string, void> {
+  /** All matching calls, newest first, as chunks of JSON lines; read as fast as they are consumed. */
+  async *export(filter: CallFilter = {}): AsyncGenerator<string, void> {
     let page: CallPage | undefined
     do {
-      const isFirst = page === undefined
       page = await this.list({ ...filter, limit: EXPORTED_TOGETHER, cursor: page?.next })
-      yield exportText(page.calls, format, isFirst)
+      yield jsonLines(page.calls)
     } while (page.next !== undefined)
   }
 

@@ -1,5 +1,4 @@
 export { HistoryError } from './database.ts'
-export type { ExportFormat } from './export-text.ts'
 export { type History, type HistoryOptions, type HistoryStatus, openHistory } from './history.ts'
 export type { CallFilter, CallPage, CallQuery } from './query.ts'
 export type { StoredCall } from './stored-call.ts'

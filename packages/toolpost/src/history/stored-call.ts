@@ -77,3 +77,7 @@ function plainValue(value: unknown): unknown {
   const copy = plainCopy(value, WHOLE)
   return copy.isComplete && copy.bytes <= WHOLE.maxBytes ? copy.value : safeValue(value)
 }
+
+export function jsonLines(calls: readonly StoredCall[]): string {
+  return calls.map(call => `${JSON.stringify(call)}\n`).join('')
+}

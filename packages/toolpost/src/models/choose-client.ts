@@ -12,9 +12,9 @@ import { findLocalServer, findOllamaModel, ollamaAddress } from './find-models.t
 import { ModelClient } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import { OfflineClient, type SentenceSettings } from './offline-client.ts'
-import { OllamaClient, type OllamaSettings } from './ollama-client.ts'
-import { missingOpenAiKey, OpenAiClient, type OpenAiSettings } from './openai-client.ts'
-import type { Writer } from './writing.ts'
+import { OllamaClient } from './ollama-client.ts'
+import { missingOpenAiKey, OpenAiClient } from './openai-client.ts'
+import type { OllamaSettings, OpenAiSettings, Writer } from './settings.ts'
 
 interface ModelConfig {
   model?: string | undefined

@@ -29,8 +29,9 @@ export {
   type SentenceSettings,
   type Understood,
 } from './offline-client.ts'
-export { OllamaClient, type OllamaClientOptions, type OllamaSettings } from './ollama-client.ts'
-export { OpenAiClient, type OpenAiClientOptions, type OpenAiSettings } from './openai-client.ts'
+export { OllamaClient, type OllamaClientOptions } from './ollama-client.ts'
+export { OpenAiClient, type OpenAiClientOptions } from './openai-client.ts'
+export type { OllamaSettings, OpenAiSettings } from './settings.ts'
 export { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
 export { whenToolsReady } from './when-tools-ready.ts'
 export { whyUnanswered } from './why-unanswered.ts'

@@ -10,14 +10,9 @@ import { FittedTools } from './fit-tools.ts'
 import { loadMessages } from './load-langchain.ts'
 import { ModelError, type ModelErrorCode, type ProviderWords } from './model-error.ts'
 import type { ReplyChunk, RequestedCall } from './read-reply.ts'
+import type { Writer, WritingRequest, WritingStyle, WrittenMessage } from './settings.ts'
 import { answerWithTools } from './tool-loop.ts'
-import {
-  type Writer,
-  type WritingRequest,
-  type WritingStyle,
-  type WrittenMessage,
-  writeMessage,
-} from './writing.ts'
+import { writeMessage } from './writing.ts'
 
 /** A source of models, and how it differs from others. */
 export interface Provider extends ProviderWords {

@@ -14,6 +14,7 @@ import { FittedTools } from './fit-tools.ts'
 import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
 import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
 import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
+import type { OllamaSettings } from './settings.ts'
 import { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
 import { styleOptions } from './writing.ts'
 
@@ -32,16 +33,6 @@ const CHARS_PER_TOKEN = 3
 const STATUS_EVERY_MS = 1_000
 /** How much of an error response is read. */
 const MAX_ERROR_BYTES = 64 * 1024
-
-/** How models on Ollama run. */
-export interface OllamaSettings {
-  /** Whether a model thinks before it answers: for all models, or by name (`*` for any characters). */
-  think?: boolean | Readonly<Record<string, boolean>> | undefined
-  /** How long a model stays in memory after its last answer: `30m`, or seconds; -1 for forever. */
-  keepAlive?: string | number | undefined
-  /** The largest context to request, in tokens. */
-  maxContext?: number | undefined
-}
 
 export interface OllamaClientOptions extends ProviderClientOptions, OllamaSettings {
   /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */

@@ -10,21 +10,12 @@ import { FittedTools } from './fit-tools.ts'
 import { loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
 import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
+import type { OpenAiSettings } from './settings.ts'
 import { toQwenTools } from './to-qwen-tools.ts'
 import { styleOptions } from './writing.ts'
 
 const DEFAULT_MODEL = 'gpt-5-mini'
 const DEFAULT_ADDRESS = 'https://api.openai.com/v1'
-
-/** Where an OpenAI-compatible API is, as in `models.openai`. */
-export interface OpenAiSettings {
-  /** With its `/v1`; `OPENAI_BASE_URL` if left out, else OpenAI's. */
-  baseUrl?: string | undefined
-  /** `OPENAI_API_KEY` if left out. Servers on this machine need none. */
-  apiKey?: string | undefined
-  /** Whether the model takes images; if left out, only OpenAI's own do. */
-  images?: boolean | undefined
-}
 
 export interface OpenAiClientOptions extends ProviderClientOptions, OpenAiSettings {
   /** `OPENAI_MODEL` if left out, else `gpt-5-mini`. */

@@ -2,42 +2,9 @@ import type { ConversationMessage } from './ai-client.ts'
 import { Conversation } from './conversation.ts'
 import { ModelError } from './model-error.ts'
 import { isCutOff } from './read-reply.ts'
+import type { WritingRequest, WritingStyle, WrittenMessage } from './settings.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
 import { askModel, type Setup, withinLimit } from './turn.ts'
-
-/** How a model should write a single message. */
-export interface WritingStyle {
-  maxTokens: number
-  temperature?: number | undefined
-  stopSequences?: readonly string[] | undefined
-}
-
-export interface WritingRequest extends WritingStyle {
-  messages: readonly WritingMessage[]
-  timeLimitMs: number
-  signal?: AbortSignal | undefined
-}
-
-export interface WritingMessage {
-  role: 'system' | 'user' | 'assistant'
-  content: string | readonly WritingBlock[]
-}
-
-/** A part of a message; an image is a `data:` URL. */
-export type WritingBlock = { type: 'text'; text: string } | { type: 'image_url'; image_url: string }
-
-export interface WrittenMessage {
-  text: string
-  /** The model that wrote it. */
-  model: string
-  stopReason: 'endTurn' | 'maxTokens' | 'stopSequence'
-}
-
-/** Writes single messages, without tools. */
-export interface Writer {
-  /** Rejects with a ModelError. */
-  write(request: WritingRequest): Promise<WrittenMessage>
-}
 
 /** What is given of a style, in the names of ChatAnthropic and ChatOpenAI. */
 export function styleOptions(style: Partial<WritingStyle> = {}) {

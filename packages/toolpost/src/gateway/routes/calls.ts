@@ -1,8 +1,7 @@
 import { HistoryError } from '../../history/database.ts'
-import { exportText } from '../../history/export-text.ts'
 import type { History } from '../../history/history.ts'
 import { type CallQuery, FilterError, parseQuery, searchCalls } from '../../history/query.ts'
-import type { StoredCall } from '../../history/stored-call.ts'
+import { jsonLines, type StoredCall } from '../../history/stored-call.ts'
 import type { CallRecord } from '../api-types.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
@@ -57,9 +56,9 @@ export function addCallRoutes(app: App, context: GatewayContext): void {
     const query = queryOf(client, filter)
     const all = ended()
     const found = () => searchCalls(all, { ...query, limit: all.length + 1 }).calls
-    const texts = historyOf(context)?.export(query, 'jsonl')
+    const texts = historyOf(context)?.export(query)
     // Fails here, and not in the stream, if the history cannot be read.
-    const first = texts ? await texts.next() : { done: false, value: exportText(found(), 'jsonl', true) }
+    const first = texts ? await texts.next() : { done: false, value: jsonLines(found()) }
     const pieces = async function* () {
       const encoder = new TextEncoder()
       if (!first.done) yield encoder.encode(first.value as string)
