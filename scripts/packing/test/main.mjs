@@ -42,13 +42,14 @@ async function main() {
 async function small(file) {
   const folder = join(work, 'small')
   await step('install toolpost', async () => {
-    await makeProject(folder, [file('toolpost')])
+    await makeProject(folder, [file('toolpost'), file('toolpost-sentences')])
     return bounded(folder, { packages: 60, megabytes: 60 })
   })
   await step('strict types, without the optional packages', () => checkTypes(folder, ['toolpost']))
   await step('missing packages', () => missingParts(folder))
   await step('toolpost-proof', async () => {
-    await makeProject(join(work, 'proof'), [file('toolpost'), file('toolpost-proof')])
+    const needed = ['toolpost', 'toolpost-sentences', 'toolpost-proof'].map(file)
+    await makeProject(join(work, 'proof'), needed)
     return proof(join(work, 'proof'))
   })
 }

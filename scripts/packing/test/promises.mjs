@@ -77,11 +77,14 @@ export async function proof(folder) {
   return command
 }
 
+/** Transcribed freely: the example's own tool is not there. */
+const HEARD = /Heard: .*ten minutes/i
+
 export async function hear(folder) {
   const wav = join(root, 'examples/spoken-command/command.wav')
   const command = `npx voice-gateway hear ${wav} --model offline --speaker none`
-  assert.match(await shell(command, folder), /Heard: .*garden/i)
-  assert.match(await shell(command, folder, { TOOLPOST_ONNX: 'wasm' }), /Heard: .*garden/i)
+  assert.match(await shell(command, folder), HEARD)
+  assert.match(await shell(command, folder, { TOOLPOST_ONNX: 'wasm' }), HEARD)
   return 'native and WebAssembly'
 }
 

@@ -51,12 +51,25 @@ function answerOf(response: unknown): QuestionAnswer {
   return { action, ...(isRecord(content) && { content }) }
 }
 
-/** Logs to the client, at the level it asked for and above. */
+const MAX_LOGS_PER_SECOND = 100
+const logged = new WeakMap<McpRequest, { since: number; count: number }>()
+
+/** Logs to the client, at the level it asked for and above. A flood is cut: reading it would keep the client from its other calls. */
 export function logTo(request: McpRequest): NonNullable<Caller['onLog']> {
   return message => {
     const lowest = logLevelOf(request)
-    if (lowest !== undefined && levelRank(message.level) >= levelRank(lowest))
-      request.notify('notifications/message', { ...message })
+    if (lowest === undefined || levelRank(message.level) < levelRank(lowest)) return
+    const now = performance.now()
+    let recent = logged.get(request)
+    if (!recent || now - recent.since >= 1_000) {
+      recent = { since: now, count: 0 }
+      logged.set(request, recent)
+    }
+    recent.count++
+    if (recent.count <= MAX_LOGS_PER_SECOND) request.notify('notifications/message', { ...message })
+    if (recent.count !== MAX_LOGS_PER_SECOND + 1) return
+    const data = `More than ${MAX_LOGS_PER_SECOND} log messages in a second: the rest are left out`
+    request.notify('notifications/message', { level: 'warning', logger: 'toolpost', data })
   }
 }
 
