@@ -25,7 +25,7 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     expect(await first.getByRole('listitem').count()).toBe(3)
     await first.getByRole('button', { name: 'Ask' }).click()
     await page
-      .getByText(/Living Room Light is dimmed to 30/)
+      .getByText(/living room light is at 30/i)
       .first()
       .waitFor()
     await page.goto(`${product.url}#/chat`)

@@ -25,7 +25,7 @@ describe.runIf(hasBrowser && (speaks || isRequired))('talking to the chat', () =
     await page.getByText('Recording, 3 s').waitFor()
     await page.mouse.up()
     await page
-      .getByText(/Living Room Light is (on|dimmed)/)
+      .getByText(/living room light is (on|at)/i)
       .first()
       .waitFor()
     await page
