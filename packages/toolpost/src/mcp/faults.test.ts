@@ -41,17 +41,6 @@ describe('a server that dies under a call', () => {
     )
   })
 
-  it('[F03] half a line and an exit fail the call', async () => {
-    await using server = await startHostile()
-    const result = await server.executor.run({ name: 'half_line' })
-    expect(result).toMatchObject({
-      code: 'unavailable',
-      error: expect.stringContaining('in the middle of a message'),
-    })
-    await server.log.logged('MCP connection succeeded', 2)
-    expect(await server.executor.execute('echo', { text: 'next' })).toBe('next')
-  })
-
   it.each(['die_reading', 'die_idempotent'])(
     '[F01] a call that may run twice is repeated once: %s',
     async name => {
@@ -101,49 +90,6 @@ describe('a server that dies under a call', () => {
 })
 
 describe('answers that do not come as they should', () => {
-  it('[F04] a server that never answers is timed out and told', async () => {
-    await using server = await startHostile()
-    const result = await server.executor.run({ name: 'never' }, { timeoutMs: 50 })
-    expect(result).toMatchObject({ code: 'timeout', error: "Tool 'never' timed out after 50 ms" })
-    await server.executor.execute('echo', { text: 'so that the notice has arrived' })
-    expect(server.count('cancelled')).toBe(1)
-  })
-
-  it('[F05] an answer after the timeout is dropped and logged; the next call is fine', async () => {
-    await using server = await startHostile()
-    expect(await server.executor.run({ name: 'late' }, { timeoutMs: 50 })).toMatchObject({ code: 'timeout' })
-    await server.log.logged('Dropped a late response from an MCP server')
-    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
-  })
-
-  it('[F06] a caller who gives up gets its answer at once, and the server is told', async () => {
-    await using server = await startHostile()
-    const caller = new AbortController()
-    const call = server.executor.run({ name: 'never' }, { signal: caller.signal })
-    await server.executor.execute('echo', { text: 'so that the call is under way' })
-    caller.abort()
-    expect(await call).toMatchObject({ code: 'cancelled', error: "Tool 'never' was cancelled" })
-    await server.executor.execute('echo', { text: 'so that the notice has arrived' })
-    expect(server.count('cancelled')).toBe(1)
-  })
-
-  it('[F07] an answer with a wrong id is logged, and the call times out', async () => {
-    await using server = await startHostile()
-    expect(await server.executor.run({ name: 'wrong_id' }, { timeoutMs: 100 })).toMatchObject({
-      code: 'timeout',
-    })
-    expect(server.log.messages('warn')).toContain(
-      'Dropped a response from an MCP server: no pending call with this id',
-    )
-  })
-
-  it('[F08] of two answers the first counts', async () => {
-    await using server = await startHostile()
-    expect(await server.executor.execute('twice')).toBe('first')
-    await server.log.logged('no pending call with this id')
-    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
-  })
-
   it.each([
     ['a text', 'a text', 'the result is a string, not an object'],
     ['null', null, 'the result is null, not an object'],
@@ -264,32 +210,9 @@ describe('processes that do not want to go', () => {
     expect(result).toMatchObject({ code: 'unavailable' })
     expect(result.execution_time_ms).toBeLessThan(SOON_MS)
   })
-
-  it('[F16] a server that ignores SIGTERM and the end of its stdin is ended within 5 s', async () => {
-    const server = await startHostile({ isStubborn: true })
-    const { pid = 0 } = server.status()
-    await server.mcp.close()
-    expect(isRunning(pid)).toBe(false)
-  })
 })
 
 describe('crowds and starts', () => {
-  it('[F17] 10,000 calls at once are all answered, without warnings', async () => {
-    const warnings: string[] = []
-    const warn = (warning: Error) => void warnings.push(warning.message)
-    process.on('warning', warn)
-    await using server = await startHostile()
-    const texts = Array.from({ length: 10_000 }, (_, at) => `call ${at}`)
-    const caller = new AbortController()
-    const run = (text: string) =>
-      server.executor.run({ name: 'echo', args: { text } }, { signal: caller.signal })
-    const results = await Promise.all(texts.map(run))
-    expect(results.map(result => result.success && result.result)).toEqual(texts)
-    process.off('warning', warn)
-    expect(warnings).toEqual([])
-    expect(server.log.messages('warn').filter(message => !message.startsWith('Slow'))).toEqual([])
-  })
-
   it('[F18] a crash loop at start: three attempts, then reported; others are ready', async () => {
     const reports: string[] = []
     await using server = await startHostile(
@@ -314,19 +237,5 @@ describe('crowds and starts', () => {
       { retry: { baseDelayMs: 1 } },
     )
     expect(both.mcp.status().map(({ state }) => state)).toEqual(['failed', 'ready'])
-  })
-
-  it('[F19] a handshake that never ends is a failed attempt, and its process is not left behind', async () => {
-    await using server = await startHostile(
-      { hangs: true },
-      {},
-      { retry: { attempts: 2, baseDelayMs: 1 }, connectTimeoutMs: 300 },
-    )
-    expect(server.status()).toMatchObject({
-      state: 'failed',
-      attempts: 2,
-      error: 'no answer to the handshake within 300 ms',
-    })
-    expect(server.count('start')).toBe(2)
   })
 })

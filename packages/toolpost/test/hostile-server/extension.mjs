@@ -27,13 +27,8 @@ const own = {
   die,
   die_reading: dieOften,
   die_idempotent: dieOften,
-  half_line: ({ id, raw }) => {
-    raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"ty`)
-    process.exit(number(faults.crashCode, 0))
-  },
   never: () => {},
   late: call => void late.set(call.id, call),
-  wrong_id: ({ id, send }) => send({ id: Number(id) + 500_000, result: text('not yours') }),
   twice: call => {
     answer(call, 'first')
     answer(call, 'second')

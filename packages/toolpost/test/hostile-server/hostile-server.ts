@@ -43,7 +43,7 @@ const EXTENSION = new URL('./extension.mjs', import.meta.url)
 
 /**
  * An `mcpServers` entry for the misbehaving server of `packages/proof`, with more tools named after what they do (`never`,
- * `die`, `half_line`, `wrong_id`, `flood_stderr`, …).
+ * `die`, `junk`, `flood_stderr`, …).
  */
 export function hostileServer({
   journal = devNull,
