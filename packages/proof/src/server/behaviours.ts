@@ -1,5 +1,5 @@
 // What the tools of the misbehaving server do. Every effect, fault and late answer is in the ledger before it happens.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Entry } from '../ledger.ts'
 import { ANSWERS } from './tools.ts'
@@ -52,7 +52,9 @@ const misbehaviours: Record<string, Behaviour> = {
   raw: call => call.raw(String(call.args.raw).replaceAll('"$id"', JSON.stringify(call.id))),
   huge: call => call.raw(line({ id: call.id, result: textResult('x'.repeat(HUGE_BYTES)) })),
   stderr: call => {
-    process.stderr.write(`${'e'.repeat(999)}\n`.repeat(STDERR_BYTES / 1_000))
+    const write = `process.stderr.write(('e'.repeat(999) + '\\n').repeat(${STDERR_BYTES / 1_000}))`
+    // Waits until somebody has read it all.
+    spawnSync(process.execPath, ['-e', write], { stdio: ['ignore', 'ignore', 2] })
     say(call, call.key)
   },
   messages: call => {
