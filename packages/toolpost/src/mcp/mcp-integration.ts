@@ -145,8 +145,8 @@ export class McpIntegration {
   }
 
   /**
-   * Like `ready`, but waits only for the first attempt of each server, and reports it if that fails: nobody waits for the
-   * retries of a broken server.
+   * Resolves after the first attempt of every server, or of the one named, without waiting for retries; reports a failed
+   * attempt.
    */
   async tried(name?: string): Promise<void> {
     const asked = this.#servers.filter(server => name === undefined || server.name === name)

@@ -41,7 +41,7 @@ function receive(message: ToChild, models: Models): void {
   else if (message.type === 'reset') streams.delete(message.detector)
   else if (message.type === 'graph') {
     allowed = new AllowedTokens(message.graph, letters)
-    // Computed now, so that nobody waits for it.
+    // Computed in advance: the first utterance does not have to wait for it.
     allowed.from(allowed.start())
   } else void answer(message, models)
 }
