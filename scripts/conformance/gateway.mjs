@@ -12,7 +12,7 @@ const silent = {
   ...{ level: 'silent', isLevelEnabled: () => false, child: () => silent },
 }
 
-const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixture/server.mjs')
+const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixtures/server.mjs')
 
 /** `era`: the fixture's protocol, so that a client of the same protocol is asked as it expects. */
 export async function startGateway(era, { verbose = false } = {}) {

@@ -80,23 +80,30 @@ function reasonProblems() {
 }
 
 /**
- * Skipped with a message if the registry has no audit endpoint; any other failure is a problem. With TOOLPOST_REQUIRE_AUDIT=1,
- * as on GitHub, a missing endpoint is one too.
+ * Skipped with a message if the registry does not answer with a report. With TOOLPOST_REQUIRE_AUDIT=1, as on GitHub, that is a
+ * problem too.
  */
 function audit() {
-  const { status, stdout, stderr } = spawnSync(...npmCommand(['audit', '--omit=dev', '--audit-level=high']), {
+  const { stdout } = spawnSync(...npmCommand(['audit', '--omit=dev', '--json']), {
     cwd: root,
     encoding: 'utf8',
   })
-  if (status === 0) {
-    process.stdout.write('npm audit: no known vulnerabilities of level high or critical\n')
-    return []
-  }
-  if (/audit endpoint returned an error|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/.test(stderr)) {
+  const report = parsed(stdout)
+  if (report?.metadata === undefined) {
     const words = 'npm audit: NOT DONE, this registry does not list known vulnerabilities'
     if (process.env.TOOLPOST_REQUIRE_AUDIT === '1') return [words]
     process.stderr.write(`${words}\n`)
     return []
   }
-  return [`npm audit:\n${stdout}`]
+  return Object.values(report.vulnerabilities)
+    .filter(({ severity }) => severity === 'high' || severity === 'critical')
+    .map(({ name, severity }) => `${name} has a known vulnerability of level ${severity}; run: npm audit`)
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { megabytesOf } from '../../disk-usage.mjs'
 import { npmCommand } from '../../npm.mjs'
 import { readJson } from '../packages.mjs'
+import { megabytesOf } from './disk-usage.mjs'
 
 const run = promisify(execFile)
 
