@@ -1,6 +1,5 @@
 // What durability costs: the same call direct, durable in this process, and durable through a queue to another process,
-// interleaved in one run; then how a 100 ms tool scales from one worker to three, and how soon a cancellation and a death
-// are noticed. Prints the tables in docs/durable.md.
+// interleaved in one run; then how a 100 ms tool scales from one worker to three. Prints the tables in docs/durable.md.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { ToolExecutor } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
 import { TestPostgres } from '../../scripts/proof/postgres.mjs'
-import { timeNotice } from './notice.mjs'
 import { benchTools, published } from './tools.mjs'
 
 const CALLS = { 1: 300, 32: 1_500, 256: 2_000 }
@@ -25,7 +23,6 @@ try {
   await startWorker('queued', 256)
   await compare()
   await scale()
-  await timeNotice(durable, startWorker)
 } finally {
   await durable.close()
   await Promise.all(children.map(stop))
@@ -44,17 +41,6 @@ async function startWorker(pool, concurrency) {
   while (!durable.offers().some(offer => offer.pool === pool && offer.workers > 0)) await sleep(20)
   // DBOS checks for new queues once a second.
   await sleep(1_200)
-  /** Resolves when the worker prints `text`. */
-  const says = text =>
-    new Promise(resolve => {
-      const hear = line => {
-        if (line !== text) return
-        lines.off('line', hear)
-        resolve(performance.now())
-      }
-      lines.on('line', hear)
-    })
-  return { child, says }
 }
 
 async function stop(child) {

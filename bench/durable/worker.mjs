@@ -4,8 +4,7 @@ import { createDurable } from 'toolpost-durable'
 import { benchTools, published } from './tools.mjs'
 
 const [databaseUrl, pool, concurrency] = process.argv.slice(2)
-const say = text => process.stdout.write(`${text}\n`)
-const tools = benchTools(say)
+const tools = benchTools()
 const executor = new ToolExecutor(tools)
 const durable = createDurable({
   executor,
@@ -16,7 +15,7 @@ const durable = createDurable({
 })
 durable.publish(published(tools))
 await durable.ready()
-say(durable.status().state)
+process.stdout.write(`${durable.status().state}\n`)
 process.on('SIGTERM', async () => {
   await durable.close()
   process.exit()
