@@ -69,6 +69,11 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     expect(await trace.textContent()).toMatch(
       /Model call 1.*1 tool call.*math_eval.*ok.*Model call 2.*answer/,
     )
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as a case for toolpost eval' }).click()
+    expect(readFileSync(await (await saved).path(), 'utf8')).toContain(
+      'ask: "what is 6 * 7"\n    expect: [{"tool":"math_eval"',
+    )
     await page.getByRole('article', { name: 'Question 1' }).getByText('what is 6 * 7').hover()
     await page.getByRole('button', { name: 'Edit question' }).click()
     await page.getByLabel('Edited question').fill('what is 6 * 8')

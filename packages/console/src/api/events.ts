@@ -1,6 +1,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { CallRecord, Progress } from 'toolpost/gateway'
 import { create } from 'zustand'
+import { oneLine } from '../text/visible-text.ts'
+import { announce } from '../ui/toast.tsx'
 import { runningCalls } from './gateway.ts'
 import { ApiError, isRecord, request } from './http.ts'
 import { queryClient } from './queries.ts'
@@ -161,6 +163,8 @@ function handleEvent(event: EventSourceMessage): void {
       return void queryClient.invalidateQueries({ queryKey: ['tools'] })
     case 'voice':
       return void queryClient.invalidateQueries({ queryKey: ['model'] })
+    case 'timer':
+      return announce(oneLine(String(data.text ?? ''), 300))
     case 'run':
       return void queryClient.invalidateQueries({ queryKey: ['runs'] })
   }

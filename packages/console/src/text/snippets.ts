@@ -1,4 +1,4 @@
-import type { ToolResult } from 'toolpost/gateway'
+import type { ChatCall, ToolResult } from 'toolpost/gateway'
 
 /*
  * Calls to paste elsewhere. Names and values can contain anything: what is copied has only printable characters,
@@ -46,6 +46,17 @@ test(${jsText(`${tool} ${result?.success === false ? `fails with ${result.code}`
   const answer = await response.json()
 ${expectations(result).join('\n')}
 })
+`
+}
+
+/** A case for `toolpost eval`: the question, the calls that answered it, and what they returned. */
+export function asCase(question: string, calls: readonly ChatCall[]): string {
+  const expect = calls.map(({ name, args }) => ({ tool: name, args: args ?? {} }))
+  const given = calls.flatMap(({ name, result }) => (result?.success ? [[name, result.result]] : []))
+  return `cases:
+  - ask: ${plainJson(question)}
+    expect: ${plainJson(expect)}
+    given: ${plainJson(Object.fromEntries(given))}
 `
 }
 

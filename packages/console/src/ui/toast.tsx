@@ -16,6 +16,11 @@ export async function attempt(action: () => Promise<unknown>): Promise<boolean> 
   }
 }
 
+/** Stays until it is dismissed. */
+export function announce(text: string): void {
+  manager.add({ title: text, timeout: 0 })
+}
+
 export function Toasts({ children }: { children: ReactNode }) {
   return (
     <Toast.Provider toastManager={manager}>

@@ -1,11 +1,12 @@
-import { Pencil, RotateCw } from 'lucide-react'
+import { Download, Pencil, RotateCw } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AnswerPart, ChatCall } from 'toolpost/gateway'
 import { hrefTo } from '../../router.ts'
 import { callWords } from '../../text/call-words.ts'
 import { counted, durationText } from '../../text/figures.ts'
+import { asCase } from '../../text/snippets.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
-import { CopyButton } from '../../ui/code.tsx'
+import { CopyButton, saveAs } from '../../ui/code.tsx'
 import { IconButton, Notice, Section, Spinner } from '../../ui/controls.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Outcome, ResultView, toolMs } from '../../ui/result-view.tsx'
@@ -97,6 +98,7 @@ function CallItem({ call }: { call: ChatCall }) {
 function Foot({ turn, number, isBusy }: { turn: Turn; number: number; isBusy: boolean }) {
   const { answer, question } = turn
   const { model, durationMs } = answer
+  const calls = answer.parts.flatMap(part => (part.kind === 'call' && part.call.result ? [part.call] : []))
   const facts = [
     model && oneLine(model, 60),
     durationMs !== undefined && durationText(durationMs),
@@ -109,6 +111,13 @@ function Foot({ turn, number, isBusy }: { turn: Turn; number: number; isBusy: bo
         <span className="link">Trace</span>
         <span className="ml-auto row gap-0">
           <CopyButton text={() => textOfAnswer(answer)} label="Copy the answer" />
+          {calls.length > 0 && (
+            <IconButton
+              icon={Download}
+              label="Save as a case for toolpost eval"
+              onClick={() => saveAs(asCase(question, calls), 'case.yaml')}
+            />
+          )}
           {!isBusy && (
             <IconButton icon={RotateCw} label="Ask again" onClick={() => void ask(question, number)} />
           )}
