@@ -159,7 +159,7 @@ function SideBar() {
 function BottomBar() {
   return (
     <nav aria-label="Views" className="flex border-t border-line bg-panel md:hidden">
-      <NavLinks className="flex h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs" />
+      <NavLinks className="flex h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-[11px]" />
     </nav>
   )
 }

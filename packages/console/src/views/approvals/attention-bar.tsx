@@ -21,13 +21,13 @@ export function AttentionBar() {
   return approval ? <ApprovalBar approval={approval} more={approvals.length - 1} /> : null
 }
 
-const BAR = 'flex flex-wrap items-center gap-2 border-t border-line bg-warn-soft px-4 py-2'
+const BAR = 'flex flex-wrap items-center justify-end gap-2 border-t border-line bg-warn-soft px-4 py-2'
 
 function ApprovalBar({ approval, more }: { approval: Approval; more: number }) {
   const { isReady, decide } = useDecide(approval)
   return (
     <section className={BAR} aria-label="Waiting for approval">
-      <p className="min-w-0 flex-1 basis-48 truncate">
+      <p className="mr-auto min-w-0 basis-full truncate sm:flex-1 sm:basis-48">
         <strong>{callWords(approval.tool, approval.args)}</strong>{' '}
         <span className="text-muted">
           {oneLine(approval.tool, 60)}, asked by {askedBy(approval)}
