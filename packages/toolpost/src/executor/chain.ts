@@ -20,14 +20,11 @@ export type Chain = (context: CallContext) => Promise<ToolResult>
 /** Composes interceptors around `invoke`; the first is outermost. Their mistakes become failures that name them. */
 export function compose(interceptors: readonly Interceptor[], invoke: Chain): Chain {
   if (interceptors.length === 0) return invoke
-  const chain = interceptors.reduceRight<Chain>(
-    (inner, interceptor) => context => step(interceptor, context, inner),
-    invoke,
-  )
+  const chain = interceptors.reduceRight<Chain>((inner, interceptor) => around(interceptor, inner), invoke)
   return context => {
-    context.enteredAt = context.services.clock.now()
+    context.enterInterceptors()
     const answer = chain(context)
-    return context.options.signal || context.event ? unlessCancelled(context, answer) : answer
+    return context.options.signal ? unlessCancelled(context, answer) : answer
   }
 }
 
@@ -40,30 +37,41 @@ function unlessCancelled(context: CallContext, answer: Promise<ToolResult>): Pro
   })
 }
 
-async function step(interceptor: Interceptor, context: CallContext, inner: Chain): Promise<ToolResult> {
-  let state: 'before' | 'passed' | 'answered' = 'before'
-  const next: Next = () => {
-    // Already answered: a tool that ran now would run unnoticed.
-    if (state === 'answered')
-      return Promise.resolve(mistake(context, interceptor, 'next() was called after the answer'))
-    if (state === 'passed') return Promise.reject(new Error('next() was called twice'))
-    state = 'passed'
-    context.mark(interceptor.name)
-    return inner(context)
+function around(interceptor: Interceptor, inner: Chain): Chain {
+  const { name } = interceptor
+  const mistake = (context: CallContext, problem: string) => {
+    const subject = name === '' ? 'An unnamed interceptor' : `The interceptor '${name}'`
+    return failureResult(toolError(`${subject} failed: ${problem}`), context)
   }
-  try {
-    const answer = await interceptor(context, next)
-    if (isRecord(answer) && typeof answer.success === 'boolean') return answer
-    return mistake(context, interceptor, 'it did not return a ToolResult')
-  } catch (error) {
-    return mistake(context, interceptor, describeThrown(error))
-  } finally {
-    if (state === 'before') context.mark(interceptor.name)
-    state = 'answered'
+  return context => {
+    let passed: Promise<ToolResult> | undefined
+    let isAnswered = false
+    const next: Next = () => {
+      // Already answered: a tool that ran now would run unnoticed.
+      if (isAnswered) return Promise.resolve(mistake(context, 'next() was called after the answer'))
+      if (passed) return Promise.reject(new Error('next() was called twice'))
+      context.mark(name)
+      passed = inner(context)
+      return passed
+    }
+    const checked = async (answer: Promise<ToolResult>) => {
+      try {
+        const result = await answer
+        if (isRecord(result) && typeof result.success === 'boolean') return result
+        return mistake(context, 'it did not return a ToolResult')
+      } catch (error) {
+        return mistake(context, describeThrown(error))
+      } finally {
+        if (!passed) context.mark(name)
+        isAnswered = true
+      }
+    }
+    try {
+      const answer = interceptor(context, next)
+      // Many only pass most calls on.
+      return answer === passed ? answer : checked(answer)
+    } catch (error) {
+      return checked(Promise.reject(error))
+    }
   }
-}
-
-function mistake(context: CallContext, { name }: Interceptor, problem: string): ToolResult {
-  const subject = name === '' ? 'An unnamed interceptor' : `The interceptor '${name}'`
-  return failureResult(toolError(`${subject} failed: ${problem}`), context)
 }

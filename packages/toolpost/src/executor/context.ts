@@ -2,18 +2,17 @@ import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import type { Ask, Caller } from '../tools/caller.ts'
+import { type Ask, type Caller, QUESTION_MS } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool.ts'
 import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import type { Clock } from '../util/clock.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import { abortSafely, unwatch, watch } from './abort.ts'
-import type { Deadlines } from './deadlines.ts'
-import { cancelled, type Failure, toolError } from './failure.ts'
-import type { CallEvent, CallStage, Observers } from './observers.ts'
+import { classifyError } from './classify-error.ts'
+import { cancelled, type Failure, timedOut, toolError } from './failure.ts'
+import type { CallEvent, Observers } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
 import type { Plan } from './plan.ts'
-import type { TimeBox } from './time-box.ts'
+import { abortSafely, type Deadlines, timeLimit, watch } from './time-box.ts'
 
 /** What the calls of an executor share. */
 export interface Services {
@@ -39,6 +38,9 @@ export interface DryRunResult extends DryRun {
   result: ToolResult
 }
 
+/** What becomes of work when it has ended: with a failure, or with a value. */
+type Settle<T> = (context: CallContext, failure: Failure | undefined, value?: unknown) => T
+
 const NO_OPTIONS: RunOptions = {}
 
 /**
@@ -55,6 +57,8 @@ export class CallContext implements InvokeOptions {
   readonly caller: string | undefined
   readonly services: Services
   readonly startedAt: number
+  /** When the time limit of the tool begins: when the call began, or left the interceptors. */
+  begunAt: number
   /** `undefined` if none was found. */
   tool: Tool | undefined = undefined
   /** Of MCP tools: where the tool came from. */
@@ -63,31 +67,40 @@ export class CallContext implements InvokeOptions {
   plan: Plan | undefined = undefined
   /** Why the call cannot run: `next()` resolves to it. */
   failure: Failure | undefined = undefined
+  /** The executor's own answer, before the interceptors looked at it. */
+  result: ToolResult | undefined = undefined
   repairs: string[] | undefined = undefined
-  /** Of observed calls: what observers were told when it began, and the stages that it left. */
+  /** `notes`, if there are any. */
+  noted: Record<string, unknown> | undefined = undefined
+  /** Of observed calls: what observers are told. */
   event: CallEvent | undefined = undefined
-  stages: CallStage[] | undefined = undefined
-  /** How long the call waited: for a person, for a free slot. */
-  waitedMs = 0
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
+  isIntercepted = false
+  /** How long the call waited: for a person, for a free slot. */
+  waitedMs = 0
   isCancelled = false
   /** Whether the tool was started: from then on, cancelling the call cannot undo it. */
   isInvoked = false
-  /** When it reached the interceptors, until it leaves them. */
-  enteredAt: number | undefined = undefined
-  /** The time limit that is running now, or ran last. */
-  box: TimeBox | undefined = undefined
+  /** When the running work has to end. */
+  deadlineAt = Number.POSITIVE_INFINITY
+  place = -1
   /** Called if the call is cancelled before its tool was started. */
   onCancel: (() => void) | undefined = undefined
+  /** Called with the request to the tool's server, if it has one. */
+  onRequest: ((request: ServerRequest) => void) | undefined = undefined
+  /** When it reached the interceptors, until it leaves them. */
+  #enteredAt: number | undefined = undefined
   #args: unknown
   #frozen: unknown = undefined
-  #notes: Record<string, unknown> | undefined = undefined
   #meta: Record<string, unknown> | undefined = undefined
+  #limitMs = 0
+  #settle: ((failure: Failure | undefined, value?: unknown) => void) | undefined = undefined
+  #holds = 0
+  #heldAt = 0
   #isAborted = false
   #controller: AbortController | undefined = undefined
   #abortListeners: (() => void)[] | undefined = undefined
-  #onRequest: ((request: ServerRequest) => void) | undefined = undefined
 
   constructor(
     call: ToolCall | TypedCall<object, unknown>,
@@ -105,6 +118,7 @@ export class CallContext implements InvokeOptions {
     this.caller = this.options.caller
     this.services = services
     this.startedAt = this.options.startedAt ?? services.clock.now()
+    this.begunAt = this.startedAt
     if (this.options.signal) watch(this.options.signal, this)
   }
 
@@ -150,27 +164,14 @@ export class CallContext implements InvokeOptions {
 
   /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
   get notes(): Record<string, unknown> {
-    this.#notes ??= {}
-    return this.#notes
-  }
-
-  get hasNotes(): boolean {
-    return this.#notes !== undefined
+    this.noted ??= {}
+    return this.noted
   }
 
   /** Metadata passed on to the tool (`_meta` of an MCP call): `traceparent` … May be added to. */
   get meta(): Record<string, unknown> {
     this.#meta ??= { ...this.options.meta }
     return this.#meta
-  }
-
-  /** Called with the request to the tool's server, if it has one. */
-  get onRequest(): ((request: ServerRequest) => void) | undefined {
-    return this.#guarded('onRequest', this.#onRequest)
-  }
-
-  set onRequest(listener: ((request: ServerRequest) => void) | undefined) {
-    this.#onRequest = listener
   }
 
   addRepairs(repairs: readonly string[] | undefined): void {
@@ -184,19 +185,115 @@ export class CallContext implements InvokeOptions {
 
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
-    if (!this.stages) return
-    const last = this.stages.at(-1)
+    const stages = this.event?.stages
+    if (!stages) return
+    const last = stages.at(-1)
     const start_ms = last ? last.start_ms + last.duration_ms : 0
-    this.stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
+    stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
   }
 
-  /** Counts the time since it reached the interceptors as a wait. Returns when it left them. */
-  leaveInterceptors(): number {
-    if (this.enteredAt === undefined) return this.startedAt
-    const now = this.services.clock.now()
-    this.waitedMs += now - this.enteredAt
-    this.enteredAt = undefined
-    return now
+  enterInterceptors(): void {
+    this.isIntercepted = true
+    this.#enteredAt = this.services.clock.now()
+  }
+
+  /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
+  leaveInterceptors(): void {
+    if (this.#enteredAt === undefined) return
+    this.begunAt = this.services.clock.now()
+    this.waitedMs += this.begunAt - this.#enteredAt
+    this.#enteredAt = undefined
+  }
+
+  /**
+   * Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. A late
+   * answer is dropped and logged.
+   */
+  runInTime<T>(work: (context: CallContext) => unknown, settle: Settle<T>): Promise<T> {
+    if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name)))
+    this.#limitMs = this.#stepMs
+    this.deadlineAt = this.begunAt + this.#limitMs
+    return new Promise(resolve => {
+      this.#settle = (failure, value) => resolve(settle(this, failure, value))
+      this.services.deadlines.add(this)
+      void this.#work(work)
+    })
+  }
+
+  async #work(work: (context: CallContext) => unknown): Promise<void> {
+    try {
+      const value = await work(this)
+      if (!this.#end(undefined, value)) this.warn('Late answer dropped: the call had ended')
+    } catch (error) {
+      // Most tools reject once their signal is aborted: nothing to report.
+      if (this.isRunning) this.#end(classifyError(error, this.tool as Tool))
+    }
+  }
+
+  get isRunning(): boolean {
+    return this.#settle !== undefined
+  }
+
+  /** How long the tool may take without progress. */
+  get #stepMs(): number {
+    return timeLimit(this.options.timeoutMs, this.tool, this.services.timeoutMs)
+  }
+
+  /** Returns `false` if it had already ended. */
+  #end(failure: Failure | undefined, value?: unknown): boolean {
+    const settle = this.#settle
+    if (!settle) return false
+    if (this.#holds > 0) this.#endHold()
+    this.#settle = undefined
+    this.services.deadlines.remove(this)
+    settle(failure, value)
+    return true
+  }
+
+  expire(): void {
+    const afterMs = Math.round(this.#limitMs)
+    if (this.#end(timedOut(this.name, afterMs))) this.#abort(`timed out after ${afterMs} ms`)
+  }
+
+  /** Cancels the call at any stage, as its caller could. */
+  cancel(): void {
+    if (this.isCancelled) return
+    this.isCancelled = true
+    this.#end(cancelled(this.name))
+    this.#abort('was cancelled')
+    if (!this.isInvoked) this.onCancel?.()
+  }
+
+  /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
+  #extend(maxMs: number): void {
+    const endsAt = this.#holds > 0 ? this.deadlineAt - QUESTION_MS : this.deadlineAt
+    const leftMs = endsAt - (this.#holds > 0 ? this.#heldAt : this.services.clock.now())
+    const extraMs = Math.min(this.#stepMs - leftMs, maxMs - this.#limitMs)
+    if (extraMs <= 0) return
+    this.#limitMs += extraMs
+    this.deadlineAt += extraMs
+  }
+
+  /** Pauses the deadline of the running tool while `work` runs, for as long as a person may take. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.isRunning) return work()
+    if (this.#holds++ === 0) {
+      this.#heldAt = this.services.clock.now()
+      this.deadlineAt += QUESTION_MS
+    }
+    try {
+      return await work()
+    } finally {
+      if (--this.#holds === 0 && this.isRunning) this.#endHold()
+    }
+  }
+
+  /** Time spent waiting for a person or a model is not the tool's. */
+  #endHold(): void {
+    const heldMs = Math.min(this.services.clock.now() - this.#heldAt, QUESTION_MS)
+    this.deadlineAt += heldMs - QUESTION_MS
+    this.waitedMs += heldMs
+    this.services.deadlines.watch(this)
   }
 
   /** Aborts at the deadline, and when the caller gives up or somebody cancels the call. Created when first read. */
@@ -214,47 +311,31 @@ export class CallContext implements InvokeOptions {
   }
 
   /** Ends what the tool is doing. */
-  abort(reason: string): void {
+  #abort(reason: string): void {
     this.#isAborted = true
     const onError = (error: unknown) => this.warn("The tool's abort listener failed", error)
     if (this.#controller) abortSafely(this.#controller, `The call ${reason}`, onError)
     for (const listener of this.#abortListeners ?? []) quietly(listener, onError)
   }
 
-  /** Cancels the call at any stage, as its caller could. */
-  cancel(): void {
-    if (this.isCancelled) return
-    this.isCancelled = true
-    this.box?.end(cancelled(this.name))
-    this.abort('was cancelled')
-    if (!this.isInvoked) this.onCancel?.()
-  }
-
-  /** Forgets the caller's signal, and what listens for the end of the call. */
-  close(): void {
-    if (this.options.signal) unwatch(this.options.signal, this)
-    this.#abortListeners = undefined
+  /** Logs what is reported nowhere else: a late answer, a failed listener. */
+  warn(message: string, error?: unknown): void {
+    const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
+    this.services.logger.warn({ tool: safeText(this.name), call_id: this.id, ...cause }, message)
   }
 
   /** Whether the caller asked for progress, or the deadline depends on it. */
   get wantsProgress(): boolean {
-    const { onProgress } = this.options
-    return Boolean(
-      onProgress || this.tool?.maxTimeoutMs || (this.event && this.services.observers.wantProgress),
-    )
+    const isObserved = this.event !== undefined && this.services.observers.wantProgress
+    return Boolean(this.options.onProgress || this.tool?.maxTimeoutMs || isObserved)
   }
 
   /** Reports progress to the caller; extends the deadline if the tool has a `maxTimeoutMs`. */
   reportProgress(progress: Progress): void {
-    if (!this.box?.isRunning) return
-    if (this.tool?.maxTimeoutMs !== undefined) this.box.extend(this.tool.maxTimeoutMs)
+    if (!this.isRunning) return
+    if (this.tool?.maxTimeoutMs !== undefined) this.#extend(this.tool.maxTimeoutMs)
     if (this.event) this.services.observers.progress(this.event.serial, progress)
     this.#guarded('onProgress', this.options.onProgress)?.(progress)
-  }
-
-  /** Pauses the deadline of the running tool while `work` runs, for as long as a person may take. */
-  hold<T>(work: () => Promise<T>): Promise<T> {
-    return this.box?.isRunning ? this.box.hold(work) : work()
   }
 
   /** The caller's identity: questions of the tool's server reach nobody else. */
@@ -268,7 +349,7 @@ export class CallContext implements InvokeOptions {
     const { ask } = this.options
     if (!ask) return undefined
     return async question => {
-      if (this.isInvoked && !this.box?.isRunning) return { action: 'cancel' }
+      if (this.isInvoked && !this.isRunning) return { action: 'cancel' }
       return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
     }
   }
@@ -294,12 +375,6 @@ export class CallContext implements InvokeOptions {
 
   get onAddresses(): Caller['onAddresses'] {
     return this.options.onAddresses
-  }
-
-  /** Logs what is reported nowhere else: a late answer, a failed listener. */
-  warn(message: string, error?: unknown): void {
-    const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
-    this.services.logger.warn({ tool: safeText(this.name), call_id: this.id, ...cause }, message)
   }
 
   /** A callback with its errors logged instead of thrown into the tool. */

@@ -5,7 +5,6 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
 import { type CallContext, contextOf, type DryRun, type DryRunResult, type Services } from './context.ts'
-import { deadlinesOf } from './deadlines.ts'
 import { find } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
@@ -14,9 +13,9 @@ import { modelText } from './model-text.ts'
 import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
 import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } from './options.ts'
 import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
-import { Plans, redefined } from './plan.ts'
+import { redefined } from './plan.ts'
 import { complete, failureResult, resultOf, unexpected } from './result.ts'
-import { limitOf, TimeBox, timeLimit } from './time-box.ts'
+import { deadlinesOf, limitOf, timeLimit, unwatch } from './time-box.ts'
 
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */
 export class ToolExecutor {
@@ -27,7 +26,6 @@ export class ToolExecutor {
   readonly #slowMs: number
   readonly #maxTextBytes: number
   readonly #services: Services
-  readonly #plans: Plans
   /** Replaced, never changed: a call keeps the interceptors it started with. */
   #interceptors: readonly { interceptor: Interceptor }[] = []
   #chain: Chain = context => this.#invoke(context)
@@ -41,7 +39,6 @@ export class ToolExecutor {
     this.clock = clock
     this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
-    this.#plans = new Plans(logger)
     const observers = new Observers()
     this.#services = { tools, clock, logger, timeoutMs, deadlines: deadlinesOf(clock), observers }
   }
@@ -108,16 +105,13 @@ export class ToolExecutor {
       if (!context.dryRun) this.#services.observers.begin(context)
       context.failure ??= find(context)
       context.mark('find')
-      if (context.tool && !context.failure) {
-        const plan = this.#plans.get(context.tool)
-        const unfit = plan instanceof Promise ? plan.then(made => fit(context, made)) : fit(context, plan)
+      if (!context.failure) {
+        const unfit = fit(context)
         // Usually ready at once, and an await costs a tenth of a call.
         context.failure = unfit instanceof Promise ? await unfit : unfit
         context.mark('fit')
       }
-      const answer = await this.#chain(context)
-      // An interceptor may have answered with the result of another call.
-      result = this.#interceptors.length > 0 ? { ...answer } : answer
+      result = await this.#chain(context)
     } catch (error) {
       result = failureResult(unexpected(error), context)
     }
@@ -126,20 +120,20 @@ export class ToolExecutor {
 
   /** Runs the tool within its deadline. After a wait it must still be the tool that the interceptors saw. */
   #invoke(context: CallContext): Promise<ToolResult> {
-    const startedAt = context.leaveInterceptors()
+    context.leaveInterceptors()
     const { plan, waitedMs } = context
     context.failure ??= waitedMs >= 1 ? redefined(context) : undefined
     if (context.failure || !plan)
       return Promise.resolve(failureResult(context.failure ?? unexpected('no tool'), context))
-    if (context.dryRun) return Promise.resolve(resultOf({ value: undefined }, context))
+    if (context.dryRun) return Promise.resolve(resultOf(context, undefined))
     context.isInvoked = !context.isCancelled
-    const limitMs = timeLimit(context.timeoutMs, plan.tool, this.#services.timeoutMs)
-    return new TimeBox(context, limitMs, startedAt).run(plan.invoke, resultOf)
+    return context.runInTime(plan.invoke, resultOf)
   }
 
   /** Completes, counts and logs the result: exactly once per call. */
   #finish(context: CallContext, answer: ToolResult): ToolResult {
     const result = complete(answer, context)
+    if (context.options.signal) unwatch(context.options.signal, context)
     if (context.dryRun) return result
     this.metrics.end(context, result)
     logCall(context, result, this.#slowMs)

@@ -7,9 +7,8 @@ import type { CallContext } from './context.ts'
 import { Failure, invalidArguments } from './failure.ts'
 import { parseJsonText } from './json-text.ts'
 import { describeRenaming, fitArgumentNames, foldedName, namingOf } from './names.ts'
-import { type Plan, unusableSchema } from './plan.ts'
+import { type Plan, planOf, unusableSchema } from './plan.ts'
 import type { Arguments } from './repair.ts'
-import { TimeBox, timeLimit } from './time-box.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
 /** Arguments that need repairs are validated repeatedly. */
@@ -19,10 +18,16 @@ type Unfit = Failure | undefined
 
 /**
  * Fit: names, repairs and validates the arguments, and puts them into the context; otherwise says why they do not fit.
- * Usually synchronous: text, slow schemas and the checks of a schema library take longer.
+ * Usually synchronous: a tool's first call, text, slow schemas and the checks of a schema library take longer.
  */
-export function fit(context: CallContext, plan: Plan | Failure): Unfit | Promise<Unfit> {
-  if (plan instanceof Failure) return plan
+export function fit(context: CallContext): Unfit | Promise<Unfit> {
+  const { tool, services } = context
+  const plan = tool && planOf(tool, services.logger)
+  return plan instanceof Promise ? plan.then(made => fitTo(context, made)) : fitTo(context, plan)
+}
+
+function fitTo(context: CallContext, plan: Plan | Failure | undefined): Unfit | Promise<Unfit> {
+  if (!plan || plan instanceof Failure) return plan
   context.plan = plan
   const { given, options } = context
   if (typeof given !== 'string' || !options.repair) return fitObject(given ?? {}, context, plan)
@@ -43,9 +48,8 @@ function fitObject(given: unknown, context: CallContext, plan: Plan): Unfit | Pr
   const named = withNames((unwrapped ?? given) as Arguments, context, plan)
   const args = plan.singleInput ? singleInput(named, plan.singleInput) : named
   const checked = repair ? values * REPAIR_FACTOR : values
-  const validate = () => validateArguments(compiled, args, repair)
   try {
-    const validated = compiled.run(checked, validate)
+    const validated = compiled.run(checked, () => validateArguments(compiled, args, repair))
     if (!(validated instanceof Promise)) return take(validated, context, plan, args)
     return validated.then(
       made => take(made, context, plan, args),
@@ -62,50 +66,29 @@ function take(
   plan: Plan,
   given: Arguments,
 ): Unfit | Promise<Unfit> {
-  if (plan.parse) return parse(args ?? given, context, plan, problems).then(unfit => unfit ?? repaired())
+  if (!problems) context.addRepairs(repairs)
+  if (plan.parse) return parse(args ?? given, context, plan, problems)
   if (problems) return refuse(plan, problems)
   context.args = args
-  return repaired()
-
-  function repaired(): undefined {
-    context.addRepairs(repairs)
-  }
-}
-
-/** Asks the schema library, which knows more than its JSON Schema can express, and may overrule it. */
-async function parse(
-  args: Arguments,
-  context: CallContext,
-  plan: Plan,
-  problems: string[] | undefined,
-): Promise<Unfit> {
-  const limitMs = timeLimit(context.timeoutMs, plan.tool, context.services.timeoutMs)
-  const box = new TimeBox(context, limitMs, context.startedAt)
-  const outcome = await box.run(
-    () => plan.parse?.(args),
-    found => found,
-  )
-  if (outcome instanceof Failure) return outcome
-  const { issues, value } = outcome.value as { issues?: readonly Issue[]; value?: unknown }
-  if (issues) return refuse(plan, problems ?? problemsIn(issues))
-  context.args = value
   return undefined
-}
-
-function notValidated(plan: Plan, error: unknown): Failure {
-  if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
-  if (error instanceof RangeError) return unusableSchema(plan.tool, ENDLESS_REFERENCES)
-  throw error
-}
-
-function refuse(plan: Plan, problems: readonly string[]): Failure {
-  return invalidArguments(problems, plan.tool, plan.schema)
 }
 
 /** What a schema library objects to: https://standardschema.dev */
 interface Issue {
   readonly message: string
   readonly path?: readonly unknown[] | undefined
+}
+
+/** Asks the schema library, which knows more than its JSON Schema can express, and may overrule it. */
+function parse(args: Arguments, context: CallContext, plan: Plan, problems?: string[]): Promise<Unfit> {
+  const work = () => plan.parse?.(args)
+  return context.runInTime(work, (_, failure, parsed) => {
+    if (failure) return failure
+    const { issues, value } = parsed as { issues?: readonly Issue[]; value?: unknown }
+    if (issues) return refuse(plan, problems ?? problemsIn(issues))
+    context.args = value
+    return undefined
+  })
 }
 
 const MAX_ISSUES = 10
@@ -118,6 +101,16 @@ function problemsIn(issues: readonly Issue[]): string[] {
     const said = message || 'not accepted by the schema'
     return keys.length === 0 ? said : `'${keys.reduce(joinPlace, '')}': ${said}`
   })
+}
+
+function notValidated(plan: Plan, error: unknown): Failure {
+  if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
+  if (error instanceof RangeError) return unusableSchema(plan.tool, ENDLESS_REFERENCES)
+  throw error
+}
+
+function refuse(plan: Plan, problems: readonly string[]): Failure {
+  return invalidArguments(problems, plan.tool, plan.schema)
 }
 
 /** For MCP tools only: gives arguments the names that the tool's server expects, and logs the change. */
@@ -146,20 +139,16 @@ function singleInput(args: Arguments, kind: 'text' | 'any'): Arguments {
 /** Names that models wrap around the arguments, folded. */
 const WRAPPER = /^(?:tool|function)?(?:arguments?|args?|kwargs|parameters?|params?|inputs?)$/
 
-/**
- * Unwraps arguments: `{"arguments": {…}}`, with or without the tool's name next to them. Only if the schema knows all
- * names inside and none outside; otherwise `undefined`.
- */
+/** `{"arguments": {…}}` unwrapped, if the schema knows all names inside and not the one outside; else `undefined`. */
 function unwrapArguments(given: unknown, { tool, schema }: Plan): Arguments | undefined {
   if (!isRecord(given)) return undefined
   const [outer, ...others] = Object.keys(given).filter(key => !(key === 'name' && given.name === tool.name))
   if (outer === undefined || others.length > 0 || !WRAPPER.test(foldedName(outer))) return undefined
   const value = given[outer]
   const inner = typeof value === 'string' ? parseJsonText(value) : value
-  if (!isRecord(inner)) return undefined
   const { byFold, isNameMap } = namingOf(schema)
   const isKnown = (name: string) => byFold.has(foldedName(name))
+  if (!isRecord(inner) || isNameMap || Object.keys(given).some(isKnown)) return undefined
   const names = Object.keys(inner)
-  const isWrapper = names.length > 0 && names.every(isKnown) && !Object.keys(given).some(isKnown)
-  return isWrapper && !isNameMap ? inner : undefined
+  return names.length > 0 && names.every(isKnown) ? inner : undefined
 }

@@ -34,7 +34,7 @@ export function logCall(context: CallContext, result: ToolResult, slowMs: number
   if (origin !== undefined) record.origin = safeText(origin)
   if (caller !== undefined) record.caller = safeText(caller)
   if (result.waited_ms) record.waited_ms = result.waited_ms
-  if (context.hasNotes) record.notes = safeValue(context.notes)
+  if (context.noted) record.notes = safeValue(context.noted)
   if (result.repairs) record.repairs = safeValue(result.repairs)
   if (result.diagnosis) record.diagnosis = safeValue(result.diagnosis)
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')

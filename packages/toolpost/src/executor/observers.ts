@@ -13,9 +13,9 @@ export interface CallStage {
   duration_ms: number
 }
 
-/** A call when it begins, or when it ends with its result. */
+/** A call. Observers get it when the call begins, and again, with `result`, when it has ended. */
 export interface CallEvent {
-  /** A UUIDv7: the same at the beginning and the end of a call, unique across processes, sorts by time. */
+  /** A UUIDv7: unique across processes, sorts by time. */
   serial: string
   call: ToolCall
   /** Where it came from, as given by the caller: `http`, `mcp`, `chat` … */
@@ -26,10 +26,10 @@ export interface CallEvent {
   startedAt: number
   /** What interceptors recorded about it; set when it has ended. */
   notes?: Readonly<Record<string, unknown>> | undefined
-  result?: ToolResult
-  /** Where its time went; set when it has ended. */
+  result?: ToolResult | undefined
+  /** Where its time went. */
   stages?: CallStage[] | undefined
-  /** Cancels the call, as its caller could; set when it begins. */
+  /** Cancels the call, as its caller could; does nothing once it has ended. */
   cancel?(): void
 }
 
@@ -61,10 +61,17 @@ export class Observers {
     if (this.#entries.length === 0) return
     const { id, name, given: args, origin, caller } = context
     const startedAt = Date.now()
-    const serial = uuidv7(startedAt)
-    const cancel = () => context.cancel()
-    context.stages = []
-    context.event = { serial, call: { id, name, args }, origin, caller, startedAt, cancel }
+    context.event = {
+      serial: uuidv7(startedAt),
+      call: { id, name, args },
+      origin,
+      caller,
+      startedAt,
+      notes: undefined,
+      result: undefined,
+      stages: [],
+      cancel: () => context.cancel(),
+    }
     this.#tell(context.event)
   }
 
@@ -72,11 +79,11 @@ export class Observers {
     for (const { onProgress } of this.#entries) quietly(() => onProgress?.(serial, progress))
   }
 
-  end(context: CallContext, result: ToolResult): void {
-    if (!context.event) return
-    const { serial, call, origin, caller, startedAt } = context.event
-    const notes = context.hasNotes ? context.notes : undefined
-    this.#tell({ serial, call, origin, caller, startedAt, notes, stages: context.stages, result })
+  end({ event, noted }: CallContext, result: ToolResult): void {
+    if (!event) return
+    event.notes = noted
+    event.result = result
+    this.#tell(event)
   }
 
   #tell(event: CallEvent): void {

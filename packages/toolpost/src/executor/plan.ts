@@ -31,35 +31,27 @@ export interface Plan {
   invoke(this: void, context: CallContext): unknown
 }
 
-/** The plans of tools: each tool is read once, on its first call. */
-export class Plans {
-  readonly #logger: Logger
-  readonly #plans = new WeakMap<Tool, Plan | Failure | Promise<Plan | Failure>>()
+const plans = new WeakMap<Tool, Plan | Failure | Promise<Plan | Failure>>()
 
-  constructor(logger: Logger) {
-    this.#logger = logger
-  }
+/** The plan of a tool, which is read on its first call. A promise meanwhile, which other calls wait for too. */
+export function planOf(tool: Tool, logger: Logger): Plan | Failure | Promise<Plan | Failure> {
+  const known = plans.get(tool)
+  if (known) return known
+  const making = makePlan(tool, logger)
+  plans.set(tool, making)
+  return making
+}
 
-  /** A promise while the tool is being read; calls that arrive meanwhile wait for the same plan. */
-  get(tool: Tool): Plan | Failure | Promise<Plan | Failure> {
-    const known = this.#plans.get(tool)
-    if (known) return known
-    const making = this.#make(tool)
-    this.#plans.set(tool, making)
-    return making
-  }
-
-  async #make(tool: Tool): Promise<Plan | Failure> {
-    const plan = await planFor(tool).catch(error => unusableSchema(tool, describeThrown(error)))
-    this.#plans.set(tool, plan)
-    const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
-    for (const pattern of unchecked)
-      this.#logger.warn(
-        { tool: tool.name, pattern: safeText(pattern) },
-        'Pattern left to the tool: it cannot be checked in linear time',
-      )
-    return plan
-  }
+async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
+  const plan = await planFor(tool).catch(error => unusableSchema(tool, describeThrown(error)))
+  plans.set(tool, plan)
+  const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
+  for (const pattern of unchecked)
+    logger.warn(
+      { tool: tool.name, pattern: safeText(pattern) },
+      'Pattern left to the tool: it cannot be checked in linear time',
+    )
+  return plan
 }
 
 async function planFor(tool: Tool): Promise<Plan> {

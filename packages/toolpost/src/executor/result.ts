@@ -5,29 +5,32 @@ import { isObjectLike, isRecord } from '../util/guards.ts'
 import { plainCopy } from '../util/plain-value.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
-import { Failure, toolError } from './failure.ts'
-import type { Outcome } from './time-box.ts'
+import { type Failure, toolError } from './failure.ts'
 
 /** The result of a call whose tool ended. */
-export function resultOf(outcome: Outcome, context: CallContext): ToolResult {
+export function resultOf(context: CallContext, failure: Failure | undefined, value?: unknown): ToolResult {
   context.mark('invoke')
-  if (outcome instanceof Failure) return failureResult(outcome, context)
-  const { value } = outcome
-  const result: ToolSuccess = {
-    success: true,
-    result: value,
-    tool_name: context.name,
-    execution_time_ms: 0,
-  }
+  if (failure) return failureResult(failure, context)
+  const { name, elapsedMs, startedAt, deadlineAt } = context
+  const result: ToolSuccess = { success: true, result: value, tool_name: name, execution_time_ms: elapsedMs }
+  context.result = result
   if (isObjectLike(value)) takeApart(value, result, context)
+  const lateMs = startedAt + elapsedMs - deadlineAt
+  if (lateMs > 0.001) {
+    const deadline = `missed by ${Math.round(lateMs)} ms: the tool blocked the event loop`
+    result.diagnosis = { deadline }
+    context.warn(`Deadline ${deadline}`)
+  }
   return result
 }
 
-export function failureResult(failure: Failure, { name }: { name: string }): ToolResult {
+export function failureResult(failure: Failure, context: CallContext): ToolResult {
   const { error, code, diagnosis, retryAfterMs } = failure
-  const result: ToolResult = { success: false, error, code, tool_name: name, execution_time_ms: 0 }
+  const { name: tool_name, elapsedMs: execution_time_ms } = context
+  const result: ToolResult = { success: false, error, code, tool_name, execution_time_ms }
   if (diagnosis) result.diagnosis = diagnosis
   if (retryAfterMs !== undefined) result.retry_after_ms = retryAfterMs
+  context.result = result
   return result
 }
 
@@ -36,22 +39,16 @@ export function unexpected(error: unknown): Failure {
   return toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
 }
 
-/** Ends the call: adds its duration, its id and its repairs to the result. */
-export function complete(result: ToolResult, context: CallContext): ToolResult {
-  const { id, repairs, box } = context
-  context.close()
-  // Still set if an interceptor answered it.
+/** Ends the call: adds its duration, its id and its repairs to the answer. */
+export function complete(answer: ToolResult, context: CallContext): ToolResult {
+  // An interceptor may have answered with the result of another call.
+  const result = answer === context.result ? answer : { ...answer }
   context.leaveInterceptors()
-  const now = context.services.clock.now()
-  result.execution_time_ms = Math.round((now - context.startedAt) * 1_000) / 1_000
+  const { id, repairs, waitedMs, isIntercepted } = context
+  if (isIntercepted) result.execution_time_ms = context.elapsedMs
   if (id !== undefined) result.tool_call_id = id
   if (repairs) result.repairs = repairs
-  if (context.waitedMs >= 1) result.waited_ms = Math.round(context.waitedMs)
-  if (box && now > box.deadlineAt && result.success) {
-    const deadline = `missed by ${Math.round(now - box.deadlineAt)} ms: the tool blocked the event loop`
-    result.diagnosis = { ...result.diagnosis, deadline }
-    context.warn(`Deadline ${deadline}`)
-  }
+  if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
   return result
 }
 

@@ -1,120 +1,7 @@
-import { QUESTION_MS } from '../tools/caller.ts'
+import { getEventListeners } from 'node:events'
 import type { Tool } from '../tools/tool.ts'
-import { classifyError } from './classify-error.ts'
-import type { CallContext } from './context.ts'
-import { cancelled, type Failure, timedOut } from './failure.ts'
-
-/** What time-boxed work ends with. */
-export type Outcome = { value: unknown } | Failure
-
-type Settle<T> = (outcome: Outcome, context: CallContext) => T
-
-/**
- * The time limit of a call. At the deadline the caller gets its answer, whatever the tool does; the signal is aborted, and
- * a late answer is dropped and logged.
- */
-export class TimeBox {
-  deadlineAt: number
-  at = -1
-  readonly #context: CallContext
-  readonly #startedAt: number
-  /** How long the work may take at once, and now in all: progress extends it. */
-  readonly #stepMs: number
-  #limitMs: number
-  #resolve: ((outcome: Outcome) => void) | undefined
-  #holds = 0
-  #heldAt = 0
-  #heldMs = 0
-
-  constructor(context: CallContext, limitMs: number, startedAt: number) {
-    this.#context = context
-    this.#startedAt = startedAt
-    this.#stepMs = limitMs
-    this.#limitMs = limitMs
-    this.deadlineAt = startedAt + limitMs
-  }
-
-  /** Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. */
-  run<T>(work: (context: CallContext) => unknown, settle: Settle<T>): Promise<T> {
-    const context = this.#context
-    if (context.isCancelled) return Promise.resolve(settle(cancelled(context.name), context))
-    context.box = this
-    return new Promise(resolve => {
-      this.#resolve = outcome => resolve(settle(outcome, context))
-      context.services.deadlines.add(this)
-      void this.#work(work)
-    })
-  }
-
-  async #work(work: (context: CallContext) => unknown): Promise<void> {
-    const context = this.#context
-    try {
-      const value = await work(context)
-      if (!this.end({ value })) context.warn('Late answer dropped: the call had ended')
-    } catch (error) {
-      // Most tools reject once their signal is aborted: nothing to report.
-      if (this.isRunning) this.end(classifyError(error, context.tool as Tool))
-    }
-  }
-
-  get isRunning(): boolean {
-    return this.#resolve !== undefined
-  }
-
-  /** Returns `false` if it had already ended. */
-  end(outcome: Outcome): boolean {
-    const resolve = this.#resolve
-    if (!resolve) return false
-    if (this.#holds > 0) this.#countHold()
-    this.#resolve = undefined
-    this.#context.services.deadlines.remove(this)
-    resolve(outcome)
-    return true
-  }
-
-  expire(): void {
-    const afterMs = Math.round(this.#limitMs)
-    if (this.end(timedOut(this.#context.name, afterMs))) this.#context.abort(`timed out after ${afterMs} ms`)
-  }
-
-  /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
-  extend(maxMs: number): void {
-    const now = this.#holds > 0 ? this.#heldAt : this.#context.services.clock.now()
-    const usedMs = now - this.#startedAt - this.#heldMs
-    this.#limitMs = Math.max(this.#limitMs, Math.min(usedMs + this.#stepMs, maxMs))
-    this.#moveDeadline()
-  }
-
-  /** Pauses the time limit while `work` runs. */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#holds++ === 0) {
-      this.#heldAt = this.#context.services.clock.now()
-      this.#moveDeadline()
-    }
-    try {
-      return await work()
-    } finally {
-      if (--this.#holds === 0 && this.isRunning) {
-        this.#countHold()
-        this.#moveDeadline()
-      }
-    }
-  }
-
-  /** Time spent waiting for a person or a model is not the tool's. */
-  #countHold(): void {
-    const heldMs = Math.min(this.#context.services.clock.now() - this.#heldAt, QUESTION_MS)
-    this.#heldMs += heldMs
-    this.#context.waitedMs += heldMs
-  }
-
-  #moveDeadline(): void {
-    const { deadlines } = this.#context.services
-    deadlines.remove(this)
-    this.deadlineAt = this.#startedAt + this.#limitMs + this.#heldMs + (this.#holds > 0 ? QUESTION_MS : 0)
-    deadlines.add(this)
-  }
-}
+import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
+import { quietly } from '../util/quietly.ts'
 
 /** A limit in milliseconds; anything else counts as not given. */
 export function limitOf(ms: number | undefined): number | undefined {
@@ -125,4 +12,103 @@ export function limitOf(ms: number | undefined): number | undefined {
 export function timeLimit(own: number | undefined, tool: Tool | undefined, usual: number): number {
   const limitMs = limitOf(own) ?? limitOf(tool?.timeoutMs) ?? usual
   return Math.min(limitMs, limitOf(tool?.maxTimeoutMs) ?? limitMs)
+}
+
+interface Expiring {
+  readonly deadlineAt: number
+  /** Its index among the running ones. */
+  place: number
+  expire(): void
+}
+
+/**
+ * All deadlines on one timer: a timer per call would cost more than the rest of the call. The timer is set for the
+ * earliest deadline, and again when it fires, not when a call ends or its deadline moves.
+ */
+export class Deadlines {
+  readonly #clock: Clock
+  readonly #running: Expiring[] = []
+  #timer: Timer | undefined
+  #timerAt = Number.POSITIVE_INFINITY
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(call: Expiring): void {
+    call.place = this.#running.push(call) - 1
+    // The timer keeps the process alive only while calls are running.
+    if (!this.watch(call) && this.#running.length === 1) this.#timer?.hold(true)
+  }
+
+  remove(call: Expiring): void {
+    // The last one takes its place.
+    const last = this.#running.pop() as Expiring
+    if (last !== call) this.#running[call.place] = last
+    last.place = call.place
+    if (this.#running.length === 0) this.#timer?.hold(false)
+  }
+
+  /** Sets the timer if it would be too late for this call. */
+  watch({ deadlineAt }: Expiring): boolean {
+    if (deadlineAt >= this.#timerAt) return false
+    this.#timer?.cancel()
+    this.#timerAt = deadlineAt
+    // Rounded up: a timer that fires early would find nothing due.
+    const delayMs = Math.min(Math.max(Math.ceil(deadlineAt - this.#clock.now()), 1), MAX_TIMER_MS)
+    this.#timer = this.#clock.setTimer(() => this.#fire(), delayMs)
+    return true
+  }
+
+  #fire(): void {
+    this.#timer = undefined
+    this.#timerAt = Number.POSITIVE_INFINITY
+    const now = this.#clock.now()
+    for (const call of [...this.#running]) if (call.deadlineAt <= now) call.expire()
+    for (const call of this.#running) this.watch(call)
+  }
+}
+
+/** Shared by all executors on the system clock. */
+const shared = new Deadlines(systemClock)
+
+export function deadlinesOf(clock: Clock): Deadlines {
+  return clock === systemClock ? shared : new Deadlines(clock)
+}
+
+type Cancellable = { cancel(): void }
+
+/** One listener per signal, however many calls share it: ten thousand would be slow. */
+const watched = new WeakMap<AbortSignal, Set<Cancellable>>()
+
+/** Cancels `call` when `signal` aborts, immediately if it already has. */
+export function watch(signal: AbortSignal, call: Cancellable): void {
+  if (signal.aborted) return call.cancel()
+  const calls = watched.get(signal) ?? new Set()
+  calls.add(call)
+  if (watched.has(signal)) return
+  watched.set(signal, calls)
+  signal.addEventListener('abort', () => calls.forEach(each => void each.cancel()), { once: true })
+}
+
+export function unwatch(signal: AbortSignal, call: Cancellable): void {
+  watched.get(signal)?.delete(call)
+}
+
+type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
+
+/** Aborts a tool's signal. Node would end the process if a listener throws or rejects; here the error goes to `onError`. */
+export function abortSafely(
+  controller: AbortController,
+  reason: string,
+  onError: (error: unknown) => void,
+): void {
+  const { signal } = controller
+  for (const listener of getEventListeners(signal, 'abort') as Listener[]) {
+    for (const capture of [false, true]) signal.removeEventListener('abort', listener, { capture })
+    const call = (event: Event) =>
+      typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)
+    signal.addEventListener('abort', event => quietly(() => call(event), onError), { once: true })
+  }
+  controller.abort(new DOMException(reason, 'AbortError'))
 }
