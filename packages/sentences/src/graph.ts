@@ -1,4 +1,5 @@
 import type { SlotList } from './lists.ts'
+import type { Part } from './matcher.ts'
 import { keysOf } from './text.ts'
 import type { Grammar } from './understand.ts'
 
@@ -30,17 +31,15 @@ interface OpenRule {
 const MAX_NUMBER = 100
 let lastVersion = 0
 
-/** The automaton without what it captures. Sentences with free text, and those that only continue a conversation, are left out. */
+/** The templates without what they capture. Sentences with free text, and those that only continue a conversation, are left out. */
 export function graphOf(grammar: Grammar | undefined): SentenceGraph {
-  const whole: OpenRule = { arcs: [[], [], [], []], ends: [1] }
+  const whole: OpenRule = { arcs: [[], [], [], []], ends: [1, 3] }
   const rules: OpenRule[] = [whole]
   const version = `sentences ${++lastVersion}`
   if (!grammar) return { version, rules }
-  const { states, start, meanings, rules: named } = grammar.automaton.network
-  const finals = new Set<number>()
-  for (const [state, { tool, dialogue, last, lastTool, guess }] of meanings)
-    if (tool !== undefined && !dialogue && !last && !lastTool && !guess) finals.add(state)
+  const { matcher, language } = grammar
   const known = new Map<unknown, number>()
+
   const ruleFor = (key: unknown, build: (rule: OpenRule) => void): number => {
     const before = known.get(key)
     if (before !== undefined) return before
@@ -48,76 +47,67 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     const index = rules.push(rule) - 1
     known.set(key, index)
     build(rule)
+    prune(rule)
     return index
   }
-  const ofList = (list: SlotList): number | undefined => {
-    const spoken = list.spoken()
-    if (!spoken) return undefined
-    return ruleFor(list, rule => {
-      for (const words of 'from' in spoken ? numbersIn(spoken, grammar) : spoken.phrases)
-        addPhrase(rule, words)
-    })
-  }
-  const ofRule = (name: string): number | undefined => {
-    const part = named.get(name)
-    return part && ruleFor(part, rule => addNetwork(rule, part.start, new Set([part.end])))
-  }
-  const addNetwork = (rule: OpenRule, from: number, ends: ReadonlySet<number>): void => {
-    const ids = new Map([[from, 0]])
-    const open = [from]
-    const idOf = (state: number) => {
-      const id = ids.get(state) ?? rule.arcs.push([]) - 1
-      if (!ids.has(state)) open.push(state)
-      ids.set(state, id)
-      return id
-    }
-    for (let state = open.shift(); state !== undefined; state = open.shift()) {
-      const id = idOf(state)
-      const closure = new Set([state])
-      for (const each of closure) {
-        const { words, arcs } = states[each] ?? { words: new Map<string, number[]>(), arcs: [] }
-        if (ends.has(each)) rule.ends.push(id)
-        for (const [word, targets] of words) for (const to of targets) rule.arcs[id]?.push([word, idOf(to)])
-        for (const arc of arcs) {
-          const label =
-            arc.kind === 'list' ? ofList(arc.list) : arc.kind === 'rule' ? ofRule(arc.name) : undefined
-          if (arc.kind === 'none' || arc.kind === 'fixed') closure.add(arc.to)
-          else if (label !== undefined) rule.arcs[id]?.push([label, idOf(arc.to)])
-        }
-      }
-    }
-  }
-  const pruned = (rule: OpenRule): void => {
-    const live = new Set(rule.ends)
-    for (let size = -1; size !== live.size; ) {
-      size = live.size
-      for (const [state, arcs] of rule.arcs.entries())
-        if (arcs.some(([, to]) => live.has(to))) live.add(state)
-    }
-    rule.arcs = rule.arcs.map(arcs => arcs.filter(([, to]) => live.has(to)))
-  }
-  const command = ruleFor('command', rule => addNetwork(rule, start, finals))
-  const phrases = (key: string, texts: readonly string[]) =>
+  const ofPart = (key: unknown, part: Part) =>
     ruleFor(key, rule => {
-      for (const text of texts) addPhrase(rule, keysOf(text))
+      rule.ends = [...new Set(add(part, rule, [0]))]
     })
-  const { before = [], after = [], joint = [] } = grammar.language.spoken
-  whole.arcs[0]?.push([command, 1], [phrases('before', before), 2])
-  whole.arcs[1]?.push([phrases('after', after), 3], [phrases('joint', joint), 2])
+  const ofPhrases = (key: unknown, phrases: Iterable<readonly string[]>) =>
+    ruleFor(key, rule => {
+      for (const words of phrases) addPhrase(rule, words)
+    })
+  const ofList = (list: SlotList): number | undefined => {
+    const spoken = list.spoken?.()
+    if (!spoken || 'phrases' in spoken) return spoken && ofPhrases(list, spoken.phrases)
+    const numbers = Array.from({ length: Math.min(spoken.to, MAX_NUMBER) + 1 }, (_, value) => value)
+    const said = numbers.filter(value => value >= spoken.from).map(value => language.numbers.wordsFor(value))
+    return ofPhrases(
+      list,
+      said.flatMap(words => (words ? spoken.units.map(unit => [...words, ...unit]) : [])),
+    )
+  }
+  /** Adds a part after some states; returns the states after it. */
+  const add = (part: Part, rule: OpenRule, from: readonly number[], to?: number): readonly number[] => {
+    if (part.kind === 'fixed') return from
+    if (part.kind === 'sequence')
+      return part.items.reduce((before, item, at) => {
+        return add(item, rule, before, at === part.items.length - 1 ? to : undefined)
+      }, from)
+    const target = to ?? rule.arcs.push([]) - 1
+    if (part.kind === 'choice')
+      return [...new Set(part.options.flatMap(option => add(option, rule, from, target)))]
+    const label =
+      part.kind === 'word'
+        ? part.key
+        : part.kind === 'slot'
+          ? ofList(part.list)
+          : ofPart(part.name, matcher.rules.get(part.name) ?? { kind: 'choice', options: [] })
+    if (label === undefined) return []
+    for (const state of from) rule.arcs[state]?.push([label, target])
+    return [target]
+  }
+
+  const isSpoken = ({ tool, dialogue, last, lastTool, guess }: Grammar['blocks'][number]) =>
+    tool !== undefined && !dialogue && !last && !lastTool && !guess
+  const sentences = matcher.sentences.filter(({ meaning }) => isSpoken(meaning))
+  const command = ofPart(matcher, { kind: 'choice', options: sentences.map(({ part }) => part) })
+  const { before = [], after = [], joint = [] } = language.spoken
+  whole.arcs[0]?.push([command, 1], [ofPhrases(before, before.map(keysOf)), 2])
+  whole.arcs[1]?.push([ofPhrases(after, after.map(keysOf)), 3], [ofPhrases(joint, joint.map(keysOf)), 2])
   whole.arcs[2]?.push([command, 1])
-  whole.ends.push(3)
-  for (const rule of rules) pruned(rule)
   return { version, rules }
 }
 
-function* numbersIn(
-  { from, to, units }: { from: number; to: number; units: readonly string[][] },
-  { language }: Grammar,
-): Generator<string[]> {
-  for (let value = Math.max(0, from); value <= Math.min(to, MAX_NUMBER); value++) {
-    const words = language.numbers.wordsFor(value)
-    if (words) for (const unit of units) yield [...words, ...unit]
+/** Leaves out what leads nowhere. */
+function prune(rule: OpenRule): void {
+  const live = new Set(rule.ends)
+  for (let size = -1; size !== live.size; ) {
+    size = live.size
+    for (const [state, arcs] of rule.arcs.entries()) if (arcs.some(([, to]) => live.has(to))) live.add(state)
   }
+  rule.arcs = rule.arcs.map(arcs => arcs.filter(([, to]) => live.has(to)))
 }
 
 /** Adds words in a row; those that begin alike share their way. */

@@ -1,4 +1,3 @@
-import { type ExpressionWords, readExpression } from './expression.ts'
 import { type NumberReader, Phrases } from './numbers.ts'
 import { expand, parseTemplate } from './template.ts'
 import { keysOf, type Token } from './text.ts'
@@ -12,18 +11,13 @@ export interface SlotMatch {
   free?: number
 }
 
-/** Words for a speech recogniser: either phrases, or numbers of a range. */
-type SpokenList =
-  | { phrases: Iterable<readonly string[]> }
-  | { from: number; to: number; units: readonly string[][] }
-
 /** What can be said for a slot. */
 export interface SlotList {
   at(tokens: readonly Token[], pos: number, text: string): SlotMatch[]
   /** Words that are no misspellings of others. */
   words(): Iterable<string>
-  /** `undefined` if it cannot be enumerated. */
-  spoken(): SpokenList | undefined
+  /** For a speech recogniser: phrases, or numbers of a range; left out if it cannot be enumerated. */
+  spoken?(): { phrases: Iterable<readonly string[]> } | { from: number; to: number; units: string[][] }
 }
 
 /** A list as the files write it. */
@@ -33,34 +27,29 @@ export interface WrittenList {
   wildcard?: boolean
   /** Ours: units said after a number; `required` if it does not count without one or as a part of a whole. */
   unit?: { words: string[]; required?: boolean }
-  expression?: ExpressionWords
+  /** How calculations are said: `plus: '+'`, `square root of: 'sqrt('`, `squared: '^ 2'`. */
+  expression?: Record<string, string>
   /** Unit → seconds: reads durations. */
   duration?: Record<string, number>
   /** Words of clock times. */
-  time?: TimeWords
-}
-
-interface TimeWords {
-  am: string[]
-  pm: string[]
-  oclock: string[]
-  named?: Record<string, string>
+  time?: { am: string[]; pm: string[]; oclock: string[]; named?: Record<string, string> }
 }
 
 export function makeList(written: WrittenList, numbers: NumberReader): SlotList {
-  if (written.expression) return expressionList(written.expression, numbers)
-  if (written.duration) return durationList(written.duration, numbers)
-  if (written.time) return timeList(written.time, numbers)
+  const { expression, duration, time, values, range, wildcard } = written
   const parts = [
-    ...(written.values ? [valuesList(written.values)] : []),
-    ...(written.range ? [rangeList(written.range, written.unit, numbers)] : []),
-    ...(written.wildcard ? [WILDCARD] : []),
+    ...(expression ? [expressionList(expression, numbers)] : []),
+    ...(duration ? [durationList(duration, numbers)] : []),
+    ...(time ? [timeList(time, numbers)] : []),
+    ...(values ? [valuesList(values)] : []),
+    ...(range ? [rangeList(range, written.unit, numbers)] : []),
+    ...(wildcard ? [WILDCARD] : []),
   ]
-  if (parts.length === 1 && parts[0]) return parts[0]
+  const spoken = parts.findLast(part => part.spoken)?.spoken
   return {
     at: (tokens, pos, text) => parts.flatMap(part => part.at(tokens, pos, text)),
     words: () => parts.flatMap(part => [...part.words()]),
-    spoken: () => parts.map(part => part.spoken()).findLast(spoken => spoken !== undefined),
+    ...(spoken && { spoken }),
   }
 }
 
@@ -75,7 +64,7 @@ export function valuesList(values: NonNullable<WrittenList['values']>): SlotList
   return {
     at: (tokens, pos) => phrases.at(tokens, pos),
     words: () => phrases.words(),
-    spoken: () => ({ phrases: [...phrases.phrases()].map(({ keys }) => keys) }),
+    spoken: () => ({ phrases: phrases.phrases() }),
   }
 }
 
@@ -85,100 +74,135 @@ function rangeList(
   numbers: NumberReader,
 ): SlotList {
   const units = new Phrases((unit?.words ?? []).map(word => [word, true] as const))
-  const isShare = type === 'percentage'
+  const spokenUnits = [...(unit?.required ? [] : [[]]), ...(unit?.words ?? []).map(keysOf)].slice(0, 2)
   return {
     at: (tokens, pos) =>
       numbers.at(tokens, pos).flatMap(({ end, value: said, isPart }) => {
         const withUnit = units.at(tokens, end)
-        const isWhole = isShare && isPart && withUnit.length === 0
-        const value = isWhole ? Math.round(said * 100 * multiplier) : round(said * multiplier)
-        const bare = unit?.required && !isWhole ? [] : [{ end, value, cost: 0 }]
+        const isShare = type === 'percentage' && isPart && withUnit.length === 0
+        const value = isShare
+          ? Math.round(said * 100 * multiplier)
+          : Math.round(said * multiplier * 100) / 100
+        const bare = unit?.required && !isShare ? [] : [{ end, value, cost: 0 }]
         return [...bare, ...withUnit.map(each => ({ end: each.end, value, cost: each.cost }))]
       }),
     words: () => [...numbers.words(), ...units.words()],
-    spoken: () => ({
-      from,
-      to,
-      units: [...(unit?.required ? [] : [[]]), ...(unit?.words ?? []).map(keysOf)].slice(0, 2),
-    }),
+    spoken: () => ({ from, to, units: spokenUnits }),
   }
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100
 }
 
 export const WILDCARD: SlotList = {
-  at: (tokens, pos, text) => {
-    const start = tokens[pos]
-    if (!start) return []
-    return tokens.slice(pos).map((token, at) => ({
-      end: pos + at + 1,
-      value: text.slice(start.start, token.end),
-      cost: 0,
-      free: at + 1,
-    }))
-  },
+  at: (tokens, pos, text) =>
+    tokens.slice(pos).map(({ end }, at) => {
+      return { end: pos + at + 1, value: text.slice(tokens[pos]?.start, end), cost: 0, free: at + 1 }
+    }),
   words: () => [],
-  spoken: () => undefined,
-}
-
-function expressionList(written: ExpressionWords, numbers: NumberReader): SlotList {
-  return {
-    at: (tokens, pos) => readExpression(tokens, pos, written, numbers).map(found => ({ ...found, cost: 0 })),
-    words: () => [...numbers.words(), ...Object.keys(written).flatMap(keysOf)],
-    spoken: () => undefined,
-  }
 }
 
 /** "ten minutes", "an hour and a half", "1 hour 20 minutes": seconds. */
 function durationList(units: Record<string, number>, numbers: NumberReader): SlotList {
   const phrases = new Phrases(Object.entries(units))
-  const one = (tokens: readonly Token[], pos: number): { end: number; value: number }[] =>
-    [...numbers.at(tokens, pos), { end: pos, value: 1 }].flatMap(({ end, value }) =>
-      phrases.at(tokens, end).map(unit => ({ end: unit.end, value: value * unit.value })),
-    )
-  return {
-    at: (tokens, pos) =>
-      one(tokens, pos).flatMap(first => {
-        const isJoined = numbers.words().includes(tokens[first.end]?.key ?? '')
-        const rest = [...one(tokens, first.end), ...(isJoined ? one(tokens, first.end + 1) : [])]
-        const whole = rest.map(more => ({ end: more.end, value: first.value + more.value }))
-        return [first, ...whole].map(each => ({ ...each, cost: 0 }))
+  type Found = { end: number; value: number }
+  const from = (tokens: readonly Token[], pos: number, isFirst: boolean): Found[] => {
+    const isJoined = !isFirst && numbers.words().includes(tokens[pos]?.key ?? '')
+    const starts = isJoined ? [pos, pos + 1] : [pos]
+    const one = starts.flatMap(start => [...numbers.at(tokens, start), { end: start, value: 1 }])
+    return one.flatMap(({ end, value }) =>
+      phrases.at(tokens, end).flatMap(unit => {
+        const part = { end: unit.end, value: value * unit.value }
+        const rest = from(tokens, unit.end, false)
+        const half = numbers.at(tokens, unit.end + 1).filter(({ isPart }) => isPart)
+        const more = [...rest, ...half.map(each => ({ end: each.end, value: each.value * unit.value }))]
+        return [part, ...more.map(each => ({ end: each.end, value: part.value + each.value }))]
       }),
+    )
+  }
+  return {
+    at: (tokens, pos) => from(tokens, pos, true).map(each => ({ ...each, cost: 0 })),
     words: () => [...numbers.words(), ...phrases.words()],
-    spoken: () => undefined,
   }
 }
 
 /** "7:30", "seven pm", "noon": HH:MM. */
-function timeList({ am, pm, oclock, named = {} }: TimeWords, numbers: NumberReader): SlotList {
+function timeList(
+  { am, pm, oclock, named = {} }: NonNullable<WrittenList['time']>,
+  numbers: NumberReader,
+): SlotList {
   const names = new Phrases(Object.entries(named))
-  const halves = new Phrases<number>([
-    ...am.map(word => [word, 0] as const),
-    ...pm.map(word => [word, 12] as const),
-    ...oclock.map(word => [word, -1] as const),
-  ])
-  const two = (value: number) => String(value).padStart(2, '0')
+  const said = (words: string[], half: number) => words.map(word => [word, half] as const)
+  const halves = new Phrases<number>([...said(am, 0), ...said(pm, 12), ...said(oclock, -1)])
   const clock = (hours: number, minutes: number, half: number) => {
     const hour = half === 12 && hours < 12 ? hours + 12 : half === 0 && hours === 12 ? 0 : hours
-    return hour < 24 && minutes < 60 ? `${two(hour)}:${two(minutes)}` : undefined
+    return hour < 24 && minutes < 60
+      ? [hour, minutes].map(each => String(each).padStart(2, '0')).join(':')
+      : undefined
   }
   return {
     at: (tokens, pos) => {
       const [, hours, minutes] = /^(\d{1,2}):(\d\d)$/.exec(tokens[pos]?.key ?? '') ?? []
-      const read =
-        hours !== undefined
-          ? [{ end: pos + 1, hours: Number(hours), minutes: Number(minutes) }]
-          : numbers.at(tokens, pos).map(({ end, value }) => ({ end, hours: value, minutes: 0 }))
-      const found = read.flatMap(({ end, hours: hour, minutes: minute }) =>
-        [...halves.at(tokens, end), { end, value: -1 }].map(({ end: after, value: half }) => {
-          return { end: after, value: clock(hour, minute, half), cost: 0 }
+      const read = hours
+        ? [{ end: pos + 1, hour: Number(hours), minute: Number(minutes) }]
+        : numbers.at(tokens, pos).map(({ end, value }) => ({ end, hour: value, minute: 0 }))
+      const found = read.flatMap(({ end, hour, minute }) =>
+        [...halves.at(tokens, end), { end, value: -1 }].map(half => {
+          return { end: half.end, value: clock(hour, minute, half.value), cost: 0 }
         }),
       )
       return [...found.filter(({ value }) => value !== undefined), ...names.at(tokens, pos)]
     },
     words: () => [...names.words(), ...halves.words()],
-    spoken: () => undefined,
   }
+}
+
+const SYMBOLS = new Set(['+', '-', '*', '/', '^', '%', 'x'])
+
+/** Calculations in words or symbols, as symbols: at least one operator, and brackets that match. */
+function expressionList(written: Record<string, string>, numbers: NumberReader): SlotList {
+  const longestLast = Object.entries(written).sort(([one], [other]) => one.length - other.length)
+  const phrases = new Phrases(longestLast)
+  const read = (tokens: readonly Token[], pos: number): SlotMatch[] => {
+    const found: SlotMatch[] = []
+    let text = ''
+    let isCalculation = false
+    /** For every open bracket, whether it closes after the next number. */
+    const open: boolean[] = []
+    let wantsValue = true
+    for (let at = pos; at < tokens.length; ) {
+      const key = tokens[at]?.key ?? ''
+      const said = phrases.at(tokens, at).at(-1)
+      const number = numbers.at(tokens, at).findLast(({ isPart }) => !isPart || /^[\d.]/.test(key))
+      const isCall = /^[a-z][a-z0-9]*$/.test(key) && tokens[at + 1]?.key === '('
+      if (wantsValue && number && !said) {
+        const isWritten = /^[\d./]+$/.test(key) && number.end === at + 1
+        text += ` ${isWritten ? key.replace('/', ' / ') : number.value}`
+        isCalculation ||= key.includes('/')
+        wantsValue = false
+        at = number.end
+        if (open.at(-1)) text += open.pop() ? ')' : ''
+      } else if (wantsValue && said && /\($|^0/.test(said.value)) {
+        text += ` ${said.value}`
+        isCalculation = true
+        if (said.value.endsWith('(')) open.push(true)
+        at = said.end
+      } else if (wantsValue && (key === '(' || isCall || (key === '-' && at === pos))) {
+        text += isCall ? ` ${key}(` : ` ${key}`
+        if (key !== '-') open.push(false)
+        isCalculation ||= isCall
+        at += isCall ? 2 : 1
+      } else if (!wantsValue && key === ')' && open.pop() === false) {
+        text += ')'
+        at++
+      } else if (!wantsValue && (said || SYMBOLS.has(key))) {
+        const operator = said?.value ?? (key === 'x' ? '*' : key)
+        text += ` ${operator}`
+        isCalculation = true
+        wantsValue = !/\d$|%$/.test(operator)
+        at = said?.end ?? at + 1
+      } else break
+      if (!wantsValue && isCalculation && open.length === 0)
+        found.push({ end: at, value: text.trim().replaceAll('( ', '('), cost: 0 })
+    }
+    return found
+  }
+  return { at: read, words: () => [...numbers.words(), ...phrases.words()] }
 }

@@ -224,7 +224,7 @@ function exampleOf(node: Node, { home, language }: Grammar, domain?: readonly st
     if (each.kind === 'values') return each.values[0]?.in ?? ''
     if (each.kind === 'fixed') return ''
     if (each.list === 'name' && device) return device.id
-    const spoken = language.lists.get(each.list)?.spoken()
+    const spoken = language.lists.get(each.list)?.spoken?.()
     if (spoken && 'from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
     const [first] = spoken ? [...spoken.phrases] : []
     return first?.join(' ') ?? `{${each.slot}}`

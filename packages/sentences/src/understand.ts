@@ -1,7 +1,7 @@
-import { Automaton, type Match, type Request } from './automaton.ts'
 import type { Device, Home, NamePhrase, Resolved } from './home.ts'
 import type { Block, Language } from './language.ts'
 import { makeList, type SlotList, valuesList, WILDCARD } from './lists.ts'
+import { type Match, Matcher, Request } from './matcher.ts'
 import { Phrases } from './numbers.ts'
 import { render, type Values } from './response.ts'
 import { corrected } from './spelling.ts'
@@ -104,7 +104,7 @@ const MAX_NAMED = 6
 export class Grammar {
   readonly language: Language
   readonly tools: readonly ToolInfo[]
-  readonly automaton: Automaton<Block>
+  readonly matcher: Matcher<Block>
   readonly blocks: readonly Block[]
   readonly home: Home | undefined
   readonly problems: { tool: string; message: string }[] = []
@@ -123,7 +123,7 @@ export class Grammar {
     for (const tool of tools) if (tool.original) this.#byName.set(tool.original, tool)
     for (const tool of tools) this.#byName.set(tool.name, tool)
     this.blocks = [...this.#ownBlocks(), ...language.usable(new Set(this.#byName.keys()))]
-    this.automaton = new Automaton<Block>({
+    this.matcher = new Matcher<Block>({
       sentences: this.blocks.flatMap(block => block.sentences.map(({ node }) => [node, block] as const)),
       rules: language.rules,
       lists: (name, block) => this.#list(name, block),
@@ -131,12 +131,7 @@ export class Grammar {
     })
     this.#joints = new Phrases(language.joints.map(text => [text, true] as const))
     const { knownWords, joints } = language
-    this.#known = new Set([
-      ...this.automaton.words(),
-      ...(home?.vocabulary() ?? []),
-      ...knownWords,
-      ...joints,
-    ])
+    this.#known = new Set([...this.matcher.words(), ...(home?.vocabulary() ?? []), ...knownWords, ...joints])
   }
 
   tool(name: string): ToolInfo | undefined {
@@ -151,7 +146,7 @@ export class Grammar {
   understand(text: string, context: Context = {}): Meaning | undefined {
     const tokens = tokensOf(text.slice(0, MAX_CHARS))
     if (tokens.length === 0 || tokens.length > MAX_TOKENS || text.length > MAX_CHARS) return undefined
-    const request = { text, tokens: corrected(tokens, this.#known) }
+    const request = new Request(text, corrected(tokens, this.#known))
     const whole = this.#whole(request, context)
     if (whole && (whole.kind !== 'talk' || whole.steps.length > 0) && whole.free === 0) return whole
     const several = this.#several(request, context) ?? this.#later(request, context)
@@ -246,7 +241,7 @@ export class Grammar {
 
   #matches(request: Request, start = 0): Match<Block>[] {
     const known = this.#matched.get(request) ?? new Map<number, Match<Block>[]>()
-    const found = known.get(start) ?? this.automaton.match(request, start)
+    const found = known.get(start) ?? this.matcher.match(request, start)
     this.#matched.set(request, known.set(start, found))
     return found
   }
@@ -317,11 +312,11 @@ export class Grammar {
   /** A command for later: "turn off the fan in ten minutes". */
   #later({ text, tokens }: Request, context: Context): Meaning | undefined {
     const whenAt = (at: readonly Token[]) =>
-      this.automaton
-        .match({ text, tokens: at })
+      this.matcher
+        .match(new Request(text, at))
         .find(({ meaning, end }) => meaning.dialogue === 'later' && end === at.length)
     const commandIn = (part: readonly Token[]) => {
-      const request = { text, tokens: part }
+      const request = new Request(text, part)
       const command = this.#whole(request, context) ?? this.#several(request, context)
       return command?.kind === 'act' && command.free === 0 ? command.steps.flatMap(({ calls }) => calls) : []
     }
