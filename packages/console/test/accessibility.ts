@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds that keeps somebody out; with `rules`, only what those rules find. */
-export async function seriousFindings(page: Page, rules?: string[]): Promise<string[]> {
+/** What axe finds; with `rules`, only what those rules find. */
+export async function axeFindings(page: Page, rules?: string[]): Promise<string[]> {
   await injectOnce(page)
   const options: RunOptions = {
     resultTypes: ['violations'],
@@ -17,9 +17,7 @@ export async function seriousFindings(page: Page, rules?: string[]): Promise<str
       (globalThis as unknown as { axe: { run: (given: RunOptions) => Promise<AxeResults> } }).axe.run(given),
     options,
   )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' ')}`)
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' ')}`)
 }
 
 /** Through the debugger, which the page's policy does not hold for. */

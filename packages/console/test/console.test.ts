@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { seriousFindings } from './accessibility.ts'
+import { axeFindings } from './accessibility.ts'
 import { hasBrowser } from './browser.ts'
 import { callsIn, productUnderTest, resultIn, run } from './product.ts'
 
@@ -116,7 +116,7 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     await card.getByRole('heading', { name: 'Unlock Back Door Lock' }).waitFor()
     await card.getByText('the tool is marked as destructive').waitFor()
     await card.getByRole('row', { name: /deviceName.*Back Door Lock.*same/ }).waitFor()
-    expect(await seriousFindings(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await card.getByRole('button', { name: 'Deny' }).click()
     expect(await denied).toMatchObject({ isError: true })
     // Whatever is asked about is shown as text.
@@ -210,7 +210,7 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     await page.evaluate(() => localStorage.setItem('toolpost.token', 'outdated'))
     await page.reload()
     await page.getByText('The gateway refused this token').waitFor()
-    expect(await seriousFindings(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await page.getByLabel('Token').fill(decodeURIComponent(product.console.split('#token=')[1] ?? ''))
     await page.getByRole('button', { name: 'Connect' }).click()
     await page.getByRole('link', { name: /math_eval/ }).waitFor()
@@ -230,18 +230,26 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
       [390, 'light'],
     ] as const) {
       const { page, close } = await open('/', { viewport: { width, height: 900 }, colorScheme })
-      const views = ['/', '/tools/control_zwave_device', '/calls', '/approvals', '/servers/zwave', '/chat']
+      const views = [
+        '/',
+        '/tools/control_zwave_device',
+        '/calls',
+        '/approvals',
+        '/servers/zwave',
+        '/servers?add=1',
+        '/chat',
+      ]
       for (const view of views) {
         await page.goto(`${product.url}#${view}`)
         await page.locator('h1:visible').first().waitFor()
         await page.getByText(/^Loading/).waitFor({ state: 'detached' })
-        expect(await seriousFindings(page), `${view} ${width} ${colorScheme}`).toEqual([])
+        expect(await axeFindings(page), `${view} ${width} ${colorScheme}`).toEqual([])
         const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
         expect(isWide, `${view} at ${width} scrolls sideways`).toBe(false)
       }
       await page.keyboard.press('Control+k')
       await page.getByRole('option').first().waitFor()
-      expect(await seriousFindings(page)).toEqual([])
+      expect(await axeFindings(page)).toEqual([])
       await close()
     }
   })

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { seriousFindings } from './accessibility.ts'
+import { axeFindings } from './accessibility.ts'
 import { hasBrowser } from './browser.ts'
 import { callsIn, productUnderTest, resultIn, run } from './product.ts'
 
@@ -36,7 +36,7 @@ describe.runIf(hasBrowser)('forms and results', { timeout: 60_000 }, () => {
       place: { lat: 47.1 },
       owner: { name: 'Grace' },
     })
-    expect(await seriousFindings(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })
