@@ -53,8 +53,8 @@ export class Metrics {
     const durationMs = result.execution_time_ms - waitedMs
     counted.calls++
     counted.durationSumMs += durationMs
-    const bucket = BOUNDS_MS.findIndex(bound => durationMs <= bound)
-    const at = bucket === -1 ? BOUNDS_MS.length : bucket
+    let at = 0
+    while (at < BOUNDS_MS.length && durationMs > (BOUNDS_MS[at] ?? 0)) at++
     counted.durations[at] = (counted.durations[at] ?? 0) + 1
     if (repairs) counted.repairs += repairs.length
     if (!result.success) count(counted.failures, result.code, 1)

@@ -29,8 +29,8 @@ export interface CallEvent {
   result?: ToolResult | undefined
   /** Where its time went. */
   stages?: CallStage[] | undefined
-  /** Cancels the call, as its caller could; does nothing once it has ended. */
-  cancel?(): void
+  /** Cancels the call, as its caller could, until it has ended. */
+  cancel?: (() => void) | undefined
 }
 
 export type CallObserver = (event: CallEvent) => void
@@ -83,6 +83,7 @@ export class Observers {
     if (!event) return
     event.notes = noted
     event.result = result
+    event.cancel = undefined
     this.#tell(event)
   }
 

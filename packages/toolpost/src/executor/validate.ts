@@ -62,19 +62,21 @@ export type Validated =
 export function validateArguments(compiled: CompiledSchema, given: Arguments, repair: boolean): Validated {
   const { schema, validate } = compiled
   let args = given
+  if (validate(args)) return { args }
   const repairs: string[] = []
-  for (let round = 0; !validate(args); round++) {
-    const errors: readonly ErrorObject[] = validate.errors ?? []
+  const errorsOf = (trial: unknown) => (validate(trial) ? [] : (validate.errors ?? []))
+  for (let round = 0; round <= MAX_ROUNDS; round++) {
+    const errors = errorsOf(args)
+    if (errors.length === 0) return repairs.length > 0 ? { args, repairs } : { args }
     const extras = extraArguments(errors, schema)
-    const errorsOf = (trial: Arguments) => (validate(trial) ? [] : (validate.errors ?? []))
     const made = extras.length === 0 && repair ? repairsFor(args, errors, schema, errorsOf) : []
     const next = changed(args, [...extras, ...made])
     const isChanged = extras.length + made.length > 0 && typeof measureArguments(next) === 'number'
-    if (!isChanged || round === MAX_ROUNDS) return { problems: explainErrors(errors, schema) }
+    if (!isChanged) return { problems: explainErrors(errors, schema) }
     args = next
     repairs.push(...made.map(({ pointer, what }) => `${pointerParts(pointer).join('.')}: ${what}`))
   }
-  return repairs.length > 0 ? { args, repairs } : { args }
+  return { problems: explainErrors(errorsOf(args), schema) }
 }
 
 /** Parses arguments given as text, as some models send them. */

@@ -1,4 +1,5 @@
-import type { Interceptor } from '../executor/chain.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { cancelled } from '../executor/failure.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -50,37 +51,38 @@ export function limits(options: LimitsOptions = {}): Interceptor {
   const callerLimits = namedLimits('callers', callers, clock)
   const known = new WeakMap<Tool, readonly Limit[]>()
   const limitsOf = (tool: Tool, server: string | undefined) => {
-    const fitting = toolLimits.filter(({ pattern }) => fitsTool(pattern, tool, server))
-    const limits = fitting.map(({ limit }) => limit)
+    const own = toolLimits.filter(({ pattern }) => fitsTool(pattern, tool, server)).map(({ limit }) => limit)
+    const limits = server === undefined ? own : [...own, ...serverLimits(server)]
     known.set(tool, limits)
     return limits
   }
-
-  return async function limits(context, next) {
-    const { tool, server, caller = 'default' } = context
-    if (!tool || context.failure || context.dryRun) return next()
-    const own = known.get(tool) ?? limitsOf(tool, server)
-    const others = [...(server === undefined ? [] : serverLimits(server)), ...callerLimits(caller)]
-    const needed = others.length === 0 ? own : [...own, ...others]
-    if (needed.length === 0) return next()
+  const within = async (context: CallContext, next: Next, needed: readonly Limit[]): Promise<ToolResult> => {
     const refused = tooOften(needed)
     if (refused) return refuse(context, refused)
     for (const limit of needed) limit.spendToken()
-    // Always in the same order, so that no two calls wait for each other.
-    const held: Limit[] = []
+    let held = 0
     try {
+      // Always in the same order, so that no two calls wait for each other.
       for (const limit of needed) {
         const problem = limit.take() ? undefined : await limit.acquire(context)
         if (problem) {
           for (const each of needed) each.returnToken()
           return problem === 'cancelled' ? givenUp(context) : refuse(context, problem)
         }
-        held.push(limit)
+        held++
       }
       return await next()
     } finally {
-      for (const limit of held) limit.release()
+      for (const limit of needed) if (held-- > 0) limit.release()
     }
+  }
+  return function limits(context, next) {
+    const { tool, server, caller = 'default' } = context
+    if (!tool || context.failure || context.dryRun) return next()
+    const own = known.get(tool) ?? limitsOf(tool, server)
+    const others = callerLimits(caller)
+    const needed = others.length === 0 ? own : [...own, ...others]
+    return needed.length === 0 ? next() : within(context, next, needed)
   }
 }
 

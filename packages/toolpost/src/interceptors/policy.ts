@@ -1,5 +1,6 @@
 import type { ValidateFunction } from 'ajv'
-import type { Interceptor } from '../executor/chain.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -100,10 +101,12 @@ export function policy(
     ...rules.map((rule, index) => compile(rule, `rule ${index + 1}`)),
     ...DEFAULT_POLICY.map(rule => compile(rule, 'default rule')),
   ]
-  const decide: Interceptor = async function policy(call, next) {
-    if (call.failure) return next()
-    const fitting = firstFit(compiled, call, known)
-    const rule = fitting instanceof Promise ? await fitting : fitting
+  // Only calls that a rule could look for later are remembered.
+  const after = compiled.filter(rule => rule.after !== undefined)
+  const isRemembered = ({ conversation, origin }: CallContext) =>
+    conversation !== undefined || after.some(({ from }) => fitsOrigin(origin, from))
+  const decide = async (call: CallContext, next: Next, fitting: Fit | Promise<Fit>): Promise<ToolResult> => {
+    const rule = await fitting
     if (call.dryRun) {
       const { then = 'allow', because, timeoutMs } = rule ?? {}
       call.dryRun.verdict = then
@@ -111,23 +114,26 @@ export function policy(
         call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs) }
       if (then !== 'deny') return next()
     }
-    const run = async () => {
-      const result = await next()
-      if (result.success && !call.dryRun) earlier.add(call, !known.isTrusted(call))
-      return result
+    if (rule) {
+      const first = rule.after && earlier.find(call, rule.after)
+      const because = first ? `${rule.because ?? 'by policy'}: ${first} ran before` : rule.because
+      call.notes.rule = nameOf(rule)
+      if (rule.then === 'deny') return denied(call, because ?? `by policy (${nameOf(rule)})`)
+      if (rule.then === 'ask') {
+        const { approved, reason, id, by } = await approvals.request(call, because, rule.timeoutMs)
+        call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
+        if (!approved) return denied(call, reason)
+      }
     }
-    if (!rule) return run()
-    const { then, timeoutMs } = rule
-    const first = rule.after && earlier.find(call, rule.after)
-    const because = first ? `${rule.because ?? 'by policy'}: ${first} ran before` : rule.because
-    call.notes.rule = nameOf(rule)
-    if (then === 'deny') return denied(call, because ?? `by policy (${nameOf(rule)})`)
-    if (then === 'allow') return run()
-    const { approved, reason, id, by } = await approvals.request(call, because, timeoutMs)
-    call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
-    return approved ? run() : denied(call, reason)
+    const result = await next()
+    if (result.success && isRemembered(call)) earlier.add(call, !known.isTrusted(call))
+    return result
   }
-  return decide
+  return function policy(call, next) {
+    const fitting = call.failure ? undefined : firstFit(compiled, call, known)
+    const isPassed = call.failure || (!fitting && !call.dryRun && !isRemembered(call))
+    return isPassed ? next() : decide(call, next, fitting)
+  }
 }
 
 /** The name of callers without a name. */
