@@ -12,19 +12,16 @@ const PROTOCOL = 'io.modelcontextprotocol/'
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
-  const { content, structuredContent, toolResult, isError } = result
+  const { content, structuredContent, isError } = result
   // Anything but false means that the tool failed.
   const hasFailed = isError !== undefined && isError !== null && isError !== false
-  const mayBeMissing = structuredContent !== undefined || toolResult !== undefined || hasFailed
+  const mayBeMissing = structuredContent !== undefined || hasFailed
   const blocks = content === undefined && mayBeMissing ? [] : blocksOf(content)
   if (hasFailed) throw new RpcError(errorText(blocks, structuredContent))
-  // Servers of the oldest protocol answer with `toolResult` and no content.
-  if (content === undefined && toolResult !== undefined) return toolResult
-  const isText = blocks.every(({ type }) => type === 'text')
   const meta = metaOf(result._meta)
   if (structuredContent !== undefined)
     return blocks.length > 0 || meta ? new ToolOutput(structuredContent, blocks, meta) : structuredContent
-  if (!isText) return meta ? new ToolOutput(blocks, blocks, meta) : blocks
+  if (blocks.some(({ type }) => type !== 'text')) return meta ? new ToolOutput(blocks, blocks, meta) : blocks
   const [block, ...others] = blocks
   const isPlain = !block || (others.length === 0 && Object.keys(block).length === 2)
   return isPlain && !meta ? textOf(blocks) : new ToolOutput(textOf(blocks), blocks, meta)
@@ -51,9 +48,7 @@ function blocksOf(content: unknown): ContentBlock[] {
 function errorText(blocks: readonly ContentBlock[], structuredContent: unknown): string {
   const text = textOf(blocks.filter(({ type }) => type === 'text'))
   if (text.trim() !== '') return text
-  return structuredContent === undefined
-    ? 'The tool reported an error without a message'
-    : JSON.stringify(structuredContent)
+  return JSON.stringify(structuredContent) ?? 'The tool reported an error without a message'
 }
 
 function textOf(blocks: readonly ContentBlock[]): string {
@@ -78,7 +73,7 @@ export function needsInput(result: unknown): result is { inputRequests?: unknown
 }
 
 /** Whether the server returned a task in place of a result. */
-export function isTask(result: unknown): boolean {
+export function isTask(result: unknown): result is { taskId?: unknown } {
   return isRecord(result) && result.resultType === 'task'
 }
 

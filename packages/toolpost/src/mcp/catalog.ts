@@ -4,7 +4,7 @@ import { Listeners } from '../util/listeners.ts'
 import { shortText } from '../util/short-text.ts'
 import type { RequestOptions } from './connection.ts'
 import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
-import { INVALID_PARAMS, RpcError } from './peer.ts'
+import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
 import { KEYS, type OfferEvents, type OfferKind, type OfferList, type ServerOffers } from './server-offers.ts'
 
 /** What the catalog needs from a server. */
@@ -18,7 +18,7 @@ export type Access = (server: string, key: string) => boolean
 
 /** The offers of all servers, under unique names. */
 export interface CatalogList {
-  entries: Readonly<Record<string, unknown>>[]
+  entries: Params[]
   ttlMs: number
   cacheScope: 'public' | 'private'
 }
@@ -34,16 +34,17 @@ export interface CatalogEvents {
   updated: string
 }
 
-/** An offer of a server; `as` is its name here. */
-interface Placed {
+/** An offer of a server, by its own name or URI. */
+interface Found {
   server: CatalogServer
   key: string
-  as: string
-  entry: Readonly<Record<string, unknown>>
 }
 
-type Found = Pick<Placed, 'server' | 'key'>
-type Params = Readonly<Record<string, unknown>>
+/** `as` is its name here. */
+interface Placed extends Found {
+  as: string
+  entry: Params
+}
 
 const NOT_FOUND = -32_002
 /** Changes are batched for this long. */
@@ -57,7 +58,7 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 export class Catalog {
   #servers: () => readonly CatalogServer[] = () => []
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
-  /** What is told at the end of the pause. */
+  /** What is reported at the end of the pause. */
   readonly #changes = new Map<string, () => void>()
   readonly #known = new Map<OfferKind, { lists: readonly OfferList[]; placed: Placed[] }>()
   /** The log level each client wants. Servers have only one for all: the lowest. */
@@ -70,7 +71,7 @@ export class Catalog {
 
   /** Notifications from the servers. */
   readonly events: OfferEvents = {
-    changed: kind => this.#tellSoon(kind, () => this.#listeners.tell(kind, undefined)),
+    changed: kind => this.#reportSoon(kind, () => this.#listeners.tell(kind, undefined)),
   }
 
   /** Subscribes; returns a function that unsubscribes. */
@@ -79,7 +80,7 @@ export class Catalog {
   /** A combined list may be cached only as long as its shortest-lived part; a filtered one not in a shared cache. */
   async list(kind: OfferKind, access?: Access): Promise<CatalogList> {
     const { placed, lists } = await this.#all(kind)
-    const used = lists.filter(({ offers }) => offers.length > 0)
+    const used = lists.filter(({ offers }) => offers.size > 0)
     const isPublic = !access && used.length > 0 && used.every(each => each.isPublic)
     return {
       entries: placed.filter(each => this.#allows(each, access)).map(({ entry }) => entry),
@@ -92,11 +93,10 @@ export class Catalog {
   async read(uri: string, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
     const found = await this.#find(uri)
     if (found && !this.#allows(found, options.access)) throw notFound(uri)
-    const result = found
+    const given = found
       ? await found.server.offers.request('resources/read', { uri: found.key }, options)
       : await this.#readAnywhere(uri, options)
-    if (!isRecord(result) || !Array.isArray(result.contents))
-      throw new RpcError('Malformed MCP result: a resource without contents')
+    const result = withList(given, 'contents', 'a resource without contents')
     if (!found || found.key === uri) return result
     const prefix = uri.slice(0, -found.key.length)
     const contents = result.contents.map(each =>
@@ -114,9 +114,7 @@ export class Catalog {
     const { server, key } = await this.#findPrompt(name, options.access)
     const params = { name: key, ...(args && { arguments: args }) }
     const result = await server.offers.request('prompts/get', params, options)
-    if (!isRecord(result) || !Array.isArray(result.messages))
-      throw new RpcError('Malformed MCP result: a prompt without messages')
-    return result
+    return withList(result, 'messages', 'a prompt without messages')
   }
 
   /** `completion/complete`, for an argument of a prompt or of a resource template. */
@@ -129,9 +127,8 @@ export class Catalog {
     if (!server.offers.has('completions')) return { completion: { values: [] } }
     const asked = { ...params, ref: { ...ref, ...(isPrompt ? { name: key } : { uri: key }) } }
     const result = await server.offers.request('completion/complete', asked, options)
-    if (!isRecord(result) || !isRecord(result.completion) || !Array.isArray(result.completion.values))
-      throw new RpcError('Malformed MCP result: a completion without values')
-    return result
+    withList(isRecord(result) && result.completion, 'values', 'a completion without values')
+    return result as Record<string, unknown>
   }
 
   /** Which of these URIs may be read. */
@@ -144,19 +141,19 @@ export class Catalog {
   async follow(uri: string, access?: Access): Promise<() => void> {
     const found = await this.#find(uri)
     if (!this.#allows(found, access)) throw notFound(uri)
-    const tell = () => this.#listeners.tell('updated', uri)
-    return found.server.offers.follow(found.key, () => this.#tellSoon(`updated ${uri}`, tell))
+    const report = () => this.#listeners.tell('updated', uri)
+    return found.server.offers.follow(found.key, () => this.#reportSoon(`updated ${uri}`, report))
   }
 
   /** Several changes in quick succession are reported once. */
-  #tellSoon(what: string, tell: () => void): void {
+  #reportSoon(what: string, report: () => void): void {
     if (this.#changes.size === 0)
       setTimeout(() => {
         const changes = [...this.#changes.values()]
         this.#changes.clear()
         for (const each of changes) each()
       }, CHANGE_PAUSE_MS).unref()
-    this.#changes.set(what, tell)
+    this.#changes.set(what, report)
   }
 
   /** Sets the servers' log level for this client, if they support it; `undefined` withdraws it. */
@@ -166,17 +163,17 @@ export class Catalog {
     if (level === undefined) this.#levels.delete(client)
     else if (LEVELS.includes(level)) this.#levels.set(client, LEVELS.indexOf(level))
     if (lowest() === before) return
-    const told = this.#servers().map(({ offers }) => offers.setLogLevel(lowest()))
+    const set = this.#servers().map(({ offers }) => offers.setLogLevel(lowest()))
     // An unresponsive server must not hold up the client.
-    await Promise.race([Promise.all(told), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
+    await Promise.race([Promise.all(set), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
   /** The servers' own instructions, as one text. */
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {
-    const told = this.#servers()
+    const given = this.#servers()
       .map(({ name, offers }) => ({ name, text: offers.info?.instructions?.trim() ?? '' }))
       .filter(({ name, text }) => text !== '' && mayUse(name))
-    const parts = told.map(({ name, text }) => (told.length === 1 ? text : `# ${name}\n\n${text}`))
+    const parts = given.map(({ name, text }) => (given.length === 1 ? text : `# ${name}\n\n${text}`))
     return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
   }
 
@@ -187,11 +184,10 @@ export class Catalog {
     if (known?.lists.length === lists.length && lists.every((list, at) => list === known.lists[at]))
       return known
     const taken = new Set<string>()
-    const prefixes = servers.map(server => ({ server, prefix: prefixOf(kind, server) }))
     const isFree = (name: string, owner: CatalogServer) =>
-      !taken.has(name) && !prefixes.some(each => each.server !== owner && name.startsWith(each.prefix))
+      !taken.has(name) && this.#addressed(kind, name).every(({ server }) => server === owner)
     const placed = servers.flatMap((server, at) =>
-      (lists[at]?.offers ?? []).map(({ key, entry }) => {
+      [...(lists[at]?.offers ?? [])].map(([key, entry]) => {
         const as = isFree(key, server) ? key : `${prefixOf(kind, server)}${key}`
         taken.add(as)
         return { server, key, as, entry: as === key ? entry : { ...entry, [KEYS[kind]]: as } }
@@ -204,8 +200,8 @@ export class Catalog {
 
   /** The servers whose prefix a name has, with the rest of the name; longest prefix first. */
   #addressed(kind: OfferKind, name: string): Found[] {
-    const found = this.#servers().map(server => ({ server, prefix: prefixOf(kind, server) }))
-    return found
+    return this.#servers()
+      .map(server => ({ server, prefix: prefixOf(kind, server) }))
       .filter(({ prefix }) => name.startsWith(prefix))
       .sort((a, b) => b.prefix.length - a.prefix.length)
       .map(({ server, prefix }) => ({ server, key: name.slice(prefix.length) }))
@@ -267,6 +263,13 @@ export class Catalog {
   }
 }
 
+/** Servers' results are checked for the list that every client relies on. */
+function withList<Key extends string>(result: unknown, key: Key, problem: string) {
+  if (isRecord(result) && Array.isArray(result[key]))
+    return result as Record<string, unknown> & Record<Key, unknown[]>
+  throw new RpcError(`Malformed MCP result: ${problem}`)
+}
+
 function notFound(uri: string): RpcError {
   return new RpcError(`Resource not found: ${shortText(uri, 500)}`, { code: NOT_FOUND, data: { uri } })
 }
@@ -278,20 +281,8 @@ function prefixOf(kind: OfferKind, { name }: CatalogServer): string {
   return /^[a-z]/.test(plain) ? `${plain}+` : `s${plain}+`
 }
 
-/** Not by a regular expression: templates come from servers, and some would take forever to match. */
+/** Whether a URI begins and ends like a template: enough to tell which server to ask. */
 function fitsTemplate(uri: string, template: string): boolean {
-  const [before = '', ...parts] = template.split('{')
-  if (!uri.startsWith(before)) return false
-  let at = before.length
-  for (const [index, part] of parts.entries()) {
-    const after = part.slice(part.indexOf('}') + 1)
-    const isLast = index === parts.length - 1
-    const end = isLast ? uri.length - after.length : uri.indexOf(after, at)
-    if (end < at || !uri.startsWith(after, end)) return false
-    // `{+path}`, `{/path*}`, `{?query}` … match slashes, and nothing, too.
-    const isWide = !/^\w/.test(part)
-    if (!isWide && (end === at || uri.slice(at, end).includes('/'))) return false
-    at = end + after.length
-  }
-  return at === uri.length
+  const [before = '', after = ''] = [template.split('{')[0], template.split('}').at(-1)]
+  return uri.length >= before.length + after.length && uri.startsWith(before) && uri.endsWith(after)
 }

@@ -3,73 +3,22 @@ import type { Requester } from '../tools/caller.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { toolpostVersion } from '../util/version.ts'
-import { paramHeaders } from './header-parameters.ts'
 import { currentRequestId, type HttpStatusError, HttpTransport } from './http-transport.ts'
-import {
-  HEALTH_CHECK_MS,
-  LISTEN_GRACE_MS,
-  MAX_LIST_BYTES,
-  MAX_LISTED,
-  RECONNECT_MAX_DELAY_MS,
-  RELISTEN_BASE_DELAY_MS,
-} from './limits.ts'
-import type { MessageLog } from './message-log.ts'
-import type { ServerLogin } from './oauth/server-login.ts'
-import { Peer, RpcError } from './peer.ts'
-import { isHttp, type ServerEntry } from './server-entry.ts'
-import {
-  describeError,
-  failureWith,
-  NeverStartedError,
-  neededLogin,
-  type ServerFailure,
-  ServerLostError,
-  UnusableAnswerError,
-} from './server-failure.ts'
-import type { ServerRequests } from './server-requests.ts'
+import * as limits from './limits.ts'
+import type { McpServer } from './mcp-server.ts'
+import { type Params, Peer, type RequestOptions as PeerRequestOptions, RpcError } from './peer.ts'
+import { isHttp } from './server-entry.ts'
+import * as failures from './server-failure.ts'
+import { type ServerFailure, ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import { StdioTransport } from './stdio-transport.ts'
-import type { McpToolDefinition } from './tool-definition.ts'
 
-type Params = Readonly<Record<string, unknown>>
-
-/** What a connection reports. */
-interface ConnectionEvents {
-  /** An open connection is gone. Called once, before the pending calls fail. */
-  lost(failure: ServerFailure): void
-  /** `from` is the caller it concerns, if that can be determined. */
-  notification(method: string, params: Params, from?: Requester): void
-  junk(line: string): void
-  /** A response without a pending request. */
-  stray(message: Params, isLate: boolean): void
-  /** A problem outside any call. */
-  problem(message: string): void
-}
-
-export interface ConnectionOptions {
-  entry: ServerEntry
-  events: ConnectionEvents
-  /** Answers the server's own requests. */
-  requests: ServerRequests
-  /** For a server over HTTP without credentials in its configuration. */
-  login: ServerLogin | undefined
-  messages: MessageLog
-}
-
-export interface RequestOptions {
+export interface RequestOptions extends PeerRequestOptions {
+  /** The caller that the request is made for. */
   from?: Requester | undefined
-  signal?: AbortSignal | undefined
-  /** The server's key for its question, if this is about one. */
-  key?: string | undefined
-}
-
-export interface CallOptions extends RequestOptions {
-  /** Answers to what the server asked in place of a result. */
-  answers?: object | undefined
-  onAbort?: ((listener: () => void) => void) | undefined
-  onProgress?: ((params: Params) => void) | undefined
-  meta?: Params | undefined
   /** Called with the request once it has an id. */
   onRequest?: ((request: ServerRequest) => void) | undefined
+  /** Sent along over HTTP. */
+  headers?: Record<string, string> | undefined
 }
 
 const MODERN = '2026-07-28'
@@ -80,12 +29,12 @@ const UNSUPPORTED_VERSION = -32_022
 const MAX_LOOKED_AT = 1_000
 const MAX_PAGES = 1_000
 
-/** The lists a server can have: the method to request one, and where its entries are. */
+/** The lists a server can have: the method to request one, where its entries are, and the capability to have one. */
 const LISTS = {
-  tools: { method: 'tools/list', field: 'tools', capability: 'tools' },
-  resources: { method: 'resources/list', field: 'resources', capability: 'resources' },
-  templates: { method: 'resources/templates/list', field: 'resourceTemplates', capability: 'resources' },
-  prompts: { method: 'prompts/list', field: 'prompts', capability: 'prompts' },
+  tools: ['tools/list', 'tools', 'tools'],
+  resources: ['resources/list', 'resources', 'resources'],
+  templates: ['resources/templates/list', 'resourceTemplates', 'resources'],
+  prompts: ['prompts/list', 'prompts', 'prompts'],
 } as const
 
 export type ListKind = keyof typeof LISTS
@@ -105,45 +54,42 @@ export class Connection {
   capabilities: Params = {}
   instructions: unknown
   info: Params = {}
-  protocolVersion: string | undefined
+  protocolVersion = ''
   /** Whether it has answered a call. */
   hasAnswered = false
   /** The tools it listed at the handshake, unvalidated. */
   tools: Listed = { entries: [], isCut: false }
-  readonly #options: ConnectionOptions
-  readonly #stdio: StdioTransport | undefined
+  readonly #server: McpServer
+  readonly #transport: StdioTransport | HttpTransport
   readonly #http: HttpTransport | undefined
   readonly #peer: Peer
   readonly #followed = new Set<string>()
   #listening: AbortController | undefined
   #relisten: Promise<void> | undefined
-  #relistenMs = RELISTEN_BASE_DELAY_MS
+  #relistenMs = limits.RELISTEN_BASE_DELAY_MS
   #onAcknowledged = (): void => {}
   #isReady = false
   #isClosing = false
   #isChecking = false
 
   /** Opens a connection; resolves to what is wrong if that fails. */
-  static async open(options: ConnectionOptions, signal: AbortSignal): Promise<Connection | ServerFailure> {
-    const { entry } = options
-    const isSse = isHttp(entry) && entry.type === 'sse'
-    const first = await Connection.#open(options, signal, isSse)
-    const isOld = !(first instanceof Connection) && [400, 404, 405].includes(first.status ?? 0)
-    if (!isOld || isSse) return first
+  static async open(server: McpServer, signal: AbortSignal): Promise<Connection | ServerFailure> {
+    const isSse = server.entry.type === 'sse'
+    const first = await Connection.#open(server, signal, isSse)
+    if (first instanceof Connection || isSse || ![400, 404, 405].includes(first.status ?? 0)) return first
     // It may know only the older HTTP+SSE. If not, the first failure says more.
-    const second = await Connection.#open(options, signal, true)
+    const second = await Connection.#open(server, signal, true)
     return second instanceof Connection ? second : first
   }
 
-  static async #open(
-    options: ConnectionOptions,
-    signal: AbortSignal,
-    isSse: boolean,
-  ): Promise<Connection | ServerFailure> {
-    const { entry, login, messages } = options
-    const onMessage = messages.add.bind(messages)
-    const http = isHttp(entry) ? await HttpTransport.create(entry, { login, onMessage, isSse }) : undefined
-    const connection = new Connection(options, http)
+  static async #open(server: McpServer, signal: AbortSignal, isSse: boolean) {
+    const { entry, login } = server
+    const connection = new Connection(
+      server,
+      isHttp(entry)
+        ? await HttpTransport.create(entry, { login, isSse, onMessage: server.onMessage })
+        : undefined,
+    )
     const giveUp = () => void connection.close()
     if (signal.aborted) giveUp()
     signal.addEventListener('abort', giveUp)
@@ -158,39 +104,41 @@ export class Connection {
     }
   }
 
-  private constructor(options: ConnectionOptions, http: HttpTransport | undefined) {
-    const { entry, events, requests, messages } = options
-    this.#options = options
+  private constructor(server: McpServer, http: HttpTransport | undefined) {
+    const { entry, requests } = server
+    this.#server = server
     this.#http = http
-    if (http) http.onlost = failure => this.#onLost(failure)
-    else if (!isHttp(entry))
-      this.#stdio = new StdioTransport(entry, {
-        junk: events.junk,
+    this.#transport =
+      http ??
+      new StdioTransport(entry as Exclude<typeof entry, { url: string }>, {
+        junk: line => server.onJunk(line),
         tooLarge: (id, problem) =>
           this.#onUnusable(new UnusableAnswerError(`The server's answer ${problem}`), id),
-        message: messages.add.bind(messages),
+        message: server.onMessage,
       })
-    const methods = requests.methods.map(method => [
-      method,
-      (params: Params, { signal }: { signal: AbortSignal }) =>
-        requests.answer(method, params, { signal, from: this.#requester }),
-    ])
-    this.#peer = new Peer((http ?? this.#stdio) as StdioTransport, {
-      methods: { ...Object.fromEntries(methods), ping: () => ({}) },
+    this.#transport.onlost = failure => this.#onLost(failure)
+    const answer = (params: Params, { method, signal }: { method: string; signal: AbortSignal }) =>
+      requests.answer(method, params, { signal, from: this.#requester })
+    this.#peer = new Peer(this.#transport, {
+      methods: { ...Object.fromEntries(requests.methods.map(name => [name, answer])), ping: () => ({}) },
       onNotification: (method, params) => this.#onNotification(method, params),
-      onStray: events.stray,
+      onStray: (message, isLate) => server.onStray(message, isLate),
       onError: error => this.#onError(error),
-      onClose: () => this.#onClose(),
+      onClose: () => {
+        const isStopped = this.#isClosing && this.#isReady
+        const cause = this.#transport.failure?.cause ?? 'it is not connected'
+        return new ServerLostError(isStopped ? 'the server was stopped' : cause)
+      },
     })
   }
 
   get pid(): number | undefined {
-    return this.#stdio?.pid
+    return this.#http ? undefined : (this.#transport as StdioTransport).pid
   }
 
   /** The tail of the server's stderr. */
   get stderr(): string {
-    return this.#stdio?.stderr ?? ''
+    return this.#http ? '' : (this.#transport as StdioTransport).stderr
   }
 
   get isModern(): boolean {
@@ -220,42 +168,27 @@ export class Connection {
     return others.every(({ peer }) => peer === first?.peer) ? first : undefined
   }
 
-  /** Calls a tool; resolves to the raw result. */
-  call(definition: McpToolDefinition, args: object, options: CallOptions): Promise<unknown> {
-    const { inputSchema, raw: { name } = definition } = definition
-    const { answers } = options
-    const params = answers ? { name, arguments: args, ...answers } : { name, arguments: args }
-    const headers = this.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined
-    return this.request('tools/call', params, options, headers)
-  }
-
-  /** Sends any request; resolves to the raw result. */
-  request(
-    method: string,
-    params: object,
-    options: CallOptions = {},
-    headers?: Record<string, string>,
-  ): Promise<unknown> {
-    const gone = this.#http ? this.#http.failure?.cause : this.#stdio?.cause
-    if (gone) return Promise.reject(new ServerLostError(gone, { neverSent: true }))
-    const { from, signal, onAbort, onProgress, meta, onRequest } = options
+  /** Sends a request; resolves to the raw result. */
+  request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
+    const { failure } = this.#transport
+    if (failure) return Promise.reject(new ServerLostError(failure.cause, { neverSent: true }))
+    const { onRequest, headers } = options
     const http = this.#http
-    const send =
-      (http || onRequest) &&
-      ((id: number) => {
-        onRequest?.(this.#describe(id))
-        return http && { ...(headers && { headers }), onRequestStreamEnd: () => this.#onStreamEnd(id) }
-      })
-    return this.#peer.request(method, params, { from, signal, onAbort, onProgress, meta, send })
+    if (!http && !onRequest) return this.#peer.request(method, params, options)
+    const send = (id: number) => {
+      onRequest?.(this.#describe(method, id))
+      return http && { ...(headers && { headers }), onRequestStreamEnd: () => this.#onStreamEnd(id) }
+    }
+    return this.#peer.request(method, params, { ...options, send })
   }
 
-  #describe(id: number): ServerRequest {
-    const { entry } = this.#options
+  #describe(method: string, id: number): ServerRequest {
+    const { entry } = this.#server
     const { protocolVersion } = this
-    if (!isHttp(entry)) return { method: 'tools/call', id, protocolVersion }
-    const { hostname, port, protocol } = new URL(entry.url)
-    const address = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-    return { method: 'tools/call', id, protocolVersion, sessionId: this.#http?.sessionId, address }
+    if (!isHttp(entry)) return { method, id, protocolVersion }
+    const { hostname: host, port, protocol } = new URL(entry.url)
+    const address = { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+    return { method, id, protocolVersion, sessionId: this.#http?.sessionId, address }
   }
 
   /** Resolves as soon as no request is pending. */
@@ -266,12 +199,11 @@ export class Connection {
 
   /** A complete list of a server, unvalidated, so that one bad entry does not spoil the rest. */
   async list(kind: ListKind, signal?: AbortSignal): Promise<Listed> {
-    const { method, field, capability } = LISTS[kind]
+    const [method, field, capability] = LISTS[kind]
     const entries: unknown[] = []
     if (!this.capabilities[capability]) return { entries, isCut: false }
     const seen = new Set<unknown>([undefined, null])
-    let cursor: unknown
-    let bytes = 0
+    let [cursor, bytes]: [unknown, number] = [undefined, 0]
     for (let page = 0; page < MAX_PAGES; page++) {
       const result = await this.request(method, typeof cursor === 'string' ? { cursor } : {}, { signal })
       const listed = isRecord(result) ? result[field] : undefined
@@ -279,7 +211,7 @@ export class Connection {
       const { nextCursor, ttlMs, cacheScope } = result
       for (const entry of listed) {
         bytes += JSON.stringify(entry).length
-        if (entries.length === MAX_LISTED || bytes > MAX_LIST_BYTES)
+        if (entries.length === limits.MAX_LISTED || bytes > limits.MAX_LIST_BYTES)
           return { entries, ttlMs, cacheScope, isCut: true }
         entries.push(entry)
       }
@@ -303,7 +235,7 @@ export class Connection {
     }
   }
 
-  /** Closes the connection and ends the process, if any, without calling `lost`. Resolves when all is gone. */
+  /** Closes the connection and ends the process, if any, without reporting a loss. Resolves when all is gone. */
   async close(): Promise<void> {
     this.#isClosing = true
     await this.#peer.close()
@@ -312,7 +244,7 @@ export class Connection {
   async #start(): Promise<void> {
     await this.#peer.start()
     await this.#shakeHands()
-    if (this.isModern && this.#filter()) await this.#listen()
+    if (this.isModern) await this.#listen()
     this.tools = await this.list('tools')
     if (this.#http) this.#http.isReady = true
     this.#isReady = true
@@ -326,20 +258,24 @@ export class Connection {
     try {
       await (this.#http ? this.#discover() : this.#initialize())
     } catch (error) {
-      if (!isRefusal(error)) throw error
-      if (namesModern(error) || !this.#http) return this.#discover()
+      const { status = 0 } = error as Partial<HttpStatusError>
+      const isRefusal = status >= 400 && status < 500 && status !== 401 && status !== 403
+      if (!(error instanceof RpcError) && !isRefusal) throw error
+      if (!this.#http || namesModern(error)) return this.#discover()
       this.#peer.envelope = undefined
       await this.#initialize()
     }
   }
 
   async #initialize(): Promise<void> {
-    const { capabilities } = this.#options.requests
+    const { capabilities } = this.#server.requests
     const asked = { protocolVersion: LEGACY[0], capabilities, clientInfo: clientInfo() }
     const result = await this.request('initialize', asked)
     const { protocolVersion, ...about } = isRecord(result) ? result : {}
     if (typeof protocolVersion !== 'string' || !LEGACY.includes(protocolVersion))
-      throw new Error(`its protocol version is not supported: ${describeError(String(protocolVersion))}`)
+      throw new Error(
+        `its protocol version is not supported: ${failures.describeError(String(protocolVersion))}`,
+      )
     this.#learn(protocolVersion, about, about.serverInfo)
     await this.#peer.notify('notifications/initialized')
   }
@@ -349,7 +285,7 @@ export class Connection {
       [`${META}/protocolVersion`]: MODERN,
       [`${META}/clientInfo`]: clientInfo(),
       // Roots are requested in place of a result and answered by the calling client.
-      [`${META}/clientCapabilities`]: { roots: {}, ...this.#options.requests.capabilities },
+      [`${META}/clientCapabilities`]: { roots: {}, ...this.#server.requests.capabilities },
       // Without it, the server logs nothing.
       [`${META}/logLevel`]: 'info',
     }
@@ -368,18 +304,8 @@ export class Connection {
     this.info = isRecord(info) ? info : {}
   }
 
-  get #listsTold() {
+  get #reportedLists() {
     return (['tools', 'resources', 'prompts'] as const).filter(kind => this.tellsChangesOf(kind))
-  }
-
-  /** What to be notified of, in the newest protocol, which notifies only subscribers. */
-  #filter(): object | undefined {
-    const lists = this.#listsTold
-    if (lists.length === 0 && this.#followed.size === 0) return undefined
-    return {
-      ...Object.fromEntries(lists.map(kind => [`${kind}ListChanged`, true])),
-      ...(this.#followed.size > 0 && { resourceSubscriptions: [...this.#followed] }),
-    }
   }
 
   /** Opens the stream of changes again, with everything that is followed now; batches what is asked for in one turn. */
@@ -395,14 +321,17 @@ export class Connection {
   async #openStream(): Promise<void> {
     const before = this.#listening
     this.#listening = undefined
-    const notifications = this.#filter()
-    if (notifications) {
+    const notifications = {
+      ...Object.fromEntries(this.#reportedLists.map(kind => [`${kind}ListChanged`, true])),
+      ...(this.#followed.size > 0 && { resourceSubscriptions: [...this.#followed] }),
+    }
+    if (Object.keys(notifications).length > 0) {
       let isLate = false
       const accepted = new Promise<void>(resolve => {
         this.#onAcknowledged = () => {
-          this.#relistenMs = RELISTEN_BASE_DELAY_MS
+          this.#relistenMs = limits.RELISTEN_BASE_DELAY_MS
           // Changes until now were not reported.
-          if (isLate) this.#tellOfAll()
+          if (isLate) this.#reportChanges()
           resolve()
         }
       })
@@ -413,7 +342,7 @@ export class Connection {
         // Refused: do without.
         error => error instanceof RpcError || this.#onStreamOver(listening),
       )
-      await Promise.race([accepted, over, pause(LISTEN_GRACE_MS, undefined, { ref: false })])
+      await Promise.race([accepted, over, pause(limits.LISTEN_GRACE_MS, undefined, { ref: false })])
       isLate = true
     }
     before?.abort()
@@ -421,24 +350,24 @@ export class Connection {
 
   #onStreamOver(stream: AbortController, problem?: string): void {
     if (stream !== this.#listening || stream.signal.aborted || this.#isClosing) return
-    if (problem) this.#options.events.problem(problem)
+    if (problem) this.#server.problem(problem)
     const delayMs = this.#relistenMs
-    this.#relistenMs = Math.min(2 * delayMs, RECONNECT_MAX_DELAY_MS)
-    setTimeout(() => void this.#listen().then(() => this.#tellOfAll()), delayMs).unref()
+    this.#relistenMs = Math.min(2 * delayMs, limits.RECONNECT_MAX_DELAY_MS)
+    setTimeout(() => void this.#listen().then(() => this.#reportChanges()), delayMs).unref()
   }
 
-  #tellOfAll(): void {
-    for (const kind of this.#listsTold) this.#onNotification(`notifications/${kind}/list_changed`, {})
+  #reportChanges(): void {
+    for (const kind of this.#reportedLists) this.#onNotification(`notifications/${kind}/list_changed`, {})
   }
 
   #onNotification(method: string, params: Params): void {
     if (method === 'notifications/subscriptions/acknowledged') return this.#onAcknowledged()
-    this.#options.events.notification(method, params, this.#requester)
+    this.#server.onNotification(method, params, this.#requester)
   }
 
   /** Fails only the request whose answer is unusable, or all of them if it is unknown which one that was. */
   #onUnusable(error: UnusableAnswerError, id: number | undefined): void {
-    if (this.#peer.fail(id, error) > 0) this.#options.events.problem(error.message)
+    if (this.#peer.fail(id, error) > 0) this.#server.problem(error.message)
   }
 
   #onStreamEnd(id: number): void {
@@ -450,7 +379,7 @@ export class Connection {
   #onError(error: Error): void {
     if (error instanceof UnusableAnswerError) return this.#onUnusable(error, currentRequestId())
     if (!this.#isReady || this.#isClosing) return
-    this.#options.events.problem(describeError(error))
+    this.#server.problem(failures.describeError(error))
     void this.#check(error)
   }
 
@@ -458,46 +387,35 @@ export class Connection {
   async #check(problem: Error): Promise<void> {
     if (this.#isChecking || !this.#http || !this.#isReady) return
     this.#isChecking = true
-    const signal = AbortSignal.timeout(HEALTH_CHECK_MS)
+    const signal = AbortSignal.timeout(limits.HEALTH_CHECK_MS)
     const isAlive = await this.request(this.isModern ? 'server/discover' : 'ping', {}, { signal }).then(
       () => true,
-      error => error instanceof RpcError || neededLogin(error) !== undefined,
+      error => error instanceof RpcError || failures.neededLogin(error) !== undefined,
     )
     this.#isChecking = false
-    if (!isAlive) this.#http.lose(describeError(problem))
+    if (!isAlive) this.#http.lose(failures.describeError(problem))
   }
 
   /** Calls that a server over HTTP has accepted continue although it wants a login for others. */
   #onLost(failure: ServerFailure): void {
-    if (this.#isReady && !this.#isClosing) this.#options.events.lost(failure)
+    if (this.#isReady && !this.#isClosing) this.#server.onLost(this, failure)
     // Later, so that the request that found out keeps its own error.
     if (!failure.needsLogin) setImmediate(() => void this.#peer.close())
     else if (!this.#isClosing) void this.idle().then(() => this.#peer.close())
   }
 
-  #onClose(): Error {
-    const { cause } = this.#http?.failure ?? this.#stdio?.failure ?? failureWith('it is not connected')
-    if (this.#stdio) this.#onLost(this.#stdio.failure)
-    return new ServerLostError(this.#isClosing && this.#isReady ? 'the server was stopped' : cause)
-  }
-
   /** Why the handshake failed: it was aborted, the process ended, or `error`. */
   #failureOf(error: unknown, signal: AbortSignal): ServerFailure {
-    const failure = this.#stdio?.failure ?? failureWith('')
-    if (signal.aborted) return { ...failure, cause: describeError(signal.reason) }
-    const login = neededLogin(error)
+    const failure = (!this.#http && this.#transport.failure) || failures.failureWith('')
+    if (signal.aborted) return { ...failure, cause: failures.describeError(signal.reason) }
+    const login = failures.neededLogin(error)
     if (login) return { ...failure, cause: login.message, needsLogin: true }
     const { retryAfterMs, status } = error as Partial<HttpStatusError>
-    const isDeath = error instanceof ServerLostError && this.#stdio
-    const cause = isDeath ? `${error.message} before it was ready` : describeError(error)
-    return { ...failure, cause, retryAfterMs, status, isPermanent: error instanceof NeverStartedError }
+    const isDeath = error instanceof ServerLostError && !this.#http
+    const cause = isDeath ? `${error.message} before it was ready` : failures.describeError(error)
+    const isPermanent = error instanceof failures.NeverStartedError
+    return { ...failure, cause, retryAfterMs, status, isPermanent }
   }
-}
-
-/** Whether a server refused a handshake, so that the other one is worth a try. */
-function isRefusal(error: unknown): boolean {
-  const { status = 0 } = error as Partial<HttpStatusError>
-  return error instanceof RpcError || (status >= 400 && status < 500 && status !== 401 && status !== 403)
 }
 
 /** Whether a server refused the version although it names it as supported: it is worth a second try. */

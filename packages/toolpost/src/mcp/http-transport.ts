@@ -194,7 +194,7 @@ export class HttpTransport implements Transport {
   /** Nothing more can be sent. What is pending may still be answered until the transport is closed. */
   lose(cause: string, more: Partial<ServerFailure> = {}): void {
     if (this.failure) return
-    this.failure = { ...failureWith(cause), ...more }
+    this.failure = failureWith(cause, more)
     this.onlost?.(this.failure)
   }
 

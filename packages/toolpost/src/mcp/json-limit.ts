@@ -1,7 +1,5 @@
 import { MAX_JSON_VALUES } from './limits.ts'
 
-/** A shorter text cannot exceed the limit. */
-const MIN_BYTES = MAX_JSON_VALUES
 /** Of one object: V8 builds a large dictionary in one go. */
 const MAX_KEYS = MAX_JSON_VALUES / 2
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0))
@@ -35,9 +33,9 @@ export class JsonCounter {
   }
 }
 
-/** Why a text is not parsed, if it would take too long. */
-export function jsonProblem(text: string): string | undefined {
-  return text.length > MIN_BYTES && new JsonCounter().add(text) ? TOO_MANY_VALUES : undefined
-}
-
 export const TOO_MANY_VALUES = `has more than ${MAX_JSON_VALUES} values`
+
+/** Why a text is not parsed, if it would take too long. A short one cannot have too many values. */
+export function jsonProblem(text: string): string | undefined {
+  return text.length > MAX_JSON_VALUES && new JsonCounter().add(text) ? TOO_MANY_VALUES : undefined
+}

@@ -1,7 +1,4 @@
-/*
- * Every figure that decides how patient Toolpost is with a server. `retry` and `connectTimeoutMs` of the configuration
- * override the first three.
- */
+/* Every figure that decides how patient Toolpost is with a server; `retry` and `connectTimeoutMs` override the first three. */
 
 /** How many times the first connection is tried, including the retries. */
 export const MCP_RETRY_ATTEMPTS = 3
@@ -12,13 +9,11 @@ export const CONNECT_TIMEOUT_MS = 10_000
 /** How long a package runner (`npx`, `uvx` …) may take: it may have to download the server first. */
 export const RUNNER_CONNECT_TIMEOUT_MS = 120_000
 
-/** A lost server is restarted immediately, then after this, then after twice as long … */
+/** A lost server is restarted immediately, then after this, doubling up to the second, for as long as it takes. */
 export const RECONNECT_BASE_DELAY_MS = 250
-/** … but never later than this, for as long as it takes. */
 export const RECONNECT_MAX_DELAY_MS = 30_000
-/** A server whose first attempts all failed is retried after this, then after twice as long … */
+/** The same for a server whose first attempts all failed. The second is also the longest Retry-After that is honoured. */
 export const FAILED_RETRY_MS = 60_000
-/** … but never later than this, which is also the longest Retry-After that is honoured. */
 export const FAILED_MAX_RETRY_MS = 600_000
 /** A server that lived this long, or answered a call, was not in a crash loop: it is restarted immediately. */
 export const STABLE_AFTER_MS = 10_000
@@ -29,9 +24,8 @@ export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 export const MAX_JSON_VALUES = 250_000
 /** A line longer than this never ends: the server is restarted. */
 export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
-/** Calls are refused while this many bytes wait for a server that does not read its stdin … */
+/** Calls are refused while this much waits for a server that does not read; it is restarted if that lasts. */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
-/** … and it is restarted if it has not read anything for this long. */
 export const UNREAD_GRACE_MS = 3_000
 /** How much of the end of a server's stderr is kept. */
 export const STDERR_KEPT_BYTES = 8 * 1024
@@ -40,9 +34,8 @@ export const STDERR_KEPT_BYTES = 8 * 1024
 export const EXIT_GRACE_MS = 20
 /** How long a server may take to exit after closing its stdin or stdout. */
 export const CLOSED_PIPE_GRACE_MS = 500
-/** How long a server may take to exit after we close its stdin before it gets SIGTERM … */
+/** How long it may take after we close its stdin before it gets SIGTERM, and from then on before it gets SIGKILL. */
 export const STDIN_CLOSED_GRACE_MS = 300
-/** … and then this long before it gets SIGKILL. */
 export const SIGTERM_GRACE_MS = 1_500
 
 /** How many entries of a list are read (tools, resources, prompts), and how much text they may have in all. */
@@ -57,6 +50,8 @@ export const REQUEST_TIMEOUT_MS = 30_000
 /** How many times a server may ask for input in place of a result, and how many questions of it may be open. */
 export const MAX_INPUT_ROUNDS = 10
 export const MAX_SERVER_REQUESTS = 16
+/** How many answers to requests of an HTTP server are under way at once; further ones are dropped. */
+export const MAX_ANSWERS = 64
 /** How much of a server's instructions is passed on. */
 export const MAX_INSTRUCTIONS = 20_000
 
@@ -64,5 +59,5 @@ export const MAX_INSTRUCTIONS = 20_000
 export const HEALTH_CHECK_MS = 2_000
 /** How long to wait for the response to `subscriptions/listen` before listing the tools without it. */
 export const LISTEN_GRACE_MS = 500
-/** A change stream that was cut is reopened after this, then after twice as long, up to RECONNECT_MAX_DELAY_MS. */
+/** A change stream that was cut is reopened after this, doubling up to RECONNECT_MAX_DELAY_MS. */
 export const RELISTEN_BASE_DELAY_MS = 1_000

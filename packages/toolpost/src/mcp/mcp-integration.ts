@@ -8,20 +8,19 @@ import { type Clock, systemClock } from '../util/clock.ts'
 import { Listeners } from '../util/listeners.ts'
 import { quietly } from '../util/quietly.ts'
 import { Catalog } from './catalog.ts'
-import { countOf, describeFailure } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
-import { type Change, fieldsOf, McpServer } from './mcp-server.ts'
+import { type Change, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
 import { checkServerEntry, type ServerEntry } from './server-entry.ts'
-import { describeError, type ServerFailure } from './server-failure.ts'
+import { countOf, describeError, describeFailure, fieldsOf, type ServerFailure } from './server-failure.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerStatus } from './server-status.ts'
 
 export interface McpIntegrationOptions {
   /** `mcpServers`, in the usual form. Their order decides which one keeps a name that two of them use. */
   servers: Readonly<Record<string, ServerEntry>>
-  /** For the first server. A server lost later is retried forever. */
+  /** For the first connection. A server lost later is retried forever. */
   retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
   connectTimeoutMs?: number | undefined
   /** The folder for saved logins; if left out, they are kept in memory only. */
@@ -35,8 +34,6 @@ export interface McpIntegrationOptions {
   /** The catalog for their resources and prompts; a new one if left out. */
   catalog?: Catalog | undefined
 }
-
-const CLOSED = 'This McpIntegration is closed'
 
 /** Receives a server's current status. If it throws, that is logged once and affects nothing else. */
 export type ServerListener = (status: ServerStatus) => void
@@ -54,8 +51,8 @@ export class McpIntegration {
   readonly #logger: Logger
   #servers: McpServer[] = []
   #tools: ToolManager | undefined
-  /** Connections no longer in the configuration, until their pending calls have ended. */
-  readonly #retired = new Set<McpServer>()
+  /** Servers no longer in the configuration, until their pending calls have ended. */
+  readonly #removed = new Set<McpServer>()
   readonly #ready = new Map<string, Promise<unknown>>()
   readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
@@ -76,8 +73,8 @@ export class McpIntegration {
 
   /** Starts connecting to all servers in parallel, and returns immediately. Tools appear as servers become ready. */
   start(tools: ToolManager): void {
+    this.#checkOpen()
     if (this.#tools) throw new Error('This McpIntegration is already started')
-    if (this.#closing) throw new Error(CLOSED)
     this.#tools = tools
     this.apply(this.#options)
   }
@@ -88,25 +85,25 @@ export class McpIntegration {
    * entry, changing nothing.
    */
   apply(options: Pick<McpIntegrationOptions, 'servers' | 'retry' | 'connectTimeoutMs'>): void {
-    if (this.#closing) throw new Error(CLOSED)
+    this.#checkOpen()
     checkServerEntries(options.servers)
     this.#options = { ...this.#options, ...options }
     const tools = this.#tools
     if (!tools) return
     const before = new Map(this.#servers.map(server => [server.name, server]))
-    const fresh: McpServer[] = []
+    const starts: (() => void)[] = []
     this.#servers = Object.entries(options.servers).map(([name, entry], order) => {
-      const known = before.get(name)
-      known?.moveTo(order)
-      if (known && isDeepStrictEqual(known.entry, entry)) return known
+      const server = before.get(name) ?? this.#create(name, entry, { order, tools })
+      const isNew = !before.delete(name)
+      server.order = order
+      if (!isNew && isDeepStrictEqual(server.entry, entry)) return server
       this.logins.put(name, entry)
-      const server = this.#create(name, entry, { order, tools })
-      fresh.push(server)
+      starts.push(() => this.#ready.set(name, isNew ? server.start() : server.replace(entry)))
       return server
     })
-    for (const server of before.values()) if (!this.#servers.includes(server)) this.#retire(server)
+    for (const server of before.values()) this.#remove(server)
     tools.arrange(Object.keys(options.servers))
-    for (const server of fresh) this.#ready.set(server.name, server.start())
+    for (const start of starts) start()
   }
 
   #create(name: string, entry: ServerEntry, place: { order: number; tools: ToolManager }): McpServer {
@@ -114,8 +111,8 @@ export class McpIntegration {
     return new McpServer({
       name,
       entry,
-      login: this.logins.of(name),
       ...place,
+      loginOf: server => this.logins.of(server),
       attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
       baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
       connectTimeoutMs,
@@ -125,15 +122,13 @@ export class McpIntegration {
       offers: this.catalog.events,
       onChange: (server, what) => this.#onChange(server, what),
       onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
-      onProgress: text => this.#tell(text),
+      onProgress: text => this.#notify(text),
     })
   }
 
-  #retire(server: McpServer): void {
-    const successor = this.#servers.find(({ name }) => name === server.name)
-    this.#retired.add(server)
-    void server.retire(successor).then(() => this.#retired.delete(server))
-    if (successor) return
+  #remove(server: McpServer): void {
+    this.#removed.add(server)
+    void server.remove().then(() => this.#removed.delete(server))
     this.logins.put(server.name, undefined)
     this.#ready.delete(server.name)
     this.#listeners.tell('server', { ...server.status(), state: 'closed' })
@@ -167,7 +162,7 @@ export class McpIntegration {
 
   /** The last messages between Toolpost and a server with a number above `after`, oldest first, without secrets. */
   messages(name: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
-    return this.#find(name).messages.read(options)
+    return this.#find(name).messages(options)
   }
 
   /** Stops a server and starts it again, even one that has failed. Resolves when it is ready or has failed. */
@@ -181,16 +176,19 @@ export class McpIntegration {
   }
 
   #find(name: string): McpServer {
-    if (this.#closing) throw new Error(CLOSED)
+    this.#checkOpen()
     const server = this.#servers.find(each => each.name === name)
     if (!server) throw new Error(`There is no MCP server '${name}'`)
     return server
   }
 
+  #checkOpen(): void {
+    if (this.#closing) throw new Error('This McpIntegration is closed')
+  }
+
   /**
    * Calls `listener` with a server's status after a change, once for all changes in a turn of the event loop: `server` for
-   * its state, error, attempts, tools or stderr (at most once a second), `tools` for its tools alone.
-   * Returns a function that stops it.
+   * any change, `tools` for its tools alone. Returns a function that stops it.
    */
   on(event: Change, listener: ServerListener): () => void {
     return this.#listeners.on(event, listener)
@@ -198,47 +196,44 @@ export class McpIntegration {
 
   /** Stops every server. Resolves when all their processes are gone; pending calls fail. Idempotent. */
   async close(): Promise<void> {
-    const all = () => [...this.#servers, ...this.#retired].map(server => server.close())
-    this.#closing ??= Promise.all(all())
+    this.#closing ??= Promise.all([...this.#servers, ...this.#removed].map(server => server.close()))
     await this.#closing
   }
 
   #onChange(server: McpServer, what: Change): void {
-    if (this.#retired.has(server)) return
-    if (this.#changes.size === 0) setImmediate(() => this.#tellChanges())
+    if (this.#removed.has(server)) return
+    if (this.#changes.size === 0)
+      setImmediate(() => {
+        const changes = [...this.#changes]
+        this.#changes.clear()
+        for (const [changed, how] of changes) {
+          const status = changed.status()
+          this.#listeners.tell('server', status)
+          if (how === 'tools') this.#listeners.tell('tools', status)
+        }
+      })
     if (this.#changes.get(server) !== 'tools') this.#changes.set(server, what)
   }
 
-  #tellChanges(): void {
-    const changes = [...this.#changes]
-    this.#changes.clear()
-    for (const [server, what] of changes) {
-      const status = server.status()
-      this.#listeners.tell('server', status)
-      if (what === 'tools') this.#listeners.tell('tools', status)
-    }
-  }
-
   #report(server: McpServer, failure: ServerFailure, attempts: number): void {
+    const { name, entry } = server
     const tools = this.#tools?.getTools() ?? []
-    const report = describeFailure({
-      server: server.name,
-      entry: server.entry,
-      attempts,
-      failure,
-      localTools: tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name),
-      othersReady: this.#servers.some(
-        other => other !== server && (other.state === 'ready' || other.state === 'starting'),
-      ),
-    })
+    const local = tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
+    const hasOthers = this.#servers.some(
+      other => other !== server && (other.state === 'ready' || other.state === 'starting'),
+    )
+    const consequence = hasOthers
+      ? `Continuing without the tools of '${name}'`
+      : `Continuing with local tools only (${local.join(', ') || 'none'})`
+    const report = describeFailure({ name, entry, attempts, failure, consequence })
     const fields = { attempts, ...fieldsOf(failure), report }
     if (!failure.needsLogin) server.logger.error(fields, `MCP connection failed after ${countOf(attempts)}`)
-    this.#tell(report)
+    this.#notify(report)
   }
 
-  #tell(report: string): void {
+  #notify(text: string): void {
     quietly(
-      () => this.#options.onReport?.(report),
+      () => this.#options.onReport?.(text),
       error => this.#logger.warn({ error: describeError(error) }, 'onReport failed'),
     )
   }

@@ -4,27 +4,28 @@ import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
 import type { Connection, RequestOptions } from './connection.ts'
+import { paramHeaders } from './header-parameters.ts'
 import { MAX_INPUT_ROUNDS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
-import { RpcError } from './peer.ts'
+import { type Params, RpcError } from './peer.ts'
 import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
-import { answersTo, type ServerRequests, URL_REQUIRED } from './server-requests.ts'
+import { type ServerRequests, URL_REQUIRED } from './server-requests.ts'
 import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 type Options = Partial<InvokeOptions>
-type Params = Readonly<Record<string, unknown>>
 
 const NO_OPTIONS: Options = {}
 
 /** A tool of an MCP server. It belongs to the server, not to a connection, so it survives a restart. */
 export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool {
-  const { name, inputSchema, outputSchema, annotations, icons, _meta } = definition
+  const { name, inputSchema, outputSchema, annotations = {}, icons, _meta, raw } = definition
   const { timeoutMs, maxTimeoutMs, sentences, trust } = server.entry
-  const title = definition.title ?? annotations?.title
-  const [readOnly, idempotent] = [hint(annotations?.readOnlyHint), hint(annotations?.idempotentHint)]
+  const title = definition.title ?? (typeof annotations.title === 'string' ? annotations.title : undefined)
+  const [readOnly, idempotent] = [hint(annotations.readOnlyHint), hint(annotations.idempotentHint)]
   const call: ToolCall = { definition, server, isWrite: !trust || !(readOnly || idempotent) }
-  const passedOn = { ...(icons && { icons }), ...(annotations && { annotations }), ...(_meta && { _meta }) }
+  const passedOn = Object.entries({ icons, annotations: definition.annotations, _meta })
+  const given = passedOn.filter(([, value]) => value !== undefined)
   return {
     name,
     description: definition.description ?? title,
@@ -35,11 +36,11 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
     maxTimeoutMs,
     readOnly,
     idempotent,
-    destructive: hint(annotations?.destructiveHint),
-    openWorld: hint(annotations?.openWorldHint),
-    passedOn: icons || annotations || _meta ? passedOn : undefined,
+    destructive: hint(annotations.destructiveHint),
+    openWorld: hint(annotations.openWorldHint),
+    passedOn: given.length > 0 ? Object.fromEntries(given) : undefined,
     sentences: sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined,
-    raw: definition.raw,
+    raw,
     invoke: (args, options) => invoke(call, args, options ?? NO_OPTIONS),
   }
 }
@@ -63,20 +64,17 @@ interface ToolCall {
 async function invoke(call: ToolCall, args: object, options: Options): Promise<unknown> {
   const { server, isWrite } = call
   // If the server was just reconfigured, the call waits for its replacement.
-  const connection = server.connection ?? (server.successor && (await server.reconnected()))
+  let connection = server.connection ?? (server.isFirstStart ? await server.reconnected() : undefined)
   if (!connection || (!server.connection && options.signal?.aborted)) throw server.unavailable()
-  try {
-    return await callOn(call, connection, args, options)
-  } catch (error) {
-    if (!(error instanceof ServerLostError)) throw await errorOf(call, error, options)
-    if (isWrite) throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
-    const next = await server.reconnected()
-    if (!next || options.signal?.aborted) throw server.unavailable(lossOf(error))
-    return callOn(call, next, args, options).catch(async again => {
-      throw again instanceof ServerLostError
-        ? server.unavailable(lossOf(again))
-        : await errorOf(call, again, options)
-    })
+  for (let mayRepeat = !isWrite; ; mayRepeat = false) {
+    try {
+      return await callOn(call, connection, args, options)
+    } catch (error) {
+      if (!(error instanceof ServerLostError)) throw await errorOf(call, error, options)
+      if (!mayRepeat) throw server.unavailable(lossOf(error, isWrite ? OUTCOME_UNKNOWN : ''))
+      connection = await server.reconnected()
+      if (!connection || options.signal?.aborted) throw server.unavailable(lossOf(error))
+    }
   }
 }
 
@@ -86,9 +84,10 @@ async function callOn(
   args: object,
   options: Options,
 ): Promise<unknown> {
-  const { meta, onRequest, reportProgress } = options
+  const { meta, onRequest } = options
+  const { inputSchema, raw: { name } = definition } = definition
   const onProgress =
-    options.wantsProgress && reportProgress
+    options.wantsProgress && options.reportProgress
       ? ({ progress, total, message }: Params) =>
           options.reportProgress?.({
             progress: progress as number,
@@ -98,24 +97,27 @@ async function callOn(
       : undefined
   // Callers other than the executor have a signal only, which costs more.
   const onAbort = options.onAbort && ((listener: () => void) => options.onAbort?.(listener))
-  const signal = onAbort ? undefined : options.signal
-  const shared = { from: options, signal, onAbort, onProgress, meta: meta && callMeta(meta), onRequest }
-  const send = (answers?: InputAnswers) => connection.call(definition, args, { ...shared, answers })
+  const request: RequestOptions = {
+    from: options,
+    signal: onAbort ? undefined : options.signal,
+    onAbort,
+    onProgress,
+    meta: meta && callMeta(meta),
+    onRequest,
+    headers: connection.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined,
+  }
+  const send = (answers?: InputAnswers) =>
+    connection.request('tools/call', { name, arguments: args, ...answers }, request)
   const first = await send()
   connection.hasAnswered = true
   if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
   // From here on, the server has begun to work on it.
   try {
-    const answer = await inputRounds(first, send, {
-      requests: server.requests,
-      from: options,
-      signal: options.signal,
-    })
+    const rest = { from: options, signal: options.signal }
+    const answer = await inputRounds(first, send, { ...rest, requests: server.requests })
     if (!isTask(answer)) return valueOfResult(answer)
     options.onTask?.()
-    return valueOfResult(
-      await followTask(answer, { server, connection, from: options, onProgress, signal: options.signal }),
-    )
+    return valueOfResult(await followTask(answer, { ...rest, server, connection, onProgress }))
   } catch (error) {
     if (!(error instanceof ServerLostError)) throw error
     throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
@@ -155,7 +157,7 @@ export async function inputRounds(
     if (round === MAX_INPUT_ROUNDS)
       throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
     const { inputRequests, requestState } = current
-    const inputResponses = await answersTo(inputRequests, options)
+    const inputResponses = await options.requests.answerAll(inputRequests, options)
     options.signal?.throwIfAborted()
     current = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
   }

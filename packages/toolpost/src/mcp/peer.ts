@@ -6,7 +6,7 @@ import { isRecord } from '../util/guards.ts'
  * only in the methods they know.
  */
 
-type Params = Readonly<Record<string, unknown>>
+export type Params = Readonly<Record<string, unknown>>
 export type RequestId = string | number
 
 /** A JSON-RPC error: received for our request, or thrown by a method to answer with this code. */
@@ -119,23 +119,22 @@ export class Peer {
   }
 
   /** Sends a request and resolves to its result; rejects with the signal's reason if that aborts first. */
-  async request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
+  request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
     const { signal, onAbort, onProgress, meta, send, from } = options
-    signal?.throwIfAborted()
-    if (this.#closed) throw this.#closed
+    if (signal?.aborted || this.#closed) return Promise.reject(this.#closed ?? signal?.reason)
     const id = this.#nextId++
     // Over HTTP, protocol 2026-07-28 cancels a request by closing its stream.
     const closesStream = this.envelope !== undefined && this.#transport.hasPerRequestStream === true
     const stream = closesStream ? new AbortController() : undefined
     const result = new Promise<unknown>((resolve, reject) => {
       this.pending.set(id, { resolve, reject, onProgress, stream, from })
-      const own = onProgress ? { ...meta, progressToken: id } : meta
-      const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
-      const given = send?.(id)
-      this.#transport
-        .send(message, stream ? { ...given, requestSignal: stream.signal } : given)
-        .catch(error => this.fail(id, error))
     })
+    const own = onProgress ? { ...meta, progressToken: id } : meta
+    const message = { jsonrpc: '2.0' as const, id, method, params: this.#withMeta(params, own) }
+    const given = send?.(id)
+    this.#transport
+      .send(message, stream ? { ...given, requestSignal: stream.signal } : given)
+      .catch(error => this.fail(id, error))
     onAbort?.(() => this.#cancel(id, new Error('The caller gave up')))
     if (!signal) return result
     const giveUp = () => this.#cancel(id, signal.reason)
@@ -219,11 +218,24 @@ export class Peer {
     const controller = new AbortController()
     this.#incoming.set(id, controller)
     const { methods = {} } = this.#options
+    const send = { relatedRequestId: id }
+    const { progressToken } = isRecord(params._meta) ? params._meta : {}
+    const notify = (name: string, given?: object) => void this.notify(name, given, send)
+    const request: IncomingRequest = {
+      id,
+      method,
+      signal: controller.signal,
+      extra,
+      notify,
+      progress: given => {
+        if (progressToken !== undefined) notify('notifications/progress', { ...given, progressToken })
+      },
+      request: (name, given, options) => this.request(name, given, { ...options, send: () => send }),
+    }
     let answer: object
     try {
       const known = Object.hasOwn(methods, method) ? methods[method] : undefined
       if (!known) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
-      const request = this.#incomingRequest(id, method, params, controller.signal, extra)
       answer = { result: (await known(params, request)) ?? {} }
     } catch (error) {
       answer = { error: errorOf(error) }
@@ -232,32 +244,7 @@ export class Peer {
     if (this.#incoming.get(id) === controller) this.#incoming.delete(id)
     if (controller.signal.aborted || this.#closed) return
     const message = { jsonrpc: '2.0', id, ...answer } as JSONRPCMessage
-    await this.#transport
-      .send(message, { relatedRequestId: id })
-      .catch(error => this.#options.onError?.(error))
-  }
-
-  #incomingRequest(
-    id: RequestId,
-    method: string,
-    { _meta }: Params,
-    signal: AbortSignal,
-    extra: unknown,
-  ): IncomingRequest {
-    const send = { relatedRequestId: id }
-    const token = isRecord(_meta) ? _meta.progressToken : undefined
-    const notify = (name: string, params?: object) => void this.notify(name, params, send)
-    return {
-      id,
-      method,
-      signal,
-      extra,
-      notify,
-      progress: params => {
-        if (token !== undefined) notify('notifications/progress', { ...params, progressToken: token })
-      },
-      request: (name, params, options) => this.request(name, params, { ...options, send: () => send }),
-    }
+    await this.#transport.send(message, send).catch(error => this.#options.onError?.(error))
   }
 
   #onClose(): void {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import type { Writable } from 'node:stream'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasProcessGroups } from '../util/platform.ts'
 
@@ -19,13 +20,12 @@ let watchesExit = false
 /** Registers a server's process, which must not outlive this one. */
 export function adoptGroup(leader: number): void {
   groups.add(leader)
-  if (!watchesExit) process.on('exit', killAll)
+  if (!watchesExit)
+    process.on('exit', () => {
+      for (const group of groups) signalGroup(group, 'SIGKILL')
+    })
   watchesExit = true
   void watch()
-}
-
-function killAll(): void {
-  for (const group of groups) signalGroup(group, 'SIGKILL')
 }
 
 /** Signals a group; returns whether there was anything to signal. On Windows, which has no signals, it kills the tree. */
@@ -67,23 +67,28 @@ sleep 1
 for group in $all; do kill -s KILL -- "-$group"; done
 `
 
-let watchdog: ReturnType<typeof startWatchdog>
+let watchdog: ReturnType<typeof startWatchdog> | undefined
 
 /** Tells the watchdog which groups there are. It is started with the first one; resolves when it has ended with the last. */
 async function watch(): Promise<void> {
   if (!hasProcessGroups) return
   if (groups.size > 0) {
     watchdog ??= startWatchdog()
-    watchdog?.stdin.write(`${[...groups].join(' ')}\n`)
+    watchdog.stdin?.write(`${[...groups].join(' ')}\n`)
     return
   }
   const last = watchdog
   watchdog = undefined
-  await last?.end()
+  // It may have never started.
+  if (!last?.stdin || last.exitCode !== null || last.signalCode !== null) return
+  // From now on it keeps this process alive until it has exited.
+  last.ref()
+  last.stdin.end('\n')
+  await once(last, 'exit').catch(() => {})
 }
 
 /** Best effort: without file handles there is none. */
-function startWatchdog(): { stdin: Writable; end(): Promise<void> } | undefined {
+function startWatchdog() {
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'toolpost-watchdog'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // Signals that a terminal sends to this program's group must not reach it.
@@ -91,19 +96,10 @@ function startWatchdog(): { stdin: Writable; end(): Promise<void> } | undefined 
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
   })
-  const gone = new Promise<void>(resolve => {
-    child.on('error', () => resolve()).on('exit', () => resolve())
-  })
-  if (!child.stdin) return undefined
-  const stdin = child.stdin as Writable & { unref?(): void }
-  stdin.on('error', () => {})
+  child.on('error', () => {})
+  child.stdin?.on('error', () => {})
   child.unref()
-  stdin.unref?.()
-  const end = () => {
-    // From now on it keeps this process alive until it has exited.
-    child.ref()
-    stdin.end('\n')
-    return gone
-  }
-  return { stdin, end }
+  const stdin = child.stdin as Socket | null
+  stdin?.unref()
+  return child
 }

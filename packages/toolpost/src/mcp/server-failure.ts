@@ -1,6 +1,8 @@
+import { shownAddress } from '../logging/config-secrets.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { describeThrown } from '../util/quietly.ts'
+import { isHttp, type ServerEntry } from './server-entry.ts'
 
 /** How a connection ended, or why it was never established. */
 export interface ServerFailure {
@@ -21,8 +23,8 @@ export interface ServerFailure {
 }
 
 /** A failure with nothing but a cause. */
-export function failureWith(cause: string): ServerFailure {
-  return { cause, stderr: '', exitCode: null, exitSignal: null }
+export function failureWith(cause: string, more?: Partial<ServerFailure>): ServerFailure {
+  return { cause, stderr: '', exitCode: null, exitSignal: null, ...more }
 }
 
 /** A program is missing or may not be executed. */
@@ -36,7 +38,7 @@ export class NeedsLoginError extends Error {
   /** The login is valid, but not for this request. */
   readonly lacksScope: boolean
 
-  constructor(server: string, { why, lacksScope }: { why: string; lacksScope: boolean }) {
+  constructor(server: string, why: string, lacksScope: boolean) {
     super(`${why}; run \`toolpost auth ${server}\``)
     this.lacksScope = lacksScope
   }
@@ -74,7 +76,8 @@ export function tooLong(maxBytes: number, bytes?: number): string {
   return `is ${bytes === undefined ? '' : `${bytes} bytes long, `}over the limit of ${maxBytes} bytes (maxLineBytes)`
 }
 
-const SHOWN_STDERR_CHARACTERS = 2_000
+const LOGGED_CHARACTERS = 4_000
+const SHOWN_CHARACTERS = 2_000
 
 /** The error of a call to an unavailable server, with details for fixing it. */
 export function unavailable(
@@ -84,7 +87,7 @@ export function unavailable(
 ): ToolFailureError {
   const details = {
     server,
-    stderr: lastLines(stderr, SHOWN_STDERR_CHARACTERS),
+    stderr: lastLines(stderr),
     exitCode,
     ...(exitSignal !== null && { exitSignal }),
     ...(nextAttemptAt !== undefined && { nextAttemptAt }),
@@ -95,10 +98,20 @@ export function unavailable(
   })
 }
 
-/** The last lines of `text`, at most `maxCharacters`, starting with a whole line if possible. */
-export function lastLines(text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters) return text
-  const tail = text.slice(-maxCharacters)
+/** A failure as log fields. */
+export function fieldsOf({ cause, stderr, exitCode, exitSignal }: ServerFailure): object {
+  return {
+    error: safeText(cause),
+    ...(exitCode !== null && { exit_code: exitCode }),
+    ...(exitSignal !== null && { exit_signal: exitSignal }),
+    ...(stderr !== '' && { stderr: safeText(stderr.slice(-LOGGED_CHARACTERS), LOGGED_CHARACTERS) }),
+  }
+}
+
+/** The last lines of a text, starting with a whole line if possible. */
+function lastLines(text: string): string {
+  if (text.length <= SHOWN_CHARACTERS) return text
+  const tail = text.slice(-SHOWN_CHARACTERS)
   return `… ${tail.slice(tail.indexOf('\n') + 1)}`
 }
 
@@ -120,4 +133,49 @@ function fullMessage(error: unknown): string {
   const inner = cause instanceof Error ? fullMessage(cause) : ''
   // Libraries often append the cause's message to their own.
   return message.includes(inner) ? message : `${message}: ${inner}`
+}
+
+export interface FailedServer {
+  name: string
+  entry: ServerEntry
+  attempts: number
+  failure: ServerFailure
+  /** What still works. */
+  consequence: string
+}
+
+/** The message for the user when a server is unavailable: what failed, why, what to do, and what still works. */
+export function describeFailure({ name, entry, attempts, failure, consequence }: FailedServer): string {
+  const { cause, needsLogin } = failure
+  const stderr = lastLines(failure.stderr).replaceAll('\n', '\n      ') || '(nothing)'
+  const kind = isHttp(entry) ? 'http' : 'stdio'
+  const told = needsLogin
+    ? [`🔑 Server '${name}' needs a login`, `   ${cause}`]
+    : [
+        `❌ Failed to initialize MCP tools after ${countOf(attempts)}`,
+        `   Reason: Connection to ${kind} server '${name}' failed: ${cause}`,
+        ...(isHttp(entry) ? [] : [`   MCP Server stderr: ${stderr}`]),
+        `   Check: ${hintFor(name, entry)}`,
+      ]
+  return [...told, `⚠️ ${consequence}`].join('\n')
+}
+
+/** `1 attempt`, `3 attempts`. */
+export function countOf(attempts: number): string {
+  return `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+}
+
+/** What to check first: the server's own `hint`, or else its command or URL. */
+export function hintFor(server: string, entry: ServerEntry): string {
+  if (entry.hint !== undefined) return entry.hint
+  if (isHttp(entry))
+    return `the server at ${shownUrl(entry.url)} is running, and 'url' and 'headers' of '${server}' are correct`
+  return `'${safeText(entry.command)}' is installed, and 'args', 'env' and 'cwd' of '${server}' are correct`
+}
+
+/** Without user, password and query. */
+export function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return shownAddress(url)
+  const { origin, pathname } = new URL(url)
+  return safeText(`${origin}${pathname}`)
 }

@@ -1,4 +1,5 @@
 import { withoutKnownSecretsIn } from '../logging/redact.ts'
+import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { Requester } from '../tools/caller.ts'
 import { isRecord } from '../util/guards.ts'
 import { shortText } from '../util/short-text.ts'
@@ -6,6 +7,7 @@ import type { Connection, ListKind, RequestOptions } from './connection.ts'
 import { MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type InputAnswers, inputRounds } from './mcp-tool.ts'
+import type { Params } from './peer.ts'
 import { describeError, ServerLostError } from './server-failure.ts'
 import type { ServerInfo } from './server-status.ts'
 import { problemOfDefinition } from './tool-definition.ts'
@@ -13,14 +15,9 @@ import { problemOfDefinition } from './tool-definition.ts'
 /** What a server offers besides tools. */
 export type OfferKind = Exclude<ListKind, 'tools'>
 
-/** A resource, template or prompt as its server describes it; `key` is its URI, template or name. */
-interface Offer {
-  key: string
-  entry: Readonly<Record<string, unknown>>
-}
-
 export interface OfferList {
-  offers: readonly Offer[]
+  /** Resources, templates or prompts as their server describes them, by their URI, template or name. */
+  offers: ReadonlyMap<string, Params>
   /** How long, and by whom, it may be cached. */
   ttlMs: number
   isPublic: boolean
@@ -34,9 +31,11 @@ export interface OfferEvents {
 /** The field that names an offer. */
 export const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 
-const NOTHING: OfferList = { offers: [], ttlMs: 0, isPublic: true }
+const NOTHING: OfferList = { offers: new Map(), ttlMs: 0, isPublic: true }
 /** A server's log level if no client has set one. */
 const DEFAULT_LEVEL = 'info'
+/** Maps the levels of MCP, which are those of syslog, to ours. */
+const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' } as const
 /** How long to wait for a list; and how soon it is read again if that failed, or if the server does not say. */
 const LIST_TIMEOUT_MS = 5_000
 /** A longer log message is shortened. */
@@ -72,12 +71,10 @@ export class ServerOffers {
     if (!connection) return undefined
     const { name, title, version } = connection.info
     const texts = Object.entries({ name, title, version, instructions: connection.instructions })
+    const shown = (text: string) =>
+      shortText(withoutKnownSecretsIn(text.slice(0, 2 * MAX_INSTRUCTIONS)), MAX_INSTRUCTIONS)
     return Object.fromEntries(
-      texts.flatMap(([key, text]) =>
-        typeof text === 'string'
-          ? [[key, shortText(withoutKnownSecretsIn(text.slice(0, 2 * MAX_INSTRUCTIONS)), MAX_INSTRUCTIONS)]]
-          : [],
-      ),
+      texts.flatMap(([key, text]) => (typeof text === 'string' ? [[key, shown(text)]] : [])),
     )
   }
 
@@ -99,8 +96,8 @@ export class ServerOffers {
     kept.list = this.#read(kind, connection).then(
       list => {
         // Forever, if the server reports changes and gives no time.
-        const isTold = connection.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
-        if (!isTold || list.ttlMs > 0) keepFor(Math.max(list.ttlMs, LIST_TIMEOUT_MS))
+        const isReported = connection.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
+        if (!isReported || list.ttlMs > 0) keepFor(Math.max(list.ttlMs, LIST_TIMEOUT_MS))
         return list
       },
       error => {
@@ -113,54 +110,36 @@ export class ServerOffers {
   }
 
   async #read(kind: OfferKind, connection: Connection): Promise<OfferList> {
-    const { entries, isCut, ttlMs, cacheScope } = await connection.list(
-      kind,
-      AbortSignal.timeout(LIST_TIMEOUT_MS),
-    )
-    const byKey = new Map<string, Offer>()
+    const listed = await connection.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
+    const { entries, isCut, ttlMs, cacheScope } = listed
+    const offers = new Map<string, Params>()
     for (const entry of entries) {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
       if (problem) this.#server.problem(`Left out of the ${kind}: ${problem}`)
-      if (problem) continue
-      const clean = withoutKnownSecretsIn(entry) as Record<string, unknown>
-      const key = String(clean[KEYS[kind]])
-      byKey.set(key, { key, entry: clean })
+      const clean = withoutKnownSecretsIn(entry) as Params
+      if (!problem) offers.set(String(clean[KEYS[kind]]), clean)
     }
     if (isCut) this.#server.problem(`The server lists too many ${kind}; the rest is left out`)
     const ms = typeof ttlMs === 'number' && ttlMs > 0 ? Math.floor(Math.min(ttlMs, 2 ** 52)) : 0
-    return { offers: [...byKey.values()], ttlMs: ms, isPublic: cacheScope === 'public' }
+    return { offers, ttlMs: ms, isPublic: cacheScope === 'public' }
   }
 
   /** Sends a request about a resource or prompt, within a time limit that does not run while the caller is asked. */
-  async request(
-    method: string,
-    params: object,
-    { from, signal: given }: RequestOptions = {},
-  ): Promise<unknown> {
+  async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
     const { connection, requests } = this.#server
     if (!connection) throw this.#server.unavailable()
-    const limit = new AbortController()
-    let timer: NodeJS.Timeout | undefined
-    const arm = () => {
-      timer = setTimeout(() => limit.abort(), REQUEST_TIMEOUT_MS).unref()
+    const send = (answers?: InputAnswers) => {
+      const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+      const either = signal ? AbortSignal.any([signal, limit]) : limit
+      return connection.request(method, { ...params, ...answers }, { from, signal: either })
     }
-    const hold = async <T>(ask: () => Promise<T>): Promise<T> => {
-      clearTimeout(timer)
-      return ask().finally(arm)
-    }
-    const signal = given ? AbortSignal.any([given, limit.signal]) : limit.signal
-    const within = { from: from && heldBy(hold, from), signal }
-    const send = (answers?: InputAnswers) => connection.request(method, { ...params, ...answers }, within)
-    arm()
     try {
-      return await inputRounds(await send(), send, { ...within, requests })
+      return await inputRounds(await send(), send, { from, signal, requests })
     } catch (error) {
       if (error instanceof ServerLostError) throw this.#server.unavailable(error.message)
-      if (limit.signal.aborted)
+      if (error instanceof DOMException && error.name === 'TimeoutError')
         throw this.#server.unavailable(`no answer to ${method} within ${REQUEST_TIMEOUT_MS} ms`)
       throw error
-    } finally {
-      clearTimeout(timer)
     }
   }
 
@@ -207,7 +186,6 @@ export class ServerOffers {
 
   /** A new connection: what was known from the old one may no longer hold. */
   adopt(connection: Connection): void {
-    for (const kept of this.#lists.values()) kept.until = 0
     for (const [uri, followed] of this.#followed) {
       followed.stop = undefined
       this.#subscribe(uri, followed, connection).catch(error =>
@@ -215,57 +193,43 @@ export class ServerOffers {
       )
     }
     if (this.#level !== undefined) void this.setLogLevel(this.#level)
-    for (const kind of ['resources', 'prompts'] as const) if (this.has(kind)) this.#events.changed(kind)
+    for (const kind of ['resources', 'prompts'] as const) this.#onChange(kind, this.has(kind))
   }
 
   /** The server is gone for good. */
   forget(): void {
     const had = this.#lists.size > 0
     this.#lists.clear()
-    for (const kind of ['resources', 'prompts'] as const) if (had) this.#events.changed(kind)
+    for (const kind of ['resources', 'prompts'] as const) this.#onChange(kind, had)
+  }
+
+  #onChange(kind: 'resources' | 'prompts', isReported: boolean): void {
+    for (const [each, kept] of this.#lists) if ((each === 'prompts') === (kind === 'prompts')) kept.until = 0
+    if (isReported) this.#events.changed(kind)
   }
 
   /** A notification that is not about tools. */
-  notice(method: string, params: Readonly<Record<string, unknown>>, from: Requester | undefined): void {
+  onNotification(method: string, params: Params, from: Requester | undefined): void {
     if (method === 'notifications/message') this.#onLog(params, from)
-    if (method === 'notifications/resources/list_changed')
-      this.#onChange('resources', ['resources', 'templates'])
-    if (method === 'notifications/prompts/list_changed') this.#onChange('prompts', ['prompts'])
+    if (method === 'notifications/resources/list_changed') this.#onChange('resources', true)
+    if (method === 'notifications/prompts/list_changed') this.#onChange('prompts', true)
     if (method === 'notifications/resources/updated')
       for (const listener of this.#followed.get(String(params.uri))?.listeners ?? []) listener()
   }
 
-  #onChange(kind: 'resources' | 'prompts', stale: readonly OfferKind[]): void {
-    for (const each of stale) {
-      const kept = this.#lists.get(each)
-      if (kept) kept.until = 0
-    }
-    this.#events.changed(kind)
-  }
-
-  #onLog({ level, data, logger }: Readonly<Record<string, unknown>>, from: Requester | undefined): void {
-    const known = typeof level === 'string' ? level : 'info'
-    this.#server.message(known, data)
+  /** Logs what the server logs through the protocol, and passes it on to whoever made the call. */
+  #onLog({ level: given, data, logger }: Params, from: Requester | undefined): void {
+    const level = typeof given === 'string' ? given : 'info'
+    const ours = Object.hasOwn(LEVELS, level) ? LEVELS[level as keyof typeof LEVELS] : 'error'
+    this.#server.log(ours, `Log messages from an MCP server (${ours})`, () => {
+      const shown = safeValue(data)
+      const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? '')
+      return [{ data: shown }, `MCP server: ${safeText(text)}`]
+    })
     if (!from?.onLog) return
     const text = JSON.stringify(data) ?? ''
     const shown = text.length > MAX_LOG_CHARACTERS ? `${text.slice(0, MAX_LOG_CHARACTERS)}…` : data
-    from.onLog({
-      level: known,
-      data: withoutKnownSecretsIn(shown),
-      logger: typeof logger === 'string' ? logger : this.#server.name,
-    })
-  }
-}
-
-/** The same caller, whose answers are awaited within `hold`. */
-function heldBy(hold: <T>(ask: () => Promise<T>) => Promise<T>, from: Requester): Requester {
-  const { peer, onLog, ask, sample, roots } = from
-  return {
-    peer,
-    onLog,
-    roots,
-    hold,
-    ...(ask && { ask: question => hold(() => ask(question)) }),
-    ...(sample && { sample: (params, options) => hold(() => sample(params, options)) }),
+    const name = typeof logger === 'string' ? logger : this.#server.name
+    from.onLog({ level, data: withoutKnownSecretsIn(shown), logger: name })
   }
 }

@@ -3,22 +3,11 @@ import { startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import type { ServerEntry } from './server-entry.ts'
-import { ServerRequests } from './server-requests.ts'
 import { offeringHttpServer, offeringServer } from './test-servers/offering.ts'
 
 const PATIENCE = { interval: 10, timeout: 10_000 }
 const json = (result: unknown) => JSON.parse((result as { result: string }).result)
 const form = { requestedSchema: { type: 'object', properties: {} } }
-
-function requestsOf(entry: Partial<ServerEntry> = {}) {
-  const refused: string[] = []
-  const requests = new ServerRequests({
-    server: 'one',
-    entry: { command: 'x', ...entry } as ServerEntry,
-    onRefused: reason => refused.push(reason),
-  })
-  return { requests, refused }
-}
 
 function person(answer: QuestionAnswer = { action: 'accept', content: { a: 1 } }) {
   const asked: Question[] = []
@@ -30,80 +19,56 @@ function person(answer: QuestionAnswer = { action: 'accept', content: { a: 1 } }
 }
 
 describe('what a server asks', () => {
-  it('is answered by whoever made the call, who reads which server it is', async () => {
-    const { requests } = requestsOf()
+  const started = (entry: Partial<ServerEntry> = {}) =>
+    startServers({ one: { ...offeringServer(), ...entry } as ServerEntry })
+
+  it('is answered by whoever made the call, who reads which server it is; otherwise it is declined', async () => {
+    await using servers = await started()
     const { asked, ask } = person()
-    const answer = await requests.answer(
-      'elicitation/create',
-      { message: 'Name?', ...form },
-      { from: { ask } },
-    )
-    expect(answer).toEqual({ action: 'accept', content: { a: 1 } })
+    const call = { name: 'ask', args: { message: 'Name?', ...form } }
+    expect(json(await servers.executor.run(call, { ask }))).toMatchObject({
+      answered: { action: 'accept', content: { a: 1 } },
+    })
     expect(asked).toMatchObject([{ message: 'Name?', server: 'one', schema: form.requestedSchema }])
+    expect(json(await servers.executor.run(call))).toMatchObject({ answered: { action: 'decline' } })
+    expect(JSON.stringify(servers.log.at('warn'))).toContain('this caller cannot answer prompts: Name?')
   })
 
-  it('has no content either if it is an address to visit, which must be one of the web', async () => {
-    const { requests } = requestsOf()
+  it('must be of a reasonable size, and an address one of the web', async () => {
+    await using servers = await started()
     const { asked, ask } = person()
-    const visit = (url: unknown) =>
-      requests.answer('elicitation/create', { mode: 'url', message: 'Log in', url }, { from: { ask } })
-    expect(await visit('https://example.com/login')).toEqual({ action: 'accept' })
-    expect(asked).toMatchObject([{ url: 'https://example.com/login' }])
-    for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'data:text/html,x', '', 7, undefined])
-      await expect(visit(url)).rejects.toMatchObject({ rpcCode: -32_602 })
-    expect(asked).toHaveLength(1)
-  })
-
-  it('is declined if this caller cannot answer prompts, and said', async () => {
-    const { requests, refused } = requestsOf()
-    expect(await requests.answer('elicitation/create', { message: 'Name?' }, {})).toEqual({
-      action: 'decline',
-    })
-    expect(refused).toEqual(['The server asked a question, but this caller cannot answer prompts: Name?'])
-  })
-
-  it.each([
-    ['a message of 1 MB', { message: 'x'.repeat(1_000_000), ...form }],
-    [
-      'a schema of 1 MB',
+    const repliesTo = async (params: object) => {
+      const args = { method: 'elicitation/create', params, count: 1 }
+      return json(await servers.executor.run({ name: 'flood', args }, { ask }))
+    }
+    const wrong = [
+      { message: 'x'.repeat(1_000_000), ...form },
       { message: 'x', requestedSchema: { type: 'object', description: 'x'.repeat(1_000_000) } },
-    ],
-    [
-      'a schema of 100,000 parts',
-      { requestedSchema: { enum: Array.from({ length: 100_000 }, (_, at) => ({ at })) } },
-    ],
-  ])('is refused if it is %s', async (_, params) => {
-    const { requests } = requestsOf()
-    const { asked, ask } = person()
-    await expect(requests.answer('elicitation/create', params, { from: { ask } })).rejects.toMatchObject({
-      rpcCode: -32_602,
-    })
+      ...['javascript:alert(1)', 'file:///etc/passwd', '', 7].map(url => ({
+        mode: 'url',
+        message: 'x',
+        url,
+      })),
+    ]
+    for (const params of wrong) expect(await repliesTo(params)).toEqual({ replies: 1, refused: 1 })
     expect(asked).toEqual([])
+    const visit = { mode: 'url', message: 'Log in', url: 'https://example.com/login' }
+    expect(await repliesTo(visit)).toEqual({ replies: 1, refused: 0 })
+    expect(asked).toMatchObject([{ url: 'https://example.com/login' }])
   })
 
-  it('for a model or for roots is declared and answered only if the configuration allows it', async () => {
-    const { requests, refused } = requestsOf()
-    expect(requests.capabilities).toEqual({
-      elicitation: { form: {}, url: {} },
-      extensions: expect.anything(),
-    })
+  it('for a model or for roots is answered only if the configuration allows it', async () => {
     const sample = async () => ({ role: 'assistant' })
-    await expect(requests.answer('sampling/createMessage', {}, { from: { sample } })).rejects.toThrow(
-      'No model',
-    )
-    expect(refused).toHaveLength(1)
-    const { requests: open } = requestsOf({
-      sampling: true,
-      roots: ['/home/x', { uri: 'file:///y', name: 'Y' }],
-    })
-    expect(open.capabilities).toMatchObject({ sampling: {}, roots: {} })
-    expect(await open.answer('sampling/createMessage', {}, { from: { sample } })).toEqual({
-      role: 'assistant',
-    })
-    expect(await open.answer('roots/list', {}, {})).toEqual({
+    await using closed = await started()
+    const text = async ({ executor }: typeof closed, name: string) =>
+      JSON.stringify(await executor.run({ name }, { sample }))
+    expect(await text(closed, 'sample')).toContain('Method not found')
+    expect(await text(closed, 'roots')).toContain('none')
+    await using open = await started({ sampling: true, roots: ['/home/x', { uri: 'file:///y', name: 'Y' }] })
+    expect(await text(open, 'sample')).toContain('assistant')
+    expect(json(await open.executor.run({ name: 'roots' }))).toEqual({
       roots: [{ uri: 'file:///home/x' }, { uri: 'file:///y', name: 'Y' }],
     })
-    await expect(open.answer('tools/call', {}, {})).rejects.toMatchObject({ rpcCode: -32_601 })
   })
 })
 

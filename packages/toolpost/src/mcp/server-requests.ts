@@ -4,25 +4,20 @@ import { isSecretKey, withoutKnownSecretsIn } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
-import { answerProblem, type Question, type Requester, type Sample } from '../tools/caller.ts'
+import { type AskedBy, answerProblem, type Question, type Requester, type Sample } from '../tools/caller.ts'
 import { isRecord } from '../util/guards.ts'
-import type { RequestOptions } from './connection.ts'
 import { MAX_SERVER_REQUESTS } from './limits.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from './peer.ts'
-import { isHttpUrl, type ServerEntry } from './server-entry.ts'
+import type { McpServer } from './mcp-server.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, RpcError } from './peer.ts'
+import { isHttpUrl } from './server-entry.ts'
 import { TASKS_EXTENSION } from './tasks.ts'
 
-export interface ServerRequestsOptions {
-  server: string
-  entry: ServerEntry
-  /** Toolpost's own model, for servers that may use it. */
-  sample?: Sample | undefined
-  /** Called with what was asked and why it was refused. */
-  onRefused(reason: string): void
-}
-
-type Params = Readonly<Record<string, unknown>>
 type Answer = Promise<Record<string, unknown>>
+
+/** Whom a request of the server is for. */
+interface AskOptions extends AskedBy {
+  from?: Requester | undefined
+}
 
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 export const URL_REQUIRED = -32_042
@@ -37,38 +32,60 @@ export class ServerRequests {
   /** Only what can be answered. */
   readonly capabilities: ClientCapabilities
   readonly methods: readonly string[]
-  readonly #options: ServerRequestsOptions
+  readonly #server: McpServer
+  readonly #sample: Sample | undefined
+  readonly #table: Record<string, (params: Params, options: AskOptions) => Answer>
   /** By elicitation id, what to call when the visit to a URL is completed. Oldest first. */
   readonly #watched = new Map<string, () => void>()
   #open = 0
 
-  constructor(options: ServerRequestsOptions) {
-    const { sampling, roots } = options.entry
-    this.#options = options
+  /** `sample` is Toolpost's own model, for servers that may use it. */
+  constructor(server: McpServer, sample: Sample | undefined) {
+    const { sampling, roots } = server.entry
+    this.#server = server
+    this.#sample = sample
     this.capabilities = {
       elicitation: { form: {}, url: {} },
       extensions: { [TASKS_EXTENSION]: {} },
       ...(sampling && { sampling: {} }),
       ...(roots && { roots: {} }),
     }
-    this.methods = [
-      'elicitation/create',
-      ...(sampling ? ['sampling/createMessage'] : []),
-      ...(roots ? ['roots/list'] : []),
-    ]
+    this.#table = {
+      'elicitation/create': (params, options) => this.#elicit(params, options),
+      'sampling/createMessage': (params, options) => this.#createMessage(params, options),
+      'roots/list': (_, options) => this.#listRoots(options),
+    }
+    this.methods = Object.keys(this.#table).filter(method =>
+      Object.hasOwn(this.capabilities, method.split('/')[0] ?? ''),
+    )
   }
 
   /** Rejects with the error to send to the server. */
-  async answer(method: string, params: Params, options: RequestOptions): Answer {
+  async answer(method: string, params: Params, options: AskOptions): Answer {
     if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
+    const known = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined
+    if (!known) throw new RpcError(`Method not found: ${safeText(method, 100)}`, { code: METHOD_NOT_FOUND })
     this.#open++
+    return known(params, options).finally(() => this.#open--)
+  }
+
+  /** Answers all questions in parallel, each under its key; one that cannot be answered aborts the others. */
+  async answerAll(inputRequests: unknown, { from, signal }: AskOptions): Answer {
+    const entries = isRecord(inputRequests) ? Object.entries(inputRequests) : []
+    if (entries.length > MAX_SERVER_REQUESTS)
+      throw new Error(`The server asked for more than ${MAX_SERVER_REQUESTS} inputs at once`)
+    const open = new AbortController()
+    const either = signal ? AbortSignal.any([signal, open.signal]) : open.signal
+    const answer = async ([key, request]: [string, unknown]) => {
+      const { method, params } = isRecord(request) ? request : {}
+      const options = { from, signal: either, key }
+      return [key, await this.answer(String(method), isRecord(params) ? params : {}, options)]
+    }
     try {
-      if (method === 'elicitation/create') return await this.#elicit(params, options)
-      if (method === 'sampling/createMessage') return await this.#sample(params, options)
-      if (method === 'roots/list') return await this.#roots(options)
-      throw new RpcError(`Method not found: ${safeText(method, 100)}`, { code: METHOD_NOT_FOUND })
-    } finally {
-      this.#open--
+      return Object.fromEntries(await Promise.all(entries.map(answer)))
+    } catch (error) {
+      open.abort()
+      throw error
     }
   }
 
@@ -85,9 +102,8 @@ export class ServerRequests {
    */
   async afterVisits(error: unknown, from: Requester): Promise<unknown> {
     if (!(error instanceof RpcError) || error.rpcCode !== URL_REQUIRED) return error
-    const given =
-      isRecord(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations : []
-    const questions = given
+    const { elicitations } = isRecord(error.data) ? error.data : {}
+    const questions = (Array.isArray(elicitations) ? elicitations : [])
       .slice(0, MAX_ADDRESSES)
       .filter(each => isRecord(each) && typeof each.url === 'string' && isHttpUrl(each.url))
       .map(each => this.#address(each))
@@ -106,26 +122,22 @@ export class ServerRequests {
     return new RpcError(`${first}. The page was opened; call again once you are done there`)
   }
 
-  #address({ message, url, elicitationId }: Params): Question {
-    const completed = typeof elicitationId === 'string' ? this.#completion(elicitationId) : undefined
-    return { message: String(message ?? ''), server: this.#options.server, url: String(url), completed }
+  #address({ message, url, elicitationId: id }: Params): Question {
+    const [oldest = ''] = this.#watched.keys()
+    if (this.#watched.size >= MAX_WATCHED_ADDRESSES) this.#watched.delete(oldest)
+    const completed =
+      typeof id === 'string' ? new Promise<void>(resolve => this.#watched.set(id, resolve)) : undefined
+    return { message: String(message ?? ''), server: this.#server.name, url: String(url), completed }
   }
 
-  #completion(id: string): Promise<void> {
-    const [oldest] = this.#watched.keys()
-    if (oldest !== undefined && this.#watched.size >= MAX_WATCHED_ADDRESSES) this.#watched.delete(oldest)
-    return new Promise(resolve => this.#watched.set(id, resolve))
-  }
-
-  async #elicit(params: Params, { from, signal, key }: RequestOptions): Answer {
-    const { server, onRefused } = this.#options
+  async #elicit(params: Params, { from, signal, key }: AskOptions): Answer {
+    const server = this.#server
     const { requestedSchema: schema, url } = params
     const isUrl = params.mode === 'url'
     const message = typeof params.message === 'string' ? params.message : ''
     if (!from?.ask) {
-      onRefused(
-        `The server asked a question, but this caller cannot answer prompts: ${safeText(message, 200)}`,
-      )
+      const shown = safeText(message, 200)
+      server.problem(`The server asked a question, but this caller cannot answer prompts: ${shown}`)
       return { action: 'decline' }
     }
     if (message.length > MAX_QUESTION_CHARACTERS)
@@ -137,15 +149,15 @@ export class ServerRequests {
     const text = withoutKnownSecretsIn(message)
     const question = isUrl
       ? this.#address({ ...params, message: text })
-      : { message: text, server, ...formOf(schema) }
+      : { message: text, server: server.name, ...formOf(schema) }
     const { action, content, reason } = await from.ask({ ...question, key, ...(signal && { signal }) })
-    if (reason !== undefined) onRefused(`The server asked a question, but it was declined: ${reason}`)
+    if (reason !== undefined) server.problem(`The server asked a question, but it was declined: ${reason}`)
     return { action, ...(action === 'accept' && !isUrl && { content: content ?? {} }) }
   }
 
   /** The roots of the configuration, or else of the client that made the call. */
-  async #roots({ from, signal, key }: RequestOptions): Answer {
-    const { roots } = this.#options.entry
+  async #listRoots({ from, signal, key }: AskOptions): Answer {
+    const { roots } = this.#server.entry
     if (!roots && from?.roots) return from.roots({ signal, key })
     const uris = (roots ?? []).map(root => {
       const { uri, name } = typeof root === 'string' ? { uri: root, name: undefined } : root
@@ -155,12 +167,13 @@ export class ServerRequests {
     return { roots: uris }
   }
 
-  async #sample(params: Params, { from, signal, key }: RequestOptions): Answer {
-    const { server, entry, onRefused, sample: own } = this.#options
+  async #createMessage(params: Params, { from, signal, key }: AskOptions): Answer {
+    const { name: server, entry } = this.#server
+    const own = this.#sample
     const options = { server, signal, from, key }
     if (entry.sampling && from?.sample) return from.sample(params, options)
     if (!entry.sampling || !own) {
-      onRefused('The server asked for sampling, but no model is available')
+      this.#server.problem('The server asked for sampling, but no model is available')
       throw new RpcError('No model is available for sampling', { code: -1 })
     }
     return from?.hold ? from.hold(() => own(params, options)) : own(params, options)
@@ -174,8 +187,10 @@ function invalid(problem: string): RpcError {
 function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secretFields'> {
   const schema: JsonSchema = isRecord(requested) ? requested : { type: 'object', properties: {} }
   const properties = isRecord(schema.properties) ? schema.properties : {}
-  const isSecret = ([name, field]: [string, unknown]) =>
-    isSecretKey(name) || (isRecord(field) && typeof field.title === 'string' && isSecretKey(field.title))
+  const isSecret = (name: string) => {
+    const field = properties[name]
+    return isSecretKey(name) || (isRecord(field) && isSecretKey(String(field.title ?? '')))
+  }
   return {
     schema,
     check: (content, field) => {
@@ -183,31 +198,6 @@ function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secret
       const wanted = Object.hasOwn(properties, field) ? properties[field] : {}
       return answerProblem({ type: 'object', properties: { [field]: wanted } }, content)
     },
-    secretFields: Object.entries(properties)
-      .filter(isSecret)
-      .map(([name]) => name),
-  }
-}
-
-/** Answers all questions in parallel, each under its key; one that cannot be answered aborts the others. */
-export async function answersTo(
-  inputRequests: unknown,
-  { requests, from, signal }: RequestOptions & { requests: ServerRequests },
-): Promise<Record<string, unknown>> {
-  const entries = isRecord(inputRequests) ? Object.entries(inputRequests) : []
-  if (entries.length > MAX_SERVER_REQUESTS)
-    throw new Error(`The server asked for more than ${MAX_SERVER_REQUESTS} inputs at once`)
-  const open = new AbortController()
-  const either = signal ? AbortSignal.any([signal, open.signal]) : open.signal
-  const answer = async ([key, request]: [string, unknown]) => {
-    const { method, params } = isRecord(request) ? request : {}
-    const options = { from, signal: either, key }
-    return [key, await requests.answer(String(method), isRecord(params) ? params : {}, options)]
-  }
-  try {
-    return Object.fromEntries(await Promise.all(entries.map(answer)))
-  } catch (error) {
-    open.abort()
-    throw error
+    secretFields: Object.keys(properties).filter(isSecret),
   }
 }

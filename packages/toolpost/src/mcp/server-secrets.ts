@@ -1,8 +1,8 @@
 import { looksRandom, secretsIn } from '../logging/config-secrets.ts'
 import { isSecretKey, REMOVED } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { shownUrl } from './failure-report.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
+import { shownUrl } from './server-failure.ts'
 
 /** Shorter values would match everywhere, and are not secrets. */
 const MIN_LENGTH = 6

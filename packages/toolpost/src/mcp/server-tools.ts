@@ -8,16 +8,13 @@ import type { Connection, Listed } from './connection.ts'
 import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS, MAX_LISTED } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { mcpTool } from './mcp-tool.ts'
-import type { ServerEntry } from './server-entry.ts'
 import { describeError } from './server-failure.ts'
 import { type McpToolDefinition, readDefinition } from './tool-definition.ts'
 
 interface ServerToolsOptions {
-  /** The server's position in the configuration. */
-  order: number
   tools: ToolManager
   clock: Clock
-  /** How long the server may take to connect, or to list its tools again. */
+  /** How long the server may take to list its tools again. */
   connectTimeoutMs: number
 }
 
@@ -26,21 +23,15 @@ const MAX_LINES = 20
 
 /** Keeps the tools of one server in the ToolManager in sync with what the server lists. */
 export class ServerTools {
-  /** The server's position in the configuration. */
-  order: number
   readonly #server: McpServer
   readonly #options: ServerToolsOptions
-  /** Tools were added, replaced or removed. */
-  readonly #onChange: () => void
   #known = new Map<string, McpToolDefinition>()
   #isRefreshing = false
   #isStale = false
 
-  constructor(server: McpServer, options: ServerToolsOptions, onChange: () => void) {
+  constructor(server: McpServer, options: ServerToolsOptions) {
     this.#server = server
     this.#options = options
-    this.#onChange = onChange
-    this.order = options.order
   }
 
   /** Removes them all. */
@@ -48,9 +39,19 @@ export class ServerTools {
     this.#options.tools.removeAll(this.names())
   }
 
+  /** The next list replaces them all. */
+  forget(): void {
+    this.#known.clear()
+  }
+
   /** The names they are registered under. */
   names(): string[] {
     return this.#registered().map(tool => tool.name)
+  }
+
+  #registered(): Tool[] {
+    const { tools } = this.#options
+    return tools.getTools().filter(tool => tools.originOf(tool)?.server === this.#server.name)
   }
 
   /** Adopts the tools of a new connection, including changes while it was being established. */
@@ -60,17 +61,18 @@ export class ServerTools {
   }
 
   /** Lists the server's tools again, or once more if that is in progress; less and less often while they keep changing. */
-  refresh(): void {
+  async refresh(): Promise<void> {
     this.#isStale = true
-    if (!this.#isRefreshing) void this.#refreshUntilFresh()
-  }
-
-  async #refreshUntilFresh(): Promise<void> {
-    const { clock } = this.#options
+    if (this.#isRefreshing) return
     this.#isRefreshing = true
+    const { clock, connectTimeoutMs } = this.#options
     for (let pauseMs = LIST_PAUSE_MS; this.#isStale && this.#server.connection; pauseMs *= 2) {
       this.#isStale = false
-      await this.#refreshOnce(this.#server.connection)
+      const { connection } = this.#server
+      await connection.list('tools', AbortSignal.timeout(connectTimeoutMs)).then(
+        listed => this.#update(listed, connection),
+        error => this.#server.problem(`Could not list the server's changed tools: ${describeError(error)}`),
+      )
       await new Promise<void>(resolve =>
         clock.setTimer(resolve, Math.min(pauseMs, LIST_MAX_PAUSE_MS)).hold(false),
       )
@@ -78,23 +80,13 @@ export class ServerTools {
     this.#isRefreshing = false
   }
 
-  async #refreshOnce(connection: Connection): Promise<void> {
-    try {
-      const signal = AbortSignal.timeout(this.#options.connectTimeoutMs)
-      this.#update(await connection.list('tools', signal), connection)
-    } catch (error) {
-      const fields = { error: describeError(error) }
-      this.#server.logger.warn(fields, 'Could not list the changed tools of an MCP server')
-    }
-  }
-
   /** Adds new tools, replaces changed ones and removes those that are gone; the rest is untouched. */
   #update(listed: Listed, connection: Connection): void {
     const { tools } = this.#options
-    const { name: server, entry, logger } = this.#server
+    const { name: server, order, entry, logger } = this.#server
     if (connection !== this.#server.connection) return
-    const definitions = this.#usable(listed, connection.mirrorsArguments)
     const known = this.#known
+    const definitions = this.#usable(listed, connection.mirrorsArguments)
     this.#known = definitions
     const changed = [...definitions.values()].filter(each => !isDeepStrictEqual(known.get(each.name), each))
     const gone = this.#registered()
@@ -115,47 +107,33 @@ export class ServerTools {
     if (changed.length > 0)
       tools.addMcpTools(
         changed.map(definition => mcpTool(definition, this.#server)),
-        { server, order: this.order, ...(entry.parameterNames && { parameterNames: entry.parameterNames }) },
+        { server, order, ...(entry.parameterNames && { parameterNames: entry.parameterNames }) },
       )
-    if (gone.length + changed.length > 0) this.#onChange()
+    if (gone.length + changed.length > 0) this.#server.changed('tools')
   }
 
   /** By name; of two tools with the same name, the later one. */
   #usable({ entries, isCut }: Listed, mirrorsArguments: boolean): Map<string, McpToolDefinition> {
     const { logger, entry: settings } = this.#server
+    const { include, exclude = [] } = settings
+    const fits = (name: string, globs: readonly string[]) => globs.some(glob => fitsGlob(name, glob))
     const usable = new Map<string, McpToolDefinition>()
-    let lines = 0
+    const warnings: [fields: object, message: string][] = []
     for (const entry of entries) {
       const definition = readDefinition(entry, { mirrorsArguments })
       if (typeof definition === 'string') {
-        if (lines++ < MAX_LINES) logger.warn({ reason: safeText(definition) }, 'MCP tool skipped')
+        warnings.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
         continue
       }
-      const { name } = definition
-      if (!isOffered(name, settings)) continue
-      if (definition.raw && lines++ < MAX_LINES)
-        logger.warn({ tool: safeText(name) }, 'Invisible text was removed from the definition of an MCP tool')
-      if (usable.has(name) && lines++ < MAX_LINES)
-        logger.warn({ tool: safeText(name) }, 'MCP tool listed twice; using the later one')
+      const { name, raw } = definition
+      if ((include && !fits(name, include)) || fits(name, exclude)) continue
+      const fields = { tool: safeText(name) }
+      if (raw) warnings.push([fields, 'Invisible text was removed from the definition of an MCP tool'])
+      if (usable.has(name)) warnings.push([fields, 'MCP tool listed twice; using the later one'])
       usable.set(name, definition)
     }
-    if (lines > MAX_LINES) logger.warn({ repeated: lines - MAX_LINES }, 'More MCP tools skipped')
-    if (isCut)
-      logger.warn(
-        { max_tools: MAX_LISTED },
-        `The server lists more than ${MAX_LISTED} tools; the rest is left out`,
-      )
+    if (isCut) warnings.unshift([{}, `The server lists more than ${MAX_LISTED} tools; the rest is left out`])
+    for (const warning of warnings.slice(0, MAX_LINES)) logger.warn(...warning)
     return usable
   }
-
-  #registered(): Tool[] {
-    const { tools } = this.#options
-    return tools.getTools().filter(tool => tools.originOf(tool)?.server === this.#server.name)
-  }
-}
-
-/** Whether a tool is offered: it matches `include` (or there is none) and does not match `exclude`. */
-function isOffered(name: string, { include, exclude = [] }: ServerEntry): boolean {
-  const fits = (globs: readonly string[]) => globs.some(glob => fitsGlob(name, glob))
-  return (include === undefined || fits(include)) && !fits(exclude)
 }

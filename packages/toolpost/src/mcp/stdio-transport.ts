@@ -1,4 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
@@ -8,17 +9,7 @@ import { safeLines, safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../util/guards.ts'
 import { hasProcessGroups, INHERITED_VARIABLES } from '../util/platform.ts'
 import { jsonProblem } from './json-limit.ts'
-import {
-  CLOSED_PIPE_GRACE_MS,
-  ENDLESS_LINE_BYTES,
-  EXIT_GRACE_MS,
-  MAX_MESSAGE_BYTES,
-  MAX_UNREAD_BYTES,
-  SIGTERM_GRACE_MS,
-  STDERR_KEPT_BYTES,
-  STDIN_CLOSED_GRACE_MS,
-  UNREAD_GRACE_MS,
-} from './limits.ts'
+import * as limits from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import { NoSandboxError, sandboxed } from './sandbox.ts'
 import type { StdioServerEntry } from './server-entry.ts'
@@ -36,6 +27,9 @@ export interface StdioEvents {
 /** Errors that an immediate retry does not change. */
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 const SENT = Promise.resolve()
+const NEWLINE = 10
+/** How much is kept of both ends of a line over the limit. */
+const KEPT_BYTES = 1_024
 
 /**
  * A server's process as a transport. Notices an exit even if a grandchild holds the pipes, ends grandchildren too, survives
@@ -43,22 +37,22 @@ const SENT = Promise.resolve()
  */
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
-  onerror: ((error: Error) => void) | undefined
   onmessage: Transport['onmessage']
+  /** Called once the process has ended and its output was read. */
+  onlost: ((failure: ServerFailure) => void) | undefined
   /** How the process ended, once it has and its output was read. */
-  cause: string | undefined
+  failure: ServerFailure | undefined
   readonly #entry: StdioServerEntry
   readonly #events: StdioEvents
   readonly #maxBytes: number
-  readonly #lines: LineReader
-  #markExited = (): void => {}
-  readonly #exited = new Promise<void>(resolve => {
-    this.#markExited = resolve
-  })
+  #exited: Promise<unknown> = Promise.resolve()
   #child: ChildProcessWithoutNullStreams | undefined
   #groupEnded: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | undefined
   #reason: string | undefined
+  /** The beginning of an incomplete line, or its head and tail if it is over the limit. */
+  #parts: Buffer[] = []
+  #bytes = 0
   /** Lines to be written at the end of this turn of the event loop. */
   #outbox = ''
   #stuck: NodeJS.Timeout | undefined
@@ -67,12 +61,7 @@ export class StdioTransport implements Transport {
   constructor(entry: StdioServerEntry, events: StdioEvents) {
     this.#entry = entry
     this.#events = events
-    this.#maxBytes = entry.maxLineBytes ?? MAX_MESSAGE_BYTES
-    this.#lines = new LineReader(this.#maxBytes, {
-      line: line => this.#onLine(line),
-      tooLong: (head, tail, bytes) => events.tooLarge(idIn(head, tail), tooLong(this.#maxBytes, bytes)),
-      endless: bytes => void this.stop(`the server wrote ${bytes} bytes without a line break`),
-    })
+    this.#maxBytes = entry.maxLineBytes ?? limits.MAX_MESSAGE_BYTES
   }
 
   get pid(): number | undefined {
@@ -82,27 +71,14 @@ export class StdioTransport implements Transport {
   /** The tail of the server's stderr, without secrets; starts with a whole line if any was cut. */
   get stderr(): string {
     const text = this.#stderr.toString('utf8')
-    const isCut = this.#stderr.length === STDERR_KEPT_BYTES
+    const isCut = this.#stderr.length === limits.STDERR_KEPT_BYTES
     return safeLines(isCut ? text.slice(text.search(/\s/) + 1) : text).trim()
-  }
-
-  /** How the process ended, once it has. */
-  get failure(): ServerFailure {
-    const { exitCode = null, signalCode = null } = this.#child ?? {}
-    return {
-      cause: this.cause ?? 'it is not connected',
-      stderr: this.stderr,
-      // For a process that never ran, Node reports the errno as its exit code.
-      exitCode: exitCode !== null && exitCode < 0 ? null : exitCode,
-      exitSignal: signalCode,
-    }
   }
 
   /** Starts the process; rejects if it cannot be started. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (error: unknown) => {
-        this.#markExited()
         this.#end()
         reject(this.#startError(error as NodeJS.ErrnoException))
       }
@@ -133,12 +109,12 @@ export class StdioTransport implements Transport {
 
   /** Sends a message at the end of this turn; rejects if it is too large, or the server has too much unread input. */
   send(message: JSONRPCMessage): Promise<void> {
-    const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > MAX_UNREAD_BYTES
-    const problem = this.cause ?? (isStuck ? 'the server has stopped reading its stdin' : undefined)
+    const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > limits.MAX_UNREAD_BYTES
+    const problem = this.failure?.cause ?? (isStuck ? 'the server has stopped reading its stdin' : undefined)
     if (isStuck)
       this.#stuck ??= setTimeout(
         () => void this.stop('the server stopped reading its stdin'),
-        UNREAD_GRACE_MS,
+        limits.UNREAD_GRACE_MS,
       ).unref()
     if (problem !== undefined) return Promise.reject(new ServerLostError(problem, { neverSent: true }))
     let line: string
@@ -158,7 +134,7 @@ export class StdioTransport implements Transport {
   #flush(): void {
     const text = this.#outbox
     this.#outbox = ''
-    if (text === '' || this.cause !== undefined) return
+    if (text === '' || this.failure) return
     this.#child?.stdin.write(text, () => {
       clearTimeout(this.#stuck)
       this.#stuck = undefined
@@ -182,8 +158,8 @@ export class StdioTransport implements Transport {
     if (pid === undefined) return
     this.#flush()
     stdin?.end()
-    if (!(await this.#exitsWithin(STDIN_CLOSED_GRACE_MS))) signalGroup(pid, 'SIGTERM')
-    if (!(await this.#exitsWithin(SIGTERM_GRACE_MS))) signalGroup(pid, 'SIGKILL')
+    if (!(await this.#exitsWithin(limits.STDIN_CLOSED_GRACE_MS))) signalGroup(pid, 'SIGTERM')
+    if (!(await this.#exitsWithin(limits.SIGTERM_GRACE_MS))) signalGroup(pid, 'SIGKILL')
     await this.#exited
     await this.#groupEnded
   }
@@ -198,27 +174,60 @@ export class StdioTransport implements Transport {
 
   #listen(child: ChildProcessWithoutNullStreams): void {
     const { stdin, stdout, stderr } = child
-    stdout.on('data', (chunk: Buffer) => this.#lines.push(chunk))
+    stdout.on('data', (chunk: Buffer) => this.#onOutput(chunk))
     stdout.on('end', () => this.#expectExit('the server closed its stdout'))
     stderr.on('data', (chunk: Buffer) => {
-      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_KEPT_BYTES)
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-limits.STDERR_KEPT_BYTES)
     })
     stdin.on('error', () => this.#expectExit('the server closed its stdin'))
     for (const stream of [stdout, stderr]) stream.on('error', () => {})
-    child.on('exit', () => {
+    this.#exited = once(child, 'exit').then(() => {
       this.#groupEnded = endGroup(child.pid as number)
-      this.#markExited()
       // `close` follows when all output was read, or never if a child of the server holds the pipes. The extra turns of the
       // event loop let in what arrived while this process was busy.
-      setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), EXIT_GRACE_MS)
+      setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), limits.EXIT_GRACE_MS)
     })
     child.on('close', () => this.#end())
   }
 
   /** A server that closed its stdin or stdout is useless: it exits on its own, or is stopped. */
   #expectExit(reason: string): void {
-    const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
+    const timer = setTimeout(() => void this.stop(reason), limits.CLOSED_PIPE_GRACE_MS)
     this.#exited.then(() => clearTimeout(timer))
+  }
+
+  #onOutput(chunk: Buffer): void {
+    let start = 0
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      // Most lines are in one piece.
+      if (this.#bytes === 0 && end - start <= this.#maxBytes) this.#onLine(chunk.toString('utf8', start, end))
+      else {
+        this.#keep(chunk.subarray(start, end))
+        this.#completeLine()
+      }
+      start = end + 1
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start))
+  }
+
+  /** Never holds more than one line of the maximum length. */
+  #keep(part: Buffer): void {
+    this.#bytes += part.length
+    this.#parts.push(part)
+    if (this.#bytes > limits.ENDLESS_LINE_BYTES)
+      void this.stop(`the server wrote ${this.#bytes} bytes without a line break`)
+    if (this.#bytes <= this.#maxBytes) return
+    const all = Buffer.concat(this.#parts)
+    // Copies, so that no large chunk is kept alive.
+    this.#parts = [Buffer.from(all.subarray(0, KEPT_BYTES)), Buffer.from(all.subarray(-KEPT_BYTES))]
+  }
+
+  #completeLine(): void {
+    const [bytes, parts] = [this.#bytes, this.#parts]
+    this.#parts = []
+    this.#bytes = 0
+    if (bytes <= this.#maxBytes) this.#onLine(Buffer.concat(parts).toString('utf8'))
+    else this.#events.tooLarge(idIn(String(parts[0]), String(parts[1])), tooLong(this.#maxBytes, bytes))
   }
 
   #onLine(line: string): void {
@@ -237,21 +246,21 @@ export class StdioTransport implements Transport {
   }
 
   #end(): void {
-    if (this.cause !== undefined) return
-    const rest = this.#lines.rest()
+    if (this.failure) return
+    const rest = this.#bytes > this.#maxBytes ? '' : Buffer.concat(this.#parts).toString('utf8')
     if (rest !== '') this.#events.junk(rest)
-    const cause = this.#reason ?? this.#exitCause()
-    this.cause = rest === '' ? cause : `${cause} in the middle of a message`
+    const { exitCode: code = null, signalCode: exitSignal = null } = this.#child ?? {}
+    // For a process that never ran, Node reports the errno as its exit code.
+    const exitCode = code !== null && code < 0 ? null : code
+    const exit = exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
+    const cause = this.#reason ?? (exitSignal === null ? exit : `the server was killed by ${exitSignal}`)
+    const where = rest === '' ? '' : ' in the middle of a message'
+    this.failure = { cause: `${cause}${where}`, stderr: this.stderr, exitCode, exitSignal }
     clearTimeout(this.#stuck)
     const { stdin, stdout, stderr } = this.#child ?? {}
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
+    this.onlost?.(this.failure)
     this.onclose?.()
-  }
-
-  #exitCause(): string {
-    const { exitCode, exitSignal } = this.failure
-    if (exitSignal !== null) return `the server was killed by ${exitSignal}`
-    return exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
   }
 
   #startError(error: NodeJS.ErrnoException): Error {
@@ -278,73 +287,9 @@ function parse(line: string): unknown {
 }
 
 function inheritedEnvironment(): Record<string, string> {
-  const given = INHERITED_VARIABLES.map(name => [name, process.env[name]] as const)
   // A value that starts with `()` is a shell function.
-  const isPlain = (pair: readonly [string, string | undefined]): pair is readonly [string, string] =>
-    pair[1] !== undefined && !pair[1].startsWith('()')
-  return Object.fromEntries(given.filter(isPlain))
-}
-
-interface LineEvents {
-  line(line: string): void
-  /** Both ends of a line over the limit, to tell which request it belongs to. */
-  tooLong(head: string, tail: string, bytes: number): void
-  endless(bytes: number): void
-}
-
-const NEWLINE = 10
-const KEPT_BYTES = 1_024
-
-/** Splits a stream of bytes into lines. Never holds more than one line of the maximum length. */
-class LineReader {
-  readonly #maxBytes: number
-  readonly #events: LineEvents
-  /** The beginning of an incomplete line, or its head and tail if it is over the limit. */
-  #parts: Buffer[] = []
-  #bytes = 0
-
-  constructor(maxBytes: number, events: LineEvents) {
-    this.#maxBytes = maxBytes
-    this.#events = events
-  }
-
-  push(chunk: Buffer): void {
-    const first = chunk.indexOf(NEWLINE)
-    const last = chunk.lastIndexOf(NEWLINE)
-    if (first < 0) return this.#keep(chunk)
-    this.#keep(chunk.subarray(0, first))
-    this.#complete()
-    // Decoding once and splitting makes many small messages fast. A chunk is far shorter than the usual limit.
-    if (last > first)
-      for (const line of chunk.toString('utf8', first + 1, last).split('\n'))
-        if (line.length <= this.#maxBytes) this.#events.line(line)
-        else this.#events.tooLong(line.slice(0, KEPT_BYTES), line.slice(-KEPT_BYTES), line.length)
-    this.#keep(chunk.subarray(last + 1))
-  }
-
-  /** What the stream ended with, if it did not end with a newline. */
-  rest(): string {
-    return this.#bytes > this.#maxBytes ? '' : Buffer.concat(this.#parts).toString('utf8')
-  }
-
-  #keep(part: Buffer): void {
-    if (part.length === 0) return
-    this.#bytes += part.length
-    this.#parts.push(part)
-    if (this.#bytes > ENDLESS_LINE_BYTES) return this.#events.endless(this.#bytes)
-    if (this.#bytes <= this.#maxBytes) return
-    const all = Buffer.concat(this.#parts)
-    // Copies, so that no large chunk is kept alive.
-    this.#parts = [Buffer.from(all.subarray(0, KEPT_BYTES)), Buffer.from(all.subarray(-KEPT_BYTES))]
-  }
-
-  #complete(): void {
-    const [bytes, line, [head, tail]] = [this.#bytes, this.rest(), this.#parts]
-    this.#parts = []
-    this.#bytes = 0
-    if (bytes <= this.#maxBytes) this.#events.line(line)
-    else this.#events.tooLong(String(head), String(tail ?? head), bytes)
-  }
+  const isPlain = (name: string) => process.env[name]?.startsWith('()') === false
+  return Object.fromEntries(INHERITED_VARIABLES.filter(isPlain).map(name => [name, process.env[name] ?? '']))
 }
 
 // Where servers put the id: after `jsonrpc` (Python, Go, Rust, Java) or at the very end (TypeScript). Nowhere else, because

@@ -16,24 +16,16 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 /** What Toolpost reads of a server's tool definition. Annotations are only hints: safety must not depend on them. */
 export interface McpToolDefinition {
   readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
+  readonly title?: string
+  readonly description?: string
   readonly inputSchema: JsonSchema
-  readonly outputSchema?: JsonSchema | undefined
-  readonly annotations?:
-    | Readonly<{
-        title?: string
-        readOnlyHint?: boolean
-        idempotentHint?: boolean
-        destructiveHint?: boolean
-        openWorldHint?: boolean
-      }>
-    | undefined
+  readonly outputSchema?: JsonSchema
+  readonly annotations?: Readonly<Record<string, unknown>>
   /** As the server sent it, if invisible text was removed; its own name is needed to call it. */
   readonly raw?: Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
   /** Passed on unchanged. */
-  readonly icons?: readonly unknown[] | undefined
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+  readonly icons?: readonly unknown[]
+  readonly _meta?: Readonly<Record<string, unknown>>
 }
 
 /** Reads one entry of `tools/list`, leniently: one bad tool must not spoil the rest. Returns the reason if it is unusable. */
@@ -67,14 +59,14 @@ export function readDefinition(
   }
 }
 
-const SEEN = ['name', 'title', 'description', 'inputSchema'] as const
-
 /** The definition without invisible text in what a model reads; the same object if there is none. */
 function visible(definition: Record<string, unknown>): Record<string, unknown> {
-  const read = Object.fromEntries(SEEN.map(key => [key, definition[key]]))
+  const { name, title, description, inputSchema } = definition
+  const read = { name, title, description, inputSchema }
   const text = JSON.stringify(read)
-  if (withoutInvisible(text) === text) return definition
-  return { ...definition, ...(visibleIn(read, true) as object) }
+  return withoutInvisible(text) === text
+    ? definition
+    : { ...definition, ...(visibleIn(read, true) as object) }
 }
 
 /** Texts that are compared with what a caller sends stay as they are. */
@@ -82,12 +74,8 @@ function visibleIn(value: unknown, isText: boolean): unknown {
   if (typeof value === 'string') return isText ? withoutInvisible(value) : value
   if (Array.isArray(value)) return value.map(each => visibleIn(each, false))
   if (!isRecord(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [
-      key,
-      visibleIn(each, key === 'description' || key === 'title' || (isText && key === 'name')),
-    ]),
-  )
+  const isShown = (key: string) => key === 'description' || key === 'title' || (isText && key === 'name')
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, visibleIn(each, isShown(key))]))
 }
 
 /** Why an entry of a list cannot be used. `key` is the field that names it. */

@@ -287,7 +287,7 @@ export class ServerLogin {
   }
 
   #needed(why: string, lacksScope = false): NeedsLoginError {
-    return new NeedsLoginError(this.name, { why, lacksScope })
+    return new NeedsLoginError(this.name, why, lacksScope)
   }
 
   /** Remembers for the next login which scope is missing. */
