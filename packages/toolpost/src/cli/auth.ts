@@ -9,34 +9,29 @@ import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
-import { unlessStopped } from './stop-signals.ts'
+import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { say, type Terminal } from './terminal.ts'
-
-export interface AuthFlags {
-  /** `--no-browser` makes it false. */
-  browser: boolean
-  logout?: boolean
-}
 
 /** How long the user has to log in. */
 const LOGIN_MS = 5 * 60_000
 
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
-export async function logIn(context: CommandContext, server: string, flags: AuthFlags): Promise<number> {
-  const { project, terminal, stop } = context
+export async function logIn(
+  { project, terminal, stop }: CommandContext,
+  [server]: [string],
+  { browser, logout }: { browser: boolean; logout?: boolean },
+): Promise<number> {
   const login = await loginAt(server, project)
   try {
-    if (flags.logout) say(terminal, FAREWELLS[await login.logout()](server))
+    if (logout) say(terminal, FAREWELLS[await login.logout()](server))
     else {
-      await unlessStopped(logInAt(login, terminal, flags.browser), stop.signal)
+      await unlessStopped(logInAt(login, terminal, browser), stop)
       say(terminal, `Logged in to '${server}'.`)
     }
     return EXIT.ok
   } catch (error) {
     if (stop.signal.aborted) throw error
-    const what = flags.logout ? 'log out of' : 'log in to'
-    say(terminal, `Error: cannot ${what} '${server}': ${describeError(error)}`)
+    say(terminal, `Error: cannot log ${logout ? 'out of' : 'in to'} '${server}': ${describeError(error)}`)
     return EXIT.failed
   }
 }
@@ -49,13 +44,15 @@ const FAREWELLS = {
 }
 
 async function loginAt(server: string, project: Project): Promise<ServerLogin> {
+  const { logger, file, config } = project
   const entry = await project.entryOf(server)
   if (!entry) {
-    const names = Object.keys(project.config.mcpServers ?? {}).map(name => ({ name }))
-    const [near] = similarNames(server, names)
+    const [near] = similarNames(
+      server,
+      Object.keys(config.mcpServers ?? {}).map(name => ({ name })),
+    )
     throw new UsageError(`No usable server '${server}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
-  const { logger, file } = project
   const login = new Logins({ servers: { [server]: entry }, folder: stateFolder(file), logger }).of(server)
   if (login) return login
   const why =
@@ -84,10 +81,8 @@ async function logInAt(login: ServerLogin, terminal: Terminal, browser: boolean)
   try {
     const url = await login.begin(redirect.url)
     const isOpened = browser && openBrowser(url)
-    say(
-      terminal,
-      `${isOpened ? 'Log in in your browser. If it does not open, go to' : 'To log in, go to'}\n\n  ${url}\n`,
-    )
+    const first = isOpened ? 'Log in in your browser. If it does not open, go to' : 'To log in, go to'
+    say(terminal, `${first}\n\n  ${url}\n`)
     say(terminal, 'If the browser is on another machine, paste the final redirect URL here.')
     lines.on('line', line => {
       const [, query] = line.trim().split('?', 2)
@@ -111,7 +106,6 @@ function openBrowser(url: string): boolean {
   const [command, ...args] = pageOpener() ?? []
   if (command === undefined) return false
   const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore' })
-  child.on('error', () => {})
-  child.unref()
+  child.on('error', () => {}).unref()
   return true
 }

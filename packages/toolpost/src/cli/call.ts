@@ -1,13 +1,12 @@
-import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
+import type { ToolFailure } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
+import { jsonProblem, positionIn } from '../project/source.ts'
 import { isObjectLike } from '../util/guards.ts'
-import { callExpression, parseArguments, timeoutOf, withStandardInput } from './arguments.ts'
 import type { SourceContext } from './context.ts'
-import { EXIT } from './exit-codes.ts'
-import { unlessStopped } from './stop-signals.ts'
+import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { askingAt, printResult, progressLine, say, type Terminal } from './terminal.ts'
 
-export interface CallFlags {
+interface CallFlags {
   json?: boolean
   timeout?: string
   key?: string
@@ -15,41 +14,84 @@ export interface CallFlags {
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
 export async function callTool(
-  { source, terminal, stop: { signal } }: SourceContext,
-  { name: typed, words, flags }: { name: string; words: readonly string[]; flags: CallFlags },
+  { source, terminal, stop }: SourceContext,
+  [given, words]: [string, string[]],
+  flags: CallFlags,
 ): Promise<number> {
   const timeoutMs = timeoutOf(flags)
-  const expression = words.length === 0 ? await callExpression(typed) : undefined
-  const given = expression ? [expression.args] : words
-  const { args, repair } = parseArguments(await unlessStopped(withStandardInput(given), signal))
-  const name = await unlessStopped(source.nameOf(expression?.name ?? typed, timeoutMs), signal)
+  const isPiped = words.length === 1 && words[0] === '-'
+  const { args, repair } = parseArguments(isPiped ? [await unlessStopped(standardInput(), stop)] : words)
+  const name = await unlessStopped(source.nameOf(given, timeoutMs), stop)
   const progress = progressLine(terminal)
-  const options = { repair, timeoutMs, key: flags.key, signal, ask: askingAt(terminal) }
+  const options = { repair, timeoutMs, key: flags.key, signal: stop.signal, ask: askingAt(terminal) }
   const result = await source.call({ name, args }, { ...options, onProgress: progress.show })
   progress.end()
+  const isPretty =
+    result.success && result.text === undefined && isObjectLike(result.result) && terminal.out.isTTY
   if (flags.json) printResult(terminal, textOf(result))
-  else if (result.success) printResult(terminal, resultText(result, terminal))
-  else explain(result, terminal)
+  else if (!result.success) explain(result, terminal)
+  else if (isPretty) printResult(terminal, JSON.stringify(result.result, null, 2))
+  else printResult(terminal, result.text ?? textOf(result.result))
   return result.success ? EXIT.ok : EXIT.failed
-}
-
-function resultText({ text, result }: ToolResult & { success: true }, { out }: Terminal): string {
-  if (text !== undefined) return text
-  const compact = textOf(result)
-  if (!isObjectLike(result) || !out.isTTY) return compact
-  try {
-    return JSON.stringify(JSON.parse(compact), null, 2)
-  } catch {
-    return compact
-  }
 }
 
 function explain({ error, diagnosis, code }: ToolFailure, terminal: Terminal): void {
   say(terminal, `Error: ${error}`)
-  const { signature, suggestions, causes } = diagnosis ?? {}
+  const { signature, suggestions = [], causes = [] } = diagnosis ?? {}
   if (signature) say(terminal, `  ${signature}`)
-  if (suggestions && suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
+  if (suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
   else if (code === 'unknown_tool') say(terminal, '  Run `toolpost tools` to list all tools')
-  const shown = code === 'timeout' ? causes : causes?.slice(1)
-  if (shown && shown.length > 0) say(terminal, `  Cause: ${shown.join(' ← ')}`)
+  const shown = code === 'timeout' ? causes : causes.slice(1)
+  if (shown.length > 0) say(terminal, `  Cause: ${shown.join(' ← ')}`)
+}
+
+/**
+ * One JSON text, or any number of `key=value`; a key given twice makes a list. What a person typed as `key=value` is
+ * coerced to the schema, JSON is taken as it is.
+ */
+function parseArguments(words: readonly string[]): { args: unknown; repair: boolean } {
+  const [first] = words
+  const isPair = (word: string) => /^[^\s=:{}[\]"']+=/.test(word)
+  if (first !== undefined && words.length === 1 && !isPair(first))
+    return { args: fromJson(first), repair: false }
+  const pairs = new Map<string, string | string[]>()
+  for (const word of words) {
+    if (!isPair(word)) throw neither(word)
+    const [key = ''] = word.split('=', 1)
+    const [value, before] = [word.slice(key.length + 1), pairs.get(key)]
+    pairs.set(key, before === undefined ? value : [before, value].flat())
+  }
+  return { args: Object.fromEntries(pairs), repair: true }
+}
+
+const neither = (word: string) =>
+  new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
+const MAX_SHOWN = 60
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (!/^\s*(?:$|[[{"\d-])/.test(text)) throw neither(text)
+    const found = jsonProblem(text, { disallowComments: true })
+    const { words, offset } = found ?? { words: (cause as Error).message, offset: 0 }
+    const { line, column } = positionIn(text, offset)
+    const from = Math.max(0, column - 1 - MAX_SHOWN / 2)
+    const shown = text.split('\n')[line - 1]?.slice(from, from + MAX_SHOWN) ?? ''
+    const where = `at line ${line}, column ${column}\n  ${shown}\n  ${' '.repeat(column - 1 - from)}^`
+    throw new UsageError(`the arguments are not JSON: ${words} ${where}`, { cause })
+  }
+}
+
+/** The milliseconds of `--timeout`, if it was given. */
+export function timeoutOf({ timeout }: { timeout?: string }): number | undefined {
+  if (timeout === undefined || Number(timeout) > 0) return timeout === undefined ? undefined : Number(timeout)
+  throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
+}
+
+async function standardInput(): Promise<string> {
+  process.stdin.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of process.stdin) text += chunk
+  return text
 }

@@ -8,8 +8,10 @@ import type { FakeModelServer, FakeReply } from '../testing/scripted-model-serve
 import { localTools } from '../tools/local-tools.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { type ChatFlags, type ChatTerminal, chat as runChat } from './chat.ts'
-import { UsageError } from './exit-codes.ts'
+import { type ChatFlags, chat as runChat } from './chat.ts'
+import type { SourceContext } from './context.ts'
+import { UsageError } from './exit.ts'
+import type { Terminal } from './terminal.ts'
 
 const tools = new ToolManager()
 for (const tool of localTools()) tools.addCustomTool(tool)
@@ -30,7 +32,7 @@ const ready = vi.fn(async () => [])
 
 /** `toolpost chat`, in a project without servers. */
 function chat(
-  terminal: ChatTerminal,
+  terminal: Terminal,
   question: string | undefined,
   flags: ChatFlags,
   stop = new AbortController(),
@@ -44,14 +46,8 @@ function chat(
     wanted: flags.model,
     isRequired: true,
   })
-  const source = {
-    client: choice.client,
-    model: () => choice.choose(),
-    ready,
-    models: () => choice.list(),
-    clientOf: (name: string) => choice.clientOf(name),
-  }
-  return runChat({ source, terminal, stop }, question, flags)
+  const source = { chat: async () => ({ client: choice.client, model: () => choice.choose(), ready }) }
+  return runChat({ source, terminal, stop } as unknown as SourceContext, [question], flags)
 }
 
 /** Streams that stand in for a terminal or for pipes. */
@@ -65,7 +61,7 @@ function terminal({ isTTY = false } = {}) {
       { isTTY },
     ) as unknown as NodeJS.WriteStream
   const input = Object.assign(new PassThrough(), { isTTY, setRawMode: () => {} })
-  const streams: ChatTerminal = { out: stream('out'), err: stream('err'), in: input }
+  const streams: Terminal = { out: stream('out'), err: stream('err'), in: input }
   /** Settles when that text has been written. */
   const seen = (name: 'out' | 'err', text: string) =>
     vi.waitFor(() => expect(written[name]).toContain(text), { timeout: 10_000 })
@@ -207,20 +203,10 @@ describe('toolpost chat, a conversation on a terminal', () => {
     ])
   })
 
-  it('has commands: /help, /model, /quit; a Ctrl-C drops what was typed', async () => {
-    await withModel('From the model')
+  it('a Ctrl-C drops what was typed; /quit leaves', async () => {
     const { streams, input, written, seen } = terminal({ isTTY: true })
-    const code = chat(streams, undefined, {})
+    const code = chat(streams, undefined, { model: 'offline' })
     await seen('err', 'you> ')
-    input.write('/help\n')
-    await seen('err', '/quit leaves')
-    input.write('/model\n')
-    await seen('err', '* ollama:')
-    await seen('err', '  offline (Sentence templates only')
-    input.write('/model nonsense\n')
-    await seen('err', "unknown model 'nonsense'")
-    input.write('/model offline\n')
-    await seen('err', 'Switched to offline')
     input.write('half a quest')
     await seen('err', 'half a quest')
     input.write('\u0003')

@@ -1,63 +1,52 @@
 import { createInterface, type Interface } from 'node:readline'
-import type { AiClient, Answer, CallNotice, ConversationMessage, ModelStatus } from '../models/ai-client.ts'
+import type { CallNotice, ConversationMessage, ModelStatus } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import { whyUnanswered } from '../models/why-unanswered.ts'
-import type { ModelInfo } from '../project/model-choice.ts'
 import type { Ask } from '../tools/caller.ts'
-import { timeoutOf } from './arguments.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
+import { timeoutOf } from './call.ts'
+import type { BareContext, SourceContext } from './context.ts'
+import { EXIT, Stopped, UsageError, unlessStopped } from './exit.ts'
 import type { ChatSource } from './source.ts'
-import { Stopped, type StopSignals, unlessStopped } from './stop-signals.ts'
-import { askingAt, printResult, say, type Terminal } from './terminal.ts'
+import { askingAt, printResult, say } from './terminal.ts'
 
 export interface ChatFlags {
-  /** `ollama:<model>`, `anthropic:<model>` or `offline`. */
   model?: string
-  /** Milliseconds for one answer. */
   timeout?: string
-  /** Print answers as JSON, one per line. */
   json?: boolean
 }
 
-export interface ChatTerminal extends Terminal {
-  /** Where questions come from; standard input if left out. */
-  in?: NodeJS.ReadableStream & { isTTY?: boolean }
-}
-
-interface ChatContext {
-  source: ChatSource
-  terminal: ChatTerminal
-  stop: Pick<StopSignals, 'signal'>
-}
+type ChatContext = BareContext & { source: ChatSource }
 
 const INSTRUCTIONS =
   'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
   'Answer in one or two short sentences.'
-const HELP = 'Ctrl-C stops an answer; /model lists the models, /model NAME switches to one; /quit leaves.'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
 export async function chat(
-  { source, terminal, stop: { signal } }: ChatContext,
-  question: string | undefined,
+  given: SourceContext,
+  [question]: [string | undefined],
   flags: ChatFlags,
 ): Promise<number> {
-  const input = terminal.in ?? process.stdin
-  const timeLimitMs = timeoutOf(flags)
+  const source = await given.source.chat(flags.model)
+  const context = { ...given, source }
+  const { terminal, stop } = given
+  const { in: input = process.stdin, err } = terminal
+  const { signal } = stop
   if (question !== undefined) checkQuestion(question)
-  const model = await unlessStopped(choose(source), signal)
-  const setup = { client: source.client, model, timeLimitMs, terminal, json: flags.json === true }
-  const conversation = new Conversation(setup)
+  const answer = await answering(context, flags)
   if (question === undefined && input.isTTY) {
     // In parallel with the first question.
     void source.ready?.()
-    return converse(conversation, { source, terminal: { ...terminal, in: input } }, signal)
+    say(terminal, `${await modelLine(source)}\nCtrl-C stops an answer; /quit leaves.\n`)
+    const lines = createInterface({ input, output: err, terminal: true, prompt: 'you> ', signal })
+    return converse(lines, answer, context)
   }
-  if (terminal.err.isTTY && !flags.json) say(terminal, modelLine(model))
-  const ask = askingAt(terminal, { input })
-  if (question !== undefined) return conversation.ask(question, signal, ask)
+  if (err.isTTY && !flags.json) say(terminal, await modelLine(source))
+  const ask = askingAt(terminal)
+  if (question !== undefined) return answer(question, signal, ask)
   const codes: number[] = []
   for await (const line of questions(createInterface({ input, signal })))
-    codes.push(await conversation.ask(line, signal, ask))
+    codes.push(await answer(line, signal, ask))
   if (codes.length === 0 && signal.aborted) throw new Stopped('Toolpost was asked to stop')
   if (codes.length === 0) checkQuestion('')
   return signal.aborted ? EXIT.failed : Math.max(...codes)
@@ -67,29 +56,20 @@ function checkQuestion(question: string): void {
   if (question.trim() === '') throw new UsageError('The question is empty: toolpost chat "what time is it"')
 }
 
-/** An unavailable model counts as a mistake in the command line or the configuration. */
-async function choose(source: ChatSource): Promise<ModelInfo> {
-  try {
-    return await source.model()
-  } catch (error) {
-    throw error instanceof ModelError ? new UsageError(error.message) : error
-  }
-}
-
-function modelLine({ name, why }: ModelInfo): string {
+async function modelLine(source: ChatSource): Promise<string> {
+  const { name, why } = await source.model()
   return `Model: ${name} (${why})`
 }
 
+type Answering = (question: string, signal: AbortSignal, ask: Ask) => Promise<number>
+
 /** Asks until the user leaves or the program is stopped. Ctrl-C stops only the answer; at an empty prompt, it leaves. */
 async function converse(
-  conversation: Conversation,
-  { source, terminal }: { source: ChatSource; terminal: Required<ChatTerminal> },
-  signal: AbortSignal,
+  lines: Interface,
+  answer: Answering,
+  { terminal, stop }: ChatContext,
 ): Promise<number> {
-  say(terminal, `${modelLine(conversation.model)}\n${HELP}\n`)
-  const streams = { input: terminal.in, output: terminal.err, terminal: true }
-  const lines = createInterface({ ...streams, prompt: 'you> ', signal })
-  const ask = askingAt(terminal, { input: terminal.in, lines })
+  const ask = askingAt(terminal, lines)
   let running: AbortController | undefined
   lines.on('SIGINT', () => {
     if (running) return running.abort()
@@ -100,18 +80,12 @@ async function converse(
     lines.prompt()
   })
   for await (const line of questions(lines)) {
-    const [command, name] = line.split(/\s+/)
-    if (command === '/quit') break
-    if (command === '/model') await switchModel(name, { source, conversation, terminal })
-    else if (command?.startsWith('/')) say(terminal, HELP)
-    else {
-      running = new AbortController()
-      await conversation.ask(line, AbortSignal.any([running.signal, signal]), ask)
-      running = undefined
-    }
+    running = new AbortController()
+    await answer(line, AbortSignal.any([running.signal, stop.signal]), ask)
+    running = undefined
   }
   lines.close()
-  return signal.aborted ? EXIT.failed : EXIT.ok
+  return stop.signal.aborted ? EXIT.failed : EXIT.ok
 }
 
 async function* questions(lines: Interface): AsyncGenerator<string> {
@@ -122,135 +96,76 @@ async function* questions(lines: Interface): AsyncGenerator<string> {
   lines.prompt()
   for await (const line of lines) {
     const question = line.trim()
-    if (question === 'exit' || question === 'quit') return
+    if (/^\/?(exit|quit)$/.test(question)) return
     if (question !== '') yield question
     // It may have been closed during the answer, in which case newer Node versions throw.
     if (isOpen) lines.prompt()
   }
 }
 
-/** Lists the models, or switches to one; a mistake is reported and does not end the chat. */
-async function switchModel(
-  name: string | undefined,
-  { source, conversation, terminal }: { source: ChatSource; conversation: Conversation; terminal: Terminal },
-): Promise<void> {
-  const models = await source.models()
-  if (name === undefined) {
-    for (const model of models)
-      say(terminal, `${model.name === conversation.model.name ? '*' : ' '} ${model.name} (${model.why})`)
-    return
-  }
-  const model = models.find(each => each.name === name)
-  const client = model && (await source.clientOf(name).catch((error: Error) => error.message))
-  if (!client || !model) return say(terminal, `unknown model '${name}'; /model lists the models`)
-  if (typeof client === 'string') return say(terminal, client)
-  conversation.use(client, model)
-  say(terminal, `Switched to ${name}`)
-}
-
-interface Setup {
-  client: AiClient
-  model: ModelInfo
-  timeLimitMs: number | undefined
-  terminal: Terminal
-  json: boolean
-}
-
-/** A conversation with memory, which shows answers and calls as they arrive. */
-class Conversation {
-  #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
-  #setup: Setup
-  #isLoading = false
+/** A conversation with memory: asks, shows calls and answer as they arrive, and resolves to the exit code. */
+async function answering({ source, terminal, stop }: ChatContext, flags: ChatFlags): Promise<Answering> {
+  const { json = false } = flags
+  const { out, err } = terminal
+  const timeLimitMs = timeoutOf(flags)
+  const { name: model } = await unlessStopped(source.model(), stop).catch(error => {
+    // An unavailable model counts as a mistake in the command line or the configuration.
+    throw error instanceof ModelError ? new UsageError(error.message) : error
+  })
+  let messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
   /** The part of the answer that is on the terminal already. */
-  #shown = ''
-
-  constructor(setup: Setup) {
-    this.#setup = setup
+  let shown = ''
+  const endLine = () => {
+    if (shown !== '') out.write('\n')
+    shown = ''
   }
-
-  get model(): ModelInfo {
-    return this.#setup.model
+  const onToken = (token: string) => {
+    if (json || !out.isTTY) return
+    shown += token
+    // A model must not be able to move the cursor.
+    out.write(token.replace(/[^\P{Cc}\n\t]/gu, ''))
   }
-
-  /** Switches to another model, which sees the conversation so far. */
-  use(client: AiClient, model: ModelInfo): void {
-    this.#setup = { ...this.#setup, client, model }
+  const onStatus = ({ state, elapsedMs }: ModelStatus) => {
+    if (state === 'loaded') say(terminal, `Loaded ${model} in ${Math.round(elapsedMs / 1_000)} s.`)
+    else if (elapsedMs < 1_000) say(terminal, `Loading ${model} …`)
   }
-
-  /** Asks, and prints the answer. Resolves to the exit code; only complete answers are added to the history. */
-  async ask(question: string, signal: AbortSignal, ask: Ask): Promise<number> {
-    const { client, terminal, timeLimitMs, json } = this.#setup
+  return async (question, signal, ask) => {
     const calls: object[] = []
     const startedAt = performance.now()
-    const printJson = (answer: object) => {
-      const durationMs = Math.round(performance.now() - startedAt)
-      const facts = { model: this.model.name, durationMs, calls }
-      if (json) printResult(terminal, JSON.stringify({ question, ...answer, ...facts }))
+    const onCall = (event: CallNotice) => {
+      endLine()
+      const { name, args } = event.call
+      if (event.type === 'start') return say(terminal, `→ ${name} ${JSON.stringify(args)}`)
+      const { result, durationMs } = event
+      calls.push({ ...event.call, result })
+      const outcome = result.success ? 'done' : `failed: ${result.error}`
+      say(terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
     }
+    const print = (answer: { text: string } & Record<string, unknown>) => {
+      const isShown = shown !== '' && shown.trim() === answer.text.trim()
+      endLine()
+      const facts = { model, durationMs: Math.round(performance.now() - startedAt), calls }
+      if (json) printResult(terminal, JSON.stringify({ question, ...answer, ...facts }))
+      else if (!isShown && answer.text.trim() !== '') printResult(terminal, answer.text)
+    }
+    const options = { signal, timeLimitMs, origin: 'chat', ask, onToken, onStatus, onCall }
     try {
-      const answer = await client.ask([...this.#messages, { role: 'user', content: question }], {
-        ...{ signal, timeLimitMs, origin: 'chat', ask },
-        onToken: token => this.#showToken(token),
-        onCall: event => {
-          if (event.type === 'end') calls.push({ ...event.call, result: event.result })
-          this.#showCall(event)
-        },
-        onStatus: status => this.#showStatus(status),
-      })
-      this.#messages = answer.messages
-      const { text, stopReason, usage } = answer
-      const isShown = this.#shown !== '' && this.#shown.trim() === text.trim()
-      this.#endLine()
-      if (!json && !isShown && text.trim() !== '') printResult(terminal, text)
-      printJson({ text, stopReason, ...(usage && { usage }) })
-      return this.#judge(answer)
+      const answer = await source.client.ask([...messages, { role: 'user', content: question }], options)
+      // Only complete answers are remembered.
+      messages = answer.messages
+      const { text, stopReason, usage, iterations } = answer
+      print({ text, stopReason, usage })
+      const problem = whyUnanswered(answer)
+      if (stopReason !== 'answer') say(terminal, `The answer is incomplete: ${problem}.`)
+      if (text.trim() === '') say(terminal, 'The model gave no answer.')
+      if (iterations === 0 && !err.isTTY) say(terminal, await modelLine(source))
+      return problem === undefined ? EXIT.ok : EXIT.failed
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
-      this.#endLine()
       const isStopped = error.code === 'stopped'
-      printJson({ text: '', stopReason: isStopped ? 'stopped' : 'error', error: error.message })
+      print({ text: '', stopReason: isStopped ? 'stopped' : 'error', error: error.message })
       say(terminal, isStopped ? 'Stopped.' : `Error: ${error.message}`)
       return EXIT.failed
     }
-  }
-
-  /** On a terminal the answer appears as it is generated. A model must not be able to move the cursor. */
-  #showToken(token: string): void {
-    const { terminal, json } = this.#setup
-    if (json || !terminal.out.isTTY) return
-    this.#shown += token
-    terminal.out.write(token.replace(/[^\P{Cc}\n\t]/gu, ''))
-  }
-
-  #endLine(): void {
-    if (this.#shown !== '') this.#setup.terminal.out.write('\n')
-    this.#shown = ''
-  }
-
-  #showCall(event: CallNotice): void {
-    this.#endLine()
-    const { terminal } = this.#setup
-    const { name, args } = event.call
-    if (event.type === 'start') return say(terminal, `→ ${name} ${JSON.stringify(args)}`)
-    const { result, durationMs } = event
-    const outcome = result.success ? 'done' : `failed: ${result.error}`
-    say(terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
-  }
-
-  /** Loading a model takes a while. */
-  #showStatus({ state, model, elapsedMs }: ModelStatus): void {
-    const { terminal } = this.#setup
-    if (state === 'loaded') say(terminal, `Loaded ${model} in ${Math.round(elapsedMs / 1_000)} s.`)
-    else if (!this.#isLoading) say(terminal, `Loading ${model} …`)
-    this.#isLoading = state === 'loading'
-  }
-
-  #judge(answer: Answer): number {
-    const { model, terminal } = this.#setup
-    const problem = whyUnanswered(answer)
-    if (answer.stopReason !== 'answer') say(terminal, `The answer is incomplete: ${problem}.`)
-    if (answer.text.trim() === '') say(terminal, 'The model gave no answer.')
-    if (answer.iterations === 0 && !terminal.err.isTTY) say(terminal, modelLine(model))
-    return problem === undefined ? EXIT.ok : EXIT.failed
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { UsageError } from './exit-codes.ts'
+import { UsageError } from './exit.ts'
 import { printResult, type Terminal } from './terminal.ts'
 
 /** `toolpost completion bash|zsh|fish`: prints a completion script, generated from the parser. */

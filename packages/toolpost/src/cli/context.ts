@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
 import type { ToolpostConfig } from '../project/config.ts'
@@ -6,23 +5,16 @@ import { isTraced } from '../project/control.ts'
 import type { ConfigInput } from '../project/inputs.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
+import { commandsOf, trust, untrusted } from '../project/trust.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
-import { UsageError } from './exit-codes.ts'
+import { type StopSignals, UsageError } from './exit.ts'
 import type { Source } from './source.ts'
-import type { StopSignals } from './stop-signals.ts'
-import { say, type Terminal } from './terminal.ts'
-import { askForTrust } from './trust.ts'
-
-export interface GlobalOptions {
-  config?: string
-  logLevel?: string
-  /** Approves the commands of the configuration, and answers the questions of `init`. */
-  yes?: boolean
-}
+import { isInteractive, isYes, say, type Terminal, typedLine } from './terminal.ts'
 
 /** For commands that need no project, or change a configuration that may be missing or broken. */
 export interface BareContext {
-  options: GlobalOptions
+  /** `--yes` approves the commands of the configuration, and answers the questions of `init`. */
+  options: { config?: string; logLevel?: string; yes?: boolean }
   terminal: Terminal
   /** Every command ends soon after its signal is aborted, and its project is closed. */
   stop: StopSignals
@@ -52,22 +44,21 @@ class NeedsModules extends Error {
 }
 
 const isBundle = import.meta.url.endsWith('/cli.cjs')
-/** A short-lived command runs its own durable calls only. */
-const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext(
   bare: BareContext,
   { startsNothing, ...wishes }: ProjectWishes = {},
 ): Promise<CommandContext> {
-  const { options, terminal, stop } = bare
+  const { options, terminal } = bare
   const project = await openProject({
-    durable: OWN_RUNS,
+    // A short-lived command runs its own durable calls only.
+    durable: { role: 'worker', concurrency: 0 },
     ...wishes,
     file: options.config,
-    logger: config => stderrLogger(levelFrom(options, config)),
+    logger: config => stderrLogger(levelFrom(options.logLevel, config)),
     say: text => say(terminal, text),
-    askInput: input => askInput(input, terminal, stop.signal),
+    askInput: input => askInput(input, bare),
   })
   if (isBundle && (wishes.voice || project.config.durable)) {
     await project.close()
@@ -80,42 +71,46 @@ export async function openContext(
   return { ...bare, project, telemetry }
 }
 
-function levelFrom({ logLevel }: GlobalOptions, config: ToolpostConfig): LogLevel | 'silent' {
-  const level = logLevel ?? process.env.TOOLPOST_LOG ?? config.log?.level ?? 'fatal'
+function levelFrom(given: string | undefined, config: ToolpostConfig): LogLevel | 'silent' {
+  const level = given ?? process.env.TOOLPOST_LOG ?? config.log?.level ?? 'fatal'
   if (level === 'silent' || LOG_LEVELS.includes(level as LogLevel)) return level as LogLevel | 'silent'
   throw new UsageError(`invalid log level '${level}'; expected one of ${LOG_LEVELS.join(', ')}, silent`)
 }
 
 /** Asks for an input of the configuration at the terminal. `undefined` without a terminal or an answer. */
-async function askInput(
-  asked: ConfigInput,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!process.stdin.isTTY || !terminal.err.isTTY) return undefined
+async function askInput(asked: ConfigInput, { terminal, stop }: BareContext): Promise<string | undefined> {
+  if (!isInteractive(terminal)) return undefined
   const { description, options: choices, suggestion, isSecret } = asked
   for (const [index, choice] of choices.entries()) say(terminal, `  ${index + 1}  ${choice}`)
   const hint = suggestion === undefined || isSecret ? '' : ` [${suggestion}]`
-  const typed = await typedLine(`${description}${hint}: `, { terminal, signal, isSecret })
+  const typed = await typedLine(`${description}${hint}: `, terminal, { signal: stop.signal, isSecret })
   const answer = typed?.trim() || suggestion
   if (answer === undefined || choices.length === 0) return answer
   return choices.includes(answer) ? answer : choices[Number(answer) - 1]
 }
 
-/** `undefined` if the terminal is closed or Toolpost is stopped. */
-export async function typedLine(
-  question: string,
-  { terminal, signal, isSecret = false }: { terminal: Terminal; signal: AbortSignal; isSecret?: boolean },
-): Promise<string | undefined> {
-  const { createInterface } = await import('node:readline/promises')
-  // The line reader echoes what is typed, so for a secret its output is discarded.
-  const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : terminal.err
-  const lines = createInterface({ input: process.stdin, output, terminal: true })
-  if (isSecret) terminal.err.write(question)
-  const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-  const answer = lines.question(isSecret ? '' : question, { signal }).catch(() => undefined)
-  const typed = await Promise.race([answer, closed])
-  lines.close()
-  if (isSecret || typed === undefined) terminal.err.write('\n')
-  return typed
+/** Asks once, at a terminal, whether the commands of a configuration may run on this machine. Throws if not. */
+async function askForTrust({ file, config, logger }: Project, bare: BareContext): Promise<void> {
+  const { options, terminal, stop } = bare
+  const unknown = file === undefined ? [] : untrusted(file, config)
+  if (file === undefined || unknown.length === 0) return
+  if (!options.yes && !isInteractive(terminal))
+    return logger.warn({ file }, 'The commands of this configuration were never approved here')
+  if (!options.yes) {
+    say(terminal, `${file} starts these programs, which were never approved on this machine:`)
+    for (const { text } of unknown) say(terminal, `  ${text}`)
+    const isAgreed = isYes(await typedLine('Run them? [y/N] ', terminal, stop))
+    const other = '`toolpost trust` approves these commands, `--yes` does so for any command'
+    if (!isAgreed) throw new UsageError(`Nothing was started. ${other}`)
+  }
+  approve(file, config, terminal)
+}
+
+/** Approves the commands of a configuration on this machine. */
+export function approve(file: string, { mcpServers }: ToolpostConfig, terminal: Terminal): void {
+  try {
+    trust(file, commandsOf(mcpServers))
+  } catch (error) {
+    say(terminal, `The approval could not be saved: ${(error as Error).message}`)
+  }
 }

@@ -1,11 +1,10 @@
 import { hostname } from 'node:os'
-import { textOf } from '../executor/model-text.ts'
 import { missingDurable } from '../project/durable/project-durable.ts'
 import { type DurableWorker, RUN_STATES, type Run, type RunState } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
-import { unlessStopped } from './stop-signals.ts'
+import { EXIT, UsageError, unlessStopped } from './exit.ts'
+import { printFields } from './records.ts'
 import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
 
 /** Throws if durable calls are configured but their package is not installed. */
@@ -26,7 +25,7 @@ export async function openDurable(project: Project) {
   return runs
 }
 
-export interface RunsFlags {
+interface RunsFlags {
   cancel?: boolean
   state?: string
   tool?: string
@@ -34,22 +33,21 @@ export interface RunsFlags {
   json?: boolean
 }
 
-const MAX_SHOWN = 500
 const RUN_COLUMNS = ['ACCEPTED', 'ID', 'TOOL', 'STATE', 'ATTEMPTS', 'WORKER', 'ARGUMENTS']
 const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'RUNNING', 'TOOLS']
 
 /** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it, straight from the database. */
 export async function showRuns(
   { project, stop, terminal }: CommandContext,
-  id: string | undefined,
+  [id]: [string?],
   { cancel, json, state, tool, limit = '20' }: RunsFlags,
 ): Promise<number> {
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
   if (state !== undefined && !RUN_STATES.includes(state as RunState))
     throw new UsageError(`invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`)
-  if (!(Number(limit) >= 1 && Number(limit) <= MAX_SHOWN))
-    throw new UsageError(`--limit expects a number from 1 to ${MAX_SHOWN}, got '${limit}'`)
-  const { durable } = await unlessStopped(openDurable(project), stop.signal)
+  if (!(Number(limit) >= 1 && Number(limit) <= 500))
+    throw new UsageError(`--limit expects a number from 1 to 500, got '${limit}'`)
+  const { durable } = await unlessStopped(openDurable(project), stop)
   if (id === undefined) {
     const runs = await durable.list({ state: state as RunState | undefined, tool, limit: Number(limit) })
     if (json) return printJson(terminal, runs)
@@ -64,9 +62,12 @@ export async function showRuns(
     say(terminal, `Error: ${isTooLate ? ended : `there is no run '${id}', or it is no longer kept`}`)
     return EXIT.failed
   }
+  if (json && !cancel) return printJson(terminal, run)
+  const { steps, ...facts } = run
   if (cancel) say(terminal, 'Cancelled.')
-  else if (json) return printJson(terminal, run)
-  else printRun(run, line => printResult(terminal, line))
+  else printFields(facts, terminal)
+  for (const { name, at, worker = '' } of cancel ? [] : steps)
+    printResult(terminal, `step         ${timeText(at)}  ${name}  ${worker}`)
   return EXIT.ok
 }
 
@@ -75,18 +76,13 @@ function runRow({ created_at: at, id, tool, state, attempts, worker = '', args, 
   return [timeText(at), id, tool, state, String(attempts), worker, details]
 }
 
-function printRun({ steps, ...facts }: Run, print: (line: string) => void): void {
-  for (const [name, value] of Object.entries(facts))
-    if (value !== undefined) print(`${name.padEnd(12)} ${textOf(value)}`)
-  for (const { name, at, worker = '' } of steps) print(`step         ${timeText(at)}  ${name}  ${worker}`)
-}
-
 /** `toolpost workers`: lists the processes that run or accept durable calls. */
 export async function listWorkers(
   { project, stop, terminal }: CommandContext,
+  _: unknown,
   { json }: { json?: boolean },
 ): Promise<number> {
-  const { durable } = await unlessStopped(openDurable(project), stop.signal)
+  const { durable } = await unlessStopped(openDurable(project), stop)
   // Short-lived commands such as this one count as gateways too.
   const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
   const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { closest } from 'fastest-levenshtein'
 import { type Document, isMap, isNode, isSeq, LineCounter, parseDocument } from 'yaml'
-import { UsageError } from './exit-codes.ts'
+import { UsageError } from './exit.ts'
 
 export interface ExpectedCall {
   tool: string
@@ -25,57 +25,43 @@ export interface EvalCase {
   given: Record<string, unknown>
 }
 
-const NAMES = { type: 'array', items: { type: 'string' } }
-const CALL = {
-  type: ['string', 'object'],
-  required: ['tool'],
-  properties: { tool: { type: 'string' }, args: { type: 'object' }, schema: { type: 'object' } },
-  additionalProperties: false,
-}
-const CASE = {
-  type: 'object',
-  required: ['ask'],
-  properties: {
-    name: { type: 'string' },
-    ask: { type: 'string', minLength: 1 },
-    expect: { type: 'array', items: CALL },
-    never: NAMES,
-    answer: { type: 'string' },
-    given: { type: 'object' },
-  },
-  additionalProperties: false,
-}
-const FILE = {
-  type: 'object',
-  required: ['cases'],
-  properties: {
-    cases: { type: 'array', minItems: 1, items: CASE },
-    never: NAMES,
-    given: { type: 'object' },
-  },
-  additionalProperties: false,
-}
+const [text, object] = [{ type: 'string' }, { type: 'object' }]
+const common = { never: { type: 'array', items: text }, given: object }
+const closed = (required: string[], properties: object) =>
+  ({ type: 'object', required, properties, additionalProperties: false }) as const
+const CALL = { ...closed(['tool'], { tool: text, args: object, schema: object }), type: ['string', 'object'] }
+const CASE = closed(['ask'], {
+  ...{ name: text, ask: { ...text, minLength: 1 }, answer: text, expect: { type: 'array', items: CALL } },
+  ...common,
+})
+const FILE = closed(['cases'], { cases: { type: 'array', minItems: 1, items: CASE }, ...common })
 
-type WrittenCase = Omit<EvalCase, 'name' | 'expect' | 'never' | 'given'> & {
-  name?: string
+type WrittenCase = Partial<Omit<EvalCase, 'ask' | 'expect'>> & {
+  ask: string
   expect?: (string | ExpectedCall)[]
-  never?: string[]
-  given?: Record<string, unknown>
 }
 type WrittenFile = Pick<WrittenCase, 'never' | 'given'> & { cases: WrittenCase[] }
 type Path = (string | number)[]
 
-const ajv = new Ajv({ strict: false, allErrors: false })
+const ajv = new Ajv({ strict: false })
 const fitsFormat = ajv.compile<WrittenFile>(FILE)
 
 /** Reads a file of cases. Throws a UsageError with the file and the line of the first mistake. */
-export function readCases(file: string, toolNames: readonly string[]): EvalCase[] {
+export function readCases(file: string, tools: readonly string[]): EvalCase[] {
   const lines = new LineCounter()
-  const document = parseDocument(textOf(file), { lineCounter: lines })
+  const document = parseDocument(readText(file), { lineCounter: lines })
   const refuse = (line: number, problem: string): never => {
     throw new UsageError(`${file}:${line}: ${problem}`)
   }
   const at = (path: Path) => lines.linePos(startOf(document, path)).line
+  /** The problem that `check` throws. */
+  const attempt = (path: Path, check: () => unknown) => {
+    try {
+      check()
+    } catch (error) {
+      refuse(at(path), (error as Error).message)
+    }
+  }
   const [broken] = document.errors
   if (broken) return refuse(broken.linePos?.[0].line ?? 1, broken.message.replace(/ at line .*/s, ''))
   const content: unknown = document.toJS()
@@ -86,25 +72,24 @@ export function readCases(file: string, toolNames: readonly string[]): EvalCase[
     if (key === undefined) return refuse(at(path), `${path.join('.') || 'the file'} ${message}`)
     return refuse(at([...path, key]), `unknown key '${key}'`)
   }
-  for (const [index, one] of content.cases.entries()) {
-    if (!one.expect && !one.never && one.answer === undefined && !content.never)
-      refuse(at(['cases', index]), `'${one.ask}' checks nothing: add expect, never or answer`)
-    for (const [position, call] of (one.expect ?? []).map(callOf).entries()) {
-      const path = ['cases', index, 'expect', position]
-      if (!toolNames.includes(call.tool)) refuse(at(path), unknownTool(call.tool, toolNames))
-      const problem = call.schema && schemaProblem(call.schema)
-      if (problem) refuse(at([...path, 'schema']), problem)
+  return content.cases.map((one, index) => {
+    const { ask, answer, never = [], given } = one
+    const expect = one.expect?.map(call => (typeof call === 'string' ? { tool: call } : call))
+    const place = ['cases', index]
+    if (!expect && !one.never && answer === undefined && !content.never)
+      refuse(at(place), `'${ask}' checks nothing: add expect, never or answer`)
+    for (const [position, { tool, schema }] of (expect ?? []).entries()) {
+      const hint = tools.length > 0 ? `; did you mean '${closest(tool, tools)}'?` : ''
+      if (!tools.includes(tool))
+        refuse(at([...place, 'expect', position]), `there is no tool '${tool}'${hint}`)
+      if (schema) attempt([...place, 'expect', position, 'schema'], () => ajv.compile(schema))
     }
-    const problem = one.answer === undefined ? undefined : patternProblem(one.answer)
-    if (problem) refuse(at(['cases', index, 'answer']), problem)
-  }
-  return content.cases.map(({ expect, ...one }) => ({
-    ...one,
-    name: one.name ?? one.ask,
-    ...(expect && { expect: expect.map(callOf) }),
-    never: [...(content.never ?? []), ...(one.never ?? [])],
-    given: { ...content.given, ...one.given },
-  }))
+    if (answer !== undefined) attempt([...place, 'answer'], () => patternOf(answer))
+    return {
+      ...{ name: one.name ?? ask, ask, ...(expect && { expect }), ...(answer !== undefined && { answer }) },
+      ...{ never: [...(content.never ?? []), ...never], given: { ...content.given, ...given } },
+    }
+  })
 }
 
 /** Where the last key of the path is, or the last entry. */
@@ -117,37 +102,11 @@ function startOf(document: Document, path: Path): number {
   return isNode(node) && node.range ? node.range[0] : startOf(document, path.slice(0, -1))
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
     throw new UsageError(`Cannot read the cases in ${file}: ${(error as Error).message}`, { cause: error })
-  }
-}
-
-const callOf = (call: string | ExpectedCall): ExpectedCall =>
-  typeof call === 'string' ? { tool: call } : call
-
-function unknownTool(name: string, names: readonly string[]): string {
-  const hint = names.length > 0 ? `; did you mean '${closest(name, names)}'?` : ''
-  return `there is no tool '${name}'${hint}`
-}
-
-function schemaProblem(schema: object): string | undefined {
-  try {
-    ajv.compile(schema)
-    return undefined
-  } catch (error) {
-    return `not a JSON Schema: ${(error as Error).message}`
-  }
-}
-
-function patternProblem(text: string): string | undefined {
-  try {
-    patternOf(text)
-    return undefined
-  } catch (error) {
-    return (error as Error).message
   }
 }
 
@@ -157,6 +116,4 @@ export function patternOf(text: string): RegExp | undefined {
   return pattern === undefined ? undefined : new RegExp(pattern, flags)
 }
 
-export function fitsSchema(schema: object, value: unknown): boolean {
-  return ajv.validate(schema, value)
-}
+export const fitsSchema = (schema: object, value: unknown): boolean => ajv.validate(schema, value)

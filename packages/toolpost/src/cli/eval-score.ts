@@ -3,40 +3,12 @@ import { fitsGlob } from '../util/glob.ts'
 import { isRecord } from '../util/guards.ts'
 import { type EvalCase, type ExpectedCall, fitsSchema, patternOf } from './eval-cases.ts'
 
-/** A call that a model made. */
+/** A call that a model made, with the arguments as the tool got them. */
 export interface MadeCall {
   tool: string
-  /** As the tool got them. */
   args: unknown
   result: ToolResult
   isReadOnly: boolean
-}
-
-/** One run of one case. */
-export interface Outcome {
-  name: string
-  ask: string
-  calls: { tool: string; args: unknown; error?: string }[]
-  text: string
-  passed: boolean
-  rightTool: boolean
-  rightArguments: boolean
-  /** Calls that nobody expected. */
-  needless: number
-  repairs: number
-  /** Calls of tools that must not run, and unexpected calls that change something. */
-  forbidden: number
-  seconds: number
-  tokens: number
-  /** What is wrong, one sentence each. */
-  why: string[]
-}
-
-export interface ModelReport {
-  model: string
-  /** Why it could not be asked, or not to the end. */
-  problem?: string
-  outcomes: Outcome[]
 }
 
 interface Answered {
@@ -48,19 +20,28 @@ interface Answered {
   error?: string | undefined
 }
 
+/** One run of one case. */
+export type Outcome = ReturnType<typeof scoreCase>
+
+export interface ModelReport {
+  model: string
+  /** Why it could not be asked, or not to the end. */
+  problem?: string
+  outcomes: Outcome[]
+}
+
 /** These never reached a tool. */
 const NOT_RUN = ['unknown_tool', 'invalid_arguments', 'invalid_schema', 'denied', 'limited']
 
-export function scoreCase(one: EvalCase, { calls, text, seconds, tokens, error }: Answered): Outcome {
-  const { expect, never, answer } = one
+/** Forbidden are calls of tools that must not run, and unexpected calls that change something. `why` is what is wrong. */
+export function scoreCase({ name, ask, expect, never, answer }: EvalCase, answered: Answered) {
+  const { calls, text, seconds, tokens, error } = answered
   const fits = matching(expect ?? [], calls, isCall)
   const named = matching(expect ?? [], calls, (wanted, call) => wanted.tool === call.tool)
   const hasRun = ({ result }: MadeCall) => result.success || !NOT_RUN.includes(result.code)
-  const isForbidden = (call: MadeCall) =>
-    hasRun(call) &&
-    (never.some(pattern => fitsGlob(call.tool, pattern)) ||
-      (expect !== undefined && !call.isReadOnly && !fits.has(call)))
-  const forbidden = calls.filter(isForbidden)
+  const isUnexpected = (call: MadeCall) => expect !== undefined && !call.isReadOnly && !fits.has(call)
+  const isNever = ({ tool }: MadeCall) => never.some(pattern => fitsGlob(tool, pattern))
+  const forbidden = calls.filter(call => hasRun(call) && (isNever(call) || isUnexpected(call)))
   const rightTool =
     expect === undefined || (named.size === expect.length && (expect.length > 0 || calls.length === 0))
   const rightArguments = rightTool && (expect === undefined || fits.size === expect.length)
@@ -70,25 +51,15 @@ export function scoreCase(one: EvalCase, { calls, text, seconds, tokens, error }
     forbidden.length > 0 && rightArguments && `must not call ${callList(forbidden)}`,
     answer !== undefined && !isIn(answer, text) && `answered '${text}' without '${answer}'`,
   ].filter(reason => typeof reason === 'string')
-  return {
-    name: one.name,
-    ask: one.ask,
-    calls: calls.map(({ tool, args, result }) => ({
-      tool,
-      args,
-      ...(!result.success && { error: result.error }),
-    })),
-    text,
-    passed: why.length === 0,
-    rightTool,
-    rightArguments,
-    needless: expect === undefined ? 0 : calls.length - named.size,
-    repairs: calls.reduce((sum, { result }) => sum + (result.repairs?.length ?? 0), 0),
-    forbidden: forbidden.length,
-    seconds,
-    tokens,
-    why,
-  }
+  const made = calls.map(({ tool, args, result }) => ({
+    tool,
+    args,
+    ...(!result.success && { error: result.error }),
+  }))
+  const needless = expect === undefined ? 0 : calls.length - named.size
+  const repairs = calls.reduce((sum, { result }) => sum + (result.repairs?.length ?? 0), 0)
+  const counts = { needless, repairs, forbidden: forbidden.length, seconds, tokens }
+  return { name, ask, calls: made, text, passed: why.length === 0, rightTool, rightArguments, ...counts, why }
 }
 
 /** The calls that were expected, each for one expectation. */
@@ -113,12 +84,8 @@ function isCall({ tool, args = {}, schema }: ExpectedCall, call: MadeCall): bool
 function hasAll(expected: unknown, actual: unknown): boolean {
   if (typeof expected === 'string' && typeof actual === 'string')
     return patternOf(expected)?.test(actual) ?? expected.toLowerCase() === actual.toLowerCase()
-  if (Array.isArray(expected))
-    return (
-      Array.isArray(actual) &&
-      actual.length === expected.length &&
-      expected.every((entry, index) => hasAll(entry, actual[index]))
-    )
+  if (Array.isArray(expected) && Array.isArray(actual))
+    return actual.length === expected.length && expected.every((entry, at) => hasAll(entry, actual[at]))
   if (!isRecord(expected)) return Object.is(expected, actual)
   return isRecord(actual) && Object.entries(expected).every(([key, entry]) => hasAll(entry, actual[key]))
 }
@@ -132,23 +99,20 @@ export function callList(calls: readonly { tool: string; args?: unknown }[]): st
   return texts.length === 0 ? 'nothing' : texts.join(', ')
 }
 
-/** The figures of a model over all its runs. */
+/** The figures of a model over all its runs; `seconds` per case. */
 export function totals({ outcomes }: ModelReport) {
   const count = outcomes.length
-  const sum = (read: (outcome: Outcome) => number | boolean) =>
-    outcomes.reduce((total, outcome) => total + Number(read(outcome)), 0)
-  const share = (read: (outcome: Outcome) => boolean) => (count === 0 ? 0 : sum(read) / count)
+  const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + Number(outcome[key]), 0)
+  const share = (key: keyof Outcome) => (count === 0 ? 0 : sum(key) / count)
   return {
-    count,
-    passed: sum(({ passed }) => passed),
-    score: share(({ passed }) => passed),
-    rightTool: share(({ rightTool }) => rightTool),
-    rightArguments: share(({ rightArguments }) => rightArguments),
-    needless: sum(({ needless }) => needless),
-    repairs: sum(({ repairs }) => repairs),
-    forbidden: sum(({ forbidden }) => forbidden),
-    /** Per case. */
-    seconds: count === 0 ? 0 : sum(({ seconds }) => seconds) / count,
-    tokens: sum(({ tokens }) => tokens),
+    ...{
+      count,
+      passed: sum('passed'),
+      score: share('passed'),
+      seconds: share('seconds'),
+      tokens: sum('tokens'),
+    },
+    ...{ rightTool: share('rightTool'), rightArguments: share('rightArguments') },
+    ...{ needless: sum('needless'), repairs: sum('repairs'), forbidden: sum('forbidden') },
   }
 }

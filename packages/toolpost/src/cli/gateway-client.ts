@@ -3,17 +3,12 @@ import { resolve } from 'node:path'
 import type { ToolpostConfig } from '../project/config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
 import { isLoopback } from '../util/loopback.ts'
-import { UsageError } from './exit-codes.ts'
+import { UsageError } from './exit.ts'
 
 const TIMEOUT_MS = 10_000
 
-export interface GatewayFlags {
-  url?: string
-  token?: string
-}
-
 interface RequestOptions {
-  method?: 'GET' | 'POST'
+  /** Sent with POST. */
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -22,11 +17,8 @@ interface RequestOptions {
 }
 
 /** The token that somebody chose, if anybody did; `false` if they chose to have none. */
-export function chosenToken(
-  { gateway = {} }: Pick<ToolpostConfig, 'gateway'>,
-  { token }: GatewayFlags,
-): string | false | undefined {
-  return token ?? (process.env.TOOLPOST_TOKEN || undefined) ?? gateway.token
+export function chosenToken({ gateway }: ToolpostConfig, given?: string): string | false | undefined {
+  return given ?? (process.env.TOOLPOST_TOKEN || undefined) ?? gateway?.token
 }
 
 /** Talks to a running gateway, as its owner. Node's `http`, because loading `fetch` takes longer than most calls. */
@@ -42,11 +34,10 @@ export class GatewayClient {
   /** The gateway at `--url`, or the `toolpost up` of this folder. Throws a UsageError if there is none. */
   static open(
     { config, file }: { config: ToolpostConfig; file: string | undefined },
-    flags: GatewayFlags,
+    { url, token: given }: { url?: string; token?: string },
   ): GatewayClient {
-    const { url } = flags
     const folder = stateFolder(file)
-    const chosen = chosenToken(config, flags) || undefined
+    const chosen = chosenToken(config, given) || undefined
     if (url !== undefined) {
       if (!/^https?:\/\//.test(url) || !URL.canParse(url))
         throw new UsageError(`--url expects an http or https URL, got '${url}'`)
@@ -72,19 +63,12 @@ export class GatewayClient {
     return running.tokenDigest && !token ? undefined : new GatewayClient(running.url, token)
   }
 
-  get(path: string): Promise<unknown> {
-    return this.#checked(path, {})
-  }
-
-  post(path: string, body: object): Promise<unknown> {
-    return this.#checked(path, { method: 'POST', body })
-  }
-
-  /** Rejects with a UsageError that says what is wrong with the address, the token or the request. */
-  async #checked(path: string, options: RequestOptions): Promise<unknown> {
-    const { status, body } = await this.request(path, { timeoutMs: TIMEOUT_MS, ...options })
-    if (status >= 200 && status < 300) return body
-    throw new UsageError((body as { error?: string } | undefined)?.error ?? `${this.#url} answered ${status}`)
+  /** GET, or POST with a body. Rejects with a UsageError that says what is wrong. */
+  async ask<T>(path: string, body?: object): Promise<T> {
+    const answer = await this.request(path, { body, timeoutMs: TIMEOUT_MS })
+    if (answer.status >= 200 && answer.status < 300) return answer.body as T
+    const { error = `${this.#url} answered ${answer.status}` } = Object(answer.body) as { error?: string }
+    throw new UsageError(error)
   }
 
   /** The status, and the body if it is JSON. */
@@ -105,28 +89,24 @@ export class GatewayClient {
       const parts = (text + chunk).split('\n\n')
       text = parts.pop() ?? ''
       for (const part of parts) {
-        const type = /^event: ?(.*)$/m.exec(part)?.[1]
-        const data = [...part.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join('\n')
+        const [, type] = /^event: ?(.*)$/m.exec(part) ?? []
+        const [, data = ''] = /^data: ?(.*)$/m.exec(part) ?? []
         if (type !== undefined) yield { type, data: JSON.parse(data) }
       }
     }
   }
 
-  async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
-    const { method = 'GET', body, headers, signal, timeoutMs } = options
+  async #send(path: string, { body, headers, signal, timeoutMs }: RequestOptions): Promise<IncomingMessage> {
     const url = new URL(`${this.#url}${path}`)
     const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+    const sent = {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+      ...headers,
+    }
+    const method = body === undefined ? 'GET' : 'POST'
     return new Promise((done, reject) => {
-      const outgoing = request(url, {
-        method,
-        signal,
-        timeout: timeoutMs,
-        headers: {
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
-          ...headers,
-        },
-      })
+      const outgoing = request(url, { method, signal, timeout: timeoutMs, headers: sent })
       outgoing.once('response', response => done(response.setEncoding('utf8')))
       outgoing.once('timeout', () => outgoing.destroy(new Error('no answer')))
       outgoing.once('error', cause => {

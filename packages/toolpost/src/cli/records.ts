@@ -4,31 +4,28 @@ import { History } from '../history/history.ts'
 import { FilterError, parseQuery } from '../history/query.ts'
 import { jsonLines, type StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
+import { changeText, type PinChange } from '../interceptors/pins.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
 import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
+import { EXIT, UsageError } from './exit.ts'
 import { chosenToken, GatewayClient } from './gateway-client.ts'
-import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
+import { printJson, printResult, printTable, say, type Terminal, timeText } from './terminal.ts'
 
-export interface CallsFlags {
-  tool?: string
-  server?: string
-  caller?: string
+interface CallsFlags {
+  [filter: string]: unknown
   failed?: boolean
   outcome?: string
   search?: string
-  since?: string
-  until?: string
   limit?: string
   json?: boolean
   cassette?: boolean
 }
 
 /** Where a call is looked for by its id; also the most that are exported. */
-const MAX_SEARCHED = 1_000
+const MAX_SEARCHED = '1000'
 /** How much of an id is shown: up to the millisecond of the call. */
 const SHOWN_ID = 13
 const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
@@ -36,39 +33,30 @@ const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARG
 /** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
 export async function listCalls(
   { project, terminal }: Pick<CommandContext, 'project' | 'terminal'>,
-  { action, id, flags }: { action?: string | undefined; id?: string | undefined; flags: CallsFlags },
+  [action = 'list', id]: [string?, string?],
+  { json = false, cassette = false, failed, search, ...given }: CallsFlags,
 ): Promise<number> {
   const isExport = action === 'export'
-  const { json = false, cassette = false, failed, search, ...given } = flags
-  const { limit = isExport ? String(MAX_SEARCHED) : '20' } = flags
-  if (action !== undefined && action !== 'show' && !isExport)
+  if (!['list', 'show', 'export'].includes(action))
     throw new UsageError(`invalid action '${action}'; expected show or export`)
   if (cassette && !isExport) throw new UsageError('--cassette is for an export: toolpost calls export')
-  if (action === 'show' && !id)
-    throw new UsageError('Which call? `toolpost calls --json` lists them with their ids')
+  if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
   if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
-  const filter = { ...given, limit, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   const file = historyFile(project)
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
+  const limit = isExport || id !== undefined ? MAX_SEARCHED : '20'
+  const filter = { limit, ...given, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   let history: History | undefined
   try {
-    const query = parseQuery(id === undefined ? filter : { limit: String(MAX_SEARCHED) })
+    const query = parseQuery(id === undefined ? (filter as Record<string, string>) : { limit })
     if (existsSync(file)) history = new History({ file, onNotice: text => say(terminal, text) })
-    const calls = history ? (await history.list(query)).calls : []
-    if (isExport) {
-      const chosen = id === undefined ? calls : [byPrefix(calls, id, 'call', idsOf)]
-      terminal.out.write(exported(chosen.toReversed(), cassette))
-    } else if (id !== undefined) {
-      const call = byPrefix(calls, id, 'call', idsOf)
-      if (json) return printJson(terminal, call)
-      for (const [name, value] of Object.entries({ ...call, startedAt: timeText(call.startedAt) }))
-        if (value !== undefined)
-          printResult(
-            terminal,
-            `${name.padEnd(12)} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-          )
-    } else if (json) return printJson(terminal, calls)
-    else if (calls.length > 0) printTable(COLUMNS, calls.map(rowOf), terminal)
+    const found = history ? (await history.list(query)).calls : []
+    const calls = id === undefined ? found : [byPrefix(found, id, 'call', call => [call.serial, call.id])]
+    const [only] = calls
+    if (isExport) terminal.out.write(exported(calls.toReversed(), cassette))
+    else if (json) return printJson(terminal, id === undefined ? calls : only)
+    else if (only && id !== undefined) printFields({ ...only, startedAt: timeText(only.startedAt) }, terminal)
+    else if (only) printTable(COLUMNS, calls.map(rowOf), terminal)
     else say(terminal, 'No calls. `toolpost up` records them; see toolpost calls --help')
     return EXIT.ok
   } catch (error) {
@@ -81,13 +69,18 @@ export async function listCalls(
   }
 }
 
-const idsOf = (call: StoredCall) => [call.serial, call.id]
-
 /** Calls as JSON lines, or as a cassette. */
 function exported(calls: readonly StoredCall[], isCassette: boolean): string {
   if (!isCassette) return jsonLines(calls)
   const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
   return `${cassetteHeader()}${lines.join('')}`
+}
+
+/** One line per field that has a value. */
+export function printFields(fields: object, terminal: Terminal): void {
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined)
+      printResult(terminal, `${name.padEnd(12)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
 }
 
 /** The one whose id starts like this. Throws a UsageError if there is none, or more than one. */
@@ -115,7 +108,7 @@ function rowOf(call: StoredCall): string[] {
   return [timeText(startedAt), serial.slice(0, SHOWN_ID), tool, source, from, outcome, took, details]
 }
 
-export interface ApprovalFlags {
+interface ApprovalFlags {
   url?: string
   token?: string
   json?: boolean
@@ -126,19 +119,19 @@ export interface ApprovalFlags {
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
 export async function decideApprovals(
   { project, terminal }: CommandContext,
-  { decision, id, flags }: { decision?: string; id?: string; flags: ApprovalFlags },
+  [decision, id]: [string?, string?],
+  { json, remember, scope, ...where }: ApprovalFlags,
 ): Promise<number> {
-  const gateway = GatewayClient.open(project, flags)
+  const gateway = GatewayClient.open(project, where)
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
     throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
   if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
-  const { approvals } = (await gateway.get('/api/approvals')) as { approvals: Approval[] }
+  const { approvals } = await gateway.ask<{ approvals: Approval[] }>('/api/approvals')
   if (decision !== undefined && id) {
     const waiting = byPrefix(approvals, id, 'pending approval', approval => [approval.id])
-    const path = `/api/approvals/${encodeURIComponent(waiting.id)}`
-    await gateway.post(path, { decision, remember: flags.remember, scope: flags.scope })
+    await gateway.ask(`/api/approvals/${encodeURIComponent(waiting.id)}`, { decision, remember, scope })
     say(terminal, decision === 'approve' ? 'Approved.' : 'Denied.')
-  } else if (flags.json) printResult(terminal, JSON.stringify(approvals))
+  } else if (json) printResult(terminal, JSON.stringify(approvals))
   else if (approvals.length === 0) say(terminal, 'Nothing is waiting for approval.')
   else for (const approval of approvals) printResult(terminal, approvalText(approval))
   return EXIT.ok
@@ -152,19 +145,45 @@ function approvalText({ id, tool, server, args, caller, origin, because }: Appro
   asked by ${who || 'code'}${because === undefined ? '' : `: ${because}`}`
 }
 
+/** `toolpost pins [accept [server]]`: what servers changed about their tools, of the running gateway if there is one. */
+export async function showPins(
+  { project, terminal, options }: CommandContext,
+  [action, server]: [string?, string?],
+  { json }: { json?: boolean },
+): Promise<number> {
+  if (action !== undefined && action !== 'accept')
+    throw new UsageError(`invalid action '${action}'; expected accept`)
+  const gateway = GatewayClient.running(options.config)
+  if (!gateway) await project.ready()
+  const here = () => (action ? project.pins.accept(server) : project.pins.changes())
+  const path = action ? '/api/pins/accept' : '/api/pins'
+  const answer = await gateway?.ask<{ changes: PinChange[] }>(path, action ? { server } : undefined)
+  const changes = answer?.changes ?? here()
+  if (json) return printJson(terminal, changes)
+  for (const change of changes) printResult(terminal, changeText(change))
+  if (action) say(terminal, `Accepted ${changes.length} ${changes.length === 1 ? 'change' : 'changes'}.`)
+  else if (changes.length === 0) say(terminal, 'All tools are defined as they were accepted.')
+  else say(terminal, 'To accept: toolpost pins accept [server]')
+  return EXIT.ok
+}
+
 /** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
-export function printToken({ project, terminal }: CommandContext, flags: { new?: boolean }): number {
-  const chosen = chosenToken(project.config, {})
+export function printToken(
+  { project, terminal }: CommandContext,
+  _: unknown,
+  { new: isNew }: { new?: boolean },
+): number {
+  const chosen = chosenToken(project.config)
   if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
-  if (chosen !== undefined && flags.new)
+  if (chosen !== undefined && isNew)
     throw new UsageError('The token is set by TOOLPOST_TOKEN or the configuration: change it there')
   const folder = stateFolder(project.file)
   try {
-    const kept = flags.new ? undefined : readToken(folder)
+    const kept = isNew ? undefined : readToken(folder)
     printResult(terminal, chosen ?? kept ?? makeToken(folder))
   } catch (error) {
     throw new UsageError(`Cannot save a token in ${folder}: ${(error as Error).message}`, { cause: error })
   }
-  if (flags.new) say(terminal, 'The old token is no longer valid.')
+  if (isNew) say(terminal, 'The old token is no longer valid.')
   return EXIT.ok
 }

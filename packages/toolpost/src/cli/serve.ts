@@ -2,11 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
-
-export interface ServeFlags {
-  stdio?: boolean
-}
+import { EXIT, UsageError } from './exit.ts'
 
 /** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
 const LIST_WAIT_MS = 3_000
@@ -18,12 +14,14 @@ const nobody: Ask = async () => ({
 })
 
 /** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
-export async function runServe({ project, stop }: CommandContext, flags: ServeFlags): Promise<number> {
-  if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
-  if (isStartedByItself(project.file))
-    throw new UsageError(
-      `${project.file} lists this Toolpost as one of its own servers, so it would start itself over and over; remove it there`,
-    )
+export async function runServe(
+  { project, stop }: CommandContext,
+  _: unknown,
+  { stdio }: { stdio?: boolean },
+): Promise<number> {
+  if (!stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+  const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'
+  if (isStartedByItself(project.file)) throw new UsageError(`${project.file} ${itself}; remove it there`)
   const { guardStdout, serveTools } = await import('../gateway/index.ts')
   const stdout = guardStdout()
   const following = project.follow()
@@ -34,16 +32,9 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
   const { executor, catalog, logger, bigResults: results } = project
   try {
     await serveTools({
-      executor,
-      catalog,
-      source: project,
-      logger,
-      results,
+      ...{ executor, catalog, source: project, logger, results, stdin: process.stdin, stdout, ask: nobody },
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
-      stdin: process.stdin,
-      stdout,
       signal: stop.signal,
-      ask: nobody,
       whenListed: async () => void (await Promise.race([ready, waited])),
     })
     return EXIT.ok

@@ -5,42 +5,46 @@ import { addServer as add } from '../project/add-server.ts'
 import type { ServerConfig } from '../project/config.ts'
 import { ConfigEditor } from '../project/edit-config.ts'
 import { knownPrograms } from '../project/other-programs.ts'
-import { serversOf } from '../project/read.ts'
+import { programServers } from '../project/read.ts'
 import { resolveConfig } from '../project/resolve.ts'
 import { commandsOf, trust } from '../project/trust.ts'
-import { type BareContext, typedLine } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
-import { Stopped, unlessStopped } from './stop-signals.ts'
-import { say } from './terminal.ts'
+import { approve, type BareContext, type CommandContext } from './context.ts'
+import { EXIT, Stopped, UsageError, unlessStopped } from './exit.ts'
+import { isInteractive, isYes, say, typedLine } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json after asking, with the servers of other programs on this machine. */
 export async function writeConfig(context: BareContext): Promise<number> {
   const { options, terminal, stop } = context
   const editor = await ConfigEditor.open(options.config)
   if (!editor.isNew) throw new UsageError(`${editor.file} exists; \`toolpost add\` adds a server to it`)
-  const acceptsAll = options.yes === true || !process.stdin.isTTY
   const agrees = async (question: string) => {
-    if (acceptsAll) return true
-    const answer = await typedLine(`${question} [Y/n] `, { terminal, signal: stop.signal })
+    if (options.yes || !process.stdin.isTTY) return true
+    const answer = await typedLine(`${question} [Y/n] `, terminal, stop)
     if (answer === undefined) throw new Stopped('No answer')
     return !/^\s*n/i.test(answer)
   }
+  const included: string[] = []
+  const copied: Record<string, ServerConfig> = {}
+  for (const program of knownPrograms(editor.folder)) {
+    // One that cannot be read would fail at every start.
+    const servers = await programServers(program, editor.folder).catch((error: Error) => {
+      say(terminal, `${program.name}: skipped: ${error.message}`)
+      return []
+    })
+    const names = servers.map(({ name }) => name).join(', ')
+    if (servers.length === 0) continue
+    if (!(await agrees(`${program.name} (${program.file}) has ${names}. Use them here?`))) continue
+    // Only our own file may say whom to trust.
+    const isTrusted = await vouchesFor(names, context)
+    if (!isTrusted) included.push(program.file)
+    else for (const { name, entry } of servers) copied[name] ??= { ...entry, trust: true }
+  }
+  if (included.length > 0) editor.set(['include'], included)
+  editor.set(['mcpServers'], copied)
   const next = [
     'toolpost add NAME -- command …   (an MCP server)',
     'toolpost up                       (everything, with a console)',
   ]
-  const wanted: string[] = []
-  for (const program of knownPrograms(editor.folder)) {
-    // One that cannot be read would fail at every start.
-    const servers = await serversOf(program, editor.folder).catch((error: Error) => {
-      say(terminal, `${program.name}: skipped: ${error.message}`)
-      return []
-    })
-    const offer = `${program.name} (${program.file}) has ${servers.join(', ')}. Use them here?`
-    if (servers.length > 0 && (await agrees(offer))) wanted.push(program.file)
-  }
-  if (wanted.length > 0) editor.set(['include'], wanted)
-  editor.set(['mcpServers'], {})
   if (await agrees('Keep a history of calls, for `toolpost calls` and the console?')) {
     editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
     if (!hasDatabase()) next.unshift('npm i libsql                     (stores the history)')
@@ -67,7 +71,7 @@ function ignoreState(folder: string): void {
   writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}.toolpost/\n`)
 }
 
-export interface AddFlags {
+interface AddFlags {
   url?: string
   env?: string[]
   header?: string[]
@@ -78,17 +82,18 @@ export interface AddFlags {
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
 export async function addServer(
-  { options, terminal, stop }: BareContext,
-  { name, command, flags }: { name: string; command: readonly string[]; flags: AddFlags },
+  context: BareContext,
+  [name, command]: [string, string[]],
+  flags: AddFlags,
 ): Promise<number> {
+  const { options, terminal, stop } = context
   const { check, force = false } = flags
   const given = entryFrom(command, flags)
-  const isTrusted = flags.trust ?? (await vouchesFor(name, { terminal, stop }))
+  const isTrusted = flags.trust ?? (await vouchesFor(name, context))
   const entry = { ...given, ...(isTrusted && { trust: true }) }
   if (check) say(terminal, `Trying '${name}' …`)
-  const { signal } = stop
-  const adding = add({ file: options.config, name, entry, check, replace: force, signal })
-  const added = await unlessStopped(adding, signal)
+  const adding = add({ file: options.config, name, entry, check, replace: force, signal: stop.signal })
+  const added = await unlessStopped(adding, stop)
   if (added.outcome === 'taken')
     throw new UsageError(`${added.file} already has a server '${name}'; use --force to replace it`)
   if (added.outcome === 'failed') {
@@ -101,49 +106,37 @@ export async function addServer(
   if (tried?.status.state === 'needs_login') say(terminal, `… it needs a login: toolpost auth ${name}`)
   else if (tried) say(terminal, `✔ ${tried.tools.length} tools: ${tried.tools.join(', ')}`)
   say(terminal, `Wrote ${file}`)
-  if (!isTrusted)
-    say(
-      terminal,
-      `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`,
-    )
+  const advice = `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`
+  if (!isTrusted) say(terminal, advice)
   if (hasExample) say(terminal, 'It also has the built-in example, which ran here until now.')
   return EXIT.ok
 }
 
 /** Asks at a terminal; otherwise the answer is no. */
-async function vouchesFor(
-  name: string,
-  { terminal, stop }: Pick<BareContext, 'terminal' | 'stop'>,
-): Promise<boolean> {
-  if (!process.stdin.isTTY || !terminal.err.isTTY) return false
-  const question = `Do you vouch for what '${name}' says about its tools? If not, chat asks before them. [y/N] `
-  const answer = await typedLine(question, { terminal, signal: stop.signal })
-  return /^\s*y(es)?\s*$/i.test(answer ?? '')
+async function vouchesFor(names: string, { terminal, options, stop }: BareContext): Promise<boolean> {
+  if (options.yes || !isInteractive(terminal)) return false
+  const question = `Do you vouch for what ${names} says about its tools? If not, chat asks before them. [y/N] `
+  return isYes(await typedLine(question, terminal, stop))
 }
 
 function entryFrom(command: readonly string[], { url, env = [], header = [] }: AddFlags): ServerConfig {
   const [program, ...args] = command
   if ((program === undefined) === (url === undefined))
     throw new UsageError('Give a command after --, or a --url: toolpost add files -- npx -y some-server')
-  if (url !== undefined) {
-    if (!/^https?:\/\//.test(url)) throw new UsageError(`--url expects an http or https URL, got '${url}'`)
-    return { url, ...(header.length > 0 && { headers: pairs(header, '--header', ':') }) }
-  }
-  return {
-    command: program as string,
-    ...(args.length > 0 && { args }),
-    ...(env.length > 0 && { env: pairs(env, '--env', '=') }),
-  }
+  if (url !== undefined && !/^https?:\/\//.test(url))
+    throw new UsageError(`--url expects an http or https URL, got '${url}'`)
+  if (url !== undefined) return { url, ...(header.length > 0 && { headers: pairs(header, '--header', ':') }) }
+  const environment = env.length > 0 && { env: pairs(env, '--env', '=') }
+  return { command: program as string, ...(args.length > 0 && { args }), ...environment }
 }
 
 function pairs(words: readonly string[], flag: string, separator: string): Record<string, string> {
-  return Object.fromEntries(
-    words.map(word => {
-      const at = word.indexOf(separator)
-      if (at < 1) throw new UsageError(`${flag} expects name${separator}value, got '${word}'`)
-      return [word.slice(0, at).trim(), word.slice(at + 1).trim()]
-    }),
-  )
+  const entries = words.map(word => {
+    const at = word.indexOf(separator)
+    if (at < 1) throw new UsageError(`${flag} expects name${separator}value, got '${word}'`)
+    return [word.slice(0, at).trim(), word.slice(at + 1).trim()]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */
@@ -154,5 +147,14 @@ export async function removeServer({ options, terminal }: BareContext, name: str
   editor.set(['mcpServers', name], undefined)
   await editor.save()
   say(terminal, `Changed ${editor.file}`)
+  return EXIT.ok
+}
+
+/** `toolpost trust`: approves the commands of the configuration. */
+export function trustConfig({ project: { file, config }, terminal }: CommandContext): number {
+  if (file === undefined) throw new UsageError('There is no toolpost.json here')
+  for (const { text } of commandsOf(config.mcpServers)) say(terminal, `  ${text}`)
+  approve(file, config, terminal)
+  say(terminal, `Approved ${file}`)
   return EXIT.ok
 }

@@ -1,17 +1,28 @@
+import type { Interface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { escapeControls, safeText } from '../logging/safe-value.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
-import type { AskedTerminal } from './questions.ts'
 
 /** Where the command line writes: results to `out`, everything else to `err`. */
 export interface Terminal {
   out: NodeJS.WriteStream
   err: NodeJS.WriteStream
+  /** Standard input if left out. */
+  in?: NodeJS.ReadableStream & { isTTY?: boolean }
 }
 
-/** Writes a result. On a terminal its control characters are shown as text, so that no tool can move the cursor. */
+/** Whether a person can be asked. */
+export function isInteractive({ in: input = process.stdin, err }: Terminal): boolean {
+  return input.isTTY === true && err.isTTY === true
+}
+
+/** Control characters are shown as text, so that no tool can move the cursor. */
+const shownLines = (text: string) => text.split('\n').map(line => escapeControls(line.replaceAll('\t', '  ')))
+
+/** Writes a result; escaped on a terminal only. */
 export function printResult({ out }: Terminal, text: string): void {
-  out.write(`${out.isTTY ? shownLines(text) : text}\n`)
+  out.write(`${out.isTTY ? shownLines(text).join('\n') : text}\n`)
 }
 
 export function printJson(terminal: Terminal, value: unknown): number {
@@ -21,67 +32,45 @@ export function printJson(terminal: Terminal, value: unknown): number {
 
 /** Writes a message for the user to stderr. */
 export function say({ err }: Terminal, text: string): void {
-  err.write(`${shownLines(text)}\n`)
+  err.write(`${shownLines(text).join('\n')}\n`)
 }
 
-/** Asks the user at the terminal; without a terminal, the answer is no. */
-export function askingAt(terminal: Terminal, where: Pick<AskedTerminal, 'input' | 'lines'> = {}): Ask {
+/** Asks the person at the terminal; without a terminal, the answer is no. */
+export function askingAt(terminal: Terminal, lines?: Interface): Ask {
   let ask: Promise<Ask> | undefined
   return async question => {
     ask ??= import('./questions.ts').then(({ askAtTerminal }) =>
-      askAtTerminal({ ...where, output: terminal.err, say: text => say(terminal, text) }),
+      askAtTerminal({ input: terminal.in, output: terminal.err, say: text => say(terminal, text), lines }),
     )
     return (await ask)(question)
   }
 }
 
-function shownLines(text: string): string {
-  return text
-    .split('\n')
-    .map(line => escapeControls(line.replaceAll('\t', '  ')))
-    .join('\n')
-}
-
-const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+const STYLES = { bold: 1, red: 31, green: 32 } as const
 
 /** Styled text on a terminal; plain elsewhere, or if NO_COLOR is set (no-color.org). */
 export function styled({ isTTY }: NodeJS.WriteStream, style: keyof typeof STYLES, text: string): string {
   return isTTY && !process.env.NO_COLOR ? `\x1b[${STYLES[style]}m${text}\x1b[0m` : text
 }
 
-const GAP = '  '
 /** Of every column but the last. */
 const MAX_WIDTH = 40
 
-/** Rows with aligned columns, one line each; on a terminal the last column is cut at its width. */
-export function tableLines(rows: readonly (readonly string[])[], out: NodeJS.WriteStream): string[] {
+/** Prints rows under column headings, one line each; on a terminal the last column is cut at its width. */
+export function printTable(names: readonly string[], rows: readonly string[][], { out }: Terminal): void {
   const cut = (text: string, width: number) => (text.length > width ? `${text.slice(0, width - 1)}…` : text)
-  const shown = rows.map(row => row.map(escapeControls))
-  const widths = (shown[0] ?? []).map((_, column) =>
-    Math.min(MAX_WIDTH, Math.max(...shown.map(row => row[column]?.length ?? 0))),
+  const shown = [[...names], ...rows].map(row => row.map(escapeControls))
+  const widths = names.map((_, at) =>
+    Math.min(MAX_WIDTH, Math.max(...shown.map(row => row[at]?.length ?? 0))),
   )
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
-  const room = out.isTTY ? Math.max(10, (out.columns || 100) - before) : Number.POSITIVE_INFINITY
-  return shown.map(row =>
-    row
-      .map((cell, column) =>
-        column === row.length - 1
-          ? cut(cell, room)
-          : cut(cell, widths[column] ?? 0).padEnd(widths[column] ?? 0),
-      )
-      .join(GAP)
-      .trimEnd(),
-  )
-}
-
-/** Prints rows under column headings. */
-export function printTable(
-  names: readonly string[],
-  rows: readonly (readonly string[])[],
-  to: Terminal,
-): void {
-  const [head = '', ...lines] = tableLines([names, ...rows], to.out)
-  to.out.write(`${[styled(to.out, 'bold', head), ...lines].join('\n')}\n`)
+  const room = out.isTTY ? out.columns || 100 : Number.POSITIVE_INFINITY
+  const lines = shown.map(row => {
+    const cells = row.map((cell, at) =>
+      at < row.length - 1 ? cut(cell, widths[at] ?? 0).padEnd(widths[at] ?? 0) : cell,
+    )
+    return cut(cells.join('  ').trimEnd(), room)
+  })
+  out.write(`${[styled(out, 'bold', lines[0] ?? ''), ...lines.slice(1)].join('\n')}\n`)
 }
 
 /** In the local time zone. */
@@ -111,3 +100,29 @@ export function progressLine(terminal: Terminal): { show(progress: Progress): vo
     },
   }
 }
+
+interface TypedOptions {
+  signal: AbortSignal
+  isSecret?: boolean
+}
+
+/** A line that a person types; `undefined` if the terminal is closed or Toolpost is stopped. */
+export async function typedLine(
+  question: string,
+  { err }: Terminal,
+  { signal, isSecret = false }: TypedOptions,
+): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises')
+  // The line reader echoes what is typed, so for a secret its output is discarded.
+  const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : err
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
+  if (isSecret) err.write(question)
+  const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+  const answer = lines.question(isSecret ? '' : question, { signal }).catch(() => undefined)
+  const typed = await Promise.race([answer, closed])
+  lines.close()
+  if (isSecret || typed === undefined) err.write('\n')
+  return typed
+}
+
+export const isYes = (typed: string | undefined): boolean => /^\s*y(es)?\s*$/i.test(typed ?? '')

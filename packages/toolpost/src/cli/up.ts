@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway, ServeOptions } from '../gateway/index.ts'
 import { record, replay } from '../interceptors/cassette.ts'
+import { escapeControls } from '../logging/safe-value.ts'
+import type { ServerStatus } from '../mcp/index.ts'
 import { announceGateway, followToken, makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { DEFAULT_CONFIG_FILE } from '../project/read.ts'
@@ -11,11 +13,9 @@ import { CassetteError, readCassette } from '../tools/cassette-file.ts'
 import { isLoopback } from '../util/loopback.ts'
 import type { CommandContext, ProjectWishes } from './context.ts'
 import { openDurable, requireDurable } from './durable.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
+import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { chosenToken } from './gateway-client.ts'
-import { unlessStopped } from './stop-signals.ts'
-import { printResult, say, type Terminal } from './terminal.ts'
-import { announceChanges, statusLines } from './up-texts.ts'
+import { printResult, say } from './terminal.ts'
 
 export interface UpFlags {
   host?: string
@@ -32,36 +32,31 @@ export interface UpFlags {
 const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
-/**
- * With `--voice` the project includes the voice gateway; throws if that is not installed. With `--no-worker` durable runs are
- * left to others. With `--record` and `--replay` calls and replies go to a cassette, or come from it.
- */
+/** What the flags ask of the project; throws if that is impossible. */
 export function wishesOf(flags: UpFlags, onProblem: (text: string) => void): ProjectWishes {
-  const { voice, worker = true } = flags
+  const { voice, worker = true, record: to, replay: from } = flags
   const install = voice ? missingVoice() : undefined
   if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
-  const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
-  return { durable, ...cassetteWishes(flags, onProblem), ...(voice && { voice: startInstalledVoice }) }
-}
-
-function cassetteWishes({ record: to, replay: from }: UpFlags, onProblem: (text: string) => void) {
   if (to !== undefined && from !== undefined) throw new UsageError('--record and --replay cannot be combined')
+  const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
+  const wishes = { durable, ...(voice && { voice: startInstalledVoice }) }
   try {
-    if (to !== undefined) return { inside: [record(to)], model: { record: to } }
-    if (from === undefined) return {}
-    const model = readCassette(from).replies.length > 0 ? { wanted: `replay:${from}`, isRequired: true } : {}
-    return { inside: [replay(from, { onProblem })], model }
+    if (to !== undefined) return { ...wishes, inside: [record(to)], model: { record: to } }
+    if (from === undefined) return wishes
+    const hasReplies = readCassette(from).replies.length > 0
+    const model = hasReplies ? { wanted: `replay:${from}`, isRequired: true } : {}
+    return { ...wishes, inside: [replay(from, { onProblem })], model }
   } catch (error) {
     throw error instanceof CassetteError ? new UsageError(error.message, { cause: error }) : error
   }
 }
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
-export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
-  const { project, stop, terminal, telemetry } = context
+export async function runUp(context: CommandContext, _: unknown, flags: UpFlags): Promise<number> {
+  const { project, stop, telemetry } = context
   requireDurable(project)
-  const address = addressOf(project, flags, terminal)
-  await unlessStopped(project.answerInputs(), stop.signal)
+  const address = addressOf(context, flags)
+  await unlessStopped(project.answerInputs(), stop)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
   const withdraw = announce(context, gateway)
@@ -72,19 +67,16 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   await Promise.race([Promise.all([started, kept]), word, stop.first])
   const { url, takenPort } = gateway
   const overview = [
-    `Toolpost, ${project.file ?? 'built-in example (no toolpost.json here)'}`,
-    '',
-    ...statusLines(project, telemetry?.target),
-    '',
-    ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
+    `Toolpost, ${project.file ?? 'built-in example (no toolpost.json here)'}\n`,
+    `${statusLines(project, telemetry?.target).join('\n')}\n`,
+    takenPort === undefined ? [] : `Port ${takenPort} is in use; using another one.`,
     `Console  ${consoleAddress(gateway)}`,
     `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
-    ...(flags.record === undefined ? [] : [`Recording calls and replies to ${flags.record}`]),
-    ...(flags.replay === undefined ? [] : [`Replaying ${flags.replay}: tools do not run`]),
-    '',
-    'Press Ctrl-C to stop.',
+    flags.record === undefined ? [] : `Recording calls and replies to ${flags.record}`,
+    flags.replay === undefined ? [] : `Replaying ${flags.replay}: tools do not run`,
+    '\nPress Ctrl-C to stop.',
   ]
-  await untilStopped(context, overview.join('\n'))
+  await untilStopped(context, overview.flat().join('\n'))
   await drain(context, gateway)
   withdraw()
   return EXIT.ok
@@ -93,8 +85,8 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
 /** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
 export async function runWorker(context: CommandContext): Promise<number> {
   const { project, stop, terminal } = context
-  await unlessStopped(project.answerInputs(), stop.signal)
-  const { durable } = await unlessStopped(openDurable(project), stop.signal)
+  await unlessStopped(project.answerInputs(), stop)
+  const { durable } = await unlessStopped(openDurable(project), stop)
   await Promise.race([project.ready(), stop.first])
   const { text } = durable.status()
   const tools = `${project.tools.getTools().length} tools. Press Ctrl-C to stop.`
@@ -110,11 +102,25 @@ async function untilStopped({ project, stop, terminal }: CommandContext, overvie
   stop.onHangup = () => void following.reload()
   printResult(terminal, overview)
   notifySystemd('--ready')
-  const quiet = announceChanges(project, terminal)
+  const { servers, durable } = project.status()
+  const known = new Map<string, string>(servers.map(({ name, state }) => [name, state]))
+  // A blank, because a server cannot have such a name.
+  known.set(' durable', durable?.state ?? '')
+  // Failures are reported elsewhere.
+  const announceState = (name: string, state: string, text: string) => {
+    if (known.get(name) !== state && /^(ready|lost)$/.test(state)) say(terminal, text)
+    known.set(name, state)
+  }
+  const quiet = project.on('server', server => announceState(server.name, server.state, serverLine(server)))
+  const quietDurable = project.on('durable', () => {
+    const { state, text } = project.status().durable ?? { state: '', text: '' }
+    announceState(' durable', state, line(state, 'durable', text))
+  })
   await stop.first
   notifySystemd('STOPPING=1')
   following.stop()
   quiet()
+  quietDurable()
 }
 
 /** Tells systemd the state of the service, if it asked for that when starting this process. Never fails. */
@@ -125,30 +131,31 @@ function notifySystemd(state: string): void {
 
 type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
 
-function addressOf(project: Project, flags: UpFlags, terminal: Terminal): Address {
-  const { gateway = {} } = project.config
-  const host = flags.host ?? gateway.host
+function addressOf(
+  context: CommandContext,
+  { host: given, port, token: chosen, allowHost }: UpFlags,
+): Address {
+  const { config } = context.project
+  const { gateway = {} } = config
+  const host = given ?? gateway.host
   // Beyond loopback, or with an issuer's tokens beside it, somebody has to choose it.
   const isLocal = host === undefined || isLoopback(host)
-  const token = chosenToken(project.config, flags) ?? (isLocal ? ownToken(project, terminal) : undefined)
+  const token = chosenToken(config, chosen) ?? (isLocal ? ownToken(context) : undefined)
   if (token === false && !isLocal)
     throw new UsageError(`"token": false turns authentication off, which is possible on loopback only`)
-  const port = flags.port === undefined ? gateway.port : Number(flags.port)
-  if (flags.port !== undefined && !(/^\d+$/.test(flags.port) && Number(flags.port) <= 65_535))
-    throw new UsageError(`--port expects a number from 0 to 65535, got '${flags.port}'`)
-  return { host, port, token, hosts: flags.allowHost }
+  if (port !== undefined && !(/^\d+$/.test(port) && Number(port) <= 65_535))
+    throw new UsageError(`--port expects a number from 0 to 65535, got '${port}'`)
+  return { host, port: port === undefined ? gateway.port : Number(port), token, hosts: allowHost }
 }
 
 /** The token in `.toolpost/`, made on first use. If it cannot be saved, it lasts until the gateway stops. */
-function ownToken({ file }: Project, terminal: Terminal): string | undefined {
-  const folder = stateFolder(file)
+function ownToken({ project, terminal }: CommandContext): string | undefined {
+  const folder = stateFolder(project.file)
   try {
     return readToken(folder) ?? makeToken(folder)
   } catch (error) {
-    say(
-      terminal,
-      `Cannot save a token in ${folder}: ${(error as Error).message}\nThis one is valid until Toolpost stops; set TOOLPOST_TOKEN to choose a permanent one.`,
-    )
+    const until = 'This one is valid until Toolpost stops; set TOOLPOST_TOKEN to choose a permanent one.'
+    say(terminal, `Cannot save a token in ${folder}: ${(error as Error).message}\n${until}`)
     return undefined
   }
 }
@@ -167,13 +174,12 @@ function announce({ project, terminal }: CommandContext, gateway: ServedGateway)
   }
   let withdraw = note()
   const isOwn = gateway.token !== undefined && gateway.token === readToken(folder)
-  const unfollow = isOwn
-    ? followToken(folder, token => {
-        gateway.setToken(token)
-        withdraw = note()
-        say(terminal, `The token has changed. Console  ${consoleAddress(gateway)}`)
-      })
-    : () => {}
+  const onToken = (token: string) => {
+    gateway.setToken(token)
+    withdraw = note()
+    say(terminal, `The token has changed. Console  ${consoleAddress(gateway)}`)
+  }
+  const unfollow = isOwn ? followToken(folder, onToken) : () => {}
   return () => {
     unfollow()
     withdraw()
@@ -206,4 +212,55 @@ async function drain({ project, stop, terminal }: CommandContext, gateway: Serve
   })
   await Promise.all([project.closeVoice(), gateway.close()])
   await project.closeDurable()
+}
+
+const SHOWN_NAMES = 12
+const MARKS: Record<string, string> = { ready: '✔', open: '✔', failed: '✘', missing: '✘', needs_login: '✘' }
+
+/** The state of everything running, one line each: what is ready, what is not and why. */
+function statusLines(project: Project, traces: string | undefined): string[] {
+  const { servers, problem, model, voice, history, durable } = project.status()
+  const local = project.tools.getTools().filter(tool => !project.tools.originOf(tool))
+  const kept = history?.state === 'failed' ? `calls are not kept: ${history.problem}` : (history?.file ?? '')
+  return [
+    line('ready', 'local', toolsText(local.map(({ name }) => name))),
+    servers.map(serverLine),
+    problem === undefined ? [] : line('failed', 'servers', `not started: ${problem}`),
+    line(model ? 'ready' : '', 'chat', model ? `${model.name}: ${model.why}` : 'still looking for a model'),
+    voice.map(({ name, state, text }) => line(state, name, text)),
+    traces === undefined ? [] : line('ready', 'traces', traces),
+    history ? line(history.state, 'history', kept) : [],
+    durable ? line(durable.state, 'durable', durable.text) : [],
+  ].flat()
+}
+
+function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
+  const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
+  const isFirst = state === 'starting' && error === undefined
+  const texts: Record<string, string> = {
+    ready: `ready, ${toolsText(tools)}`,
+    needs_login: `needs a login: ${error}`,
+    failed: `failed${attemptsText(attempts)}: ${error ?? 'no reason given'}${next}`,
+  }
+  return line(
+    state,
+    name,
+    isFirst ? 'still starting' : (texts[state] ?? `unreachable; retrying: ${error ?? state}${next}`),
+  )
+}
+
+/** Empty if there was no attempt. */
+export function attemptsText(attempts: number): string {
+  return attempts === 0 ? '' : ` after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+}
+
+/** Control characters in what a server sends are shown, not interpreted. */
+function line(state: string, name: string, text: string): string {
+  return escapeControls(`${MARKS[state] ?? '…'} ${name.padEnd(10)} ${text}`)
+}
+
+function toolsText(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).join(', ')
+  const count = names.length === 1 ? '1 tool' : `${names.length} tools`
+  return `${count}: ${shown}${names.length > SHOWN_NAMES ? ', …' : ''}`
 }
