@@ -9,7 +9,7 @@ import type { Clock } from '../util/clock.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
 import { classifyError } from './classify-error.ts'
 import { cancelled, type Failure, timedOut, toolError } from './failure.ts'
-import type { CallEvent, Observers } from './observers.ts'
+import type { CallEvent, CallStage, Observers } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
 import type { Plan } from './plan.ts'
 import { abortSafely, type Deadlines, timeLimit, watch } from './time-box.ts'
@@ -72,8 +72,9 @@ export class CallContext implements InvokeOptions {
   repairs: string[] | undefined = undefined
   /** `notes`, if there are any. */
   noted: Record<string, unknown> | undefined = undefined
-  /** Of observed calls: what observers are told. */
+  /** Of observed calls: what observers were told when it began, and the stages that it left. */
   event: CallEvent | undefined = undefined
+  stages: CallStage[] | undefined = undefined
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
   isIntercepted = false
@@ -186,7 +187,7 @@ export class CallContext implements InvokeOptions {
 
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
-    const stages = this.event?.stages
+    const { stages } = this
     if (!stages) return
     const last = stages.at(-1)
     const start_ms = last ? last.start_ms + last.duration_ms : 0
@@ -195,7 +196,7 @@ export class CallContext implements InvokeOptions {
 
   /** When an observed call left its last stage, which was just now; saves reading the clock again. */
   #markedAt(): number {
-    const last = this.event?.stages?.at(-1)
+    const last = this.stages?.at(-1)
     return last ? this.startedAt + last.start_ms + last.duration_ms : this.services.clock.now()
   }
 

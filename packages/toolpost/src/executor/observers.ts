@@ -13,9 +13,9 @@ export interface CallStage {
   duration_ms: number
 }
 
-/** A call. Observers get it when the call begins, and again, with `result`, when it has ended. */
+/** A call when it begins, or when it ends with its result. */
 export interface CallEvent {
-  /** A UUIDv7: unique across processes, sorts by time. */
+  /** A UUIDv7: the same at the beginning and the end of a call, unique across processes, sorts by time. */
   serial: string
   call: ToolCall
   /** Where it came from, as given by the caller: `http`, `mcp`, `chat` … */
@@ -26,11 +26,11 @@ export interface CallEvent {
   startedAt: number
   /** What interceptors recorded about it; set when it has ended. */
   notes?: Readonly<Record<string, unknown>> | undefined
-  result?: ToolResult | undefined
-  /** Where its time went. */
+  result?: ToolResult
+  /** Where its time went; set when it has ended. */
   stages?: CallStage[] | undefined
-  /** Cancels the call, as its caller could, until it has ended. */
-  cancel?: (() => void) | undefined
+  /** Cancels the call, as its caller could; set when it begins. */
+  cancel?(): void
 }
 
 export type CallObserver = (event: CallEvent) => void
@@ -61,17 +61,10 @@ export class Observers {
     if (this.#entries.length === 0) return
     const { id, name, given: args, origin, caller } = context
     const startedAt = Date.now()
-    context.event = {
-      serial: uuidv7(startedAt),
-      call: { id, name, args },
-      origin,
-      caller,
-      startedAt,
-      notes: undefined,
-      result: undefined,
-      stages: [],
-      cancel: () => context.cancel(),
-    }
+    const serial = uuidv7(startedAt)
+    const cancel = () => context.cancel()
+    context.stages = []
+    context.event = { serial, call: { id, name, args }, origin, caller, startedAt, cancel }
     this.#tell(context.event)
   }
 
@@ -79,12 +72,10 @@ export class Observers {
     for (const { onProgress } of this.#entries) quietly(() => onProgress?.(serial, progress))
   }
 
-  end({ event, noted }: CallContext, result: ToolResult): void {
+  end({ event, noted: notes, stages }: CallContext, result: ToolResult): void {
     if (!event) return
-    event.notes = noted
-    event.result = result
-    event.cancel = undefined
-    this.#tell(event)
+    const { serial, call, origin, caller, startedAt } = event
+    this.#tell({ serial, call, origin, caller, startedAt, notes, stages, result })
   }
 
   #tell(event: CallEvent): void {

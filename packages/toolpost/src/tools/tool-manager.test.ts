@@ -142,7 +142,6 @@ describe('changes', () => {
     manager.addMcpTools([tool('b'), tool('c')], { server: 'home' })
     manager.remove('b')
     manager.remove('nothing')
-    manager.addMcpTools([{ name: '', schema: {}, invoke: () => '' }], { server: 'home' })
     expect(seen).toEqual([['a'], ['a', 'b', 'c'], ['a', 'c']])
     stop()
     manager.addCustomTool(tool('d'))

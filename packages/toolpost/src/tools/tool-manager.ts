@@ -56,12 +56,7 @@ export class ToolManager {
 
   /** Adds a tool of the program, replacing one of the same name. Throws on a tool it cannot use. */
   addCustomTool(like: ToolLike): void {
-    const tool = this.#shape(checkedTool(like))
-    const holder = this.#holderOf(tool.name)
-    const isForeign = holder !== undefined && this.#origins.has(holder)
-    if (isForeign) this.#rename(holder, 'a local tool')
-    else if (holder) this.#warnReplaced(tool.name)
-    this.#place(tool, LOCAL, isForeign ? undefined : holder)
+    this.#add(this.#shape(checkedTool(like)))
     this.#changed()
   }
 
@@ -70,105 +65,85 @@ export class ToolManager {
     tools: Iterable<ToolLike>,
     { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
   ): void {
-    const usable = [...tools].flatMap(like => this.#usable(like, server) ?? [])
-    const mayTake = !this.#servers.has(server)
+    const isFirst = !this.#servers.has(server)
     this.#servers.add(server)
-    for (const tool of usable) {
-      const origin = { server, name: tool.name, order, parameterNames }
-      const before = this.#registered(origin)
-      if (before) this.#warnReplaced(before.name, server)
-      const name = before ? before.name : this.#nameFor(origin, mayTake)
-      const added = name === tool.name ? tool : withName(tool, name)
-      this.#origins.set(added, origin)
-      this.#place(added, order, before)
+    for (const like of [...tools]) {
+      try {
+        const tool = this.#shape(checkedTool(like, { needsDescription: false }), server)
+        this.#add(tool, { server, name: tool.name, order, parameterNames }, isFirst)
+      } catch (error) {
+        this.#logger.warn({ server, reason: describeThrown(error) }, 'MCP tool skipped')
+      }
     }
-    if (usable.length > 0) this.#changed()
-  }
-
-  #holderOf(name: string): Tool | undefined {
-    // The array is public: others may have added to it.
-    if (this.#names.size !== this.#tools.length) this.#names = new Set(this.#tools.map(tool => tool.name))
-    return this.#names.has(name) ? this.#tools.find(tool => tool.name === name) : undefined
-  }
-
-  /** The tool that a server has already registered under its own name for it. */
-  #registered({ server, name }: McpOrigin): Tool | undefined {
-    if (!this.#holderOf(name) && !this.#holderOf(qualified(server, name))) return undefined
-    return this.#tools.find(tool => {
-      const origin = this.#origins.get(tool)
-      return origin?.server === server && origin.name === name
-    })
+    this.#changed()
   }
 
   /**
-   * The name for a new tool of a server: its own if that is free, otherwise `<server>__<tool>`. A name stays with its tool
-   * until that tool is gone, except that a server whose tools are added for the first time takes names from servers that
-   * come later in the configuration, whichever connected first.
+   * Adds a tool, and settles whose name it is. It replaces the one that its owner had under that name. Otherwise a name
+   * stays with its tool until that is gone, with two exceptions: the program's tools take it from those of servers, and a
+   * server whose tools are added for the first time takes it from servers that come later in the configuration, whichever
+   * connected first. A server's tool without its own name becomes `<server>__<tool>`.
    */
-  #nameFor(origin: McpOrigin, mayTake: boolean): string {
-    const { server, name } = origin
-    const holder = this.#holderOf(name)
-    if (!holder) return name
-    const rival = this.#origins.get(holder)
-    if (mayTake && rival && origin.order < rival.order) {
-      this.#rename(holder, `server '${server}', which comes first in the configuration`)
-      return name
+  #add(tool: Tool, origin?: McpOrigin, mayTake = true): void {
+    const { name } = tool
+    const fields = { tool: name, ...(origin && { server: origin.server }) }
+    const isSame = (other: Tool) => {
+      const known = this.#origins.get(other)
+      return known?.server === origin?.server && (known?.name ?? other.name) === name
     }
-    const registered = this.#freeName(origin)
+    const isKnown = this.#has(name) || (origin && this.#has(qualified(origin)))
+    const before = isKnown ? this.#tools.find(isSame) : undefined
+    if (before) {
+      this.#logger.warn(fields, `Tool '${before.name}' is already registered; replacing it`)
+      return this.#place(withName(tool, before.name), origin, before)
+    }
+    const holder = isKnown ? this.#tools.find(other => other.name === name) : undefined
+    if (!holder) return this.#place(tool, origin)
+    const rival = this.#origins.get(holder)
+    if (rival && (!origin || (mayTake && origin.order < rival.order))) {
+      const renamed = withName(holder, this.#freeName(rival))
+      const taker = origin
+        ? `server '${origin.server}', which comes first in the configuration`
+        : 'a local tool'
+      const about = { tool: name, server: rival.server, registered_as: renamed.name }
+      this.#logger.warn(about, `The name is now taken by ${taker}`)
+      this.#place(renamed, rival, holder)
+      return this.#place(tool, origin)
+    }
+    const registered = origin ? this.#freeName(origin) : name
     const owner = rival ? `server '${rival.server}'` : 'a local tool'
-    this.#logger.warn({ tool: name, server, registered_as: registered }, `The name is taken by ${owner}`)
-    return registered
+    this.#logger.warn({ ...fields, registered_as: registered }, `The name is taken by ${owner}`)
+    this.#place(withName(tool, registered), origin)
   }
 
-  /** Gives a server's tool another name, because its own is now taken. */
-  #rename(tool: Tool, taker: string): void {
-    const origin = this.#origins.get(tool) as McpOrigin
-    const renamed = withName(tool, this.#freeName(origin))
-    this.#origins.set(renamed, origin)
-    this.#place(renamed, origin.order, tool)
-    const fields = { tool: tool.name, server: origin.server, registered_as: renamed.name }
-    this.#logger.warn(fields, `The name is now taken by ${taker}`)
+  #has(name: string): boolean {
+    // The array is public: others may have changed it.
+    if (this.#names.size !== this.#tools.length) this.#names = new Set(this.#tools.map(tool => tool.name))
+    return this.#names.has(name)
   }
 
-  /** The first free name for a server's tool other than its own. */
-  #freeName({ server, name }: McpOrigin): string {
-    let free = qualified(server, name)
-    for (let number = 2; this.#holderOf(free); number++) free = `${qualified(server, name)}_${number}`
+  #freeName(origin: McpOrigin): string {
+    const name = qualified(origin)
+    let free = name
+    for (let number = 2; this.#has(free); number++) free = `${name}_${number}`
     return free
   }
 
   /** In the place of `replaced`, or after the tools of the same and of earlier servers. */
-  #place(tool: Tool, order: number, replaced?: Tool): void {
-    const last = this.#tools.at(-1)
-    const isLast = !last || this.#orderOf(last) <= order
-    if (replaced) this.#tools[this.#tools.indexOf(replaced)] = tool
-    else if (isLast) this.#tools.push(tool)
-    else
-      this.#tools.splice(
-        this.#tools.findIndex(other => this.#orderOf(other) > order),
-        0,
-        tool,
-      )
-    if (replaced) this.#names.delete(replaced.name)
+  #place(tool: Tool, origin: McpOrigin | undefined, replaced?: Tool): void {
+    if (origin) this.#origins.set(tool, origin)
+    const isAfter = (other: Tool | undefined) =>
+      other !== undefined && this.#orderOf(other) > this.#orderOf(tool)
+    if (replaced) {
+      this.#names.delete(replaced.name)
+      this.#tools[this.#tools.indexOf(replaced)] = tool
+    } else if (isAfter(this.#tools.at(-1))) this.#tools.splice(this.#tools.findIndex(isAfter), 0, tool)
+    else this.#tools.push(tool)
     this.#names.add(tool.name)
   }
 
   #orderOf(tool: Tool): number {
     return this.#origins.get(tool)?.order ?? LOCAL
-  }
-
-  #usable(like: ToolLike, server: string): Tool | undefined {
-    try {
-      return this.#shape(checkedTool(like, { needsDescription: false }), server)
-    } catch (error) {
-      this.#logger.warn({ server, reason: describeThrown(error) }, 'MCP tool skipped')
-      return undefined
-    }
-  }
-
-  #warnReplaced(tool: string, server?: string): void {
-    const fields = { tool, ...(server && { server }) }
-    this.#logger.warn(fields, `Tool '${tool}' is already registered; replacing it`)
   }
 
   /** Changes the order of the servers. Names stay. */
@@ -219,12 +194,13 @@ export class ToolManager {
   }
 }
 
-function qualified(server: string, name: string): string {
+function qualified({ server, name }: McpOrigin): string {
   return `${server}__${name}`
 }
 
-/** The same tool under another name; `invoke` stays bound to the original. */
+/** The tool under a name; `invoke` stays bound to the original. */
 function withName(tool: Tool, name: string): Tool {
+  if (tool.name === name) return tool
   const { description, schema } = tool
   return { ...tool, name, description, schema, invoke: tool.invoke.bind(tool), lc_name: undefined }
 }

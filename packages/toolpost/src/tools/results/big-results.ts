@@ -2,13 +2,8 @@ import type { KeptPart, ToolResult, ToolSuccess } from '../../call/tool-result.t
 import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { Tool } from '../tool.ts'
 import { readResultTool, whyMissing } from './read-result.ts'
-import {
-  createResultStore,
-  type KeptResult,
-  type ResultOwner,
-  type ResultStore,
-  type ResultStoreOptions,
-} from './result-store.ts'
+import type { KeptResult, ResultOwner, ResultStore, ResultStoreOptions } from './result-store.ts'
+import { createResultStore } from './result-store.ts'
 
 export interface BigResultsOptions extends ResultStoreOptions {
   /** Texts up to this size are passed on whole. */
@@ -124,18 +119,17 @@ export function blocksOf({ content, result }: ToolSuccess): readonly unknown[] {
 /** The base64 data of a block: an image, audio, the blob of a resource. */
 function binaryIn(block: unknown): { kind: string; data: string; mimeType: string } | undefined {
   if (!isRecord(block)) return undefined
-  const { type, data, mimeType, resource } = block
-  if ((type === 'image' || type === 'audio') && typeof data === 'string')
-    return { kind: type, data, mimeType: checkedType(mimeType) }
-  if (type === 'resource' && isRecord(resource) && typeof resource.blob === 'string')
-    return { kind: 'file', data: resource.blob, mimeType: checkedType(resource.mimeType) }
-  return undefined
-}
-
-/** Checked because it is foreign and becomes a header. */
-function checkedType(mimeType: unknown): string {
+  const { type, resource } = block
+  const isFile = type === 'resource' && isRecord(resource)
+  const { data, mimeType } = isFile ? { data: resource.blob, mimeType: resource.mimeType } : block
+  if ((!isFile && type !== 'image' && type !== 'audio') || typeof data !== 'string') return undefined
+  // Checked because it is foreign and becomes a header.
   const isValid = typeof mimeType === 'string' && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimeType)
-  return isValid ? mimeType.toLowerCase() : 'application/octet-stream'
+  return {
+    kind: isFile ? 'file' : type,
+    data,
+    mimeType: isValid ? mimeType.toLowerCase() : 'application/octet-stream',
+  }
 }
 
 /** The value of a JSON text, which many servers return; `undefined` if it is not JSON. */
@@ -149,25 +143,21 @@ function parsed(text: string): unknown {
 
 /** One line about the structure of a result: keys and counts of JSON, lines of text. */
 function shapeOf(value: unknown, text: string): string {
-  if (Array.isArray(value)) {
-    const entries = `a list of ${formatted(value.length)} ${value.length === 1 ? 'entry' : 'entries'}`
-    return isRecord(value[0]) ? `${entries}, the first one with ${keysOf(value[0])}` : entries
-  }
-  if (isRecord(value)) return `an object with ${keysOf(value)}`
-  const lines = text.split('\n').length
-  return `text of ${formatted(lines)} ${lines === 1 ? 'line' : 'lines'}`
+  if (Array.isArray(value))
+    return `a ${kindOf(value)}${isRecord(value[0]) ? ` with ${keysOf(value[0])}` : ''}`
+  return isRecord(value)
+    ? `an object with ${keysOf(value)}`
+    : `text of ${formatted(text.split('\n').length)} lines`
 }
 
 function keysOf(record: Record<string, unknown>): string {
   const keys = Object.keys(record)
   const shown = keys.slice(0, MAX_KEYS).map(key => `${key} (${kindOf(record[key])})`)
-  const more = keys.length - shown.length
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more keys` : ''}`
+  return `${shown.join(', ')}${keys.length > MAX_KEYS ? ' …' : ''}`
 }
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `list of ${formatted(value.length)}`
-  if (isRecord(value)) return `object of ${formatted(Object.keys(value).length)}`
   return value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value
 }
 

@@ -8,53 +8,39 @@ interface PartRequest {
   maxChars: number
 }
 
+const MAX_LINE_CHARS = 1_000
+
 /**
  * A part of a text. Runs in a child process, because an expression can take forever. Throws with a message that a model
  * can act on.
  */
 export function readPart({ text, grep = '', path, maxChars }: PartRequest): string {
-  return path === undefined ? matchingLines(text, grep, maxChars) : atPath(text, path)
-}
-
-function atPath(text: string, path: string): string {
-  const value = parsed(text)
-  try {
-    const found = search(value as never, path)
-    return typeof found === 'string' ? found : (JSON.stringify(found, null, 1) ?? 'null')
-  } catch (error) {
-    throw new Error(`Invalid path: ${(error as Error).message}; expected JMESPath, such as items[0].name`)
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error('The result is not JSON, so it has no paths; use grep, or offset and length')
-  }
+  if (path === undefined) return matchingLines(text, grep, maxChars)
+  const value = attempt('The result is not JSON, so it has no paths', () => JSON.parse(text))
+  const found = attempt('Invalid path; expected JMESPath, such as items[0].name', () => search(value, path))
+  return typeof found === 'string' ? found : (JSON.stringify(found, null, 1) ?? 'null')
 }
 
 function matchingLines(text: string, grep: string, maxChars: number): string {
-  const pattern = patternOf(grep)
+  const pattern = attempt('Invalid pattern', () => RE2JS.compile(RE2JS.translateRegExp(grep)))
   const lines = text
     .split('\n')
-    .flatMap((line, at) => (pattern.matcher(line).find() ? [`${at + 1}: ${line}`] : []))
-  if (lines.length === 0) return 'No line matches'
-  const found: string[] = []
+    .flatMap((line, at) =>
+      pattern.matcher(line).find() ? [`${at + 1}: ${line}`.slice(0, MAX_LINE_CHARS)] : [],
+    )
   let chars = 0
-  for (const line of lines.map(each => each.slice(0, 1_000))) {
+  const shown = lines.filter(line => {
     chars += line.length + 1
-    if (chars > maxChars) break
-    found.push(line)
-  }
-  const more = lines.length - found.length
-  return found.join('\n') + (more > 0 ? `\n… and ${more} more matching lines` : '')
+    return chars <= maxChars
+  })
+  const more = lines.length - shown.length
+  return shown.join('\n') + (more > 0 ? `\n… and ${more} more matching lines` : '') || 'No line matches'
 }
 
-function patternOf(grep: string): RE2JS {
+function attempt<T>(problem: string, action: () => T): T {
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(grep))
+    return action()
   } catch (error) {
-    throw new Error(`Invalid pattern: ${(error as Error).message}`)
+    throw new Error(`${problem}: ${(error as Error).message}`)
   }
 }

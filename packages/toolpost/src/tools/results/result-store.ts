@@ -31,22 +31,15 @@ export interface KeptResult {
   readonly summary: string
 }
 
-interface Entry extends KeptResult {
-  owner: ResultOwner
-  /** Left out once it has expired. */
-  content?: Buffer | undefined
-}
-
-interface KeepOptions {
+interface NewResult extends Pick<KeptResult, 'mimeType'> {
   content: Buffer
-  mimeType: string
   owner: ResultOwner
   /** Called once the handle is known. */
   summary(handle: string): string
 }
 
 export const HANDLE_PREFIX = 'result://'
-/** However small they are, since each has a summary; those that have expired are told from those that never existed. */
+/** Those that have expired are told from those that never existed. */
 const MAX_RESULTS = 4_000
 
 export type ResultStore = ReturnType<typeof createResultStore>
@@ -54,8 +47,17 @@ export type ResultStore = ReturnType<typeof createResultStore>
 /** Keeps large results in memory for a while. */
 export function createResultStore(options: ResultStoreOptions = {}) {
   const { maxBytes = 50_000_000, maxAgeMs = 60 * 60_000, clock = systemClock } = options
-  /** Oldest first. */
-  const entries = new Map<string, Entry>()
+  /** Oldest first; without content once expired. */
+  const entries = new Map<string, KeptResult & { owner: ResultOwner; content: Buffer | undefined }>()
+
+  function find(handle: string, mayRead: MayRead) {
+    expireOld()
+    const entry = entries.get(handle)
+    if (!entry) return 'unknown'
+    if (!mayRead(entry.owner)) return 'foreign'
+    const { content, owner, ...known } = entry
+    return content ? { ...known, content } : 'expired'
+  }
 
   function expireOld(room = 0): void {
     const kept = [...entries.values()].filter(({ content }) => content)
@@ -67,44 +69,27 @@ export function createResultStore(options: ResultStoreOptions = {}) {
     }
   }
 
-  function find(handle: string, mayRead: MayRead): Entry | Missing {
-    expireOld()
-    const entry = entries.get(handle)
-    if (!entry) return 'unknown'
-    if (!mayRead(entry.owner)) return 'foreign'
-    return entry.content ? entry : 'expired'
-  }
-
   return {
     maxAgeMs,
-
     /** Keeps a result; `undefined` if it exceeds the total limit. */
-    keep({ content, mimeType, owner, summary }: KeepOptions): KeptResult | undefined {
+    keep({ content, mimeType, owner, summary }: NewResult): KeptResult | undefined {
       const bytes = content.length
       if (bytes > maxBytes) return undefined
       expireOld(bytes)
       const handle = `${HANDLE_PREFIX}${randomUUID()}`
       const known = { handle, mimeType, bytes, expiresAt: clock.now() + maxAgeMs, summary: summary(handle) }
       entries.set(handle, { ...known, owner, content })
-      const [oldest] = entries.keys()
-      if (oldest !== undefined && entries.size > MAX_RESULTS) entries.delete(oldest)
+      const [oldest = ''] = entries.keys()
+      if (entries.size > MAX_RESULTS) entries.delete(oldest)
       return known
     },
-
     /** What is known about a result, or why it cannot be read. */
     find: find as (handle: string, mayRead: MayRead) => KeptResult | Missing,
-
     /** Whether there is any result that may be read. */
-    hasAny(mayRead: MayRead): boolean {
-      expireOld()
-      return [...entries.values()].some(({ content, owner }) => content && mayRead(owner))
-    },
-
-    async read(handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> {
-      const found = find(handle, mayRead)
-      return typeof found === 'string' ? found : { ...found, content: found.content as Buffer }
-    },
-
+    hasAny: (mayRead: MayRead) =>
+      [...entries.keys()].some(handle => typeof find(handle, mayRead) !== 'string'),
+    read: async (handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> =>
+      find(handle, mayRead),
     /** Forgets everything. */
     async close(): Promise<void> {
       for (const entry of entries.values()) entry.content = undefined
