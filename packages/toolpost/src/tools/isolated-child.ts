@@ -12,10 +12,11 @@ interface SentError {
   cause?: SentError
 }
 
-/** The first answer says that the function was loaded; then there is one for each call. */
 export interface Answer {
   value?: unknown
   error?: SentError
+  /** The function cannot be loaded. */
+  isUseless?: boolean
 }
 
 const [parentPid, moduleUrl = '', exportName = '', name = ''] = process.argv.slice(2)
@@ -31,26 +32,25 @@ const watch = `setInterval(() => {
 }, 500)`
 new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
 
-try {
-  const isolated = (await import(moduleUrl))[exportName]
-  if (typeof isolated !== 'function') throw new Error(`${moduleUrl} has no function named '${exportName}'`)
-  process.on('message', ({ args }: { args: unknown }) => void serve(() => isolated(args)))
-  process.send?.({})
-} catch (error) {
-  process.send?.({ error: { message: `${name} cannot be started: ${sentError(error).message}` } })
-}
-
-async function serve(work: () => unknown): Promise<void> {
-  const answer: Answer = await Promise.resolve()
-    .then(work)
-    .then(
-      value => ({ value }),
-      error => ({ error: sentError(error) }),
-    )
+const loaded: { isolated?: (args: unknown) => unknown; problem?: string } = await import(moduleUrl).then(
+  module => ({ isolated: module[exportName], problem: `${moduleUrl} has no function named '${exportName}'` }),
+  error => ({ problem: sentError(error).message }),
+)
+process.on('message', async ({ args }: { args: unknown }) => {
   try {
-    process.send?.(answer)
+    if (typeof loaded.isolated === 'function') process.send?.(await answerTo(loaded.isolated, args))
+    else
+      process.send?.({ error: { message: `${name} cannot be started: ${loaded.problem}` }, isUseless: true })
   } catch (error) {
     process.send?.({ error: { message: `The result cannot be serialized: ${sentError(error).message}` } })
+  }
+})
+
+async function answerTo(isolated: (args: unknown) => unknown, args: unknown): Promise<Answer> {
+  try {
+    return { value: await isolated(args) }
+  } catch (error) {
+    return { error: sentError(error) }
   }
 }
 

@@ -52,21 +52,20 @@ export async function closeIsolated(): Promise<void> {
   await Promise.all([...pools].map(pool => pool.close()))
 }
 
-interface Call {
-  readonly args: unknown
+interface Turn {
   readonly caller: string | undefined
-  child?: Child
-  resolve(value: unknown): void
-  reject(error: Error): void
+  begin(): void
 }
 
 /** The children of one function. No caller has more than half of them; those with the fewest are served first. */
 class ChildPool {
   readonly #options: IsolateOptions
-  #waiting: Call[] = []
-  readonly #running = new Set<Call>()
+  #waiting: Turn[] = []
+  readonly #running = new Set<Turn>()
   #idle: Child[] = []
   #spareTimer: NodeJS.Timeout | undefined
+  /** Children that were started before are not kept. */
+  #generation = 0
 
   constructor(options: IsolateOptions) {
     this.#options = options
@@ -74,53 +73,53 @@ class ChildPool {
 
   async call(args: unknown, { caller, origin, signal }: CallSource = {}): Promise<unknown> {
     signal?.throwIfAborted()
-    let abort = () => {}
-    const outcome = new Promise((resolve, reject) => {
-      const call: Call = { args, caller: caller ?? origin, resolve, reject }
-      abort = () => {
-        this.#waiting = this.#waiting.filter(other => other !== call)
-        reject(signal?.reason)
-        void call.child?.kill()
-      }
-      this.#waiting.push(call)
+    const turn = await this.#turn(caller ?? origin, signal)
+    this.#idle = this.#idle.filter(each => each.isAlive)
+    const child = this.#idle.shift() ?? new Child(this.#options)
+    const generation = this.#generation
+    const kill = () => void child.kill()
+    signal?.addEventListener('abort', kill)
+    this.#spareTimer ??= setTimeout(() => this.#addSpare(), SPARE_AFTER_MS).unref()
+    try {
+      return await child.run(args)
+    } finally {
+      signal?.removeEventListener('abort', kill)
+      this.#running.delete(turn)
+      if (child.isAlive) this.#idle.unshift(child)
       this.#serve()
-    })
-    signal?.addEventListener('abort', abort)
-    // The signal may outlive many calls.
-    return outcome.finally(() => signal?.removeEventListener('abort', abort))
+      for (const each of this.#idle.splice(generation === this.#generation ? MAX_IDLE : 0)) void each.kill()
+    }
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#spareTimer)
     this.#spareTimer = undefined
-    for (const { child } of this.#running) if (child) child.isLast = true
+    this.#generation++
     await Promise.all(this.#idle.splice(0).map(child => child.kill()))
   }
 
+  #turn(caller: string | undefined, signal: AbortSignal | undefined): Promise<Turn> {
+    return new Promise((resolve, reject) => {
+      const turn = { caller, begin: () => resolve(turn) }
+      const giveUp = () => {
+        this.#waiting = this.#waiting.filter(other => other !== turn)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#waiting.push(turn)
+      this.#serve()
+    })
+  }
+
   #serve(): void {
-    for (let call = this.#next(); call; call = this.#next()) void this.#run(call)
-  }
-
-  #next(): Call | undefined {
-    const running = ({ caller }: Call) => [...this.#running].filter(call => call.caller === caller).length
-    const [next] = this.#waiting.toSorted((a, b) => running(a) - running(b))
-    if (!next || this.#running.size >= MAX_CHILDREN || running(next) >= MAX_CHILDREN_OF_CALLER)
-      return undefined
-    this.#waiting = this.#waiting.filter(call => call !== next)
-    return next
-  }
-
-  async #run(call: Call): Promise<void> {
-    this.#idle = this.#idle.filter(child => child.isAlive)
-    const child = this.#idle.shift() ?? new Child(this.#options)
-    call.child = child
-    this.#running.add(call)
-    this.#spareTimer ??= setTimeout(() => this.#addSpare(), SPARE_AFTER_MS).unref()
-    await child.run(call.args).then(call.resolve, call.reject)
-    this.#running.delete(call)
-    if (child.isAlive) this.#idle.unshift(child)
-    this.#serve()
-    for (const each of this.#idle.splice(child.isLast ? 0 : MAX_IDLE)) void each.kill()
+    const running = ({ caller }: Turn) => [...this.#running].filter(turn => turn.caller === caller).length
+    while (this.#running.size < MAX_CHILDREN) {
+      const [next] = this.#waiting.toSorted((a, b) => running(a) - running(b))
+      if (!next || running(next) >= MAX_CHILDREN_OF_CALLER) return
+      this.#waiting = this.#waiting.filter(turn => turn !== next)
+      this.#running.add(next)
+      next.begin()
+    }
   }
 
   #addSpare(): void {
@@ -132,11 +131,8 @@ class ChildPool {
 /** One process, which runs one call at a time. It keeps the parent alive only during a call. */
 class Child {
   isAlive = true
-  /** Ended after its current call. */
-  isLast = false
   readonly #process: ChildProcess
   readonly #gone: Promise<void>
-  readonly #loaded: Promise<unknown>
   #settle: ((answer: Answer) => void) | undefined
 
   constructor({ module, export: exportName, name = exportName, heapMb = 64 }: IsolateOptions) {
@@ -158,23 +154,21 @@ class Child {
       this.#process.on('exit', (code, signal) => end(howItEnded(code, signal, heapMb)))
       this.#process.on('error', error => end(`cannot be started: ${error.message}`))
     })
-    this.#loaded = this.#answer()
-    // The call that waits for it says why.
-    this.#loaded.catch(() => this.kill())
-    this.#hold(false)
+    this.#hold('unref')
   }
 
   async run(args: unknown): Promise<unknown> {
-    this.#hold(true)
-    try {
-      await this.#loaded
-      const answer = this.#answer()
+    this.#hold('ref')
+    const { error, value, isUseless } = await new Promise<Answer>(resolve => {
+      this.#settle = resolve
       // Ignore a closed channel: the exit event follows and says more.
       this.#process.send({ args }, () => {})
-      return await answer
-    } finally {
-      this.#hold(false)
-    }
+    })
+    this.#settle = undefined
+    this.#hold('unref')
+    if (isUseless) void this.kill()
+    if (error) throw errorFrom(error)
+    return value
   }
 
   kill(): Promise<void> {
@@ -183,18 +177,7 @@ class Child {
     return this.#gone
   }
 
-  #answer(): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#settle = ({ error, value }) => {
-        this.#settle = undefined
-        if (error) reject(errorFrom(error))
-        else resolve(value)
-      }
-    })
-  }
-
-  #hold(isHeld: boolean): void {
-    const method = isHeld ? 'ref' : 'unref'
+  #hold(method: 'ref' | 'unref'): void {
     this.#process[method]()
     this.#process.channel?.[method]()
   }

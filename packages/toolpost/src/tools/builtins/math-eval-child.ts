@@ -36,26 +36,23 @@ export function evaluate({ expression }: { expression: string }): { result: unkn
   if (length > MAX_EXPRESSION_CHARS)
     throw new Error(`The expression has ${length} characters; at most ${MAX_EXPRESSION_CHARS} are allowed`)
   try {
-    const value: unknown = math.evaluate(rewritePercentages(expression), new Map())
+    const isPlain = !/["']/.test(expression)
+    const rewritten = isPlain ? expression.replace(PERCENT_OF, '$1 / 100 * ') : expression
+    const value: unknown = math.evaluate(rewritten, new Map())
     return { result: plainValue(lastValue(value)) }
   } catch (error) {
     throw explain(error, expression)
   }
 }
 
-/** A number before `% of`, unless an operator before it binds as tightly as the `*` it becomes. */
+/**
+ * `12 % of 85`, which mathjs does not know, becomes `12 / 100 * 85`, unless an operator before it binds as tightly as that
+ * `*`, or there is quoted text.
+ */
 const PERCENT_OF =
   /(?<=(?:^|[-+=,;:?([\n]|\bof)\s{0,9})(\d{1,99}(?:\.\d{0,99})?|\.\d{1,99})\s{0,9}%\s{0,9}of\s{1,9}(?=[\w(.])/g
 
-/**
- * Rewrites `12 % of 85`, which mathjs does not know, as `12 / 100 * 85`. Anything less certain is left alone
- * (`2 * 12% of 85`, quoted text), and mathjs then reports the `of` that it does not understand.
- */
-function rewritePercentages(expression: string): string {
-  return /["']/.test(expression) ? expression : expression.replace(PERCENT_OF, '$1 / 100 * ')
-}
-
-/** The value of one statement, or the values of several; a statement that ends in `;` has none. */
+/** A result set of several statements is their values; a statement that ends in `;` has none. */
 function lastValue(value: unknown): unknown {
   if (!math.isResultSet(value)) return value
   const entries: unknown[] = value.valueOf()
@@ -79,9 +76,12 @@ function plainValue(whole: unknown): unknown {
     if (typeof value === 'bigint') return String(value)
     if (typeof value === 'function') throw new UnusableValue('is a function, not a value: call it')
     if (value === undefined) throw new UnusableValue('has no value')
-    for (const number of numbersIn(value)) checkFinite(number, depth)
+    const odd = numbersIn(value).find(number => !Number.isFinite(number))
+    if (odd !== undefined) {
+      const problem = Number.isNaN(odd) ? 'not a number' : 'infinite or too large'
+      throw new UnusableValue(depth === 0 ? `is ${problem}` : `contains a value that is ${problem}`)
+    }
     if (typeof value === 'number') return value
-    // A sparse matrix is small until it is expanded.
     if (math.isMatrix(value)) count(value.size().reduce((product, length) => product * length, 1))
     const list: unknown = math.isMatrix(value) ? value.toArray() : value
     if (Array.isArray(list)) return list.map(item => plain(item, depth + 1))
@@ -100,17 +100,10 @@ function numbersIn(value: unknown): number[] {
   return math.isBigNumber(value) && !value.isFinite() ? [value.toNumber()] : []
 }
 
-function checkFinite(value: number, depth: number): void {
-  if (Number.isFinite(value)) return
-  const problem = Number.isNaN(value) ? 'not a number' : 'infinite or too large'
-  throw new UnusableValue(depth === 0 ? `is ${problem}` : `contains a value that is ${problem}`)
-}
-
 function explain(error: unknown, expression: string): unknown {
   const line = expression.trim().replace(/\s+/g, ' ')
   const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line
   if (error instanceof UnusableValue) return new Error(`The result of ${shown} ${error.message}`)
-  if (error instanceof RangeError && /call stack/.test(error.message))
-    return new Error(`${shown} recurses or nests too deeply`)
+  if (error instanceof RangeError) return new Error(`${shown} recurses or nests too deeply`)
   return error
 }
