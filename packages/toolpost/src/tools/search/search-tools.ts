@@ -1,4 +1,5 @@
 import { signatureOf } from '../../schema/signature.ts'
+import { grouped } from '../../util/grouped.ts'
 import { isRecord } from '../../util/guards.ts'
 import { shortText } from '../../util/short-text.ts'
 import { defineTool, type Tool } from '../tool.ts'
@@ -59,10 +60,11 @@ export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool
         lists.push(await search.search(each, { limit, among: all }))
       const found = inTurn(lists).slice(0, MAX_FOUND)
       onFound?.(found)
-      if (found.length > 0) return foundText(found, all.length)
+      if (found.length > 0)
+        return `${found.length} of ${all.length} tools. Call one by its name, or with ${CALL_TOOL}:\n${linesOf(found)}`
       const nearest = await search.nearest(query, { limit, among: all })
-      if (nearest.length > 0) return `${noneFits(query)} Closest matches:\n${linesOf(nearest)}`
-      return nothingText(query, all, tools)
+      const rest = nearest.length > 0 ? `Closest matches:\n${linesOf(nearest)}` : available(all, tools)
+      return `No tool matches "${shortText(query, 100)}". ${rest}`
     },
   })
   return [findTools, callTool]
@@ -110,10 +112,6 @@ export function innerCall<Call extends AnyCall>(call: Call): Call {
   return inner
 }
 
-function foundText(found: readonly Tool[], count: number): string {
-  return `${found.length} of ${count} tools. Call one by its name, or with ${CALL_TOOL}:\n${linesOf(found)}`
-}
-
 function linesOf(tools: readonly Tool[]): string {
   const lines = tools.map(tool => {
     const description = shortText((tool.description ?? '').replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
@@ -122,19 +120,12 @@ function linesOf(tools: readonly Tool[]): string {
   return lines.join('\n')
 }
 
-function noneFits(query: string): string {
-  return `No tool matches "${shortText(query, 100)}".`
-}
-
-/** For a query without matches: the available tools, by source. */
-function nothingText(query: string, all: readonly Tool[], tools: ToolManager): string {
-  const sources = new Map<string, string[]>()
-  for (const tool of all) {
-    const source = tools.originOf(tool)?.server ?? 'local'
-    sources.set(source, [...(sources.get(source) ?? []), tool.name])
-  }
-  const lines = [...sources].slice(0, MAX_FOUND).map(([source, names]) => {
-    return `- ${source}: ${names.slice(0, FOUND).join(', ')}${names.length > FOUND ? ' …' : ''}`
+/** The tools there are, by source. */
+function available(all: readonly Tool[], tools: ToolManager): string {
+  const sources = grouped(all, tool => tools.originOf(tool)?.server ?? 'local')
+  const lines = [...sources].slice(0, MAX_FOUND).map(([source, own]) => {
+    const names = own.slice(0, FOUND).map(({ name }) => name)
+    return `- ${source}: ${names.join(', ')}${own.length > FOUND ? ' …' : ''}`
   })
-  return `${noneFits(query)} Available:\n${lines.join('\n')}`
+  return `Available:\n${lines.join('\n')}`
 }

@@ -33,110 +33,60 @@ const MAX_QUERY_WORDS = 20
 const MAX_CHARACTERS = 4_000
 const MAX_PARAMETERS = 50
 const MAX_DEPTH = 3
-const MAX_KNOWN_TERMS = 1_000
 /** The first sentence of a description says what a tool is for; the rest, how to use it. */
 const MAX_LEAD = 160
 /** After this many tools, other work gets a turn. */
 const TOOLS_PER_TURN = 50
 
-/** Finds tools by what they do. The first search builds the index; after a change, the next search updates it. */
+interface Index {
+  /** By their id in the engine. */
+  tools: readonly Tool[]
+  engine: MiniSearch
+}
+
+/** Finds tools by what they do. The first search after a change builds the index. */
 export class ToolSearch {
   readonly #tools: ToolManager
-  readonly #ids = new Map<Tool, number>()
-  readonly #byId = new Map<number, Tool>()
-  #lastId = 0
-  #isStale = true
-  /** How well each tool matches a term, for the terms of earlier queries. */
-  readonly #matches = new Map<string, ReadonlyMap<number, number>>()
-  #updating: Promise<unknown> = Promise.resolve()
-  #engine: MiniSearch | undefined
+  #index: Promise<Index> | undefined
 
   constructor(tools: ToolManager) {
     this.#tools = tools
     tools.onChange(() => {
-      this.#isStale = true
+      this.#index = undefined
     })
   }
 
   /** Best matches first; empty if nothing matches. Adds up how well each word of the query matches each tool. */
   async search(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
-    const engine = await this.#fresh()
+    this.#index ??= indexOf(this.#tools)
+    const index = await this.#index
     const scores = new Map<number, number>()
     for (const term of termsOf(query)) {
       // Each word may match thousands of tools.
-      if (!this.#matches.has(term)) await nextTurn()
+      await nextTurn()
       const share = vocabulary().light.has(term) ? LIGHT : 1
-      for (const [id, score] of this.#matchesOf(term, engine))
-        scores.set(id, (scores.get(id) ?? 0) + share * score)
+      for (const { id, score } of matching(index.engine, term))
+        scores.set(id, (scores.get(id) ?? 0) + share * score ** EXPONENT)
     }
-    return this.#best(scores, options)
+    const found = [...scores].sort(([, a], [, b]) => b - a).map(([id]) => index.tools[id])
+    return chosen(found, options)
   }
 
   /** For a query without matches: the tools with the most similarly spelled words. */
   async nearest(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
-    const engine = await this.#fresh()
-    const found = engine.search(termsOf(query).join(' '), { fuzzy: 0.6 })
-    return this.#best(new Map(found.map(({ id, score }) => [id, score])), options)
+    this.#index ??= indexOf(this.#tools)
+    const { engine, tools } = await this.#index
+    const found = engine.search(termsOf(query).join(' '), { fuzzy: 0.6 }).map(({ id }) => tools[id])
+    return chosen(found, options)
   }
+}
 
-  #best(
-    scores: ReadonlyMap<number, number>,
-    { limit = DEFAULT_LIMIT, among }: ToolSearchOptions = {},
-  ): Tool[] {
-    const allowed = among && new Set(among)
-    const found = [...scores].filter(([id]) => !allowed || allowed.has(this.#byId.get(id) as Tool))
-    const best = found.sort(([, a], [, b]) => b - a).slice(0, limit)
-    return best.flatMap(([id]) => this.#byId.get(id) ?? [])
-  }
-
-  #matchesOf(term: string, engine: MiniSearch): ReadonlyMap<number, number> {
-    const known = this.#matches.get(term)
-    if (known) return known
-    const matches = new Map(matching(engine, term).map(({ id, score }) => [id, score ** EXPONENT]))
-    if (this.#matches.size >= MAX_KNOWN_TERMS) this.#matches.clear()
-    this.#matches.set(term, matches)
-    return matches
-  }
-
-  /** One update at a time; changes during one are left to the next. */
-  #fresh(): Promise<MiniSearch> {
-    const fresh = this.#updating.then(() => this.#update())
-    this.#updating = fresh.catch(() => {})
-    return fresh
-  }
-
-  async #update(): Promise<MiniSearch> {
-    this.#engine ??= await createEngine()
-    while (this.#isStale) {
-      this.#isStale = false
-      this.#matches.clear()
-      const current = new Set(this.#tools.getTools())
-      for (const [tool, id] of this.#ids) {
-        if (current.has(tool)) continue
-        this.#engine.discard(id)
-        this.#ids.delete(tool)
-        this.#byId.delete(id)
-      }
-      let added = 0
-      for (const tool of current) {
-        if (this.#ids.has(tool)) continue
-        const id = ++this.#lastId
-        this.#engine.add({ id, ...this.#textsOf(tool) })
-        this.#ids.set(tool, id)
-        this.#byId.set(id, tool)
-        if (++added % TOOLS_PER_TURN === 0) await nextTurn()
-      }
-    }
-    return this.#engine
-  }
-
-  #textsOf(tool: Tool): Texts {
-    const { server = '', name = tool.name } = this.#tools.originOf(tool) ?? {}
-    const description = (tool.description ?? '').trim().slice(0, MAX_CHARACTERS)
-    const lead = leadOf(description)
-    const rest = description.slice(lead.length)
-    return { name, title: tool.title ?? '', server, lead, description: rest, ...schemaTexts(tool) }
-  }
+function chosen(
+  found: readonly (Tool | undefined)[],
+  { limit = DEFAULT_LIMIT, among }: ToolSearchOptions = {},
+): Tool[] {
+  const allowed = among && new Set(among)
+  return found.filter(tool => tool !== undefined && (!allowed || allowed.has(tool))).slice(0, limit) as Tool[]
 }
 
 const searches = new WeakMap<ToolManager, ToolSearch>()
@@ -157,15 +107,35 @@ function matching(engine: MiniSearch, term: string): SearchResult[] {
   return engine.search(term, { prefix: true, fuzzy, boostTerm: () => SIMILAR })
 }
 
-async function createEngine(): Promise<MiniSearch> {
+async function indexOf(manager: ToolManager): Promise<Index> {
   const { default: Engine } = await import('minisearch')
-  return new Engine({
+  const tools = [...manager.getTools()]
+  const engine = new Engine({
     fields: Object.keys(WEIGHTS),
     tokenize: splitWords,
     processTerm: termOf,
     // Queries are terms already.
     searchOptions: { boost: WEIGHTS, tokenize: text => text.split(' '), processTerm: term => term },
   })
+  for (const [id, tool] of tools.entries()) {
+    engine.add({ id, ...textsOf(tool, manager) })
+    if (id % TOOLS_PER_TURN === 0) await nextTurn()
+  }
+  return { tools, engine }
+}
+
+function textsOf(tool: Tool, tools: ToolManager): Texts {
+  const { server = '', name = tool.name } = tools.originOf(tool) ?? {}
+  const text = (tool.description ?? '').trim().slice(0, MAX_CHARACTERS)
+  const lead = leadOf(text)
+  return {
+    name,
+    title: tool.title ?? '',
+    server,
+    lead,
+    description: text.slice(lead.length),
+    ...schemaTexts(tool),
+  }
 }
 
 function leadOf(description: string): string {
@@ -252,22 +222,14 @@ interface Vocabulary {
 let cached: Vocabulary | undefined
 
 function vocabulary(): Vocabulary {
-  cached ??= readVocabulary()
-  return cached
-}
-
-function readVocabulary(): Vocabulary {
+  if (cached) return cached
   const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'tool-search.json'), 'utf8'))
   const synonyms = new Map<string, Set<string>>()
-  for (const line of data.synonyms as string[]) {
-    const terms = line.split(' ').map(termOf)
-    for (const term of terms)
-      synonyms.set(term, new Set([...(synonyms.get(term) ?? []), ...terms.filter(other => other !== term)]))
-  }
-  return {
-    filler: new Set(data.filler.split(' ')),
-    light: new Set(data.light.split(' ').map(termOf)),
-    phrases: Object.entries(data.phrases as Record<string, string>),
-    synonyms,
-  }
+  for (const terms of data.synonyms.map((line: string) => line.split(' ').map(termOf)))
+    for (const term of terms) synonyms.set(term, new Set([...(synonyms.get(term) ?? []), ...terms]))
+  for (const [term, others] of synonyms) others.delete(term)
+  const filler = new Set<string>(data.filler.split(' '))
+  const light = new Set<string>(data.light.split(' ').map(termOf))
+  cached = { filler, light, phrases: Object.entries(data.phrases), synonyms }
+  return cached
 }
