@@ -14,6 +14,7 @@ const external = [
   'pino',
   'toolpost-sentences',
   'mathjs',
+  'mqtt',
   'minisearch',
   'json5',
   're2js',

@@ -112,6 +112,8 @@ export interface GatewayEvents {
   questions: { questions: readonly OpenQuestion[] }
   /** Speech to text became available or unavailable. */
   voice: { available: boolean }
+  /** A timer has ended: what to say. Only the owner gets it. */
+  timer: { name?: string | undefined; text: string }
 }
 
 /** The data of the events of `POST /api/chat`, by type. The last one is always `end`. */

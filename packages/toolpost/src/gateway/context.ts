@@ -88,6 +88,8 @@ export interface GatewaySource {
   on(event: 'server' | 'voice' | 'approval', listener: () => void): () => void
   /** Reports changes of durable runs; returns a function that stops it. */
   onDurable?(listener: (change: DurableChange) => void): () => void
+  /** Reports timers that have ended; returns a function that stops it. */
+  onTimer?(listener: (event: { name: string | undefined; text: string }) => void): () => void
 }
 
 /** What the routes work with. */

@@ -98,6 +98,7 @@ function textFor(client: Client, events: readonly (Event & { id: string })[]): s
 function eventFor(client: Client, event: Event): Event | undefined {
   const { type, data } = event
   if (type === 'call' || type === 'progress' || type === 'run') return client.sees(data) ? event : undefined
+  if (type === 'timer') return client.isNamed ? undefined : event
   if (type === 'servers') return { type, data: { servers: client.seenServers(data.servers) } }
   if (type === 'approvals') return { type, data: { approvals: client.seenApprovals(data.approvals) } }
   if (type === 'questions')
@@ -185,6 +186,7 @@ export function publishEvents(context: GatewayContext, clock: Clock | undefined)
     source.on('voice', () =>
       events.publish({ type: 'voice', data: { available: source.voice() !== undefined } }),
     ),
+    source.onTimer?.(data => events.publish({ type: 'timer', data })) ?? (() => {}),
     source.onDurable?.(change => {
       if (change.type === 'run') events.publish({ type: 'run', data: shortRun(change.run) })
     }) ?? (() => {}),

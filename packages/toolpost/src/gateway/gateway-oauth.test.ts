@@ -364,7 +364,7 @@ describe('gateway.oauth', () => {
     [{ issuer: 'https://login.example.com/?x=1' }, 'must not have a query'],
     [{ audience: ' ' }, 'gateway.oauth.audience: must not be empty'],
     [{ resource: 'ftp://x' }, 'gateway.oauth.resource: must begin with https://'],
-    [{ scopes: {} }, 'gateway.oauth.scopes: lists no scope'],
+    [{ scopes: {} }, 'gateway.oauth.scopes: must not be empty'],
     [{ scopes: { 'a b': ['*'] } }, 'gateway.oauth.scopes.a b: a scope consists'],
     [{ scopes: { a: ['[x]'] } }, 'gateway.oauth.scopes.a.0: invalid pattern'],
   ])('%j is refused', (changes, problem) => {

@@ -3,7 +3,6 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
-import { serverKeys } from './config-schema.ts'
 import { ConfigEditor } from './edit-config.ts'
 import { BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
 import { openProject } from './open-project.ts'
@@ -47,7 +46,7 @@ export async function addServer(options: AddServerOptions): Promise<AddedServer>
   const editor = await ConfigEditor.open(options.file)
   const { file, folder } = editor
   if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file }
-  const { entry } = normaliseServer(options.entry, serverKeys())
+  const { entry } = normaliseServer(options.entry)
   const tried = check ? await tryServer(name, entry, { folder, signal }) : undefined
   if (tried && tried.status.state !== 'ready' && tried.status.state !== 'needs_login')
     return { outcome: 'failed', tried }

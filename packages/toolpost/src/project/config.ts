@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../interceptors/index.ts'
+import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { LogLevel } from '../logging/logger.ts'
 import type { ServerEntry } from '../mcp/index.ts'
 import type { ToolDeclaration } from '../tools/declared-tools.ts'
@@ -35,13 +35,13 @@ export interface ToolpostConfig {
     toolSearch?: boolean
   }
   policy?: PolicyRule[]
-  approvals?: { timeoutMs?: number; notify?: { url: string; secret: string } }
+  approvals?: { timeoutMs?: number; notify?: NotifyConfig }
   pins?: 'off' | 'warn' | 'hold'
   clients?: Record<string, ClientConfig>
   limits?: {
-    tools?: Record<string, LimitConfig>
-    servers?: Record<string, LimitConfig>
-    callers?: Record<string, LimitConfig>
+    tools?: Record<string, LimitOptions>
+    servers?: Record<string, LimitOptions>
+    callers?: Record<string, LimitOptions>
     breaker?: { failures?: number; coolDownMs?: number } | boolean
   }
   voice?: VoiceConfig
@@ -51,18 +51,22 @@ export interface ToolpostConfig {
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
 
-interface SentencesConfig {
+type Names = Record<string, string[]>
+
+export interface NotifyConfig {
+  url?: string
+  secret?: string
+  mqtt?: { url: string; topic: string; username?: string; password?: string }
+}
+
+interface SentencesConfig extends Partial<Record<'floors' | 'rooms' | 'groups' | 'aliases', Names>> {
   folder?: string
   language?: string
-  floors?: Record<string, string[]>
-  rooms?: Record<string, string[]>
-  groups?: Record<string, string[]>
-  aliases?: Record<string, string[]>
   rules?: Record<string, string>
   lists?: Record<string, object>
 }
 
-interface ClientConfig {
+export interface ClientConfig {
   token: string
   tools?: string[]
   resources?: string[]
@@ -83,13 +87,6 @@ export interface OAuthConfig {
   scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-interface LimitConfig {
-  concurrency?: number
-  queue?: number
-  maxWaitMs?: number
-  perMinute?: number
-}
-
 export interface DurableConfig {
   databaseUrl?: string
   pool?: string
@@ -97,8 +94,6 @@ export interface DurableConfig {
   concurrency?: number
   /** By MCP server, or `local` for other tools: limits shared by all workers of the pool. */
   servers?: Record<string, { concurrency?: number; perMinute?: number }>
-  /** Replaced by `servers`. */
-  limits?: Record<string, object>
   days?: number
 }
 

@@ -107,65 +107,34 @@ describe('clients in toolpost.json', () => {
   })
 })
 
-describe('a mistake in limits or clients', () => {
-  const two = { ann: { token: TOKEN }, bob: { token: TOKEN } }
-  const rows: [object, RegExp][] = [
-    [{ limits: { tools: { a: { concurrency: -1 } } } }, /limits\.tools\.a\.concurrency: must be >= 1/],
-    [{ limits: { tools: { a: { concurrency: 0 } } } }, /limits\.tools\.a\.concurrency: must be >= 1/],
-    [{ limits: { servers: { fs: { perMinute: 1.5 } } } }, /limits\.servers\.fs\.perMinute: must be integer/],
-    [
-      { limits: { callers: { x: { concurrency: 1, queue: -1 } } } },
-      /limits\.callers\.x\.queue: must be >= 0/,
-    ],
-    [
-      { limits: { tools: { a: { concurrency: 1, maxWaitMs: -5 } } } },
-      /limits\.tools\.a\.maxWaitMs: must be >= 0/,
-    ],
-    [
-      { limits: { tools: { a: { perSecond: 1 } } } },
-      /perSecond.*expected one of concurrency, queue, maxWaitMs, perMinute/,
-    ],
-    [{ limits: { tool: {} } }, /tool.*expected one of tools, servers, callers, breaker/],
-    [{ limits: { tools: { a: {} } } }, /limits\.tools\.a: needs 'concurrency' or 'perMinute'/],
-    [{ limits: { tools: { '': { concurrency: 1 } } } }, /limits\.tools\.: a pattern must not be empty/],
-    [{ limits: { tools: { 'fs__{a,b}': { concurrency: 1 } } } }, /only \* and \? are wildcards/],
-    [{ limits: { breaker: { failures: 0 } } }, /limits\.breaker\.failures: must be >= 1/],
-    [{ limits: { breaker: { coolDown: 1 } } }, /coolDown.*expected one of failures, coolDownMs/],
-    [{ clients: two }, /clients\.bob\.token: is the same as the token of 'ann'/],
-    [
-      { clients: { ann: { token: 'short' } } },
-      /clients\.ann\.token: is too short: it needs at least 16 characters/,
-    ],
-    [
-      { clients: { ann: { token: 'with blanks in between' } } },
-      /clients\.ann\.token: must consist of printable ASCII/,
-    ],
-    [{ clients: { ann: {} } }, /clients\.ann.*token/],
-    [
-      { clients: { ann: { token: '${NOT_SET_ANYWHERE}' } } },
-      /clients\.ann\.token: the environment variable NOT_SET_ANYWHERE is not set/,
-    ],
-    [
-      { clients: { ann: { token: TOKEN, tools: ['ok', 'a|b'] } } },
-      /clients\.ann\.tools\[1\]: invalid pattern 'a\|b'; only/,
-    ],
-    [
-      { clients: { ann: { token: TOKEN, tools: [''] } } },
-      /clients\.ann\.tools\[0\]: a pattern must not be empty/,
-    ],
-    [
-      { clients: { default: { token: TOKEN } } },
-      /clients\.default: 'default' is reserved for the gateway's own token/,
-    ],
-    [{ clients: { 'a b': { token: TOKEN } } }, /clients\.a b: expected at most 64 letters/],
-  ]
-  it.each(rows)('names file and place, and starts nothing: %j', async (config, message) => {
-    const error = await open(config).then(
-      () => undefined,
-      (thrown: Error) => thrown,
-    )
-    expect(error).toMatchObject({ name: 'ConfigError', message: expect.stringMatching(message) })
-    expect(error?.message).toContain('config-')
-    expect(error?.message).not.toContain(TOKEN)
+describe('a policy that names tools', () => {
+  async function warnings(policy: unknown[]) {
+    const said: string[] = []
+    const project = await openProject({
+      file: configFile({ mcpServers: { hostile: hostileServer() }, policy }),
+      say: text => void said.push(text),
+    })
+    try {
+      expect(said).toEqual([])
+      await project.ready()
+      await project.ready()
+      return said
+    } finally {
+      await project.close()
+    }
+  }
+
+  it('that are not there is warned about once, when the servers are ready', async () => {
+    expect(
+      await warnings([
+        { tools: 'write', then: 'deny' },
+        { tools: ['echo', 'wriet'], then: 'ask' },
+        { tools: 'fs__*', then: 'deny' },
+        { then: 'allow' },
+      ]),
+    ).toEqual([
+      "⚠️ policy[1] names 'wriet', but there is no such tool (yet)",
+      "⚠️ policy[2] names 'fs__*', but there is no such tool (yet)",
+    ])
   })
 })

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { applyEdits, modify } from 'jsonc-parser'
 import { isRecord, valueAt } from '../util/guards.ts'
-import { ConfigError } from './config.ts'
 import { DEFAULT_CONFIG_FILE } from './read.ts'
 import { type ConfigPath, ConfigSource } from './source.ts'
 
@@ -17,18 +17,14 @@ export class ConfigEditor {
   #text: string
 
   private constructor(file: string, text: string | undefined) {
-    this.file = file
+    this.file = resolve(file)
     this.isNew = text === undefined
     this.#text = text ?? EMPTY
   }
 
   /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Throws a ConfigError if it is not JSON. */
   static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
-    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined
-      throw new ConfigError(file, '', `cannot be read: ${error.message}`, { cause: error })
-    })
-    const editor = new ConfigEditor(resolve(file), text)
+    const editor = new ConfigEditor(file, existsSync(file) ? await readFile(file, 'utf8') : undefined)
     const source = new ConfigSource(file, editor.#text)
     if (!isRecord(source.value)) throw source.error([], 'must be an object')
     return editor
@@ -39,32 +35,21 @@ export class ConfigEditor {
   }
 
   get(path: ConfigPath): unknown {
-    const { value } = new ConfigSource(basename(this.file), this.#text)
-    return valueAt(value, path)
+    return valueAt(new ConfigSource(this.file, this.#text).value, path)
   }
 
   /** `undefined` removes the value. */
   set(path: ConfigPath, value: unknown): void {
-    const formattingOptions = {
-      tabSize: indentOf(this.#text),
-      insertSpaces: !/^\t/m.test(this.#text),
-      eol: '\n',
-    }
+    const tabSize = /^( +)\S/m.exec(this.#text)?.[1]?.length ?? 2
+    const formattingOptions = { tabSize, insertSpaces: !/^\t/m.test(this.#text), eol: '\n' }
     this.#text = applyEdits(this.#text, modify(this.#text, [...path], value, { formattingOptions }))
   }
 
   /** Atomic: a watcher never reads a half-written file. */
   async save(): Promise<void> {
-    const draft = join(this.folder, `.${basename(this.file)}.${randomUUID()}`)
-    const mode = await stat(this.file).then(
-      found => found.mode,
-      () => 0o600,
-    )
+    const draft = `${this.file}.${randomUUID()}`
+    const mode = this.isNew ? 0o600 : (await stat(this.file)).mode
     await writeFile(draft, this.#text, { mode })
     await rename(draft, this.file)
   }
-}
-
-function indentOf(text: string): number {
-  return /^( +)\S/m.exec(text)?.[1]?.length ?? 2
 }

@@ -2,11 +2,10 @@ import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { questionOf } from '../interceptors/approval.ts'
 import type { Approval } from '../interceptors/index.ts'
+import { loadOptional } from '../util/missing-package.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { ToolpostConfig } from './config.ts'
+import type { NotifyConfig } from './config.ts'
 import { runningGateway, stateFolder } from './local-state.ts'
-
-type NotifyTarget = NonNullable<NonNullable<ToolpostConfig['approvals']>['notify']>
 
 /** Longer questions are not sent: nobody could decide about what they cannot read. */
 const MAX_SENT_QUESTION_BYTES = 2_000
@@ -14,14 +13,13 @@ const RETRY_AFTER_MS = [1_000, 5_000, 25_000]
 const TIMEOUT_MS = 10_000
 
 interface NotifierOptions {
-  target(): NotifyTarget | undefined
+  target(): NotifyConfig | undefined
   /** The configuration: the console of its gateway is linked to. */
   file(): string | undefined
   warn(text: string): void
-  retryAfterMs?: readonly number[] | undefined
 }
 
-/** Reports calls that wait for a person to a webhook, without holding anything up. */
+/** Reports calls that wait for a person to a webhook and an MQTT topic, without holding anything up. */
 export class Notifier {
   readonly #options: NotifierOptions
   readonly #closing = new AbortController()
@@ -33,41 +31,35 @@ export class Notifier {
 
   /** Sends those that are new. */
   show(waiting: readonly Approval[]): void {
-    const target = this.#options.target()
+    const { url, secret = '', mqtt } = this.#options.target() ?? {}
     const added = waiting.filter(({ id }) => !this.#known.has(id))
     this.#known = new Set(waiting.map(({ id }) => id))
-    if (target) for (const approval of added) void this.#send(target, approval)
+    for (const approval of url || mqtt ? added : []) {
+      const body = JSON.stringify(this.#message(approval))
+      if (url) void this.#send(signal => post(url, { body, secret, signal }))
+      if (mqtt) void this.#send(() => publish(mqtt, body))
+    }
   }
 
   close(): void {
     this.#closing.abort()
   }
 
-  async #send({ url, secret }: NotifyTarget, approval: Approval): Promise<void> {
-    const { retryAfterMs = RETRY_AFTER_MS, warn } = this.#options
+  /** Retries what fails; never rejects. */
+  async #send(deliver: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.#closing
-    const body = JSON.stringify(this.#message(approval))
-    const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-    const headers = { 'content-type': 'application/json', 'x-toolpost-signature': signature }
-    for (const [attempt, delayMs] of [0, ...retryAfterMs].entries()) {
+    let problem: unknown
+    for (const delayMs of [0, ...RETRY_AFTER_MS]) {
       try {
         await pause(delayMs, undefined, { signal, ref: false })
-        const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
-        const { ok, status } = await fetch(url, {
-          method: 'POST',
-          body,
-          headers,
-          signal: limit,
-          redirect: 'error',
-        })
-        if (ok) return
-        throw new Error(`it answered ${status}`)
+        return await deliver(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]))
       } catch (error) {
-        if (signal.aborted) return
-        if (attempt === retryAfterMs.length)
-          warn(`⚠️ approvals.notify: a waiting call could not be reported: ${describeThrown(error)}`)
+        problem = error
       }
     }
+    if (signal.aborted) return
+    const warning = `a waiting call could not be reported: ${describeThrown(problem)}`
+    this.#options.warn(`⚠️ approvals.notify: ${warning}`)
   }
 
   #message(approval: Approval): object {
@@ -80,5 +72,28 @@ export class Notifier {
       ...{ id, tool, server, origin, caller, because, askedAt, expiresAt },
       ...(gateway && { link: `${gateway.url}/#/approvals` }),
     }
+  }
+}
+
+async function post(
+  url: string,
+  { body, secret, signal }: { body: string; secret: string; signal: AbortSignal },
+): Promise<void> {
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  const headers = { 'content-type': 'application/json', 'x-toolpost-signature': signature }
+  const { ok, status } = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' })
+  if (!ok) throw new Error(`it answered ${status}`)
+}
+
+/** Calls wait rarely: a connection for each is simpler than one that is kept. */
+async function publish({ url, topic, ...login }: NonNullable<NotifyConfig['mqtt']>, body: string) {
+  const load = () => import('mqtt')
+  const { connectAsync } = await loadOptional('approvals.notify.mqtt', ['mqtt'], load)
+  const options = { ...login, reconnectPeriod: 0, connectTimeout: TIMEOUT_MS, log: () => {} }
+  const client = await connectAsync(url, options, false)
+  try {
+    await client.publishAsync(topic, body, { qos: 1 })
+  } finally {
+    await client.endAsync(true)
   }
 }

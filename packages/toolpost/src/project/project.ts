@@ -34,7 +34,7 @@ import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus }
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
 import { Servers } from './servers.ts'
-import { Timers } from './timers.ts'
+import { type TimerEvent, Timers } from './timers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 
 /**
@@ -207,6 +207,9 @@ export class Project {
 
   /** Calls `listener` on every change of a durable run, worker or the database; returns a function that stops it. */
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
+
+  /** Calls `listener` when a timer has ended; returns a function that stops it. */
+  onTimer = (listener: (event: TimerEvent) => void): (() => void) => this.on('timer', listener)
 
   /** Whether the configuration makes all calls of a tool durable. */
   isAlwaysDurable = (tool: string): boolean => this.#durable.isNamed(tool)

@@ -6,4 +6,4 @@ export {
   type VoiceConfig,
 } from './config.ts'
 export type { ConfigInput } from './inputs.ts'
-export { type LoadedConfig, readConfig } from './read.ts'
+export { type ResolvedConfig, resolveConfig as readConfig } from './resolve.ts'

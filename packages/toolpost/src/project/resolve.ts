@@ -1,14 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import util from 'node:util'
+import { parseEnv } from 'node:util'
 import type { Environment } from '../util/environment.ts'
-import { isObjectLike, isRecord } from '../util/guards.ts'
+import { isObjectLike, isRecord, valueAt } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-import { checkFilled, serverProblem } from './check.ts'
+import { checkConfig } from './check.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
 import type { ConfigInput } from './inputs.ts'
-import { DEFAULT_CONFIG_FILE, type FoundServer, type LoadedConfig, pathFrom, readConfig } from './read.ts'
+import {
+  type ConfigFile,
+  collectServers,
+  DEFAULT_CONFIG_FILE,
+  type FoundServer,
+  mistakeIn,
+  openConfig,
+  ownConfig,
+  pathFrom,
+} from './read.ts'
 import { type ConfigPath, ConfigSource } from './source.ts'
 
 /** What a configuration says, checked, with the environment filled in: all that a project needs to know. */
@@ -43,12 +52,10 @@ export interface ResolveOptions {
 /** Reads, checks and resolves a configuration, or the built-in example if there is no file. Rejects with a ConfigError. */
 export async function resolveConfig(
   file: string | undefined,
-  { folder, environment = process.env, answers = new Map() }: ResolveOptions = {},
+  { folder = process.cwd(), ...options }: ResolveOptions = {},
 ): Promise<ResolvedConfig> {
-  const loaded = await readConfig(file, folder)
-  const resolved = loaded ? fill(loaded, environment, answers) : builtInExample()
-  checkFilled(resolved.config, resolved.source)
-  return resolved
+  const main = await openConfig(file, folder)
+  return main ? resolveFile(main, options) : builtInExample()
 }
 
 /** Used without any configuration: the local tools, and a folder of household notes. */
@@ -62,6 +69,57 @@ export function builtInExample(): ResolvedConfig {
   }
 }
 
+/** Keys in which `${NAME}` is replaced from the environment, besides servers. */
+const FILLED = ['clients', 'approvals', 'gateway', 'durable', 'voice', 'models'] as const
+/** Relative to the folder of the configuration. */
+const PATHS = ['documents', 'sentences.folder', 'voice.whisper.model', 'voice.piperModel', 'history.file']
+
+/**
+ * Replaces `${NAME}` from the environment; `${NAME:-text}` becomes the text if NAME is not set. An unset variable breaks only
+ * the server that uses it; anywhere else it is a ConfigError. Disabled servers are left out.
+ */
+export async function resolveFile(
+  main: ConfigFile,
+  { environment = process.env, answers = new Map() }: Omit<ResolveOptions, 'folder'> = {},
+): Promise<ResolvedConfig> {
+  const { servers, notices, files } = await collectServers(main)
+  const config = structuredClone(ownConfig(main))
+  const scope: Scope = { source: main.source, environment, folder: dirname(main.path), answers }
+  for (const key of FILLED)
+    if (config[key]) Object.assign(config, { [key]: filled(config[key], [key], scope) })
+  for (const place of PATHS) {
+    const path = place.split('.')
+    const parent = valueAt(config, path.slice(0, -1))
+    const key = path.at(-1) ?? ''
+    if (isRecord(parent) && typeof parent[key] === 'string') parent[key] = pathFrom(scope.folder, parent[key])
+  }
+  const entries: Record<string, ServerConfig> = {}
+  const brokenServers: Record<string, string> = {}
+  const unanswered = new Set<ConfigInput>()
+  const enabled = servers.filter(({ entry }) => entry?.disabled !== true)
+  for (const server of enabled) {
+    const { name, entry, file, inputs } = server
+    entries[name] = (isRecord(entry) ? entry : {}) as ServerConfig
+    const found = filledServer(server, { ...scope, source: file.source, inputs, unanswered }, files)
+    const mistake = found instanceof ConfigError ? undefined : mistakeIn(server, found)
+    // One that depends on the environment costs only the server.
+    if (mistake && !file.isIncluded && !JSON.stringify(entry).includes('${')) throw mistake
+    if (mistake ?? found instanceof ConfigError)
+      brokenServers[name] = (mistake ?? (found as ConfigError)).message
+    else entries[name] = found as ServerConfig
+  }
+  if (servers.length > 0 || isRecord(config.mcpServers)) config.mcpServers = entries
+  const names = servers.map(({ name }) => name)
+  const doubts = await checkConfig(config, main.source, names)
+  return {
+    ...{ config, file: main.path, source: main.source, brokenServers, files },
+    notices: [...notices, ...doubts],
+    inputs: [...unanswered],
+    autoApprove: Object.fromEntries(enabled.map(({ name, autoApprove }) => [name, autoApprove])),
+    fromEnvironment: Object.fromEntries(enabled.map(({ name, entry }) => [name, filledKeys(entry)])),
+  }
+}
+
 /** What variables are replaced from. */
 interface Scope {
   /** Locates mistakes. */
@@ -69,59 +127,11 @@ interface Scope {
   environment: Environment
   /** The project's folder. */
   folder: string
-  /** The inputs of a file, by id, and the answers to them. */
-  inputs?: { known: ReadonlyMap<string, ConfigInput>; answerTo(input: ConfigInput): string | undefined }
-}
-
-/**
- * Replaces `${NAME}` from the environment in servers, tokens, OAuth settings, the voice gateway's broker and the database for
- * durable calls; `${NAME:-text}` becomes the text if NAME is not set. An unset variable breaks only the server that uses it;
- * anywhere else it is a ConfigError. Disabled servers are left out.
- */
-function fill(
-  { config, source, file, servers, notices, files }: LoadedConfig,
-  environment: Environment,
-  answers: ReadonlyMap<string, string>,
-): ResolvedConfig {
-  const { mcpServers, clients = {}, gateway, voice, durable, approvals } = config
-  const scope: Scope = { source, environment, folder: dirname(file) }
-  const entries: Record<string, ServerConfig> = {}
-  const brokenServers: Record<string, string> = {}
-  const envFiles: string[] = []
-  const unanswered = new Set<ConfigInput>()
-  const answerTo = (input: ConfigInput) => {
-    if (!answers.has(input.key)) unanswered.add(input)
-    return answers.get(input.key)
-  }
-  for (const server of servers) {
-    const { name, entry } = server
-    if (entry?.disabled === true) continue
-    try {
-      const inputs = { known: server.inputs, answerTo }
-      entries[name] = fillServer(server, { ...scope, source: server.file.source, inputs }, envFiles)
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-      brokenServers[name] = error.message
-      entries[name] = (isRecord(entry) ? entry : {}) as ServerConfig
-    }
-  }
-  const approved = servers.filter(({ autoApprove }) => autoApprove.length > 0)
-  return {
-    config: {
-      ...config,
-      ...(mcpServers && { mcpServers: entries }),
-      ...(config.clients && { clients: fillTexts(clients, ['clients'], scope) }),
-      ...(approvals && { approvals: fillTexts(approvals, ['approvals'], scope) }),
-      ...(gateway && { gateway: fillTexts(gateway, ['gateway'], scope) }),
-      ...(isRecord(durable) && { durable: fillTexts(durable, ['durable'], scope) }),
-      ...(voice?.mqtt && { voice: { ...voice, mqtt: fillTexts(voice.mqtt, ['voice', 'mqtt'], scope) } }),
-    },
-    ...{ file, source, brokenServers, notices },
-    files: [...files, ...envFiles],
-    inputs: [...unanswered],
-    fromEnvironment: Object.fromEntries(servers.map(({ name, entry }) => [name, filledKeys(entry)])),
-    autoApprove: Object.fromEntries(approved.map(({ name, autoApprove }) => [name, autoApprove])),
-  }
+  /** A person's answers to inputs, by key. */
+  answers: ReadonlyMap<string, string>
+  /** The inputs of a file, by id; those that nobody has answered are added to `unanswered`. */
+  inputs?: ReadonlyMap<string, ConfigInput>
+  unanswered?: Set<ConfigInput>
 }
 
 /** The variables and headers of a server whose values come from `${NAME}`. */
@@ -131,48 +141,43 @@ function filledKeys(entry: ServerConfig): string[] {
   return Object.keys(settings).filter(key => String(settings[key]).search(VARIABLE) >= 0)
 }
 
-const FILLED = ['command', 'args', 'cwd', 'env', 'envFile', 'url', 'headers', 'oauth']
+const FILLED_IN_SERVER = ['command', 'args', 'cwd', 'env', 'envFile', 'url', 'headers', 'oauth']
 
-function fillServer(
+/** A server with its variables filled in and absolute paths, or why it cannot be used. Adds its file of variables to `files`. */
+function filledServer(
   { entry, path, problem, file }: FoundServer,
   scope: Scope,
-  envFiles: string[],
-): ServerConfig {
-  if (problem !== undefined) throw scope.source.error(path, problem)
-  const given = Object.fromEntries(Object.entries(entry).filter(([key]) => FILLED.includes(key)))
-  const filled: ServerConfig = { ...entry, ...fillTexts(given, path, scope) }
-  const wrong = serverProblem(filled)
-  if (wrong) throw scope.source.error(path, wrong)
-  if (filled.url !== undefined) return filled
-  const folder = dirname(file.path)
-  const { cwd, envFile, env = {} } = filled
-  // Numbers and booleans become strings, as in an environment.
-  if (filled.env)
-    filled.env = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)]))
-  if (cwd !== undefined) filled.cwd = pathFrom(folder, cwd)
-  if (envFile !== undefined) {
-    const variables = pathFrom(folder, envFile)
-    envFiles.push(variables)
-    try {
-      filled.env = {
-        ...(util.parseEnv(readFileSync(variables, 'utf8')) as Record<string, string>),
-        ...filled.env,
-      }
-    } catch (error) {
-      const unreadable = `cannot be read: ${(error as Error).message}`
-      throw scope.source.error([...path, 'envFile'], unreadable, { cause: error })
+  files: string[],
+): ServerConfig | ConfigError {
+  if (problem || !isRecord(entry)) return problem ?? entry
+  try {
+    const given = Object.entries(entry).filter(([key]) => FILLED_IN_SERVER.includes(key))
+    const server = { ...entry, ...filled(Object.fromEntries(given), path, scope) } as Record<string, unknown>
+    const { cwd, envFile, env } = server
+    const folder = dirname(file.path)
+    // Numbers and booleans become strings, as in an environment.
+    if (isRecord(env))
+      server.env = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)]))
+    if (typeof cwd === 'string') server.cwd = pathFrom(folder, cwd)
+    if (typeof envFile === 'string') {
+      const variables = pathFrom(folder, envFile)
+      files.push(variables)
+      server.env = { ...parseEnv(readFileSync(variables, 'utf8')), ...(server.env as object | undefined) }
     }
+    return server as unknown as ServerConfig
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    const unreadable = `cannot be read: ${(error as Error).message}`
+    return scope.source.error([...path, 'envFile'], unreadable, { cause: error })
   }
-  return filled
 }
 
-/** Fills in every string in a value, and leaves the rest as it is. */
-function fillTexts<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
-  if (typeof value === 'string') return fillText(value, path, scope) as Value
-  if (Array.isArray(value))
-    return value.map((each, index) => fillTexts(each, [...path, index], scope)) as Value
+/** Fills in every string in a value, and leaves the rest as it is. Throws a ConfigError. */
+function filled<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
+  if (typeof value === 'string') return filledText(value, path, scope) as Value
+  if (Array.isArray(value)) return value.map((each, index) => filled(each, [...path, index], scope)) as Value
   if (!isObjectLike(value)) return value
-  const entries = Object.entries(value).map(([key, each]) => [key, fillTexts(each, [...path, key], scope)])
+  const entries = Object.entries(value).map(([key, each]) => [key, filled(each, [...path, key], scope)])
   return Object.fromEntries(entries)
 }
 
@@ -180,15 +185,8 @@ function fillTexts<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
 const VARIABLE = /\$\{([^}]+?)(?::-([^}]*))?\}/g
 
 /** Throws a ConfigError on a variable without a value or default. */
-function fillText(text: string, path: ConfigPath, scope: Scope): string {
-  return text.replace(VARIABLE, (_, name: string, fallback: string | undefined) => {
-    const value = lookUp(name, scope) ?? fallback
-    if (value === undefined) throw scope.source.error(path, missing(name, scope))
-    return value
-  })
-}
-
-function lookUp(name: string, { environment, folder, inputs }: Scope): string | undefined {
+function filledText(text: string, path: ConfigPath, scope: Scope): string {
+  const { source, environment, folder, answers, inputs, unanswered } = scope
   const editors = new Map([
     ['workspaceFolder', folder],
     ['workspaceRoot', folder],
@@ -198,17 +196,22 @@ function lookUp(name: string, { environment, folder, inputs }: Scope): string | 
     ['pathSeparator', sep],
     ['/', sep],
   ])
-  const input = inputs?.known.get(/^input:(.*)/s.exec(name)?.[1] ?? '')
-  if (input) return environment[input.variable] ?? inputs?.answerTo(input)
-  return editors.get(name) ?? environment[name.replace(/^env:/, '')]
+  return text.replace(VARIABLE, (_, given: string, fallback: string | undefined) => {
+    const id = /^input:(.*)/s.exec(given)?.[1]
+    const input = inputs?.get(id ?? '')
+    const name = input?.variable ?? given.replace(/^env:/, '')
+    const answer = input && answers.get(input.key)
+    const value = editors.get(given) ?? environment[name] ?? answer ?? fallback
+    if (value !== undefined) return value
+    if (input) unanswered?.add(input)
+    throw source.error(path, missing(given, id, input))
+  })
 }
 
-function missing(name: string, { inputs }: Scope): string {
-  const [, id] = /^input:(.*)/s.exec(name) ?? []
-  const input = inputs?.known.get(id ?? '')
+function missing(given: string, id: string | undefined, input: ConfigInput | undefined): string {
   if (input)
     return `the input '${input.id}' has no value; set ${input.variable}, or start Toolpost in a terminal to be asked`
   if (id !== undefined) return `unknown input '${id}': it is not in 'inputs'`
-  if (name.includes(':') && !name.startsWith('env:')) return `\${${name}} is not supported`
-  return `the environment variable ${name.replace(/^env:/, '')} is not set`
+  if (given.includes(':') && !given.startsWith('env:')) return `\${${given}} is not supported`
+  return `the environment variable ${given.replace(/^env:/, '')} is not set`
 }

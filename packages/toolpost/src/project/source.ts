@@ -20,46 +20,30 @@ export class ConfigSource {
   readonly value: unknown
   readonly #file: string
   readonly #text: string
-  /** Built only to report a mistake, or to read comments: it costs many times more than parsing alone. */
-  #tree: Node | undefined
 
   /** `file` is the name as the user gave it. Throws a ConfigError if the text is not JSON; comments are allowed. */
   constructor(file: string, text: string) {
     this.#file = file
     this.#text = text.replace(/^\ufeff/, '')
-    this.value = this.#read()
-  }
-
-  #read(): unknown {
     try {
-      return JSON.parse(this.#text)
+      this.value = JSON.parse(this.#text)
     } catch {
       const problem = jsonProblem(this.#text, SYNTAX)
       if (problem) throw new ConfigError(this.#position(problem.offset), '', `is not JSON: ${problem.words}`)
-      this.#tree = parseTree(this.#text, [], SYNTAX)
-      return this.#tree && getNodeValue(this.#tree)
+      this.value = getNodeValue(parseTree(this.#text, [], SYNTAX) as Node)
     }
   }
 
   /** An error at a value, or at the part of its path that exists; `key` is one that does not belong there. */
-  error(
-    path: ConfigPath,
-    problem: string,
-    { key, ...options }: ErrorOptions & { key?: string | undefined } = {},
-  ): ConfigError {
+  error(path: ConfigPath, problem: string, options: ErrorOptions & { key?: string } = {}): ConfigError {
+    const { key } = options
     const node = key === undefined ? this.#find(path) : this.#find([...path, key])?.parent
     const place = path.map(String).reduce(joinPlace, '')
     return new ConfigError(this.#position(node?.offset ?? 0), place, problem, options)
   }
 
   #find(path: ConfigPath): Node | undefined {
-    try {
-      this.#tree ??= parseTree(this.#text, [], SYNTAX)
-    } catch {
-      // The parser is recursive: a text that is nested too deeply has no positions.
-      return undefined
-    }
-    let node = this.#tree
+    let node = parseTree(this.#text, [], SYNTAX)
     for (const part of path) {
       const child = node && findNodeAtLocation(node, [node.type === 'array' ? Number(part) : part])
       if (!child) break

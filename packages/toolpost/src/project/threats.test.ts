@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Aedes } from 'aedes'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { eventsIn, type HostileFaults, hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
@@ -332,6 +333,32 @@ it('waiting calls are reported to a webhook, signed, again if it fails, and deci
     })
   }
   hook.close()
+})
+
+it('waiting calls are published to an MQTT topic in the same words; one that is too long is only announced', async () => {
+  const broker = await Aedes.createBroker()
+  const listener = createServer(broker.handle).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as { port: number }
+  const received: { topic: string; message: { question: string; tool: string } }[] = []
+  broker.on('publish', ({ topic, payload }) => {
+    if (topic === 'home/approvals') received.push({ topic, message: JSON.parse(String(payload)) })
+  })
+  const mqtt = { url: `mqtt://127.0.0.1:${port}`, topic: 'home/approvals' }
+  const home = place({ approvals: { notify: { mqtt } } })
+  home.use({ shop: { tools: [bare] } })
+  const { chat } = await home.open()
+  await chat([{ name: 'delete_project', args: { id: 7 } }])
+  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1)
+  expect(received[0]?.message).toMatchObject({
+    question: expect.stringContaining('Run delete_project of shop with {"id":7}?'),
+    tool: 'delete_project',
+  })
+  await chat([{ name: 'delete_project', args: { id: 'x'.repeat(3_000) } }])
+  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(2)
+  expect(received[1]?.message.question).toBe('A call is too long to be shown here: look at it in the console')
+  listener.close()
+  broker.close()
 })
 
 describe.skipIf(process.platform !== 'linux')('a server in the sandbox', () => {

@@ -1,0 +1,326 @@
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { configFolder, configOf } from '../../test/config-folder.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { openProject } from './open-project.ts'
+
+afterEach(() => void vi.unstubAllEnvs())
+
+const TOKEN = 'a-token-of-some-length'
+
+/** A configuration, given as JSON on one line; `\n` in it starts the next. */
+async function read(config: object | string, environment?: Record<string, string>) {
+  const text = typeof config === 'string' ? config : JSON.stringify(config)
+  return configOf(configFolder({ 'toolpost.json': text }), environment)
+}
+
+/** Where a mistake is, and what is said about it. */
+const MISTAKES: [key: string, value: unknown, place: string | RegExp, problem: string][] = [
+  ['limits', { tools: { a: { concurrency: 0 } } }, 'limits.tools.a.concurrency', 'must be >= 1'],
+  ['limits', { servers: { fs: { perMinute: 1.5 } } }, 'limits.servers.fs.perMinute', 'must be integer'],
+  [
+    'limits',
+    { tools: { a: { perSecond: 1 } } },
+    'limits.tools.a',
+    'expected one of concurrency, queue, maxWaitMs',
+  ],
+  [
+    'limits',
+    { tool: {} },
+    'limits',
+    "unknown 'limits.tool'; expected one of tools, servers, callers, breaker",
+  ],
+  ['limits', { tools: { a: {} } }, 'limits.tools.a', 'must not be empty'],
+  [
+    'limits',
+    { tools: { 'fs__{a,b}': { concurrency: 1 } } },
+    'limits.tools.fs__{a,b}',
+    'only * and ? are wildcards',
+  ],
+  ['clients', { ann: { token: TOKEN }, bob: { token: TOKEN } }, 'clients.bob.token', "the token of 'ann'"],
+  [
+    'clients',
+    { ann: { token: 'short' } },
+    'clients.ann.token',
+    'is too short: it needs at least 16 characters',
+  ],
+  [
+    'clients',
+    { ann: { token: 'with blanks in between' } },
+    'clients.ann.token',
+    'must consist of printable ASCII',
+  ],
+  ['clients', { ann: {} }, 'clients.ann', "missing 'clients.ann.token'"],
+  ['clients', { ann: { token: '${NOT_SET}' } }, 'clients.ann.token', 'variable NOT_SET is not set'],
+  [
+    'clients',
+    { ann: { token: TOKEN, tools: ['ok', 'a|b'] } },
+    'clients.ann.tools[1]',
+    "invalid pattern 'a|b'",
+  ],
+  ['clients', { default: { token: TOKEN } }, 'clients.default', "'default' is reserved"],
+  ['clients', { 'a b': { token: TOKEN } }, 'clients.a b', 'expected at most 64 letters'],
+  ['durable', 'yes', 'durable', 'must be object or boolean'],
+  ['durable', { databaseUrl: '${NOT_SET}' }, 'durable.databaseUrl', 'NOT_SET is not set'],
+  ['durable', { databaseUrl: 'localhost' }, 'durable.databaseUrl', 'is not a valid URL'],
+  [
+    'durable',
+    { databaseUrl: 'mysql://me:hunter22@db/x' },
+    'durable.databaseUrl',
+    "PostgreSQL URL: '[removed]@db/x'",
+  ],
+  ['durable', { databaseUrl: 'postgres://db:5432' }, 'durable.databaseUrl', 'has no database name'],
+  ['durable', { tools: ['{x}'] }, 'durable.tools[0]', "invalid pattern '{x}'"],
+  ['durable', { servers: { pay: { queue: 1 } } }, 'durable.servers.pay', 'queue'],
+  ['approvals', { notify: { url: 'https://x.example' } }, 'approvals.notify', "'url' needs a 'secret'"],
+  [
+    'approvals',
+    { notify: { mqtt: { url: 'mqtt://x', topic: 'a/#' } } },
+    'approvals.notify.mqtt.topic',
+    'wildcards',
+  ],
+  ['history', true, 'history', 'must be false or object, got boolean'],
+  ['local', ['dattime'], 'local[0]', 'must be one of: datetime, search'],
+  ['local', true, 'local', 'must be array or false, got boolean'],
+  ['mcpServers', [], 'mcpServers', 'must be object, got array'],
+  ['mcpServers', { a: { command: 'x', args: 'y' } }, 'mcpServers.a.args', 'must be array, got string'],
+  ['mcpServers', { a: { url: 'x' } }, 'mcpServers.a', "'url' is not a valid URL"],
+  [
+    ...([
+      'mcpServers',
+      { a: { url: 'https://x', oauth: { grant: 'client_credentials', clientId: 'me' } } },
+    ] as const),
+    ...(['mcpServers.a', "'oauth' with client_credentials needs 'clientId', and 'clientSecret'"] as const),
+  ],
+]
+
+const issuer = 'https://login.example.com'
+const OAUTH: [oauth: object, place: string, problem: string][] = [
+  [{ issuer }, 'gateway.oauth', "missing 'gateway.oauth.audience'"],
+  [{ issuer: 'http://login.example.com', audience: 'x' }, 'gateway.oauth.issuer', 'must begin with https://'],
+  [
+    { issuer, audience: 'x', scopes: { 'a b': ['*'] } },
+    'gateway.oauth.scopes.a b',
+    'a scope consists of printable',
+  ],
+  [
+    { issuer, audience: 'x', scopes: { a: ['*', '{x}'] } },
+    'gateway.oauth.scopes.a[1]',
+    "invalid pattern '{x}'",
+  ],
+]
+
+const POLICIES: [rules: object[], problem: string][] = [
+  [
+    [{ tool: 'a', then: 'deny' }],
+    "policy[0]: unknown 'policy[0].tool'; expected one of tools, servers, from",
+  ],
+  [[{ then: 'forbid' }], 'policy[0].then: must be one of'],
+  [[{ tools: 'a' }], "missing 'policy[0].then'"],
+  [[{ from: ['email'], then: 'deny' }], 'policy[0].from[0]'],
+  [[{ tools: [], then: 'deny' }], 'policy[0].tools: must not be empty'],
+  [[{ if: { dangerous: true }, then: 'deny' }], 'dangerous'],
+  [[{ tools: 'wi[pq]e', then: 'deny' }], 'only * and ? are wildcards'],
+  [[{ then: 'allow' }, { tools: 'a', then: 'deny' }], 'policy[1]: can never match: policy[0] matches first'],
+  [
+    [
+      { tools: 'fs__*', then: 'deny' },
+      { tools: 'fs__read_*', from: ['mcp'], then: 'allow' },
+    ],
+    'policy[1]: can never match: policy[0] matches first',
+  ],
+  [[{ servers: ['flies'], then: 'deny' }], "there is no server 'flies' in mcpServers"],
+  [[{ callers: ['claude'], then: 'deny' }], "there is no client 'claude' in clients"],
+  [[{ if: { destructive: true, readOnly: true }, then: 'deny' }], "either 'destructive' or 'readOnly'"],
+  [[{ args: { type: 'strin' }, then: 'deny' }], "policy[0]: 'args' is not a usable JSON Schema"],
+  [[{ args: { properties: { path: { pattern: '(' } } }, then: 'deny' }], "policy[0]: 'args'"],
+]
+
+describe('a mistake', () => {
+  const all = [
+    ...MISTAKES.map(([key, value, place, problem]) => [{ [key]: value }, `, ${place}: `, problem]),
+    ...OAUTH.map(([oauth, place, problem]) => [{ gateway: { oauth } }, `, ${place}: `, problem]),
+    ...POLICIES.map(([policy, problem]) => [
+      { mcpServers: { files: { command: 'x' } }, policy },
+      '',
+      problem,
+    ]),
+  ] as [object, string, string][]
+
+  it.each(all)('[F41] is refused with its place: %j', async (config, place, problem) => {
+    const error: Error = await read(config).then(
+      () => new Error('nothing'),
+      thrown => thrown,
+    )
+    expect(error.name).toBe('ConfigError')
+    expect(error.message).toMatch(/^toolpost\.json:1:\d+, /)
+    expect(error.message).toContain(place)
+    expect(error.message).toContain(problem)
+    expect(error.message).not.toMatch(/a-token-of|hunter22/)
+  })
+
+  it('is shown with its line and column', async () => {
+    await expect(read('{ "durable":\n{ "days": 0 } }')).rejects.toThrow(
+      'toolpost.json:2:11, durable.days: must be >= 1',
+    )
+  })
+})
+
+describe('${NAME}', () => {
+  const environment = { URL: 'mqtt://x', KEY: 'k', TOKEN, DB: 'postgres://me:Tr0ub4dor@db:5432/x' }
+
+  it('is filled in from the environment, in servers and everywhere else', async () => {
+    const home = {
+      command: 'run-${KEY}',
+      args: ['--url', '${URL}/${KEY}', '${NONE:-default}'],
+      env: { A: '${env:URL}', B: 'plain', C: 5 },
+      cwd: './here',
+    }
+    const oauth = { clientId: 'me', clientSecret: '${KEY}', redirectPort: 8080 }
+    const folder = configFolder({
+      'toolpost.json': {
+        mcpServers: { home, remote: { url: 'http://${KEY}', headers: { X: 'Bearer ${KEY}' }, oauth } },
+        clients: { me: { token: '${TOKEN}' } },
+        durable: { databaseUrl: '${DB}' },
+        documents: 'notes',
+      },
+    })
+    const { config } = await configOf(folder, environment)
+    expect(config).toEqual({
+      mcpServers: {
+        home: {
+          command: 'run-k',
+          args: ['--url', 'mqtt://x/k', 'default'],
+          env: { A: 'mqtt://x', B: 'plain', C: '5' },
+          cwd: join(folder, 'here'),
+        },
+        remote: { url: 'http://k', headers: { X: 'Bearer k' }, oauth: { ...oauth, clientSecret: 'k' } },
+      },
+      clients: { me: { token: TOKEN } },
+      durable: { databaseUrl: environment.DB },
+      documents: join(folder, 'notes'),
+    })
+  })
+
+  it('that is missing breaks only the server that wants it, and names variable, file and place', async () => {
+    const broken = { command: 'x', env: { A: '${MISSING}' } }
+    const { brokenServers } = await read({ mcpServers: { broken, other: { command: 'y' } } })
+    expect(brokenServers).toEqual({
+      broken: expect.stringMatching(
+        /:1:\d+, mcpServers\.broken\.env\.A: the environment variable MISSING is not set$/,
+      ),
+    })
+  })
+
+  it('that holds a password is never logged', async () => {
+    vi.stubEnv('TEST_DATABASE', environment.DB)
+    const folder = configFolder({ 'toolpost.json': { durable: { databaseUrl: '${TEST_DATABASE}' } } })
+    const project = await openProject({ file: join(folder, 'toolpost.json') })
+    expect(safeText('it is Tr0ub4dor')).not.toContain('Tr0ub4dor')
+    await project.close()
+  })
+})
+
+const server = (command: string) => ({ mcpServers: { [command]: { command } } })
+
+describe('included files', () => {
+  it('bring their servers, and those that they include, relative to themselves; own ones come first', async () => {
+    const folder = configFolder({
+      'toolpost.json': { include: ['./a/one.json', 'none/mcp.json'], ...server('own') },
+      'a/one.json': { include: ['../b/two.json'], ...server('one') },
+      'b/two.json': { servers: { two: { command: 'two', cwd: 'here', args: ['${workspaceFolder}'] } } },
+    })
+    const { servers, notices, files } = await configOf(folder)
+    expect(Object.keys(servers)).toEqual(['own', 'one', 'two'])
+    expect(servers.two).toEqual({ command: 'two', cwd: join(folder, 'b', 'here'), args: [folder] })
+    expect(notices).toEqual(['⚠️ toolpost.json: the included file none/mcp.json does not exist yet'])
+    const names = ['toolpost.json', 'a/one.json', 'b/two.json', 'none/mcp.json']
+    expect(files).toEqual(names.map(name => join(folder, name)))
+  })
+
+  it('lose against own servers of the same name, and against files before them, with a line each', async () => {
+    const folder = configFolder({
+      'toolpost.json': {
+        include: ['one.json', 'two.json'],
+        mcpServers: { a: { command: 'own' }, off: { disabled: true } },
+      },
+      'one.json': { mcpServers: { a: { command: 'one' }, b: { command: 'one' }, off: { command: 'one' } } },
+      'two.json': { mcpServers: { b: { command: 'two' } } },
+    })
+    const { servers, notices } = await configOf(folder)
+    expect(servers).toEqual({ a: { command: 'own' }, b: { command: 'one' } })
+    expect(notices).toEqual([
+      "⚠️ one.json: skipping 'a', already defined in toolpost.json",
+      "⚠️ one.json: skipping 'off', already defined in toolpost.json",
+      "⚠️ two.json: skipping 'b', already defined in one.json",
+    ])
+  })
+
+  it('[F59] bring nothing but servers: no policy, clients, gateway, limits, approvals or trust', async () => {
+    const own = { include: ['other.json'], policy: [{ tools: 'x', then: 'deny' }] }
+    const folder = configFolder({
+      'toolpost.json': own,
+      'other.json': {
+        policy: [{ then: 'allow' }],
+        clients: { evil: { token: TOKEN } },
+        gateway: { host: '0.0.0.0' },
+        model: 'offline',
+        mcpServers: { a: { command: 'x', autoApprove: ['delete_all'], trust: true } },
+      },
+    })
+    const { config, autoApprove, notices } = await configOf(folder)
+    expect(config).toEqual({ ...own, mcpServers: { a: { command: 'x' } } })
+    expect(autoApprove).toEqual({ a: [] })
+    expect(notices).toEqual(['⚠️ other.json: only servers are included; ignoring policy, clients, gateway'])
+  })
+
+  it('[F59] that include themselves are refused, with the chain', async () => {
+    const files = {
+      'toolpost.json': { include: ['a.json'] },
+      'a.json': { include: ['b.json'] },
+      'b.json': { include: ['./a.json'] },
+    }
+    await expect(configOf(configFolder(files))).rejects.toThrow(
+      'b.json:3:5, include[0]: includes itself: toolpost.json → a.json → b.json → ./a.json',
+    )
+  })
+
+  it('cost only the server whose entry has a mistake', async () => {
+    const mcpServers = {
+      bad: { command: 'x', args: 'y' },
+      none: {},
+      text: 'x',
+      nothing: null,
+      good: { command: 'x' },
+    }
+    const files = { 'toolpost.json': { include: ['a.json'] }, 'a.json': { mcpServers } }
+    const { brokenServers, servers } = await configOf(configFolder(files))
+    expect(Object.keys(servers)).toEqual(Object.keys(mcpServers))
+    expect(brokenServers).toEqual({
+      bad: 'a.json:5:15, mcpServers.bad.args: must be array, got string',
+      none: "a.json:7:13, mcpServers.none: has neither 'command' nor 'url'; set exactly one",
+      text: 'a.json:8:13, mcpServers.text: must be object, got string',
+      nothing: 'a.json:9:16, mcpServers.nothing: must be object, got null',
+    })
+  })
+
+  it('[F59] that have Toolpost itself as a server do not start it again', async () => {
+    const folder = configFolder({
+      'toolpost.json': { include: ['cursor.json'], gateway: { port: 5050 } },
+      'cursor.json': {
+        mcpServers: {
+          a: { command: 'toolpost', args: ['serve', '--stdio'] },
+          b: { command: 'npx', args: ['-y', 'toolpost@0.1', 'serve', '--stdio'] },
+          c: { command: 'node', args: ['/x/node_modules/toolpost/bin/toolpost.cjs', 'serve', '--stdio'] },
+          d: { url: 'http://127.0.0.1:5050/mcp' },
+          e: { url: 'http://127.0.0.1:5051/mcp' },
+          f: { command: 'toolpost-like', args: ['serve'] },
+        },
+      },
+    })
+    const { servers, notices } = await configOf(folder)
+    expect(Object.keys(servers)).toEqual(['e', 'f'])
+    expect(notices[0]).toBe("⚠️ cursor.json: skipping 'a', which is Toolpost itself")
+    expect(notices).toHaveLength(4)
+  })
+})
