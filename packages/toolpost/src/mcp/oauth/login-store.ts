@@ -55,7 +55,7 @@ export class LoginStore {
   /** `undefined` if there is none, or it cannot be read. */
   async read(): Promise<Login | undefined> {
     if (this.#options.folder === undefined) return this.#kept
-    const login = new Map(Object.entries(await this.#readAll())).get(this.#key)
+    const { [this.#key]: login } = await this.#readAll()
     return isRecord(login) ? login : undefined
   }
 
@@ -69,9 +69,8 @@ export class LoginStore {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     return locked(`${this.#file}.lock`, async () => {
       const login = await work(await this.read())
-      const { [this.#key]: _, ...others } = await this.#readAll()
       const draft = `${this.#file}.${randomUUID()}`
-      const all = login ? { ...others, [this.#key]: login } : others
+      const all = { ...(await this.#readAll()), [this.#key]: login }
       await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
       await rename(draft, this.#file)
       return login
@@ -87,19 +86,18 @@ export class LoginStore {
   }
 
   async #readAll(): Promise<Record<string, unknown>> {
+    const { onProblem } = this.#options
     try {
       if (hasFileModes && ((await stat(this.#file)).mode & 0o077) !== 0) {
         await chmod(this.#file, 0o600)
-        this.#options.onProblem(
-          'the saved logins were readable by others; the mode of the file was reset to 0600',
-        )
+        onProblem('the saved logins were readable by others; the mode of the file was reset to 0600')
       }
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
       if (!isRecord(logins)) throw new Error('the file is malformed')
       return logins
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#options.onProblem(`the saved logins cannot be used: ${(error as Error).message}`)
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code !== 'ENOENT') onProblem(`the saved logins cannot be used: ${message}`)
       return {}
     }
   }
@@ -112,13 +110,17 @@ const held = new Set<string>()
 async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   const holder = `${process.pid} ${randomUUID()}`
   const giveUpAt = Date.now() + LOCK_TIMEOUT_MS
-  while (!tryCreate(file, holder)) {
-    const other = contentOf(file)
-    if (other !== undefined && isLeftBehind(other)) rmSync(file, { force: true })
-    else if (Date.now() > giveUpAt)
-      throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
-    else await pause(LOCK_RETRY_MS)
-  }
+  for (;;)
+    try {
+      writeFileSync(file, holder, { flag: 'wx', mode: 0o600 })
+      break
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      const other = contentOf(file)
+      if (other !== undefined && isLeftBehind(other)) rmSync(file, { force: true })
+      else if (Date.now() < giveUpAt) await pause(LOCK_RETRY_MS)
+      else throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
+    }
   held.add(holder)
   try {
     return await work()
@@ -135,16 +137,6 @@ function isLeftBehind(holder: string): boolean {
     return !process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
-
-function tryCreate(file: string, content: string): boolean {
-  try {
-    writeFileSync(file, content, { flag: 'wx', mode: 0o600 })
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
   }
 }
 

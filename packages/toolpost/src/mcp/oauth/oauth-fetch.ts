@@ -21,58 +21,60 @@ export class OAuthDenial extends Error {
   override name = 'OAuthDenial'
 }
 
-export interface OAuthFetch {
-  fetch: FetchLike
-  /** Throws the refusal, if there was one: the SDK would go on to try other URLs. */
-  check(): void
-}
-
 /**
- * The `fetch` for everything about a login: https only (plain http on this machine, if the MCP server is on it too), no
+ * Does something with a `fetch` for logins: https only (plain http on this machine, if the MCP server is on it too), no
  * redirects to another host, and limits on size and time. A POST that fails is a denial.
  */
-export function oauthFetch(serverUrl: string): OAuthFetch {
+export async function withOAuthFetch<T>(
+  serverUrl: string,
+  work: (fetch: FetchLike) => Promise<T>,
+): Promise<T> {
   let refusal: OAuthRefusal | undefined
   const refuse = (problem: string): never => {
     refusal ??= new OAuthRefusal(problem)
     throw refusal
   }
-  return {
-    check() {
-      if (refusal) throw refusal
-    },
-    async fetch(given, init) {
-      const url = new URL(String(given))
-      const problem = insecure(url, serverUrl)
-      if (problem) refuse(problem)
-      const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
-      const response = await fetch(url, { ...init, redirect: 'manual', signal }).catch(error => {
-        throw new Error(`${shown(url)} cannot be reached: ${describeError(error)}`, { cause: error })
-      })
-      const { status, headers } = response
-      const location = headers.get('location')
-      if (status >= 300 && status < 400 && location !== null) {
-        const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-        if (to?.origin === url.origin && init?.method !== 'POST') return response
-        refuse(`${shown(url)} redirects to ${to ? shown(to) : 'an invalid URL'}`)
-      }
-      const text = (await limitedBytes(response, MAX_OAUTH_BYTES))?.toString('utf8')
-      if (text === undefined) return refuse(`${shown(url)} answered with more than ${MAX_OAUTH_BYTES} bytes`)
-      const answer = asRecord(text)
-      removeFromLogs(Object.keys(answer).flatMap(key => (SECRETS.test(key) ? [String(answer[key])] : [])))
-      if (init?.method === 'POST' && !response.ok) throw denial(status, answer, url)
-      return new Response(status === 204 || status === 304 ? null : text, { status, headers })
-    },
+  const guarded: FetchLike = async (given, init) => {
+    const url = new URL(String(given))
+    const problem = insecure(url, serverUrl)
+    if (problem) refuse(problem)
+    const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
+    const response = await fetch(url, { ...init, redirect: 'manual', signal }).catch(error => {
+      throw new Error(`${shown(url)} cannot be reached: ${describeError(error)}`, { cause: error })
+    })
+    const { status, headers } = response
+    const location = headers.get('location')
+    if (status >= 300 && status < 400 && location !== null) {
+      const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+      if (to?.origin === url.origin && init?.method !== 'POST') return response
+      refuse(`${shown(url)} redirects to ${to ? shown(to) : 'an invalid URL'}`)
+    }
+    const text = (await limitedBytes(response, MAX_OAUTH_BYTES))?.toString('utf8')
+    if (text === undefined) return refuse(`${shown(url)} answered with more than ${MAX_OAUTH_BYTES} bytes`)
+    const answer = asRecord(text)
+    removeFromLogs(Object.keys(answer).flatMap(key => (SECRETS.test(key) ? [String(answer[key])] : [])))
+    const { error, error_description: more } = answer
+    // A server with problems of its own has not denied anything.
+    const isDenial = typeof error === 'string' && status < 500 && status !== 429
+    if (init?.method === 'POST' && !response.ok)
+      throw isDenial
+        ? new OAuthDenial(describeError(typeof more === 'string' ? `${error} (${more})` : error))
+        : new Error(`${shown(url)} answered ${status}`)
+    return new Response(status === 204 || status === 304 ? null : text, { status, headers })
+  }
+  try {
+    return await work(guarded)
+  } finally {
+    // The SDK tries other URLs after a refusal, and hides it.
+    if (refusal) refuse('')
   }
 }
 
 /** Why no part of a login may be sent to this URL; `undefined` if it may. */
 export function insecure(url: URL, serverUrl: string): string | undefined {
-  if (isLoopback(url.hostname)) {
-    if (isLoopback(new URL(serverUrl).hostname)) return undefined
-    return `${shown(url)} is on this machine, but the server that names it is not`
-  }
-  return url.protocol === 'https:' ? undefined : `${shown(url)} is not https`
+  if (!isLoopback(url.hostname)) return url.protocol === 'https:' ? undefined : `${shown(url)} is not https`
+  if (isLoopback(new URL(serverUrl).hostname)) return undefined
+  return `${shown(url)} is on this machine, but the server that names it is not`
 }
 
 /** Without the query, which may contain secrets. */
@@ -94,14 +96,6 @@ export async function limitedBytes(
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-/** A server with problems of its own has not denied anything. */
-function denial(status: number, answer: Record<string, unknown>, url: URL): Error {
-  const { error, error_description: more } = answer
-  if (typeof error !== 'string' || status >= 500 || status === 429)
-    return new Error(`${shown(url)} answered ${status}`)
-  return new OAuthDenial(describeError(typeof more === 'string' ? `${error} (${more})` : error))
 }
 
 function asRecord(text: string): Record<string, unknown> {

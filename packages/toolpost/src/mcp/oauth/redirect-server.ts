@@ -40,7 +40,6 @@ export async function finishedPage(
   }
 }
 
-/** The page a browser shows at the end of a login. */
 function loginPage(title: string, text: string, home?: string): Response {
   const link = home === undefined ? '' : `<p><a href="${escaped(home)}">Back to Toolpost</a></p>`
   const html = `<!doctype html>

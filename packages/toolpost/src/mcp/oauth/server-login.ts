@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+} from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../http-transport.ts'
 import { describeError, NeedsLoginError } from '../server-failure.ts'
-import { type LoginProvider, loginProvider } from './login-provider.ts'
 import type { Login, LoginStore } from './login-store.ts'
-import { OAUTH_TIMEOUT_MS, OAuthDenial, OAuthRefusal, oauthFetch } from './oauth-fetch.ts'
+import { insecure, OAUTH_TIMEOUT_MS, OAuthDenial, OAuthRefusal, withOAuthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 
 /** How many times a request is sent again with another token or a wider scope. */
@@ -26,6 +31,16 @@ interface Challenge {
   error?: string | undefined
 }
 
+/** One login, from its start to its tokens, as the SDK's `auth()` expects it. */
+interface LoginProvider extends OAuthClientProvider {
+  /** What is to be saved once there are tokens: a failed login leaves the previous one alone. */
+  readonly login: Login
+  /** The page where the user logs in. */
+  page?: URL
+  /** The client that was registered for this login, if it was. */
+  registered?: StoredOAuthClientInformation
+}
+
 /** The login to one server: its token, with one renewal for all waiting requests. The SDK speaks OAuth. */
 export class ServerLogin {
   readonly name: string
@@ -37,7 +52,7 @@ export class ServerLogin {
   readonly #store: LoginStore
   readonly #oauth: OAuthOptions
   readonly #isConfigured: boolean
-  /** Unfinished logins; each answer is accepted only once. */
+  /** Unfinished logins, by their `state`; each answer is accepted only once. */
   readonly #pending = new Map<string, LoginProvider>()
   readonly #listeners = new Set<() => void>()
   #login: Login | undefined
@@ -79,17 +94,18 @@ export class ServerLogin {
   async begin(redirectUrl: string): Promise<string> {
     if (!this.isInteractive) throw new Error(`'${this.name}' logs in with its own credentials`)
     this.#challenge ??= await askForChallenge(this.#url)
+    const state = randomBytes(32).toString('base64url')
     let page = ''
     // Saves the client if one was registered, so that a second login does not register another.
     await this.#update(async login => {
-      const provider = await this.#provider(login, redirectUrl)
+      const provider = await this.#provider(login, { url: redirectUrl, state })
       await this.#advance(provider)
       if (!provider.page) throw new Error('the authorization server returned no login page')
       page = provider.page.href
-      removeFromLogs([provider.id])
-      this.#pending.set(provider.id, provider)
-      const [oldest] = this.#pending.keys()
-      if (this.#pending.size > MAX_PENDING) this.#pending.delete(oldest ?? '')
+      removeFromLogs([state])
+      this.#pending.set(state, provider)
+      const [oldest = ''] = this.#pending.keys()
+      if (this.#pending.size > MAX_PENDING) this.#pending.delete(oldest)
       return provider.registered ? { ...login, registered: provider.registered } : login
     })
     return page
@@ -101,23 +117,25 @@ export class ServerLogin {
 
   /** Finishes a login with the authorization server's answer, the query of the redirect URL. */
   async finish(answer: URLSearchParams): Promise<void> {
-    const provider = this.#pending.get(answer.get('state') ?? '')
+    const state = answer.get('state') ?? ''
+    const provider = this.#pending.get(state)
     if (!provider) throw new Error('this login was not started here, or has expired')
-    this.#pending.delete(provider.id)
+    this.#pending.delete(state)
     const [code, problem, more] = ['code', 'error', 'error_description'].map(name => answer.get(name))
     if (problem) throw new OAuthDenial(describeError(more ? `${problem} (${more})` : problem))
     if (!code) throw new Error('the redirect has neither a code nor an error')
     removeFromLogs([code])
-    await this.#advance(provider, { code, iss: answer.get('iss') ?? undefined })
+    const iss = answer.get('iss')
+    await this.#advance(provider, { authorizationCode: code, ...(iss !== null && { iss }) })
     await this.#update(async () => provider.login)
-    this.#tell()
+    this.#notify()
   }
 
   /** Obtains a token with the program's own credentials. */
   async signIn(): Promise<void> {
     this.#challenge ??= await askForChallenge(this.#url)
     await this.#update(login => this.#signIn(login))
-    this.#tell()
+    this.#notify()
   }
 
   /** Ends the login, if possible at the authorization server too; resolves to what was done. */
@@ -126,8 +144,9 @@ export class ServerLogin {
     const login = this.#login
     if (!login?.tokens) return 'none'
     await this.#update(async () => undefined)
-    this.#tell()
-    return (await revoke(login, this.#url)) ? 'revoked' : 'forgotten'
+    this.#notify()
+    // The login is deleted here in any case.
+    return (await revoke(login, this.#url).catch(() => false)) ? 'revoked' : 'forgotten'
   }
 
   /** Calls `listener` when the login changes, even in another process; returns a function that stops it. */
@@ -144,7 +163,7 @@ export class ServerLogin {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -163,12 +182,11 @@ export class ServerLogin {
   }
 
   async #update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<void> {
-    this.#take(
-      await this.#store.update(before => {
-        this.#take(before)
-        return work(before)
-      }),
-    )
+    const login = await this.#store.update(before => {
+      this.#take(before)
+      return work(before)
+    })
+    this.#take(login)
   }
 
   /** Whether a refused request is worth repeating. Concurrent requests share one renewal. */
@@ -193,26 +211,34 @@ export class ServerLogin {
     await this.#read()
     // Another process renewed it, or the user logged in.
     if (this.#token !== undefined && this.#token !== used) return true
-    if (this.isInteractive && lacksScope) throw await this.#lacking()
-    const isRenewable = !this.isInteractive || this.#login?.tokens?.refresh_token !== undefined
-    if (!isRenewable && this.#token !== undefined) throw this.#needed('the login has expired')
-    if (!isRenewable && !this.#isConfigured && !(await this.#knowsOAuth())) return false
-    if (!isRenewable) throw this.#needed('login required')
+    if (this.isInteractive && lacksScope) {
+      // Remembered for the next login.
+      const wantedScope = this.#challenge?.scope
+      await this.#update(async login => ({ ...login, wantedScope }))
+      const what = wantedScope === undefined ? '' : ` (${describeError(wantedScope)})`
+      throw new NeedsLoginError(this.name, `more permissions are needed${what}`, true)
+    }
+    if (this.isInteractive && this.#login?.tokens?.refresh_token === undefined) {
+      if (this.#token === undefined && !this.#isConfigured && !(await this.#knowsOAuth())) return false
+      throw this.#needed(this.#token === undefined ? 'login required' : 'the login has expired')
+    }
     let denied: string | undefined
-    await this.#update(async login => {
-      if (login?.tokens && login.tokens.access_token !== used) return login
+    await this.#update(async (login = {}) => {
+      if (login.tokens && login.tokens.access_token !== used) return login
       if (!this.isInteractive) return this.#signIn(login)
-      try {
-        return await this.#refreshed(login ?? {})
-      } catch (error) {
+      return this.#refreshed(login).catch(error => {
         if (!(error instanceof OAuthDenial)) throw error
         denied = error.message
-        const { tokens: _, ...rest } = login ?? {}
+        const { tokens: _, ...rest } = login
         return rest
-      }
+      })
     })
     if (denied !== undefined) throw this.#needed(`the login has expired or was revoked: ${denied}`)
     return true
+  }
+
+  #needed(why: string): NeedsLoginError {
+    return new NeedsLoginError(this.name, why, false)
   }
 
   /** The login with new tokens, always from the issuer of the old ones. */
@@ -220,16 +246,17 @@ export class ServerLogin {
     const { refreshAuthorization } = await loadSdk()
     const { discovery, client, tokens, resource } = login
     if (!discovery || !client || !tokens?.refresh_token) throw new Error('nothing to refresh with')
-    const metadata = discovery.authorizationServerMetadata
-    const authenticate = await this.#authentication()
-    const fresh = await refreshAuthorization(discovery.authorizationServerUrl, {
+    const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery
+    const options = {
       refreshToken: tokens.refresh_token,
       clientInformation: client,
-      fetchFn: oauthFetch(this.#url).fetch,
       ...(metadata && { metadata }),
       ...(resource !== undefined && { resource }),
-      ...(authenticate && { addClientAuthentication: authenticate }),
-    })
+      ...(await this.#authentication()),
+    }
+    const fresh = await withOAuthFetch(this.#url, fetchFn =>
+      refreshAuthorization(authorizationServerUrl, { ...options, fetchFn }),
+    )
     return { ...login, tokens: { ...tokens, ...fresh } }
   }
 
@@ -239,63 +266,130 @@ export class ServerLogin {
     return provider.login
   }
 
-  async #provider(before: Login | undefined, redirectUrl?: string): Promise<LoginProvider> {
-    const authenticate = await this.#authentication()
-    return loginProvider({ serverUrl: this.#url, oauth: this.#oauth, before, redirectUrl, authenticate })
-  }
-
+  /** With a key instead of a secret, if there is one. */
   async #authentication() {
     const { privateKey, clientId = '', algorithm = 'ES256' } = this.#oauth
-    if (privateKey === undefined) return undefined
+    if (privateKey === undefined) return {}
     const { createPrivateKeyJwtAuth } = await loadSdk()
-    return createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg: algorithm })
+    const key = { issuer: clientId, subject: clientId, privateKey, alg: algorithm }
+    return { addClientAuthentication: createPrivateKeyJwtAuth(key) }
   }
 
   /** Advances a login: to the login page or, with an answer, to its tokens. */
-  async #advance(provider: LoginProvider, answer?: { code: string; iss: string | undefined }): Promise<void> {
+  async #advance(
+    provider: LoginProvider,
+    answer?: { authorizationCode: string; iss?: string },
+  ): Promise<void> {
     const { auth } = await loadSdk()
-    const channel = oauthFetch(this.#url)
     const { resourceMetadataUrl } = this.#challenge ?? {}
     const scope = this.#login?.wantedScope ?? this.#challenge?.scope ?? this.#oauth.scope
-    try {
-      await auth(provider, {
-        serverUrl: this.#url,
-        fetchFn: channel.fetch,
-        ...(scope !== undefined && { scope }),
-        ...(resourceMetadataUrl && { resourceMetadataUrl }),
-        ...(answer && { authorizationCode: answer.code }),
-        ...(answer?.iss !== undefined && { iss: answer.iss }),
-      })
-    } finally {
-      channel.check()
+    const options = {
+      serverUrl: this.#url,
+      ...(scope !== undefined && { scope }),
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      ...answer,
     }
+    await withOAuthFetch(this.#url, fetchFn => auth(provider, { ...options, fetchFn }))
   }
 
   /** Whether the server supports logging in at all. Throws if its metadata cannot be trusted. */
   async #knowsOAuth(): Promise<boolean> {
     const { discoverOAuthServerInfo, checkResourceAllowed } = await loadSdk()
     const { resourceMetadataUrl } = this.#challenge ?? {}
-    const channel = oauthFetch(this.#url)
-    const found = await discoverOAuthServerInfo(this.#url, {
-      fetchFn: channel.fetch,
-      ...(resourceMetadataUrl && { resourceMetadataUrl }),
-    }).finally(() => channel.check())
+    const found = await withOAuthFetch(this.#url, fetchFn =>
+      discoverOAuthServerInfo(this.#url, { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) }),
+    )
     const resource = found.resourceMetadata?.resource
     if (resource && !checkResourceAllowed({ requestedResource: this.#url, configuredResource: resource }))
       throw new OAuthRefusal(`the server's metadata describes another resource: ${resource}`)
     return found.resourceMetadata !== undefined || found.authorizationServerMetadata !== undefined
   }
 
-  #needed(why: string, lacksScope = false): NeedsLoginError {
-    return new NeedsLoginError(this.name, why, lacksScope)
+  /** Without a redirect, the program uses its own credentials. */
+  async #provider(
+    before: Login | undefined,
+    redirect?: { url: string; state: string },
+  ): Promise<LoginProvider> {
+    const oauth = this.#oauth
+    const serverUrl = this.#url
+    const login: Login = {}
+    let client = knownClient(oauth, before, redirect?.url)
+    let verifier = ''
+    const provider: LoginProvider = {
+      login,
+      redirectUrl: redirect?.url,
+      clientMetadata: {
+        client_name: 'Toolpost',
+        redirect_uris: redirect ? [redirect.url] : [],
+        grant_types: redirect ? ['authorization_code', 'refresh_token'] : ['client_credentials'],
+        ...(redirect && { response_types: ['code'], application_type: 'native' }),
+        ...(oauth.scope !== undefined && { scope: oauth.scope }),
+      },
+      ...(oauth.clientMetadataUrl !== undefined && { clientMetadataUrl: oauth.clientMetadataUrl }),
+      ...(await this.#authentication()),
+      ...(!redirect && {
+        prepareTokenRequest: scope =>
+          new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) }),
+      }),
+      // A configured client must not be replaced by one a server hands out.
+      ...(oauth.clientId === undefined && {
+        saveClientInformation: given => {
+          client = provider.registered = given
+        },
+      }),
+      state: () => redirect?.state ?? '',
+      clientInformation: () => client,
+      codeVerifier: () => verifier,
+      discoveryState: () => login.discovery,
+      // Existing tokens are renewed by `#refreshed`.
+      tokens: () => undefined,
+      saveTokens: tokens => void Object.assign(login, { tokens, client }),
+      saveResourceUrl: resource => void Object.assign(login, { resource }),
+      saveCodeVerifier(given) {
+        removeFromLogs([given])
+        verifier = given
+      },
+      redirectToAuthorization(url) {
+        const problem = insecure(url, serverUrl)
+        if (problem) throw new OAuthRefusal(`the login page ${problem}`)
+        provider.page = url
+      },
+      saveDiscoveryState(discovery) {
+        const issuer = checkedIssuer(discovery, oauth.issuer, redirect !== undefined)
+        Object.assign(login, { discovery, issuer })
+      },
+    }
+    return provider
   }
+}
 
-  /** Remembers for the next login which scope is missing. */
-  async #lacking(): Promise<NeedsLoginError> {
-    const wantedScope = this.#challenge?.scope
-    await this.#update(async login => ({ ...login, wantedScope }))
-    const what = wantedScope === undefined ? '' : ` (${describeError(wantedScope)})`
-    return this.#needed(`more permissions are needed${what}`, true)
+/** As the specification requires, an authorization server that does not declare PKCE support is not used. */
+function checkedIssuer(
+  { authorizationServerMetadata: metadata, authorizationServerUrl }: OAuthDiscoveryState,
+  expected: string | undefined,
+  needsPkce: boolean,
+): string {
+  const issuer = metadata?.issuer ?? authorizationServerUrl
+  const bare = (url: string) => url.replace(/\/$/, '')
+  if (expected !== undefined && bare(issuer) !== bare(expected))
+    throw new OAuthRefusal(`the server names ${issuer} as its authorization server; expected ${expected}`)
+  if (needsPkce && metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
+    throw new OAuthRefusal(`the authorization server ${issuer} does not support PKCE with S256`)
+  return issuer
+}
+
+/** The configured client, bound to the authorization server configured or first used; else one registered before. */
+function knownClient(oauth: OAuthOptions, before: Login | undefined, redirectUrl: string | undefined) {
+  const { clientId, clientSecret, issuer = before?.issuer } = oauth
+  if (clientId === undefined)
+    return [before?.client, before?.registered].find(client => {
+      const uris = (client as { redirect_uris?: unknown } | undefined)?.redirect_uris
+      return Array.isArray(uris) && uris.includes(redirectUrl)
+    })
+  return {
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    ...(issuer !== undefined && { issuer }),
   }
 }
 
@@ -315,22 +409,20 @@ async function askForChallenge(serverUrl: string): Promise<Challenge | undefined
   return response.status === 401 ? extractWWWAuthenticateParams(response) : undefined
 }
 
-/** Revokes the tokens of a login; resolves to whether the authorization server accepted that. */
+/** Revokes the tokens of a login; resolves to whether the authorization server can. */
 async function revoke({ tokens, discovery, client }: Login, serverUrl: string): Promise<boolean> {
   const metadata = discovery?.authorizationServerMetadata as { revocation_endpoint?: string } | undefined
   const endpoint = metadata?.revocation_endpoint
   if (typeof endpoint !== 'string' || !tokens || !client) return false
   const { client_id, client_secret } = client
-  const credentials = { client_id, ...(client_secret !== undefined && { client_secret }) }
-  try {
-    for (const token of [tokens.refresh_token, tokens.access_token])
-      if (token !== undefined) {
-        const body = new URLSearchParams({ token, ...credentials })
-        await oauthFetch(serverUrl).fetch(endpoint, { method: 'POST', body })
-      }
-    return true
-  } catch {
-    // The login is deleted here anyway, and the caller says so.
-    return false
+  for (const token of [tokens.refresh_token, tokens.access_token]) {
+    if (token === undefined) continue
+    const body = new URLSearchParams({
+      token,
+      client_id,
+      ...(client_secret !== undefined && { client_secret }),
+    })
+    await withOAuthFetch(serverUrl, fetch => fetch(endpoint, { method: 'POST', body }))
   }
+  return true
 }
