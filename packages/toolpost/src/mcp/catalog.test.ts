@@ -109,6 +109,7 @@ describe('a server', () => {
   it('that never answers a request does not keep it when the caller gives up', async () => {
     await using servers = await started({ one: { prompts: [prompt('p')] } })
     const { catalog } = servers.mcp
+    await catalog.list('prompts')
     const caller = new AbortController()
     const asked = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'never', value: '' } }
     const waiting = [

@@ -5,7 +5,7 @@ import { shortText } from '../util/short-text.ts'
 import type { RequestOptions } from './connection.ts'
 import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
-import { KEYS, type OfferEvents, type OfferKind, type OfferList, type ServerOffers } from './server-offers.ts'
+import { KEYS, type OfferKind, type OfferList, type ServerOffers } from './server-offers.ts'
 
 /** What the catalog needs from a server. */
 export interface CatalogServer {
@@ -69,9 +69,9 @@ export class Catalog {
     this.#servers = servers
   }
 
-  /** Notifications from the servers. */
-  readonly events: OfferEvents = {
-    changed: kind => this.#reportSoon(kind, () => this.#listeners.tell(kind, undefined)),
+  /** A list of a server changed. */
+  changed(kind: 'resources' | 'prompts'): void {
+    this.#reportSoon(kind, () => this.#listeners.tell(kind, undefined))
   }
 
   /** Subscribes; returns a function that unsubscribes. */

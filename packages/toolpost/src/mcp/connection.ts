@@ -66,7 +66,6 @@ export class Connection {
   readonly #followed = new Set<string>()
   #listening: AbortController | undefined
   #relisten: Promise<void> | undefined
-  #relistenMs = limits.RELISTEN_BASE_DELAY_MS
   #onAcknowledged = (): void => {}
   #isReady = false
   #isClosing = false
@@ -83,13 +82,10 @@ export class Connection {
   }
 
   static async #open(server: McpServer, signal: AbortSignal, isSse: boolean) {
-    const { entry, login } = server
-    const connection = new Connection(
-      server,
-      isHttp(entry)
-        ? await HttpTransport.create(entry, { login, isSse, onMessage: server.onMessage })
-        : undefined,
-    )
+    const { entry, login, messages } = server
+    const onMessage = messages.add.bind(messages)
+    const http = isHttp(entry) ? await HttpTransport.create(entry, { login, isSse, onMessage }) : undefined
+    const connection = new Connection(server, http)
     const giveUp = () => void connection.close()
     if (signal.aborted) giveUp()
     signal.addEventListener('abort', giveUp)
@@ -114,7 +110,7 @@ export class Connection {
         junk: line => server.onJunk(line),
         tooLarge: (id, problem) =>
           this.#onUnusable(new UnusableAnswerError(`The server's answer ${problem}`), id),
-        message: server.onMessage,
+        message: server.messages.add.bind(server.messages),
       })
     this.#transport.onlost = failure => this.#onLost(failure)
     const answer = (params: Params, { method, signal }: { method: string; signal: AbortSignal }) =>
@@ -320,40 +316,32 @@ export class Connection {
   /** Resolves when the server has accepted, or after a moment: not every server does, and some proxies buffer. */
   async #openStream(): Promise<void> {
     const before = this.#listening
-    this.#listening = undefined
+    const listening = new AbortController()
+    this.#listening = listening
     const notifications = {
       ...Object.fromEntries(this.#reportedLists.map(kind => [`${kind}ListChanged`, true])),
       ...(this.#followed.size > 0 && { resourceSubscriptions: [...this.#followed] }),
     }
     if (Object.keys(notifications).length > 0) {
-      let isLate = false
       const accepted = new Promise<void>(resolve => {
-        this.#onAcknowledged = () => {
-          this.#relistenMs = limits.RELISTEN_BASE_DELAY_MS
-          // Changes until now were not reported.
-          if (isLate) this.#reportChanges()
-          resolve()
-        }
+        this.#onAcknowledged = resolve
       })
-      const listening = new AbortController()
-      this.#listening = listening
-      const over = this.request('subscriptions/listen', { notifications }, { signal: listening.signal }).then(
-        () => this.#onStreamOver(listening, 'the change stream was closed by the server'),
+      const { signal } = listening
+      const over = this.request('subscriptions/listen', { notifications }, { signal }).then(
+        () => this.#onStreamOver(listening),
         // Refused: do without.
         error => error instanceof RpcError || this.#onStreamOver(listening),
       )
       await Promise.race([accepted, over, pause(limits.LISTEN_GRACE_MS, undefined, { ref: false })])
-      isLate = true
     }
     before?.abort()
   }
 
-  #onStreamOver(stream: AbortController, problem?: string): void {
+  #onStreamOver(stream: AbortController): void {
     if (stream !== this.#listening || stream.signal.aborted || this.#isClosing) return
-    if (problem) this.#server.problem(problem)
-    const delayMs = this.#relistenMs
-    this.#relistenMs = Math.min(2 * delayMs, limits.RECONNECT_MAX_DELAY_MS)
-    setTimeout(() => void this.#listen().then(() => this.#reportChanges()), delayMs).unref()
+    // Changes until it is open again are not reported.
+    const reopen = () => void this.#listen().then(() => this.#reportChanges())
+    setTimeout(reopen, limits.RELISTEN_DELAY_MS).unref()
   }
 
   #reportChanges(): void {

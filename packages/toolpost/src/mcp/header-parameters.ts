@@ -25,6 +25,8 @@ const KEY = 'x-mcp-header'
 const MAX_DEPTH = 64
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = ['string', 'integer', 'boolean']
+/** Keywords whose value is no schema. */
+const VALUES = ['default', 'examples', 'const', 'enum']
 const known = new WeakMap<JsonSchema, HeaderParameters>()
 
 /** The arguments that are also sent in headers. Only properties of objects have a certain place in the arguments. */
@@ -33,44 +35,35 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
   if (cached) return cached
   const parameters: HeaderParameter[] = []
   let problem: string | undefined
-  visit(schema, [], true)
-  // A server still compares the header of a number, which clients must not send.
-  const found = { parameters: problem?.includes('got number') || !problem ? parameters : [], problem }
-  known.set(schema, found)
-  return found
-
-  function visit(value: unknown, path: readonly string[], isReachable: boolean): void {
+  const visit = (value: unknown, path: readonly string[], isReachable: boolean): void => {
     if (!isObjectLike(value) || path.length > MAX_DEPTH) return
     const inner = value as JsonSchema
+    const { [KEY]: header, type } = inner
     if (Object.hasOwn(inner, KEY) && !Array.isArray(value)) {
-      const wrong = problemAt(inner, path, isReachable)
-      problem ??= wrong
-      if (!wrong || inner.type === 'number')
-        parameters.push({ path, header: String(inner[KEY]), type: String(inner.type) })
+      const wrong = isReachable && path.length > 0 ? problemOf(header, type, parameters) : MISPLACED
+      if (wrong) problem ??= `${path.join('.') || 'the schema itself'}: ${KEY} ${wrong}`
+      // A server still compares the header of a number, which clients must not send.
+      if (!wrong || type === 'number') parameters.push({ path, header: String(header), type: String(type) })
     }
     const properties = isReachable && isRecord(inner.properties) ? inner.properties : {}
     for (const [key, below] of Object.entries(properties)) visit(below, [...path, key], true)
     for (const [key, below] of Object.entries(inner))
-      if (
-        below !== properties &&
-        key !== 'default' &&
-        key !== 'examples' &&
-        key !== 'const' &&
-        key !== 'enum'
-      )
-        visit(below, [...path, `<${key}>`], false)
+      if (below !== properties && !VALUES.includes(key)) visit(below, [...path, `<${key}>`], false)
   }
+  visit(schema, [], true)
+  const found = { parameters: !problem || problem.includes('got number') ? parameters : [], problem }
+  known.set(schema, found)
+  return found
+}
 
-  function problemAt({ [KEY]: header, type }: JsonSchema, path: readonly string[], isReachable: boolean) {
-    const name = path.join('.') || 'the schema itself'
-    if (!isReachable || path.length === 0)
-      return `${name}: ${KEY} is only permitted on properties and nested properties`
-    if (typeof header !== 'string' || !TOKEN.test(header)) return `${name}: ${KEY} is not a valid header name`
-    if (parameters.some(each => each.header.toLowerCase() === header.toLowerCase()))
-      return `${name}: ${KEY} '${header}' is already used by another property`
-    if (TYPES.includes(type as string)) return undefined
-    return `${name}: ${KEY} needs a type of ${TYPES.join(', ')}; got ${typeof type === 'string' ? type : 'none'}`
-  }
+const MISPLACED = 'is only permitted on properties and nested properties'
+
+function problemOf(header: unknown, type: unknown, others: readonly HeaderParameter[]): string | undefined {
+  if (typeof header !== 'string' || !TOKEN.test(header)) return 'is not a valid header name'
+  if (others.some(each => each.header.toLowerCase() === header.toLowerCase()))
+    return `'${header}' is already used by another property`
+  if (TYPES.includes(type as string)) return undefined
+  return `needs a type of ${TYPES.join(', ')}; got ${typeof type === 'string' ? type : 'none'}`
 }
 
 /** The headers of a call, for arguments that are also sent in headers. */

@@ -1,17 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type {
-  JSONRPCMessage,
-  StreamableHTTPClientTransport,
-  Transport,
-  TransportSendOptions,
-} from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/uri-decoded.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
-import { FAILED_MAX_RETRY_MS, MAX_MESSAGE_BYTES } from './limits.ts'
+import { FAILED_MAX_RETRY_MS, MAX_ANSWERS, MAX_MESSAGE_BYTES } from './limits.ts'
 import { limitedBytes } from './oauth/oauth-fetch.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { HttpServerEntry } from './server-entry.ts'
@@ -36,7 +31,7 @@ export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')
   return import('@modelcontextprotocol/client')
 }
 
-/** A request with its response, whether that is a body or a stream. */
+/** A request with its response. */
 interface Exchange {
   readonly id: number | string | undefined
   readonly isCall?: boolean
@@ -75,7 +70,10 @@ export interface HttpTransportOptions {
   login: ServerLogin | undefined
   /** Every message, for the record. */
   onMessage(direction: 'sent' | 'received', message: object): void
+  isSse: boolean
 }
+
+type InnerTransport = Transport & { terminateSession?(): Promise<void> }
 
 /**
  * The SDK's transport, with limits on what a server may send, and errors that say what they mean for a request and for the
@@ -87,31 +85,35 @@ export class HttpTransport implements Transport {
   onmessage: Transport['onmessage']
   /** Called once if the connection is lost; whoever listens closes it. */
   onlost: ((failure: ServerFailure) => void) | undefined
-  /** Why the connection was lost, once it was. */
   failure: ServerFailure | undefined
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
   /** Over the older HTTP+SSE, all answers come on one stream. */
   readonly hasPerRequestStream: boolean
-  readonly #inner: Transport & Partial<Pick<StreamableHTTPClientTransport, 'terminateSession'>>
-  readonly #options: HttpTransportOptions
+  readonly #inner: InnerTransport
+  readonly #onMessage: HttpTransportOptions['onMessage']
+  /** How many answers are being sent. */
+  #answers = 0
 
-  static async create(
-    entry: HttpServerEntry,
-    { isSse, ...options }: HttpTransportOptions & { isSse: boolean },
-  ): Promise<HttpTransport> {
+  static async create(entry: HttpServerEntry, options: HttpTransportOptions): Promise<HttpTransport> {
     const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
-    const { url, headers } = splitCredentials(entry)
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options.login, isSse)
-    const more = { requestInit: { headers }, fetch }
-    const inner = isSse ? new SSEClientTransport(url, more) : new StreamableHTTPClientTransport(url, more)
-    return new HttpTransport(inner, !isSse, options)
+    const url = new URL(entry.url)
+    const { username, password } = url
+    const headers = new Headers(entry.headers)
+    // fetch rejects user and password in a URL.
+    if ((username || password) && !headers.has('authorization'))
+      headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
+    url.username = url.password = ''
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options)
+    const more = { requestInit: { headers: Object.fromEntries(headers) }, fetch }
+    const Inner = options.isSse ? SSEClientTransport : StreamableHTTPClientTransport
+    return new HttpTransport(new Inner(url, more), options)
   }
 
-  private constructor(inner: Transport, hasPerRequestStream: boolean, options: HttpTransportOptions) {
+  private constructor(inner: InnerTransport, { isSse, onMessage }: HttpTransportOptions) {
     this.#inner = inner
-    this.hasPerRequestStream = hasPerRequestStream
-    this.#options = options
+    this.#onMessage = onMessage
+    this.hasPerRequestStream = !isSse
     inner.onmessage = message => this.#receive(message as JSONRPCMessage)
     inner.onerror = error => this.#onError(error)
     inner.onclose = () => this.lose('the server closed the connection')
@@ -131,25 +133,28 @@ export class HttpTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.failure) throw new ServerLostError(this.failure.cause, { neverSent: true })
-    const exchange: Exchange =
-      'method' in message && 'id' in message
-        ? { id: message.id, isCall: message.method === 'tools/call' }
-        : { id: undefined }
-    this.#options.onMessage('sent', message)
+    const id = 'method' in message && 'id' in message ? message.id : undefined
+    const exchange: Exchange = { id, isCall: 'method' in message && message.method === 'tools/call' }
+    const isAnswer = !('method' in message)
+    if (isAnswer && this.#answers >= MAX_ANSWERS) return
+    if (isAnswer) this.#answers++
+    this.#onMessage('sent', message)
     try {
       await exchanges.run(exchange, () => this.#inner.send(message, options))
     } catch (error) {
       throw options?.requestSignal?.aborted ? error : this.#explain(error)
+    } finally {
+      if (isAnswer) this.#answers--
     }
     const isOver = this.hasPerRequestStream && !exchange.isStream && !exchange.isAnswered
-    if (exchange.id !== undefined && isOver)
+    if (id !== undefined && isOver)
       throw new UnusableAnswerError('Malformed MCP result: response id matches no pending request')
   }
 
   #receive(message: JSONRPCMessage): void {
     const exchange = exchanges.getStore()
     if (exchange && 'id' in message && message.id === exchange.id) exchange.isAnswered = true
-    this.#options.onMessage('received', message)
+    this.#onMessage('received', message)
     this.onmessage?.(message)
   }
 
@@ -174,21 +179,18 @@ export class HttpTransport implements Transport {
     if (unusable || !this.isReady) return unusable ?? error
     const login = neededLogin(error)
     if (login?.lacksScope) return login
-    if (login) return this.#lost(login.message, { needsLogin: true }, true)
     const { status, retryAfterMs, name } = (error ?? {}) as Partial<HttpStatusError>
-    if (status === 404 || (status === 410 && this.sessionId !== undefined))
-      return this.#lost('session expired on the server', {}, true)
+    const isExpired = status === 404 || (status === 410 && this.sessionId !== undefined)
     const isGone =
       status === undefined
         ? error instanceof TypeError || name === 'AbortError'
         : status >= 502 && status <= 504
-    if (isGone) return this.#lost(describeError(error), { retryAfterMs }, isRefusedConnection(error))
-    return new ToolFailureError('tool_error', describeError(error), { retryAfterMs })
-  }
-
-  #lost(cause: string, more: Partial<ServerFailure>, neverSent: boolean): ServerLostError {
-    this.lose(cause, more)
-    return new ServerLostError(cause, { neverSent })
+    if (login) this.lose(login.message, { needsLogin: true })
+    else if (isExpired) this.lose('session expired on the server')
+    else if (isGone) this.lose(describeError(error), { retryAfterMs })
+    else return new ToolFailureError('tool_error', describeError(error), { retryAfterMs })
+    const neverSent = login !== undefined || isExpired || isRefusedConnection(error)
+    return new ServerLostError(this.failure?.cause ?? '', { neverSent })
   }
 
   /** Nothing more can be sent. What is pending may still be answered until the transport is closed. */
@@ -208,19 +210,8 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** Moves user and password, which fetch rejects in a URL, into a header, unless one is configured. */
-function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; headers: Record<string, string> } {
-  const bare = new URL(url)
-  const { username, password } = bare
-  const all = new Headers(headers)
-  if ((username || password) && !all.has('authorization'))
-    all.set('authorization', `Basic ${basicCredentials(username, password)}`)
-  bare.username = bare.password = ''
-  return { url: bare, headers: Object.fromEntries(all) }
-}
-
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: boolean) {
+function limitedFetch(maxBytes: number, { login, isSse }: HttpTransportOptions) {
   /** Where the server redirected the handshake: calls go there directly. */
   const moved = new Map<string, string>()
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
@@ -232,11 +223,8 @@ function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: b
     const location = status >= 300 && status < 400 ? headers.get('location') : null
     if (location !== null && URL.canParse(location, target)) {
       const { href, origin, pathname } = new URL(location, target)
-      if (exchange?.isCall)
-        throw new HttpStatusError(
-          response,
-          `the server redirects to ${origin}${pathname}; calls are never sent twice`,
-        )
+      const problem = `the server redirects to ${origin}${pathname}; calls are never sent twice`
+      if (exchange?.isCall) throw new HttpStatusError(response, problem)
       if (origin === new URL(target).origin && status >= 307) moved.set(String(url), href)
     }
     const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
@@ -255,11 +243,8 @@ function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: b
     const text = bytes?.toString('utf8')
     const problem = text === undefined ? tooLong(maxBytes) : jsonProblem(text)
     if (problem) throw new UnusableAnswerError(`The server's answer ${problem}`)
-    if (type !== 'application/json' || !text?.trim()) {
-      const shown = type ? ` (${type})` : ''
-      throw new UnusableAnswerError(`The server answered ${status} without a result${shown}`)
-    }
-    return new Response(text, { headers })
+    if (type === 'application/json' && text?.trim()) return new Response(text, { headers })
+    throw new UnusableAnswerError(`The server answered ${status} without a result${type ? ` (${type})` : ''}`)
   }
 }
 
@@ -267,26 +252,22 @@ function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: b
 async function refused(response: Response, exchange: Exchange | undefined): Promise<Response> {
   const { status, headers } = response
   const text = String((await limitedBytes(response, MAX_REFUSAL_BYTES).catch(() => undefined)) ?? '')
-  if (status === 400 && isErrorOf(text, exchange)) return new Response(text, { headers })
   if (status === 405 && exchange?.id === undefined) return new Response(null, { status, headers })
-  throw new HttpStatusError(response, text)
-}
-
-function isErrorOf(text: string, exchange: Exchange | undefined): boolean {
   try {
-    const message: unknown = JSON.parse(text)
-    return isRecord(message) && isRecord(message.error) && message.id === exchange?.id
+    const message: unknown = status === 400 ? JSON.parse(text) : undefined
+    if (isRecord(message) && isRecord(message.error) && message.id === exchange?.id)
+      return new Response(text, { headers })
   } catch {
-    return false
+    // Not JSON.
   }
+  throw new HttpStatusError(response, text)
 }
 
 const [NEWLINE, RETURN] = [10, 13]
 
 /** Passes on a stream of events, and breaks it off at an event that is too large. Events are separated by empty lines. */
 function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let [bytes, isLineEmpty] = [0, true]
-  let counter = new JsonCounter()
+  let [bytes, isLineEmpty, counter] = [0, true, new JsonCounter()]
   return new TransformStream({
     transform(chunk, controller) {
       let start = 0
@@ -294,10 +275,10 @@ function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
         bytes += end - start
         const isTooMany = counter.add(chunk.subarray(start, end))
         start = end
-        if (bytes > maxBytes || isTooMany)
-          throw new UnusableAnswerError(
-            `The server's answer ${isTooMany ? TOO_MANY_VALUES : tooLong(maxBytes)}`,
-          )
+        if (bytes <= maxBytes && !isTooMany) return
+        throw new UnusableAnswerError(
+          `The server's answer ${isTooMany ? TOO_MANY_VALUES : tooLong(maxBytes)}`,
+        )
       }
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {
         const isBlank = isLineEmpty && (at === start || (at === start + 1 && chunk[start] === RETURN))
@@ -319,10 +300,9 @@ function malformed(error: unknown): UnusableAnswerError | undefined {
   // The SDK wraps the errors of a stream in a text.
   const own = message.indexOf("The server's answer")
   if (own >= 0) return new UnusableAnswerError(message.slice(own))
-  if (name === 'SyntaxError')
-    return new UnusableAnswerError('Malformed MCP message: the server sent invalid JSON')
-  return /ZodError$/.test(name)
-    ? new UnusableAnswerError('Malformed MCP message: not JSON-RPC 2.0')
+  const problem = name === 'SyntaxError' ? 'the server sent invalid JSON' : 'not JSON-RPC 2.0'
+  return /^SyntaxError$|ZodError$/.test(name)
+    ? new UnusableAnswerError(`Malformed MCP message: ${problem}`)
     : undefined
 }
 

@@ -59,5 +59,5 @@ export const MAX_INSTRUCTIONS = 20_000
 export const HEALTH_CHECK_MS = 2_000
 /** How long to wait for the response to `subscriptions/listen` before listing the tools without it. */
 export const LISTEN_GRACE_MS = 500
-/** A change stream that was cut is reopened after this, doubling up to RECONNECT_MAX_DELAY_MS. */
-export const RELISTEN_BASE_DELAY_MS = 1_000
+/** A change stream that was cut is reopened after this. */
+export const RELISTEN_DELAY_MS = 5_000

@@ -9,7 +9,7 @@ import { Listeners } from '../util/listeners.ts'
 import { quietly } from '../util/quietly.ts'
 import { Catalog } from './catalog.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
-import { type Change, McpServer } from './mcp-server.ts'
+import { type Change, type McpHost, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
 import { checkServerEntry, type ServerEntry } from './server-entry.ts'
@@ -90,10 +90,11 @@ export class McpIntegration {
     this.#options = { ...this.#options, ...options }
     const tools = this.#tools
     if (!tools) return
+    const host = this.#host(tools)
     const before = new Map(this.#servers.map(server => [server.name, server]))
     const starts: (() => void)[] = []
     this.#servers = Object.entries(options.servers).map(([name, entry], order) => {
-      const server = before.get(name) ?? this.#create(name, entry, { order, tools })
+      const server = before.get(name) ?? new McpServer(host, name, entry)
       const isNew = !before.delete(name)
       server.order = order
       if (!isNew && isDeepStrictEqual(server.entry, entry)) return server
@@ -106,24 +107,22 @@ export class McpIntegration {
     for (const start of starts) start()
   }
 
-  #create(name: string, entry: ServerEntry, place: { order: number; tools: ToolManager }): McpServer {
+  #host(tools: ToolManager): McpHost {
     const { retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock, sample } = this.#options
-    return new McpServer({
-      name,
-      entry,
-      ...place,
-      loginOf: server => this.logins.of(server),
-      attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
-      baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
-      connectTimeoutMs,
+    return {
+      tools,
+      logins: this.logins,
+      catalog: this.catalog,
       clock,
       logger: this.#logger,
       sample,
-      offers: this.catalog.events,
+      attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
+      baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
+      connectTimeoutMs,
       onChange: (server, what) => this.#onChange(server, what),
       onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
       onProgress: text => this.#notify(text),
-    })
+    }
   }
 
   #remove(server: McpServer): void {
@@ -162,7 +161,7 @@ export class McpIntegration {
 
   /** The last messages between Toolpost and a server with a number above `after`, oldest first, without secrets. */
   messages(name: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
-    return this.#find(name).messages(options)
+    return this.#find(name).messages.read(options)
   }
 
   /** Stops a server and starts it again, even one that has failed. Resolves when it is ready or has failed. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { safeText } from '../logging/safe-value.ts'
@@ -6,9 +7,11 @@ import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Clock } from '../util/clock.ts'
 import { isTask } from './call-result.ts'
+import type { Catalog } from './catalog.ts'
 import { Connection } from './connection.ts'
 import * as limits from './limits.ts'
 import { MessageLog } from './message-log.ts'
+import type { Logins } from './oauth/logins.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { Params } from './peer.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
@@ -20,29 +23,25 @@ import {
   type ServerFailure,
   unavailable,
 } from './server-failure.ts'
-import { type OfferEvents, ServerOffers } from './server-offers.ts'
+import { ServerOffers } from './server-offers.ts'
 import { ServerRequests } from './server-requests.ts'
 import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { ServerTools } from './server-tools.ts'
 import { cancelTask, onTaskChange } from './tasks.ts'
 
-export interface McpServerOptions {
-  name: string
-  entry: ServerEntry
-  /** Its position in the configuration. */
-  order: number
+/** What the servers of a configuration share. */
+export interface McpHost {
   tools: ToolManager
-  loginOf(name: string): ServerLogin | undefined
+  logins: Logins
+  catalog: Catalog
+  clock: Clock
+  logger: Logger
+  sample?: Sample | undefined
   /** How many times the first connection is tried before the server counts as failed and is retried slowly. */
   attempts: number
   baseDelayMs: number
   connectTimeoutMs: number
-  clock: Clock
-  logger: Logger
-  sample?: Sample | undefined
-  /** Receives changes of its resources and prompts. */
-  offers: OfferEvents
   onChange(server: McpServer, what: Change): void
   /** The first connection failed, and is retried slowly from now on; or it needs a login. */
   onFailed(server: McpServer, failure: ServerFailure, attempts: number): void
@@ -72,9 +71,9 @@ export class McpServer {
   readonly name: string
   entry: ServerEntry
   /** Its position in the configuration. */
-  order: number
+  order = 0
   readonly logger: Logger
-  readonly #messages = new MessageLog()
+  readonly messages = new MessageLog()
   /** Answers its own requests. */
   requests: ServerRequests
   /** What it offers besides tools. */
@@ -83,10 +82,10 @@ export class McpServer {
   /** The current connection, if any. */
   connection: Connection | undefined
   failure: ServerFailure | undefined
-  readonly #options: McpServerOptions
+  readonly #host: McpHost
   readonly #tools: ServerTools
-  /** For events a server can cause as often as it likes. */
-  readonly #limited: RateLimitedLog
+  /** Logs what the server can cause as often as it likes. */
+  readonly log: RateLimitedLog
   #junkLines = 0
   /** Connections that take no more calls, but still have some pending. */
   readonly #retiring = new Set<Connection>()
@@ -109,33 +108,24 @@ export class McpServer {
   #readyAfterMs: number | undefined
   #readySince: number | undefined
 
-  constructor(options: McpServerOptions) {
-    const { name, entry, order, clock, logger } = options
+  constructor(host: McpHost, name: string, entry: ServerEntry) {
+    this.#host = host
     this.name = name
     this.entry = entry
-    this.order = order
-    this.#options = options
-    this.logger = logger.child({ server: name })
-    this.#limited = new RateLimitedLog(this.logger, { clock })
-    this.#tools = new ServerTools(this, options)
-    this.offers = new ServerOffers(this, options.offers)
-    this.requests = new ServerRequests(this, options.sample)
+    this.logger = host.logger.child({ server: name })
+    this.log = new RateLimitedLog(this.logger, { clock: host.clock })
+    this.#tools = new ServerTools(this, host)
+    this.offers = new ServerOffers(this, host.catalog)
+    this.requests = new ServerRequests(this, host.sample)
   }
 
   get login(): ServerLogin | undefined {
-    return this.#options.loginOf(this.name)
+    return this.#host.logins.of(this.name)
   }
-
-  /** The last messages, for display. */
-  messages(options: { after?: number | undefined }) {
-    return this.#messages.read(options)
-  }
-
-  readonly onMessage: MessageLog['add'] = (...given) => this.#messages.add(...given)
 
   /** Starts connecting. Resolves when the server is ready, has failed or needs a login; never rejects. */
   start(): Promise<void> {
-    this.#startedAt = this.#options.clock.now()
+    this.#startedAt = this.#host.clock.now()
     return this.#connect(1)
   }
 
@@ -208,7 +198,7 @@ export class McpServer {
   replace(entry: ServerEntry): Promise<void> {
     this.#retire('lost', 'it is being restarted')
     this.entry = entry
-    this.requests = new ServerRequests(this, this.#options.sample)
+    this.requests = new ServerRequests(this, this.#host.sample)
     this.#tools.forget()
     this.#wasReady = false
     this.#shortLives = this.#askedMs = 0
@@ -247,7 +237,7 @@ export class McpServer {
     this.#round = new AbortController()
     this.#become(event)
     await Promise.all([...open.map(each => each?.close()), this.#running])
-    this.#limited.close()
+    this.log.close()
   }
 
   #become(event: Event): void {
@@ -256,17 +246,14 @@ export class McpServer {
   }
 
   changed(what: Change): void {
-    this.#options.onChange(this, what)
+    this.#host.onChange(this, what)
   }
 
   /** Logs a problem outside any call. */
   problem(message: string): void {
     const fields = { problem: safeText(message) }
-    this.log('warn', 'MCP connection problems', () => [fields, 'MCP connection problem'])
+    this.log.write('warn', 'MCP connection problems', () => [fields, 'MCP connection problem'])
   }
-
-  /** Logs what the server can cause as often as it likes. */
-  readonly log: RateLimitedLog['write'] = (...given) => this.#limited.write(...given)
 
   onNotification(method: string, params: Params, from?: Requester): void {
     if (method === 'notifications/tools/list_changed') this.#tools.refresh()
@@ -279,13 +266,13 @@ export class McpServer {
   onJunk(line: string): void {
     const message = `MCP server wrote a non-JSON-RPC line to stdout: ${safeText(line, 200)}`
     const level = this.#junkLines++ === 0 ? 'warn' : 'debug'
-    this.log(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
+    this.log.write(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
   }
 
   /** A response without a pending request. */
   onStray({ id, result }: Params, isLate: boolean): void {
     const reason = isLate ? 'the call had already ended' : 'no pending call has its id'
-    this.log(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [
+    this.log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [
       { id: safeText(JSON.stringify(id) ?? 'none') },
       `Dropped a response from an MCP server: ${reason}`,
     ])
@@ -295,7 +282,7 @@ export class McpServer {
 
   onLost(connection: Connection, failure: ServerFailure): void {
     if (connection !== this.connection) return
-    const livedMs = this.#options.clock.now() - this.#readyAt
+    const livedMs = this.#host.clock.now() - this.#readyAt
     this.#shortLives = connection.hasAnswered || livedMs >= limits.STABLE_AFTER_MS ? 0 : this.#shortLives + 1
     this.connection = undefined
     this.failure = failure
@@ -331,7 +318,7 @@ export class McpServer {
 
   /** Returns the number of the attempt to continue from: quick retries of a program that is missing are pointless. */
   #onMissed(failure: ServerFailure, attempt: number, settle: () => void): number {
-    const { attempts, onFailed } = this.#options
+    const { attempts, onFailed } = this.#host
     const isLast = !this.#wasReady && (failure.isPermanent || attempt >= attempts)
     if (!isLast) this.#wasReady ? this.#become('lost') : this.changed('server')
     else if (this.state !== 'failed') {
@@ -351,23 +338,22 @@ export class McpServer {
   /** Resolves when the login changes, or the round is over. */
   async #loggedIn(failure: ServerFailure, round: AbortSignal, settle: () => void): Promise<void> {
     this.failure = failureWith(failure.cause)
-    let stop: (() => void) | undefined
-    const changed = new Promise<void>(resolve => {
-      stop = this.login?.onChange(resolve)
-      round.addEventListener('abort', () => resolve())
-    })
+    const changed = new AbortController()
+    const stop = this.login?.onChange(() => changed.abort())
+    const over = once(AbortSignal.any([round, changed.signal]), 'abort')
     this.#become('refused')
     this.logger.warn(fieldsOf(failure), 'MCP server needs a login')
-    this.#options.onFailed(this, failure, 0)
+    this.#host.onFailed(this, failure, 0)
     settle()
-    await changed
+    await over
     stop?.()
   }
 
   async #tryOnce(round: AbortSignal, attempt: number): Promise<ServerFailure | undefined> {
-    const { clock, connectTimeoutMs } = this.#options
+    const { clock, connectTimeoutMs } = this.#host
     const delayMs = this.#delayBefore(attempt)
     this.logger.info({ attempt, delay_ms: delayMs }, `MCP connection attempt ${attempt} after ${delayMs} ms`)
+    this.#nextAt = undefined
     this.#become('attempt')
     // A package runner may have to download the server first, and must not be killed while it does.
     const runner = this.#wasReady ? undefined : packageRunner(this.entry)
@@ -389,7 +375,7 @@ export class McpServer {
     const cause = `'${runner}' is probably downloading it (up to ${limitMs / 1_000} s)`
     this.failure = failureWith(cause)
     this.logger.info({ limit_ms: limitMs }, `MCP server is still starting: ${cause}`)
-    this.#options.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
+    this.#host.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
     this.changed('server')
   }
 
@@ -397,7 +383,7 @@ export class McpServer {
     this.connection = connection
     this.#wasReady = true
     this.#askedMs = 0
-    this.#readyAt = this.#options.clock.now()
+    this.#readyAt = this.#host.clock.now()
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
     this.#readySince = Date.now()
     this.#tools.adopt(connection)
@@ -409,7 +395,7 @@ export class McpServer {
 
   /** Waits until an attempt is due, or the round is over. */
   #due(attempt: number, round: AbortSignal): Promise<void> | undefined {
-    const { clock, attempts } = this.#options
+    const { clock, attempts } = this.#host
     const delayMs = this.#delayBefore(attempt)
     const isSlow = !this.#wasReady && attempt > attempts
     if (!isSlow) this.#number = attempt
@@ -417,21 +403,15 @@ export class McpServer {
     this.changed('server')
     if (delayMs <= 0) return undefined
     return new Promise(resolve => {
-      const timer = clock.setTimer(() => {
-        this.#nextAt = undefined
-        resolve()
-      }, delayMs)
+      const timer = clock.setTimer(resolve, delayMs)
       // Nobody waits for it, so it must not keep the process alive.
       if (isSlow) timer.hold(false)
-      round.addEventListener('abort', () => {
-        timer.cancel()
-        resolve()
-      })
+      round.addEventListener('abort', () => resolve(timer.cancel()))
     })
   }
 
   #delayBefore(attempt: number): number {
-    const { attempts, baseDelayMs } = this.#options
+    const { attempts, baseDelayMs } = this.#host
     const usualMs = this.#wasReady
       ? Math.min(doubled(attempt, limits.RECONNECT_BASE_DELAY_MS), limits.RECONNECT_MAX_DELAY_MS)
       : attempt > attempts

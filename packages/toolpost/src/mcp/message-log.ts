@@ -17,12 +17,9 @@ export interface LoggedMessage {
   message: unknown
 }
 
-interface Kept {
-  seq: number
+interface Kept extends Pick<LoggedMessage, 'seq' | 'direction' | 'bytes'> {
   at: number
-  direction: LoggedMessage['direction']
   message: { method?: string; id?: string | number; error?: unknown }
-  bytes: number
 }
 
 const KEPT_MESSAGES = 500
@@ -56,28 +53,24 @@ export class MessageLog {
   read({ after = 0 }: { after?: number | undefined } = {}): LoggedMessage[] {
     const all = this.#ring.filter(each => each !== undefined).sort((a, b) => a.seq - b.seq)
     const askedAt = new Map<string, number>()
-    return all.flatMap(kept => {
-      const { seq, at, direction, message, bytes } = kept
+    const shown = all.map(({ at, message, ...rest }): LoggedMessage => {
       const { method, id } = message
       const kind = kindOf(message)
       // Both sides number their requests.
-      const isOurs = (kind === 'request') === (direction === 'sent')
-      if (kind === 'request') askedAt.set(`${isOurs} ${id}`, at)
-      const began = kind === 'response' || kind === 'error' ? askedAt.get(`${isOurs} ${id}`) : undefined
-      if (seq <= after) return []
-      const shown: LoggedMessage = {
-        seq,
+      const key = `${(kind === 'request') === (rest.direction === 'sent')} ${id}`
+      const began = kind === 'request' ? undefined : askedAt.get(key)
+      if (kind === 'request') askedAt.set(key, at)
+      return {
+        ...rest,
         time: new Date(at).toISOString(),
-        direction,
         kind,
         ...(method !== undefined && { method }),
         ...(id !== undefined && { id }),
         ...(began !== undefined && { duration_ms: at - began }),
-        bytes,
         message: plainCopy(message, { ...LIMITS, cleaner: CLEANER }).value,
       }
-      return [shown]
     })
+    return shown.filter(({ seq }) => seq > after)
   }
 }
 

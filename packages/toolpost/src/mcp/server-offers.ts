@@ -3,6 +3,7 @@ import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { Requester } from '../tools/caller.ts'
 import { isRecord } from '../util/guards.ts'
 import { shortText } from '../util/short-text.ts'
+import type { Catalog } from './catalog.ts'
 import type { Connection, ListKind, RequestOptions } from './connection.ts'
 import { MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
@@ -21,11 +22,6 @@ export interface OfferList {
   /** How long, and by whom, it may be cached. */
   ttlMs: number
   isPublic: boolean
-}
-
-export interface OfferEvents {
-  /** A list changed. */
-  changed(kind: 'resources' | 'prompts'): void
 }
 
 /** The field that names an offer. */
@@ -53,16 +49,16 @@ interface Followed {
  */
 export class ServerOffers {
   readonly #server: McpServer
-  readonly #events: OfferEvents
+  readonly #catalog: Catalog
   /** `until`: when it must be read again. */
   readonly #lists = new Map<OfferKind, { list: Promise<OfferList>; until: number }>()
   #level: string | undefined
   /** Each resource is subscribed to once, however many follow it. */
   readonly #followed = new Map<string, Followed>()
 
-  constructor(server: McpServer, events: OfferEvents) {
+  constructor(server: McpServer, catalog: Catalog) {
     this.#server = server
-    this.#events = events
+    this.#catalog = catalog
   }
 
   /** What is shown of the server's own description. */
@@ -205,7 +201,7 @@ export class ServerOffers {
 
   #onChange(kind: 'resources' | 'prompts', isReported: boolean): void {
     for (const [each, kept] of this.#lists) if ((each === 'prompts') === (kind === 'prompts')) kept.until = 0
-    if (isReported) this.#events.changed(kind)
+    if (isReported) this.#catalog.changed(kind)
   }
 
   /** A notification that is not about tools. */
@@ -221,7 +217,7 @@ export class ServerOffers {
   #onLog({ level: given, data, logger }: Params, from: Requester | undefined): void {
     const level = typeof given === 'string' ? given : 'info'
     const ours = Object.hasOwn(LEVELS, level) ? LEVELS[level as keyof typeof LEVELS] : 'error'
-    this.#server.log(ours, `Log messages from an MCP server (${ours})`, () => {
+    this.#server.log.write(ours, `Log messages from an MCP server (${ours})`, () => {
       const shown = safeValue(data)
       const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? '')
       return [{ data: shown }, `MCP server: ${safeText(text)}`]
