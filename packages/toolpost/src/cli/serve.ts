@@ -29,10 +29,10 @@ export async function runServe(
   const ready = project.ready()
   void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
-  const { executor, catalog, logger, bigResults: results } = project
+  const { executor, catalog, logger } = project
   try {
     await serveTools({
-      ...{ executor, catalog, source: project, logger, results, stdin: process.stdin, stdout, ask: nobody },
+      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask: nobody },
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       signal: stop.signal,
       whenListed: async () => void (await Promise.race([ready, waited])),

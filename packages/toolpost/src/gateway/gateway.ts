@@ -146,9 +146,8 @@ function contextOf(options: GatewayOptions & { token: string | false }): Gateway
     events: new EventHub(clock),
     questions: new Questions(clock),
     mcp: new McpEndpoint({
-      ...{ executor, calls, clients, source, logger, streams },
+      ...{ executor, calls, clients, logger, streams },
       catalog: source.catalog,
-      results: source.bigResults,
       offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
     }),
   }

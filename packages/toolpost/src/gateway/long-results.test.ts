@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
-import { CLIENTS } from '../../test/mcp-clients.ts'
-import { ToolExecutor } from '../executor/executor.ts'
 import { fakeClock } from '../testing/index.ts'
 import { BigResults } from '../tools/results/big-results.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
-import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}` }))
 const picture = Buffer.alloc(900_000, 7)
@@ -43,71 +39,6 @@ const clients = {
   bob: { token: CLIENT_TOKENS.bob },
 }
 const as = (name: keyof typeof CLIENT_TOKENS) => ({ authorization: `Bearer ${CLIENT_TOKENS[name]}` })
-
-describe.each(CLIENTS)('a long result over MCP, %s', (_, connect) => {
-  let served: ServedGateway
-  const bigResults = new BigResults({ maxTextBytes: 10_000 })
-
-  beforeAll(async () => {
-    const tools = new ToolManager()
-    for (const each of TOOLS) tools.addCustomTool(each)
-    served = await serveGateway({ port: 0, executor: new ToolExecutor(tools), bigResults, clients })
-  })
-  afterAll(() => served.close({ drainMs: 0 }))
-  const open = (name: keyof typeof CLIENT_TOKENS) =>
-    connect({ url: served.url }, { token: CLIENT_TOKENS[name], name })
-
-  it('is read by its ends, with a link to the whole, and in parts from then on', async () => {
-    await using client = await open('ann')
-    expect((await client.tools()).map(({ name }) => name)).not.toContain('read_result')
-    const { content, structuredContent } = await client.call('rows')
-    expect(structuredContent).toBeUndefined()
-    expect(content).toMatchObject([
-      { type: 'text', text: expect.stringContaining('an object with rows (list of 2,000)') },
-      { type: 'resource_link', mimeType: 'application/json', uri: expect.stringMatching(/^result:\/\//) },
-    ])
-    const { uri, size } = content[1]
-    const { contents } = await client.read(uri)
-    expect(contents).toEqual([{ uri, mimeType: 'application/json', text: JSON.stringify({ rows }) }])
-    expect(size).toBe(JSON.stringify({ rows }).length)
-    await expect.poll(() => client.changes).toContain('tools')
-    expect((await client.tools()).map(({ name }) => name)).toContain('read_result')
-    const part = await client.call('read_result', { handle: uri, path: 'rows[1999].name' })
-    expect(part.content).toEqual([{ type: 'text', text: 'row 1999' }])
-  })
-
-  it('is not for other clients, nor other sessions, and says so', async () => {
-    await using client = await open('ann')
-    const { uri } = (await client.call('rows')).content[1]
-    await using bob = await open('bob')
-    await expect(bob.read(uri)).rejects.toThrow('belongs to another caller or conversation')
-    const { isError, content } = await bob.call('read_result', { handle: uri })
-    expect({ isError, text: content[0].text }).toEqual({
-      isError: true,
-      text: `The result ${uri} belongs to another caller or conversation`,
-    })
-    await using again = await connect(
-      { url: served.url },
-      { token: CLIENT_TOKENS.ann, name: 'other program' },
-    )
-    await expect(again.read(uri)).rejects.toThrow('belongs to another caller or conversation')
-    await expect(client.read('result://made-up')).rejects.toThrow('There is no result result://made-up')
-  })
-
-  it('with pictures has links to them, and only those that are not too long go along', async () => {
-    await using client = await open('ann')
-    const { content } = await client.call('picture')
-    expect(content).toMatchObject([
-      { type: 'text', text: 'two pictures' },
-      { type: 'text', text: expect.stringContaining('[image image/png, 900,000 bytes: kept for 60 minutes') },
-      { type: 'image', mimeType: 'image/png' },
-      { type: 'resource_link', mimeType: 'image/png', size: 900_000 },
-      { type: 'resource_link', mimeType: 'image/png', size: 60_000 },
-    ])
-    const { contents } = await client.read(content[3].uri)
-    expect(contents[0].blob).toBe(picture.toString('base64'))
-  })
-})
 
 describe('a long result over HTTP', () => {
   const clock = fakeClock()

@@ -181,7 +181,7 @@ describe('an upstream error "missing required client capability"', () => {
     'io.modelcontextprotocol/clientCapabilities': {},
   }
 
-  it('reaches clients of the newest protocol as it is, and others as a result', async () => {
+  it('reaches clients of the newest protocol as it is', async () => {
     const needy = defineTool({
       name: 'needy',
       description: 'Needs more',
@@ -203,9 +203,6 @@ describe('an upstream error "missing required client capability"', () => {
     expect(passedOn.status).toBe(400)
     expect(await dataOf(passedOn)).toMatchObject({
       error: { code: -32_021, message: 'Needs elicitation', data },
-    })
-    expect(await dataOf(call({}))).toMatchObject({
-      result: { isError: true, content: [{ text: 'Needs elicitation' }] },
     })
   })
 })

@@ -216,19 +216,6 @@ describe('large things over MCP', () => {
     },
   )
 
-  it.each(CLIENTS_2025)(
-    'log messages in a flood for a client of the %s are cut, and that is said',
-    async (_, connect) => {
-      await using client = await connect({ url: gateway.url }, { token: OWN })
-      const params = { level: 'error', data: 'flood' }
-      await client.call('notify', { method: 'notifications/message', params, count: 1_000 })
-      await expect
-        .poll(() => client.logs.map(({ data }) => data), PATIENCE)
-        .toContainEqual(expect.stringContaining('the rest are left out'))
-      expect(client.logs.length).toBeLessThan(1_000)
-    },
-  )
-
   it('log messages reach a client of the newest protocol only if its request asks for them', async () => {
     await using client = await NEWEST[1]({ url: gateway.url }, { token: OWN })
     await client.call('notify', { method: 'notifications/message', params: { level: 'error', data: 'x' } })

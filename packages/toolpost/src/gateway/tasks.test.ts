@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { defineTool } from '../tools/tool.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'
@@ -167,14 +167,4 @@ describe('tasks for a client of the newest protocol', () => {
     const rest = await Promise.all(more)
     expect(rest.map(({ result }) => result.resultType)).toEqual(Array(10).fill('complete'))
   })
-})
-
-it('a client of 2025-11-25 gets results, and no tasks', async () => {
-  await using gateway = testGateway()
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const params = { name: 'echo', task: {} }
-  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
-  expect(await (await gateway.post('/mcp', body, { headers })).text()).toContain('"content"')
-  const list = { jsonrpc: '2.0', id: 1, method: 'tasks/list' }
-  expect(await dataOf(gateway.post('/mcp', list, { headers }))).toMatchObject({ error: { code: -32_601 } })
 })

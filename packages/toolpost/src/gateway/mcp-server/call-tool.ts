@@ -1,35 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ToolCall } from '../../call/tool-call.ts'
-import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { ToolFailure, ToolSuccess } from '../../call/tool-result.ts'
 import type { ToolExecutor } from '../../executor/executor.ts'
-import { cancelled, unavailable } from '../../executor/failure.ts'
+import { textOf } from '../../executor/model-text.ts'
 import type { RunOptions } from '../../executor/options.ts'
-import { refusal } from '../../interceptors/refuse.ts'
 import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
 import type { Ask } from '../../tools/caller.ts'
-import type { BigResults } from '../../tools/results/big-results.ts'
-import type { ResultOwner } from '../../tools/results/result-store.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { isRecord } from '../../util/guards.ts'
+import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import type { Client } from '../clients.ts'
-import { aborted, Disconnected, metaOf } from '../http.ts'
+import { metaOf } from '../http.ts'
 import { PROGRESS_GAP_MS } from '../limits.ts'
-import { type DurableSource, keyProblem, offText } from '../routes/runs.ts'
-import type { ClientHelp } from './client-call.ts'
+import type { ClientHelp } from './client-calls.ts'
 import { isNewest, type McpRequest, MISSING_CAPABILITY, type Params } from './protocol.ts'
-import { longAnswer, toolAnswer } from './tool-answer.ts'
 
 export interface CallToolOptions {
   executor: ToolExecutor
   calls: ActiveCalls
-  /** Makes calls durable, if that is available. */
-  source?: DurableSource | undefined
   /** Asks the user if the client cannot show a question. */
   ask?: Ask | undefined
-  /** Keeps results too long for a model. */
-  results?: BigResults | undefined
 }
 
 /** A call, as the client intends it. */
@@ -38,7 +29,6 @@ export interface McpCall {
   args: Params
   /** Tools outside the manager. */
   also: readonly Tool[]
-  owner: ResultOwner
   help: ClientHelp
   caller: AbortController
   request: McpRequest
@@ -46,72 +36,47 @@ export interface McpCall {
   current(): McpRequest | undefined
 }
 
-/** The idempotency key of an MCP call, in its `_meta`. */
-const KEY_META = 'toolpost/idempotencyKey'
-
 /** Runs a call; resolves to its result in MCP's format. */
 export async function callTool(mcpCall: McpCall, options: CallToolOptions): Promise<object> {
-  const { name, args, also, owner, help, caller, request } = mcpCall
-  const { executor, calls, results } = options
-  const { client } = request
-  const newest = isNewest(request)
-  if (calls.isDraining)
-    return { isError: true, content: [{ type: 'text', text: 'Toolpost is shutting down' }] }
-  const meta = metaOfCall(request)
+  const { name, args, also, help, caller, request } = mcpCall
+  const { executor, calls } = options
+  const { client, startedAt } = request
+  if (calls.isDraining) return failed('Toolpost is shutting down')
   const progress = progressTo(mcpCall)
-  const runOptions = {
-    caller: client?.caller,
-    among: client?.among(name),
-    also,
-    conversation: owner.conversation,
-    origin: 'mcp',
-    startedAt: request.startedAt,
-    onProgress: progress.listener,
-    meta,
-    signal: caller.signal,
-    peer: help.peer,
-    ask: askOf(client, help.ask ?? options.ask),
-    sample: help.sample,
-    roots: help.roots,
-    onLog: help.onLog,
-    onTask: help.onTask,
-    onAddresses: help.onAddresses,
-  }
+  const { onProgress: _, ask = options.ask, ...other } = help
   const result = await calls.run(caller, () =>
-    meta?.[KEY_META] === undefined
-      ? executor.run({ name, args }, runOptions)
-      : durableResult({ name, args }, runOptions, options.source),
+    executor.run(
+      { name, args },
+      {
+        ...other,
+        ask: askOf(client, ask),
+        caller: client?.caller,
+        among: client?.among(name),
+        also,
+        conversation: request.session?.id,
+        origin: 'mcp',
+        startedAt,
+        onProgress: progress.listener,
+        meta: metaOfCall(request),
+        signal: caller.signal,
+      },
+    ),
   )
   if (progress.isRecent()) await delay(PROGRESS_GAP_MS)
-  if (!result.success) throwRpcError(result, newest)
-  await results?.keep(result, owner)
+  if (!result.success) return failureAnswer(result, request)
   const tool = executor.tools.findTool(name)
-  const source = {
-    isServer: tool !== undefined && executor.tools.originOf(tool) !== undefined,
-    hasOutputSchema: tool?.outputSchema !== undefined,
-    isNewest: newest,
+  const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
+  return {
+    content: contentOf(result, isServer),
+    ...structuredOf(result, request, isServer, tool?.outputSchema !== undefined),
+    ...(result.meta && { _meta: result.meta }),
   }
-  const kept = results?.keptOf(result)
-  if (!result.success || !kept) return toolAnswer(result, source)
-  // Resource links came with the June 2025 protocol: older clients would reject the whole result.
-  const hasLinks = newest || (request.session?.version ?? '') >= '2025-06-18'
-  return longAnswer(result, { kept, source, hasLinks })
 }
 
 /** A client that may not approve calls is not asked about its own. */
 function askOf(client: Client | undefined, ask: Ask | undefined): Ask | undefined {
   if (!ask || (client?.approves ?? true)) return ask
   return async question => (question.about ? { action: 'cancel' } : ask(question))
-}
-
-/** Some failures are errors of the protocol, and not results. */
-function throwRpcError({ code, error, diagnosis }: ToolFailure, newest: boolean): void {
-  const suggestions = diagnosis?.suggestions ?? []
-  const hint = suggestions.length > 0 ? `. Did you mean ${suggestions.join(', ')}?` : ''
-  if (code === 'unknown_tool') throw new RpcError(`${error}${hint}`, { code: INVALID_PARAMS })
-  const rpc = diagnosis?.details?.rpc
-  if (newest && isRecord(rpc) && rpc.code === MISSING_CAPABILITY)
-    throw new RpcError(error, { code: MISSING_CAPABILITY, data: rpc.data })
 }
 
 /** The call's `_meta`. A trace in the message takes precedence over one in the HTTP headers. */
@@ -126,44 +91,69 @@ function progressTo({ current, help }: McpCall) {
   let lastAt = Number.NEGATIVE_INFINITY
   const isWanted = current()?.meta.progressToken !== undefined || help.onProgress
   const listener: RunOptions['onProgress'] = progress => {
-    const request = current()
-    const progressToken = request?.meta.progressToken
-    if (progressToken !== undefined) {
-      lastAt = performance.now()
-      request?.notify('notifications/progress', { progressToken, ...progress })
-    }
+    const { progressToken } = current()?.meta ?? {}
     help.onProgress?.(progress)
+    if (progressToken === undefined) return
+    lastAt = performance.now()
+    current()?.notify('notifications/progress', { progressToken, ...progress })
   }
   return {
     listener: isWanted ? listener : undefined,
-    isRecent: () => isWanted && performance.now() - lastAt < PROGRESS_GAP_MS,
+    isRecent: () => performance.now() - lastAt < PROGRESS_GAP_MS,
   }
 }
 
-/**
- * An MCP call with an idempotency key. It ends if its client cancels it; if the client only disconnects, it continues,
- * and the client may return with the same key.
- */
-async function durableResult(
-  call: ToolCall,
-  { signal, ...options }: RunOptions & { signal: AbortSignal },
-  source: DurableSource | undefined,
-): Promise<ToolResult> {
-  const { [KEY_META]: key, ...meta } = options.meta ?? {}
-  const wrong = keyProblem(key)
-  if (wrong) return refusal(call, 'invalid_arguments', `Invalid parameters: '_meta.${KEY_META}': ${wrong}`)
-  const runs = source?.durable?.()
-  if (!runs) {
-    const { code, error } = unavailable(call.name, source ? offText(source) : 'durable calls are off')
-    return refusal(call, code, error)
+function failed(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: text.toWellFormed() }] }
+}
+
+/** Some failures are errors of the protocol, and not results. */
+function failureAnswer({ code, error, diagnosis }: ToolFailure, request: McpRequest): CallToolResult {
+  const { suggestions = [], required, details } = diagnosis ?? {}
+  const hint = suggestions.length > 0 ? `. Did you mean ${suggestions.join(', ')}?` : ''
+  if (code === 'unknown_tool') throw new RpcError(`${error}${hint}`, { code: INVALID_PARAMS })
+  const rpc = isRecord(details?.rpc) ? details.rpc : {}
+  if (isNewest(request) && rpc.code === MISSING_CAPABILITY)
+    throw new RpcError(error, { code: MISSING_CAPABILITY, data: rpc.data })
+  return failed(code === 'invalid_arguments' && required ? `${error}. Required: ${required}` : error)
+}
+
+type Block = CallToolResult['content'][number]
+
+const BLOCK_TYPES = new Set<unknown>(['text', 'image', 'audio', 'resource', 'resource_link'])
+
+/** Whether a value is content in MCP's format. */
+function isContent(value: unknown): value is Block[] {
+  const isBlock = (block: unknown) => isRecord(block) && BLOCK_TYPES.has(block.type)
+  return Array.isArray(value) && value.length > 0 && value.every(isBlock)
+}
+
+/** What came from an MCP server is passed on unchanged. */
+function contentOf({ result: value, content, text }: ToolSuccess, isServer: boolean): Block[] {
+  if (isContent(content)) return content
+  return isServer && isContent(value) ? value : [textBlock(text ?? textOf(value))]
+}
+
+/** Structured content: an object in the older protocols, any JSON in the newest. Required if a schema was announced. */
+function structuredOf(
+  { result: value, content, text }: ToolSuccess,
+  request: McpRequest,
+  isServer: boolean,
+  hasSchema: boolean,
+): { structuredContent?: Record<string, unknown> } {
+  const isPlain =
+    isObjectLike(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object)
+  if (isPlain) {
+    // A copy that can be sent: what JSON cannot express becomes text.
+    const copy: unknown = isServer || hasSchema ? JSON.parse(textOf(value)) : undefined
+    return isRecord(copy) ? { structuredContent: copy } : {}
   }
-  const accepted = await runs.accept(call, { ...options, meta, key: key as string })
-  if ('refused' in accepted) return accepted.refused
-  const { id, result } = accepted
-  const gone = aborted(signal).then(() => {
-    if (!(signal.reason instanceof Disconnected)) runs.durable.cancel(id).catch(() => {})
-    const { code, error } = cancelled(call.name)
-    return { ...refusal(call, code, error), run_id: id }
-  })
-  return Promise.race([result, gone])
+  const isText = typeof value === 'string' && (!content || (value === text && !hasSchema))
+  const isRaw = isContent(value) && (!content || content === value)
+  if (!isServer || !isNewest(request) || isText || isRaw) return {}
+  return { structuredContent: value as Record<string, unknown> }
+}
+
+function textBlock(text: string): Block {
+  return { type: 'text', text: text.toWellFormed() }
 }

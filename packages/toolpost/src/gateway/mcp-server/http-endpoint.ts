@@ -4,6 +4,7 @@ import {
   isInitializeRequest,
   isJsonContentType,
   PROTOCOL_VERSION_META_KEY,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
@@ -14,26 +15,31 @@ import type { Clients } from '../clients.ts'
 import {
   callerOf,
   Disconnected,
+  EventStream,
   failure,
   headerOf,
+  json,
   type RequestContext,
+  rawJson,
   readJson,
   type Streams,
   shuttingDown,
 } from '../http.ts'
-import { MAX_MCP_BATCH, MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
-import { Exchange, isRequest, type PostOptions, SessionTransport } from './exchange.ts'
+import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
 import { McpMethods, type McpMethodsOptions, SESSION_VERSIONS } from './methods.ts'
-import { headerMismatch, paramMismatch } from './param-headers.ts'
+import { headerMismatch } from './param-headers.ts'
 import {
   errorOf,
+  INVALID_REQUEST,
+  isRequest,
   type McpRequest,
   MISSING_CAPABILITY,
+  messageText,
   NEWEST_VERSION,
   newSession,
   PARSE_ERROR,
   paramsOf,
-  rpcFailure,
+  type Session,
 } from './protocol.ts'
 
 export interface McpEndpointOptions extends McpMethodsOptions {
@@ -47,11 +53,13 @@ type Message = Record<string, unknown>
 interface OpenSession {
   /** The session's owner; for anyone else it does not exist. */
   clientKey: string
-  transport: SessionTransport
+  session: Session
+  /** The SDK's, which knows everything about the streams of a session. */
+  transport: WebStandardStreamableHTTPServerTransport
   peer: Peer
+  usedAt: number
+  isListening: boolean
 }
-
-const RETRY = { 'retry-after': '5' }
 
 /** The tools as an MCP server over Streamable HTTP. */
 export class McpEndpoint {
@@ -80,19 +88,16 @@ export class McpEndpoint {
   async handle(c: RequestContext): Promise<Response> {
     const startedAt = this.#options.executor.clock.now()
     if (this.#isClosed) return shuttingDown()
-    if (c.req.method !== 'POST') return this.#handleSession(c)
+    if (c.req.method !== 'POST') return this.#inSession(c)
     if (!isJsonContentType(headerOf(c, 'content-type') ?? null))
       return failure(415, 'The Content-Type must be application/json')
-    const body = await readJson(c, parseFailure)
+    const notJson = (problem: string) => refused(400, `Parse error: ${problem}`, { code: PARSE_ERROR })
+    const body = await readJson(c, notJson)
     if (body instanceof Response) return body
     const { value } = body
-    if (value === undefined) return parseFailure('The body is empty')
-    const messages = (Array.isArray(value) ? value : [value]) as Message[]
-    if (messages.length > MAX_MCP_BATCH)
-      return rpcFailure(400, {
-        message: `Invalid Request: a batch may have at most ${MAX_MCP_BATCH} messages`,
-      })
-    const refusal = this.#refuseCalls(c, messages)
+    if (value === undefined) return notJson('The body is empty')
+    if (Array.isArray(value)) return refused(400, 'Invalid Request: batches are not supported')
+    const refusal = this.#refuseCall(c, value)
     if (refusal) return refusal
     const route = classifyInboundRequest({
       httpMethod: 'POST',
@@ -100,119 +105,110 @@ export class McpEndpoint {
       mcpMethodHeader: headerOf(c, 'mcp-method'),
       body: value,
     } as Parameters<typeof classifyInboundRequest>[0])
-    if (route.kind === 'reject') {
-      const { httpStatus, code, message, data } = route
-      const error = { code, message, ...(data !== undefined && { data }) }
-      return rpcFailure(httpStatus, error, { id: isRecord(value) ? value.id : null })
-    }
-    if (route.kind === 'modern') return this.#answerNewest(c, value as Message, startedAt)
-    const posted = { isBatch: Array.isArray(value), startedAt, header: (name: string) => headerOf(c, name) }
-    return this.#answer2025(c, messages, posted)
+    const message = value as Message
+    if (route.kind === 'reject') return refused(route.httpStatus, route.message, { ...route, id: message.id })
+    if (route.kind === 'modern') return this.#answerNewest(c, message, startedAt)
+    return isInitializeRequest(message) ? this.#begin(c, message) : this.#inSession(c, message)
   }
 
-  /** One request of the newest protocol, which stands alone. */
+  /** One request of the newest protocol, which stands alone; it is aborted when its client goes away. */
   #answerNewest(c: RequestContext, message: Message, startedAt: number): Promise<Response> | Response {
     const { id, method } = message as { id: RequestId; method: string }
     const { params, meta } = paramsOf(message)
     const version = meta[PROTOCOL_VERSION_META_KEY] ?? headerOf(c, 'mcp-protocol-version')
     if (version !== NEWEST_VERSION) {
       const data = { supported: [NEWEST_VERSION], requested: version }
-      const error = { code: -32_022, message: `Unsupported protocol version: ${String(version)}`, data }
-      return rpcFailure(400, error, { id })
+      return refused(400, `Unsupported protocol version: ${String(version)}`, { code: -32_022, data, id })
     }
     if (!isRequest(message)) return new Response(null, { status: 202 })
-    const mismatch =
-      headerMismatch(c, method, params) ??
-      (method === 'tools/call' && paramMismatch(c, params, c.get('client').findTool(String(params.name))))
-    if (mismatch) return rpcFailure(400, mismatch, { id })
+    const client = c.get('client')
+    const tool = method === 'tools/call' ? client.findTool(String(params.name)) : undefined
+    const mismatch = headerMismatch(c, method, params, tool)
+    if (mismatch) return refused(400, mismatch.message, { ...mismatch, id })
     if (!this.#methods.has(method, true))
-      return rpcFailure(404, { code: METHOD_NOT_FOUND, message: 'Method not found' }, { id })
-    const { streams } = this.#options
+      return refused(404, 'Method not found', { code: METHOD_NOT_FOUND, id })
+    const { streams, clients } = this.#options
     const isListening = method === 'subscriptions/listen'
-    if (isListening && streams.areFull)
-      return rpcFailure(503, { message: 'Too many streams: try again later' }, { id, headers: RETRY })
+    if (isListening && streams.areFull) return refused(503, 'Too many streams: try again later', { id })
     const onEnd = isListening ? streams.add() : undefined
     const caller = callerOf(c)
-    const exchange = new Exchange({ requests: 1, onGone: () => caller.abort(new Disconnected()) })
-    void this.#answer(c, message, { exchange, caller, startedAt }).finally(onEnd)
-    return exchange.response
-  }
-
-  /** Answers a request on its own, without a session; it is aborted when its client goes away. */
-  async #answer(
-    c: RequestContext,
-    message: Message,
-    { exchange, caller, startedAt }: { exchange: Exchange; caller: AbortController; startedAt: number },
-  ): Promise<void> {
-    const { clients } = this.#options
-    const { key } = c.get('client')
-    const { id, method } = message as { id: RequestId; method: string }
-    const { params, meta } = paramsOf(message)
+    const exchange = new Exchange(() => caller.abort(new Disconnected()))
     const request: McpRequest = {
-      id,
-      method,
-      params,
-      meta,
-      caller,
-      startedAt,
+      ...{ id, method, params, meta, caller, startedAt },
       // Looked up every time: rights can change while it runs.
       get client() {
-        return clients.named(key)
+        return clients.named(client.key)
       },
       header: name => headerOf(c, name),
       notify: (method, params) => exchange.send({ jsonrpc: '2.0', method, params }),
     }
-    try {
-      exchange.answer({ jsonrpc: '2.0', id, result: await this.#methods.answer(request) })
-    } catch (error) {
-      const told = errorOf(error)
-      exchange.answer({ jsonrpc: '2.0', id, error: told }, told.code === MISSING_CAPABILITY ? 400 : 200)
-    }
-  }
-
-  #answer2025(
-    c: RequestContext,
-    messages: Message[],
-    posted: PostOptions & { startedAt: number },
-  ): Promise<Response> | Response {
-    const accepts = headerOf(c, 'accept') ?? ''
-    if (!accepts.includes('application/json') || !accepts.includes('text/event-stream'))
-      return rpcFailure(406, {
-        message: 'Not Acceptable: Client must accept both application/json and text/event-stream',
+    const answer = this.#methods
+      .answer(request)
+      .then(result => exchange.answer(messageText({ jsonrpc: '2.0', id, result })))
+      .catch(failed => {
+        const error = errorOf(failed)
+        const status = error.code === MISSING_CAPABILITY ? 400 : 200
+        exchange.answer(messageText({ jsonrpc: '2.0', id, error }), status)
       })
-    if (!messages.every(isMessage))
-      return rpcFailure(400, { code: PARSE_ERROR, message: 'Parse error: Invalid JSON-RPC message' })
-    const isInitialize = messages.some(message => isInitializeRequest(message))
-    if (isInitialize && messages.length > 1)
-      return rpcFailure(400, { message: 'Invalid Request: Only one initialization request is allowed' })
-    if (isInitialize) return this.#begin(c, messages, posted)
-    if (headerOf(c, 'mcp-session-id') !== undefined) {
-      const found = this.#session(c)
-      return found instanceof Response ? found : found.transport.post(messages, posted)
-    }
-    const unsupported = unsupportedVersion(c)
-    if (unsupported) return unsupported
-    const requests = messages.filter(isRequest)
-    if (requests.length === 0) return new Response(null, { status: 202 })
-    const caller = callerOf(c)
-    const onGone = () => caller.abort(new Disconnected())
-    const exchange = new Exchange({ requests: requests.length, isBatch: posted.isBatch, onGone })
-    for (const message of requests)
-      void this.#answer(c, message, { exchange, caller, startedAt: posted.startedAt })
+    void answer.finally(onEnd)
     return exchange.response
   }
 
-  /** Without a session, 2025 clients cannot cancel a call or be notified of changes. */
-  #begin(c: RequestContext, messages: Message[], posted: PostOptions): Promise<Response> | Response {
+  /** A message of a 2025 protocol. GET listens, DELETE ends the session. */
+  async #inSession(c: RequestContext, message?: Message): Promise<Response> {
+    const id = headerOf(c, 'mcp-session-id')
+    if (id === undefined && message)
+      return refused(400, 'Bad Request: Mcp-Session-Id header is required', { code: -32_000, id: message.id })
+    if (id === undefined) return refused(405, 'Method not allowed without a session', {}, { allow: 'POST' })
+    const found = this.#sessions.get(id)
+    // As the protocol requires: the client starts over.
+    if (found?.clientKey !== c.get('client').key) return refused(404, 'Session not found: initialize again')
+    this.#sessions.delete(id)
+    this.#sessions.set(id, found)
+    return c.req.method === 'GET' ? this.#listen(c, found) : this.#post(c, found, message)
+  }
+
+  async #post(c: RequestContext, open: OpenSession, message: Message | undefined): Promise<Response> {
+    const { transport, session } = open
+    open.usedAt = Date.now()
+    const { id, method, params } = (message ?? {}) as { id: RequestId; method?: string; params?: unknown }
+    // Answers are told apart by their id alone.
+    if (message && isRequest(message) && session.running.has(id))
+      return refused(400, `Invalid Request: id ${JSON.stringify(id)} is already in use`, { id })
+    const response = await transport.handleRequest(c.req.raw, { parsedBody: message })
+    // A cancelled request is never answered.
+    if (method === 'notifications/cancelled' && isRecord(params))
+      transport.closeSSEStream(params.requestId as RequestId)
+    return response
+  }
+
+  async #listen(c: RequestContext, open: OpenSession): Promise<Response> {
+    const { streams } = this.#options
+    if (streams.areFull) return refused(503, 'Too many streams: try again later')
+    const response = await open.transport.handleRequest(c.req.raw)
+    if (response.status !== 200) return response
+    const removed = streams.add()
+    open.isListening = true
+    return untilEnd(response, () => {
+      removed()
+      // The client may come back: it lost the connection, not the session.
+      open.isListening = false
+      open.usedAt = Date.now()
+    })
+  }
+
+  #begin(c: RequestContext, message: Message): Promise<Response> | Response {
     this.#makeRoom()
-    if (this.#sessions.size >= MAX_MCP_SESSIONS) {
-      const message = 'Too many sessions: try again later'
-      return rpcFailure(503, { message }, { id: messages[0]?.id, headers: RETRY })
-    }
-    const transport = new SessionTransport(randomUUID())
+    if (this.#sessions.size >= MAX_MCP_SESSIONS)
+      return refused(503, 'Too many sessions: try again later', { id: message.id })
     const { clients, logger } = this.#options
     const { key } = c.get('client')
-    const session = newSession(transport.sessionId, (method, params) => peer.notify(method, params))
+    const session = newSession(randomUUID(), (method, params) => peer.notify(method, params))
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => session.id,
+      supportedProtocolVersions: [...SESSION_VERSIONS],
+      keepAliveMs: HEARTBEAT_MS,
+    })
     const peer: Peer = new Peer(transport, {
       methods: this.#methods.table(session, () => clients.named(key)),
       onError: error => logger.debug({ error: safeText(error.message) }, 'MCP client problem'),
@@ -222,86 +218,101 @@ export class McpEndpoint {
         return new Disconnected('Connection closed')
       },
     })
-    this.#sessions.set(session.id, { clientKey: key, transport, peer })
+    const open = { clientKey: key, session, transport, peer, usedAt: Date.now(), isListening: false }
+    this.#sessions.set(session.id, open)
     this.#methods.begin(session)
-    return transport.post(messages, posted)
+    return this.#post(c, open, message)
   }
 
   /** Sessions with a running call or a listening client always stay. */
   #makeRoom(): void {
     const tooOld = Date.now() - MCP_SESSION_IDLE_MS
-    for (const { transport, peer } of [...this.#sessions.values()]) {
+    for (const { session, peer, usedAt, isListening } of [...this.#sessions.values()]) {
       const isFull = this.#sessions.size >= MAX_MCP_SESSIONS
-      if (!isFull && transport.usedAt > tooOld) return
-      if (!transport.isBusy) void peer.close()
+      if (!isFull && usedAt > tooOld) return
+      if (!isListening && session.running.size === 0) void peer.close()
     }
   }
 
-  #session(c: RequestContext): OpenSession | Response {
-    const id = headerOf(c, 'mcp-session-id') ?? ''
-    const found = this.#sessions.get(id)
-    // As the protocol requires: the client starts over.
-    if (found?.clientKey !== c.get('client').key)
-      return rpcFailure(404, { message: 'Session not found: initialize again' })
-    const unsupported = unsupportedVersion(c)
-    if (unsupported) return unsupported
-    this.#sessions.delete(id)
-    this.#sessions.set(id, found)
-    return found
-  }
-
-  /** GET listens, DELETE ends the session. */
-  async #handleSession(c: RequestContext): Promise<Response> {
-    const { method } = c.req
-    if (headerOf(c, 'mcp-session-id') === undefined || (method !== 'GET' && method !== 'DELETE')) {
-      const headers = { allow: 'POST' }
-      return rpcFailure(405, { message: 'Method not allowed without a session' }, { headers })
-    }
-    const found = this.#session(c)
-    if (found instanceof Response) return found
-    if (method === 'DELETE') {
-      await found.peer.close()
-      return new Response(null, { status: 200 })
-    }
-    if (!headerOf(c, 'accept')?.includes('text/event-stream'))
-      return rpcFailure(406, { message: 'Not Acceptable: Client must accept text/event-stream' })
-    const { streams } = this.#options
-    if (streams.areFull)
-      return rpcFailure(503, { message: 'Too many streams: try again later' }, { headers: RETRY })
-    return found.transport.listen(streams.add())
-  }
-
-  /** Refuses a message that calls a tool for which the client lacks the scope. */
-  #refuseCalls(c: RequestContext, messages: Message[]): Response | undefined {
-    const { clients, offer } = this.#options
+  /** Refuses the call of a tool for which the client lacks the scope. */
+  #refuseCall(c: RequestContext, message: unknown): Response | undefined {
     const client = c.get('client')
-    if (!client.isNamed) return undefined
-    const searches = client.toolSearch ?? offer?.().toolSearch ?? false
-    for (const message of messages) {
-      if (!isRecord(message) || message.method !== 'tools/call') continue
-      const { name, arguments: args } = paramsOf(message).params
-      const called = searches ? innerCall({ name: String(name), args }).name : String(name)
-      const refusal = clients.refuseCall(c.req.raw, client, called)
-      if (refusal) return refusal
-    }
-    return undefined
+    if (!client.isNamed || !isRecord(message) || message.method !== 'tools/call') return undefined
+    const { name, arguments: args } = paramsOf(message).params
+    const call = { name: String(name), args }
+    const called = this.#methods.searches(client) ? innerCall(call) : call
+    return this.#options.clients.refuseCall(c.req.raw, client, called.name)
   }
 }
 
-function isMessage(message: Message): boolean {
-  if (!isRecord(message) || message.jsonrpc !== '2.0') return false
-  if (typeof message.method === 'string') return message.id === undefined || isRequest(message)
-  return message.id !== undefined && ('result' in message || 'error' in message)
+/** The response to one posted request: plain JSON, or a stream if anything is sent before the answer, or that takes long. */
+class Exchange {
+  readonly response: Promise<Response>
+  readonly #onGone: () => void
+  readonly #timer = setTimeout(() => this.#toStream(), HEARTBEAT_MS).unref()
+  #respond: (response: Response) => void = () => {}
+  #stream: EventStream | undefined
+  #isOpen = true
+
+  constructor(onGone: () => void) {
+    this.#onGone = onGone
+    this.response = new Promise(resolve => {
+      this.#respond = resolve
+    })
+  }
+
+  /** Something else than the answer. */
+  send(message: object): void {
+    if (this.#isOpen) this.#toStream().write(eventOf(messageText(message)))
+  }
+
+  answer(text: string, status = 200): void {
+    this.#isOpen = false
+    clearTimeout(this.#timer)
+    if (!this.#stream) return this.#respond(rawJson(text, status))
+    this.#stream.write(eventOf(text))
+    this.#stream.close()
+  }
+
+  #toStream(): EventStream {
+    if (this.#stream) return this.#stream
+    this.#stream = new EventStream({ onEnd: () => this.#isOpen && this.#onGone() })
+    this.#respond(this.#stream.response)
+    return this.#stream
+  }
 }
 
-function unsupportedVersion(c: RequestContext): Response | undefined {
-  const version = headerOf(c, 'mcp-protocol-version')
-  if (version === undefined || SESSION_VERSIONS.includes(version)) return undefined
-  const supported = SESSION_VERSIONS.join(', ')
-  const message = `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`
-  return rpcFailure(400, { code: -32_000, message })
+/** Calls `onEnd` when the body of a response has ended, by either side. */
+function untilEnd(response: Response, onEnd: () => void): Response {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (!done) return controller.enqueue(value)
+      onEnd()
+      controller.close()
+    },
+    cancel(reason) {
+      onEnd()
+      return reader.cancel(reason)
+    },
+  })
+  return new Response(body, response)
 }
 
-function parseFailure(problem: string): Response {
-  return rpcFailure(400, { code: PARSE_ERROR, message: `Parse error: ${problem}` })
+function eventOf(text: string): string {
+  return `event: message\ndata: ${text}\n\n`
+}
+
+/** A refused HTTP request, as a JSON-RPC error. */
+function refused(
+  status: number,
+  message: string,
+  { code, data, id }: { code?: number; data?: unknown; id?: unknown } = {},
+  headers: Record<string, string> = status === 503 ? { 'retry-after': '5' } : {},
+): Response {
+  const usual = status === 404 ? -32_001 : status === 400 ? INVALID_REQUEST : -32_000
+  const error = { code: code ?? usual, message, ...(data !== undefined && { data }) }
+  const isId = typeof id === 'string' || typeof id === 'number'
+  return json({ jsonrpc: '2.0', id: isId ? id : null, error }, status, headers)
 }

@@ -5,11 +5,9 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
 import { safeText } from '../../logging/safe-value.ts'
-import { Catalog, type CatalogList } from '../../mcp/catalog.ts'
+import { Catalog } from '../../mcp/catalog.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, RpcError } from '../../mcp/peer.ts'
 import { DEFAULT_MAX_TOOLS } from '../../models/limits.ts'
-import { isText, READ_RESULT, whyMissing } from '../../tools/results/read-result.ts'
-import { HANDLE_PREFIX, onlyFor, type ResultOwner } from '../../tools/results/result-store.ts'
 import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
@@ -17,28 +15,27 @@ import { coalesced } from '../../util/coalesced.ts'
 import { isRecord } from '../../util/guards.ts'
 import type { Client } from '../clients.ts'
 import { aborted, onSignal } from '../http.ts'
-import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED, MAX_MCP_ANSWER_BYTES } from '../limits.ts'
+import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED } from '../limits.ts'
 import { type CallToolOptions, callTool } from './call-tool.ts'
-import { ClientCalls } from './client-call.ts'
+import { ClientCalls, type Work } from './client-calls.ts'
 import {
-  CAPABILITIES,
   INVALID_REQUEST,
+  invalid,
   isNewest,
-  type LogLevel,
-  levelRank,
+  LOG_LEVELS,
   type McpRequest,
+  messageText,
   NEWEST_VERSION,
   NOT_FOUND,
   newestResult,
   type Params,
   paramsOf,
-  peerOf,
   SERVER_INFO,
   type Session,
   TASKS_EXTENSION,
 } from './protocol.ts'
 import { Tasks } from './tasks.ts'
-import { ToolList } from './tool-list.ts'
+import { toolEntries } from './tool-list.ts'
 
 /** How tools are offered to clients. */
 interface OfferSettings {
@@ -66,8 +63,18 @@ export const SESSION_VERSIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.f
   version => version !== NEWEST_VERSION,
 )
 
+/** All are announced, even while there are no resources or prompts. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+}
 const LISTS = ['tools', 'resources', 'prompts'] as const
 const TYPES = { resources: 'Resource', templates: 'ResourceTemplate', prompts: 'Prompt' } as const
+const NEWEST_ONLY = /^(server\/discover|subscriptions\/listen|tasks\/.*)$/
+const SESSIONS_ONLY = /^(ping|initialize|logging\/setLevel|resources\/(un)?subscribe)$/
 
 /** What a `subscriptions/listen` request wants to hear of. */
 interface Subscription {
@@ -77,28 +84,22 @@ interface Subscription {
 }
 
 /**
- * The methods of Toolpost as an MCP server: the executor's tools, and the resources and prompts of the MCP servers. The
- * same for requests of the newest protocol, each of which stands alone, and for sessions of the older ones.
+ * The methods of Toolpost as an MCP server: the executor's tools, and the resources and prompts of the MCP servers. One
+ * table for requests of the newest protocol, each of which stands alone, and for sessions of the older ones.
  */
 export class McpMethods {
   readonly #options: McpMethodsOptions
   readonly #catalog: Catalog
-  readonly #list = new ToolList()
   readonly #tasks = new Tasks()
   readonly #calls = new ClientCalls(this.#tasks)
   readonly #sessions = new Set<Session>()
   readonly #subscriptions = new Set<Subscription>()
   readonly #closing = new AbortController()
   readonly #stops: (() => void)[]
-  readonly #older: Readonly<Record<string, McpMethod>>
-  readonly #newest: Readonly<Record<string, McpMethod>>
 
   constructor(options: McpMethodsOptions) {
     this.#options = options
     this.#catalog = options.catalog ?? new Catalog()
-    const common = this.#commonMethods()
-    this.#older = { ...common, ...this.#sessionMethods() }
-    this.#newest = { ...common, ...this.#newestMethods(), ...this.#tasks.methods }
     this.#stops = [
       this.#catalog.on('updated', uri => this.#updated(uri)),
       ...LISTS.flatMap(kind => {
@@ -110,7 +111,7 @@ export class McpMethods {
   }
 
   has(method: string, newest: boolean): boolean {
-    return Object.hasOwn(newest ? this.#newest : this.#older, method)
+    return Object.hasOwn(this.#methods, method) && !(newest ? SESSIONS_ONLY : NEWEST_ONLY).test(method)
   }
 
   /** The result of a request; rejects with an RpcError. */
@@ -119,9 +120,8 @@ export class McpMethods {
     const newest = isNewest(request)
     if (!this.has(method, newest))
       throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
-    const found = (newest ? this.#newest : this.#older)[method] as McpMethod
     try {
-      const result = (await found(params, request)) as Params
+      const result = (await (this.#methods[method] as McpMethod)(params, request)) as Params
       return newest ? newestResult(method, result) : result
     } catch (error) {
       // A failure keeps the server's own message, and its code if it has one.
@@ -134,21 +134,28 @@ export class McpMethods {
 
   /** The methods for a connection: of a session, until a request says that it is of the newest protocol. */
   table(session: Session, client: () => Client | undefined): Readonly<Record<string, Method>> {
-    const names = [...Object.keys(this.#older), ...Object.keys(this.#newest)]
-    const method: Method = (params, { id, method, signal, extra, notify, request }) => {
+    const method: Method = async (params, { id, method, signal, extra, notify, request }) => {
       const { meta } = paramsOf({ params })
-      const newest = isNewest({ meta })
-      return this.answer({
-        ...{ id, method, params, meta, notify },
-        caller: onSignal(signal),
-        get client() {
-          return client()
-        },
-        ...(extra as Pick<McpRequest, 'header' | 'startedAt'> | undefined),
-        ...(!newest && { session, request }),
-      })
+      const headers = (extra as { request?: Request } | undefined)?.request?.headers
+      session.running.add(id)
+      try {
+        const result = await this.answer({
+          ...{ id, method, params, meta, notify },
+          caller: onSignal(signal),
+          get client() {
+            return client()
+          },
+          header: name => headers?.get(name) ?? undefined,
+          ...(!isNewest({ meta }) && { session, request }),
+        })
+        // Throws if it is too large.
+        messageText(result)
+        return result
+      } finally {
+        session.running.delete(id)
+      }
     }
-    return Object.fromEntries(names.map(name => [name, method]))
+    return Object.fromEntries(Object.keys(this.#methods).map(name => [name, method]))
   }
 
   begin(session: Session): void {
@@ -168,100 +175,93 @@ export class McpMethods {
     for (const stop of this.#stops) stop()
   }
 
-  #commonMethods(): Record<string, McpMethod> {
-    const { whenListed } = this.#options
-    const catalog = this.#catalog
-    const list = async (kind: keyof typeof TYPES, { client }: McpRequest) => {
-      await whenListed?.()
-      const { entries, ...hint } = await catalog.list(kind, client?.access(kind))
-      return { ...hint, [kind === 'templates' ? 'resourceTemplates' : kind]: usable(kind, entries) }
-    }
-    return {
-      'tools/list': async (_, request) => {
-        await whenListed?.()
-        return { tools: await this.#list.entries(this.#listed(request), isNewest(request)) }
-      },
-      'tools/call': (params, request) => this.#callTool(params, request),
-      'resources/list': (_, request) => list('resources', request),
-      'resources/templates/list': (_, request) => list('templates', request),
-      'prompts/list': (_, request) => list('prompts', request),
-      'resources/read': (params, request) => {
-        const uri = textIn(params, 'uri')
-        if (uri.startsWith(HANDLE_PREFIX)) return this.#readKept(uri, request)
-        const access = request.client?.access('resources')
-        return this.#calls.run(request, { uri }, (from, { signal }) =>
-          catalog.read(uri, { from, signal, access }),
-        )
-      },
-      'prompts/get': (params, request) => {
-        const name = textIn(params, 'name')
-        const args = isRecord(params.arguments) ? params.arguments : undefined
-        const access = request.client?.access('prompts')
-        return this.#calls.run(request, { name, args }, (from, { signal }) =>
-          catalog.prompt(name, args, { from, signal, access }),
-        )
-      },
-      'completion/complete': ({ ref, argument, context }, { client, caller: { signal } }) => {
-        if (!isRecord(ref) || !isRecord(argument)) throw invalid("'ref' and 'argument' must be objects")
-        const access = client?.access(ref.type === 'ref/prompt' ? 'prompts' : 'templates')
-        return catalog.complete({ ref, argument, ...(isRecord(context) && { context }) }, { signal, access })
-      },
-    }
-  }
+  readonly #methods: Readonly<Record<string, McpMethod>> = {
+    'tools/list': async (_, request) => {
+      await this.#options.whenListed?.()
+      return { tools: await toolEntries(this.#listed(request), isNewest(request)) }
+    },
+    'tools/call': (params, request) => this.#callTool(params, request),
+    'resources/list': (_, request) => this.#offers('resources', request),
+    'resources/templates/list': (_, request) => this.#offers('templates', request),
+    'prompts/list': (_, request) => this.#offers('prompts', request),
+    'resources/read': (params, request) => {
+      const uri = textIn(params, 'uri')
+      const access = request.client?.access('resources')
+      return this.#calls.run(request, { uri }, (from, { signal }) =>
+        this.#catalog.read(uri, { from, signal, access }),
+      )
+    },
+    'prompts/get': (params, request) => {
+      const name = textIn(params, 'name')
+      const args = isRecord(params.arguments) ? params.arguments : undefined
+      const access = request.client?.access('prompts')
+      return this.#calls.run(request, { name, args }, (from, { signal }) =>
+        this.#catalog.prompt(name, args, { from, signal, access }),
+      )
+    },
+    'completion/complete': ({ ref, argument, context }, { client, caller: { signal } }) => {
+      if (!isRecord(ref) || !isRecord(argument)) throw invalid("'ref' and 'argument' must be objects")
+      const access = client?.access(ref.type === 'ref/prompt' ? 'prompts' : 'templates')
+      const asked = { ref, argument, ...(isRecord(context) && { context }) }
+      return this.#catalog.complete(asked, { signal, access })
+    },
 
-  #newestMethods(): Record<string, McpMethod> {
-    return {
-      'server/discover': (_, { client }) => ({
-        supportedVersions: [NEWEST_VERSION],
-        capabilities: { ...CAPABILITIES, extensions: { [TASKS_EXTENSION]: {} } },
-        ...this.#instructions(client),
-      }),
-      'subscriptions/listen': (params, request) => this.#listen(params, request),
-    }
-  }
+    // The 2025 protocols.
+    ping: () => ({}),
+    initialize: async ({ protocolVersion, capabilities }, { session, client }) => {
+      // In these protocols, the servers' instructions are sent at the start or never.
+      await this.#options.whenListed?.()
+      const version = SESSION_VERSIONS.find(each => each === protocolVersion) ?? SESSION_VERSIONS[0] ?? ''
+      if (session)
+        Object.assign(session, { version, capabilities: isRecord(capabilities) ? capabilities : {} })
+      const about = { capabilities: CAPABILITIES, serverInfo: SERVER_INFO }
+      return { protocolVersion: version, ...about, ...this.#instructions(client) }
+    },
+    'logging/setLevel': async ({ level }, { session }) => {
+      if (!LOG_LEVELS.includes(String(level))) throw invalid("unknown 'level'")
+      if (session) session.level = String(level)
+      if (session) await this.#catalog.setLogLevel(session, session.level)
+      return {}
+    },
+    'resources/subscribe': async (params, { session, client, caller }) => {
+      const uri = textIn(params, 'uri')
+      const { followed } = session as Session
+      if (followed.size >= MAX_FOLLOWED && !followed.has(uri))
+        throw new RpcError(`At most ${MAX_FOLLOWED} subscriptions per session`, { code: INVALID_REQUEST })
+      const stop = await this.#catalog.follow(uri, client?.access('resources'))
+      followed.get(uri)?.()
+      if (caller.signal.aborted) stop()
+      else followed.set(uri, stop)
+      return {}
+    },
+    'resources/unsubscribe': (params, { session }) => {
+      const uri = textIn(params, 'uri')
+      session?.followed.get(uri)?.()
+      session?.followed.delete(uri)
+      return {}
+    },
 
-  #sessionMethods(): Record<string, McpMethod> {
-    return {
-      ping: () => ({}),
-      initialize: async ({ protocolVersion, capabilities }, { session, client }) => {
-        // In these protocols, the servers' instructions are sent at the start or never.
-        await this.#options.whenListed?.()
-        const version = SESSION_VERSIONS.find(each => each === protocolVersion) ?? SESSION_VERSIONS[0] ?? ''
-        if (session)
-          Object.assign(session, { version, capabilities: isRecord(capabilities) ? capabilities : {} })
-        const about = { capabilities: CAPABILITIES, serverInfo: SERVER_INFO }
-        return { protocolVersion: version, ...about, ...this.#instructions(client) }
-      },
-      'logging/setLevel': async ({ level }, { session }) => {
-        if (levelRank(level) < 0) throw invalid("unknown 'level'")
-        if (!session) return {}
-        session.level = level as LogLevel
-        await this.#catalog.setLogLevel(session, session.level)
-        return {}
-      },
-      'resources/subscribe': async (params, { session, client, caller }) => {
-        const uri = textIn(params, 'uri')
-        if (!session) throw new RpcError('Subscriptions need a session', { code: INVALID_REQUEST })
-        if (session.followed.size >= MAX_FOLLOWED && !session.followed.has(uri))
-          throw new RpcError(`At most ${MAX_FOLLOWED} subscriptions per session`, { code: INVALID_REQUEST })
-        const stop = await this.#catalog.follow(uri, client?.access('resources'))
-        session.followed.get(uri)?.()
-        if (caller.signal.aborted) stop()
-        else session.followed.set(uri, stop)
-        return {}
-      },
-      'resources/unsubscribe': (params, { session }) => {
-        const uri = textIn(params, 'uri')
-        session?.followed.get(uri)?.()
-        session?.followed.delete(uri)
-        return {}
-      },
-    }
+    // The newest protocol.
+    'server/discover': (_, { client }) => ({
+      supportedVersions: [NEWEST_VERSION],
+      capabilities: { ...CAPABILITIES, extensions: { [TASKS_EXTENSION]: {} } },
+      ...this.#instructions(client),
+    }),
+    'subscriptions/listen': (params, request) => this.#listen(params, request),
+    ...this.#tasks.methods,
   }
 
   #instructions(client: Client | undefined): { instructions?: string } {
     const instructions = this.#catalog.instructions(name => client?.seesServer(name) ?? true)
     return instructions ? { instructions } : {}
+  }
+
+  /** Bad entries are dropped, since one makes a client reject the whole list. */
+  async #offers(kind: keyof typeof TYPES, { client }: McpRequest): Promise<object> {
+    await this.#options.whenListed?.()
+    const { entries, ...hint } = await this.#catalog.list(kind, client?.access(kind))
+    const usable = entries.slice(0, MAX_LISTED).filter(entry => isSpecType[TYPES[kind]](entry))
+    return { ...hint, [kind === 'templates' ? 'resourceTemplates' : kind]: usable }
   }
 
   /** Stays open until the client goes away, and tells it what changes meanwhile. */
@@ -295,42 +295,33 @@ export class McpMethods {
   #changed(kind: string): void {
     const method = `notifications/${kind}/list_changed`
     for (const session of this.#sessions) session.notify(method)
-    for (const { request, lists } of this.#subscriptions)
-      if (lists.includes(kind)) request.notify(method, { _meta: { [SUBSCRIPTION_ID_META_KEY]: request.id } })
+    for (const { request, lists } of this.#subscriptions) if (lists.includes(kind)) tell(request, method)
   }
 
   #updated(uri: string): void {
     const method = 'notifications/resources/updated'
     for (const { notify, followed } of this.#sessions) if (followed.has(uri)) notify(method, { uri })
     for (const { request, uris } of this.#subscriptions)
-      if (uris.includes(uri))
-        request.notify(method, { uri, _meta: { [SUBSCRIPTION_ID_META_KEY]: request.id } })
+      if (uris.includes(uri)) tell(request, method, { uri })
   }
 
   /** All tools of a client; or pinned ones and a search over the others, if it prefers that. */
   #listed(request: McpRequest): readonly Tool[] {
-    const { executor, results, offer } = this.#options
+    const { executor, offer } = this.#options
     const { pin = [], maxTools = DEFAULT_MAX_TOOLS } = offer?.() ?? {}
     const all = this.#toolsOf(request)
-    const owner = ownerOf(request)
+    if (all.length <= maxTools || !this.searches(request.client)) return all
     const isPinned = (tool: Tool) =>
       pin.some(pattern => fitsTool(pattern, tool, executor.tools.originOf(tool)?.server))
-    const isSearched = all.length > maxTools && this.#searches(request)
-    const helpers = [
-      ...(isSearched ? this.#search(request) : []),
-      // The reader of long results, once there is something to read.
-      ...(results?.store.hasAny(onlyFor(owner)) ? [results.tool(owner)] : []),
-    ]
-    const shown = isSearched ? all.filter(isPinned) : all
-    if (helpers.length === 0) return shown
-    return [...helpers, ...shown.filter(({ name }) => !helpers.some(helper => helper.name === name))]
+    return [...this.#search(request), ...all.filter(isPinned)]
   }
 
   #toolsOf({ client }: McpRequest): readonly Tool[] {
     return client?.tools() ?? this.#options.executor.tools.getTools()
   }
 
-  #searches({ client }: McpRequest): boolean {
+  /** Whether a client searches its tools. */
+  searches(client: Client | undefined): boolean {
     return client?.toolSearch ?? this.#options.offer?.().toolSearch ?? false
   }
 
@@ -338,79 +329,27 @@ export class McpMethods {
     return searchTools({ tools: this.#options.executor.tools, among: () => this.#toolsOf(request) })
   }
 
-  async #callTool(params: Params, request: McpRequest): Promise<object> {
-    const { results } = this.#options
-    const { arguments: given = {} } = params
-    if (!isRecord(given)) throw invalid("'arguments' must be an object")
-    const searches = this.#searches(request)
-    const asked = { name: textIn(params, 'name'), args: given }
+  #callTool(params: Params, request: McpRequest): Promise<object> {
+    const { arguments: args = {} } = params
+    if (!isRecord(args)) throw invalid("'arguments' must be an object")
+    const asked = { name: textIn(params, 'name'), args }
+    const searches = this.searches(request.client)
     const call = searches ? innerCall(asked) : asked
-    const owner = ownerOf(request)
     const isSearch = searches && (call.name === FIND_TOOLS || call.name === CALL_TOOL)
-    const also = isSearch ? this.#search(request) : this.#reads(call) ? [results?.tool(owner) as Tool] : []
-    const hasReader = () => results?.store.hasAny(onlyFor(owner)) ?? false
-    const hadReader = hasReader()
-    const work = (...[help, caller, current]: Parameters<Parameters<ClientCalls['run']>[2]>) =>
-      callTool(
-        { name: call.name, args: call.args, also, owner, help, caller, current, request },
-        this.#options,
-      )
-    const answer = await this.#calls.run(request, call, work, true)
-    if (!hadReader && hasReader()) {
-      if (request.session) request.session.notify('notifications/tools/list_changed')
-      else this.#changed('tools')
-    }
-    return answer
-  }
-
-  /** Whether it is a call of our `read_result`: a server may have a tool of that name for its own handles. */
-  #reads({ name, args }: { name: string; args: Params }): boolean {
-    const { results, executor } = this.#options
-    if (name !== READ_RESULT || !results) return false
-    const isOurs = results.store.find(String(args.handle), () => true) !== 'unknown'
-    return isOurs || !executor.tools.findTool(READ_RESULT)
-  }
-
-  /** `resources/read` of a kept result, for its owner. */
-  async #readKept(uri: string, request: McpRequest): Promise<object> {
-    const { results } = this.#options
-    const found = (await results?.store.read(uri, onlyFor(ownerOf(request)))) ?? 'unknown'
-    if (typeof found === 'string')
-      throw new RpcError(whyMissing(uri, found, results?.minutes ?? 0), { code: NOT_FOUND, data: { uri } })
-    const { content, mimeType, bytes } = found
-    if (bytes > MAX_MCP_ANSWER_BYTES / 2)
-      throw new RpcError(
-        `${uri} has ${bytes} bytes, which is too large for MCP; read parts of it with read_result`,
-      )
-    const part = isText(mimeType) ? { text: content.toString() } : { blob: content.toString('base64') }
-    return { contents: [{ uri, mimeType, ...part }] }
+    const also = isSearch ? this.#search(request) : []
+    const work: Work = (help, caller, current) =>
+      callTool({ ...call, also, help, caller, current, request }, this.#options)
+    return this.#calls.run(request, call, work, true)
   }
 }
 
-/** Whose long results are kept and read: those of one session, or of one client without a session. */
-function ownerOf(request: McpRequest): ResultOwner {
-  const conversation = request.session?.id ?? peerOf(undefined, request)
-  return { caller: request.client?.caller, conversation }
-}
-
-function invalid(problem: string): RpcError {
-  return new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
+/** Notifies a subscription. */
+function tell({ id, notify }: McpRequest, method: string, params?: object): void {
+  notify(method, { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } })
 }
 
 function textIn(params: Params, name: string): string {
   const value = params[name]
   if (typeof value === 'string') return value
   throw invalid(`'${name}' must be a string`)
-}
-
-const checked = new WeakMap<object, boolean>()
-
-/** Drops bad entries, since one makes a client reject the whole list. */
-function usable(kind: keyof typeof TYPES, entries: CatalogList['entries']): CatalogList['entries'] {
-  const good = entries.filter(entry => {
-    const isGood = checked.get(entry) ?? isSpecType[TYPES[kind]](entry)
-    checked.set(entry, isGood)
-    return isGood
-  })
-  return good.slice(0, MAX_LISTED)
 }

@@ -6,11 +6,11 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server'
-import { INTERNAL_ERROR, type RequestId, RpcError } from '../../mcp/peer.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS, type RequestId, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import { toolpostVersion } from '../../util/version.ts'
 import type { Client } from '../clients.ts'
-import { json, jsonText } from '../http.ts'
+import { jsonText } from '../http.ts'
 import { MAX_MCP_ANSWER_BYTES } from '../limits.ts'
 
 /* What both protocols, 2026-07-28 and the ones of 2025, have in common here. */
@@ -18,29 +18,17 @@ import { MAX_MCP_ANSWER_BYTES } from '../limits.ts'
 export const NEWEST_VERSION = '2026-07-28'
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 export const SERVER_INFO = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
-/** All are announced, even while there are no resources or prompts. */
-export const CAPABILITIES = {
-  tools: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  prompts: { listChanged: true },
-  completions: {},
-  logging: {},
-}
 
 export const PARSE_ERROR = -32_700
 export const INVALID_REQUEST = -32_600
 export const NOT_FOUND = -32_002
 export const MISSING_CAPABILITY = -32_021
 
+export const LOG_LEVELS = [
+  ...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
+]
+
 export type Params = Readonly<Record<string, unknown>>
-
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
-export type LogLevel = (typeof LEVELS)[number]
-
-/** Where a log level stands; -1 if it is none. */
-export function levelRank(level: unknown): number {
-  return LEVELS.indexOf(level as LogLevel)
-}
 
 /** A client of a 2025 protocol, from `initialize` until it is gone. */
 export interface Session {
@@ -49,14 +37,16 @@ export interface Session {
   capabilities: ClientCapabilities
   version: string
   /** The client's minimum log level. */
-  level: LogLevel
-  /** The resources it follows, by URI. */
+  level: string
+  /** How to stop following the resources it follows, by URI. */
   readonly followed: Map<string, () => void>
+  /** The ids of its requests that are being answered. */
+  readonly running: Set<RequestId>
   notify(method: string, params?: object): void
 }
 
 export function newSession(id: string, notify: Session['notify']): Session {
-  return { id, notify, capabilities: {}, version: '', level: 'info', followed: new Map() }
+  return { id, notify, capabilities: {}, version: '', level: 'info', followed: new Map(), running: new Set() }
 }
 
 /** A request of a client, in any protocol and over any transport. */
@@ -70,7 +60,7 @@ export interface McpRequest {
   readonly caller: AbortController
   /** Whose request it is, with the rights of now; everything is allowed without one. */
   readonly client: Client | undefined
-  /** For 2025 protocols; missing if the client did not initialize. */
+  /** For 2025 protocols. */
   readonly session?: Session | undefined
   /** A header of its HTTP request. */
   header?(name: string): string | undefined
@@ -86,15 +76,17 @@ export function paramsOf(message: Params): { params: Params; meta: Params } {
   return { params, meta: isRecord(params._meta) ? params._meta : {} }
 }
 
+export function isRequest({ method, id }: Params): boolean {
+  return typeof method === 'string' && (typeof id === 'string' || typeof id === 'number')
+}
+
 /** Whether it is a request of the newest protocol: those say so one by one. */
 export function isNewest({ meta }: Pick<McpRequest, 'meta'>): boolean {
   return meta[PROTOCOL_VERSION_META_KEY] !== undefined
 }
 
 export function capabilitiesOf({ meta, session }: McpRequest): ClientCapabilities {
-  return (
-    ((meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined) ?? session?.capabilities) || {}
-  )
+  return (meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities) ?? session?.capabilities ?? {}
 }
 
 /** Identifies a client without a session: by its configured name, else by its own info. */
@@ -102,48 +94,36 @@ export function peerOf(client: Client | undefined, { meta }: McpRequest): string
   return client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`
 }
 
-/** The lowest level of log messages that a request wants; `undefined` for none. */
-export function logLevelOf({ meta, session }: McpRequest): LogLevel | undefined {
-  const wanted = meta[LOG_LEVEL_META_KEY]
-  return session?.level ?? LEVELS.find(level => level === wanted)
+/** Whether a request wants log messages of this level. */
+export function wantsLog({ meta, session }: McpRequest, level: string): boolean {
+  const lowest = LOG_LEVELS.indexOf(session?.level ?? String(meta[LOG_LEVEL_META_KEY]))
+  return lowest >= 0 && LOG_LEVELS.indexOf(level) >= lowest
 }
 
 const SERVER_META = { [SERVER_INFO_META_KEY]: SERVER_INFO }
-const CACHEABLE =
-  /^(?:(?:tools|prompts|resources|resources\/templates)\/list|resources\/read|server\/discover)$/
+const CACHEABLE = /^((tools|prompts|resources|resources\/templates)\/list|resources\/read|server\/discover)$/
 
 /** A result as the newest protocol requires it. */
 export function newestResult(method: string, result: Params): Params {
   const { resultType = 'complete', _meta } = result
   const meta = isRecord(_meta) ? { ...SERVER_META, ..._meta } : SERVER_META
-  if (resultType !== 'complete' || !CACHEABLE.test(method))
-    return Object.assign(result, { resultType, _meta: meta })
-  return { ttlMs: 0, cacheScope: 'private', ...result, resultType, _meta: meta }
+  const isCacheable = resultType === 'complete' && CACHEABLE.test(method)
+  return { ...(isCacheable && { ttlMs: 0, cacheScope: 'private' }), ...result, resultType, _meta: meta }
 }
 
-/** The error of a failed request. */
+export function invalid(problem: string): RpcError {
+  return new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
+}
+
+/** The error of a failed request, as it is sent. */
 export function errorOf(error: unknown): { code: number; message: string; data?: unknown } {
-  const { message, rpcCode, data } =
-    error instanceof Error ? (error as RpcError) : new RpcError(String(error))
-  return { code: rpcCode ?? INTERNAL_ERROR, message, ...(data !== undefined && { data }) }
+  const { message, rpcCode = INTERNAL_ERROR, data } = error as RpcError
+  return { code: rpcCode, message, ...(data !== undefined && { data }) }
 }
 
-/** A message as text. A result that is too large becomes an error. */
+/** A message as text. Throws if it is too large. */
 export function messageText(message: object): string {
   const text = jsonText(message)
-  if (text.length <= MAX_MCP_ANSWER_BYTES || !('result' in message)) return text
-  const { id } = message as { id?: unknown }
-  const problem = `The result is too large for MCP: ${text.length} bytes, at most ${MAX_MCP_ANSWER_BYTES}`
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message: problem } })
-}
-
-/** A refused HTTP request, as a JSON-RPC error. */
-export function rpcFailure(
-  status: number,
-  error: { code?: number; message: string; data?: unknown },
-  { id = null, headers }: { id?: unknown; headers?: Record<string, string> } = {},
-): Response {
-  const code = error.code ?? (status === 404 ? -32_001 : status === 400 ? INVALID_REQUEST : -32_000)
-  const isId = typeof id === 'string' || typeof id === 'number'
-  return json({ jsonrpc: '2.0', id: isId ? id : null, error: { ...error, code } }, status, headers)
+  if (text.length <= MAX_MCP_ANSWER_BYTES) return text
+  throw new RpcError(`The result is too large for MCP: ${text.length} bytes, at most ${MAX_MCP_ANSWER_BYTES}`)
 }

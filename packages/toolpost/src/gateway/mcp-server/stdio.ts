@@ -9,11 +9,10 @@ import { jsonProblem } from '../../mcp/json-limit.ts'
 import { Peer } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import { ActiveCalls } from '../active-calls.ts'
-import { aborted, Disconnected } from '../http.ts'
+import { aborted, Disconnected, jsonText } from '../http.ts'
 import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
-import { isRequest } from './exchange.ts'
 import { McpMethods, type McpMethodsOptions } from './methods.ts'
-import { messageText, newSession, PARSE_ERROR } from './protocol.ts'
+import { isRequest, newSession, PARSE_ERROR, type Params } from './protocol.ts'
 
 export interface StdioOptions extends Omit<McpMethodsOptions, 'calls'> {
   stdin: Readable
@@ -46,7 +45,8 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   })
   methods.begin(session)
   await peer.start()
-  await Promise.race([transport.whenEnded, aborted(signal)])
+  const gone = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
+  await Promise.race([...gone, aborted(signal)]).catch(() => {})
   // A client that wrote its requests and closed the pipe still gets its responses.
   await transport.whenAnswered(drainMs)
   methods.close()
@@ -59,8 +59,6 @@ class LineTransport implements Transport {
   onmessage?: Transport['onmessage']
   onclose?: () => void
   onerror?: (error: Error) => void
-  /** Resolves when nothing more will come, or nothing more can be sent. */
-  readonly whenEnded: Promise<unknown>
   readonly #stdin: Readable
   readonly #stdout: Writable
   readonly #unanswered = new Set<unknown>()
@@ -72,8 +70,6 @@ class LineTransport implements Transport {
   constructor(stdin: Readable, stdout: Writable) {
     this.#stdin = stdin
     this.#stdout = stdout
-    const gone = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
-    this.whenEnded = Promise.race(gone).catch(() => {})
     stdout.on('error', error => this.onerror?.(error))
   }
 
@@ -83,7 +79,7 @@ class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return
-    this.#stdout.write(`${messageText(message)}\n`)
+    this.#stdout.write(`${jsonText(message)}\n`)
     if (!('method' in message)) this.#settled(message.id)
   }
 
@@ -108,12 +104,13 @@ class LineTransport implements Transport {
   }
 
   readonly #read = (chunk: Buffer | string): void => {
-    const [first, ...others] = splitLines(Buffer.from(chunk))
-    this.#keep(first as Buffer)
-    for (const part of others) {
-      this.#take()
-      this.#keep(part)
+    let rest = Buffer.from(chunk)
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      this.#keep(rest.subarray(0, end))
+      this.#takeLine()
+      rest = rest.subarray(end + 1)
     }
+    this.#keep(rest)
   }
 
   #keep(part: Buffer): void {
@@ -122,25 +119,24 @@ class LineTransport implements Transport {
   }
 
   /** Takes the line that has been read. */
-  #take(): void {
+  #takeLine(): void {
     const isTooLong = this.#bytes > MAX_BODY_BYTES
-    const text = Buffer.concat(this.#chunks).toString()
-    this.#chunks = []
+    const text = Buffer.concat(this.#chunks.splice(0)).toString()
     this.#bytes = 0
-    if (isTooLong) return this.#refuse(`The message is larger than ${MAX_BODY_BYTES} bytes`)
-    if (text.trim() === '') return
-    const problem = jsonProblem(text)
+    const problem = isTooLong ? `is larger than ${MAX_BODY_BYTES} bytes` : jsonProblem(text)
     if (problem) return this.#refuse(`The message ${problem}`)
+    if (text.trim() === '') return
+    let message: unknown
     try {
-      const message: unknown = JSON.parse(text)
-      if (isRecord(message)) this.#deliver(message)
-      else this.#refuse('The line is not a JSON-RPC message')
+      message = JSON.parse(text)
     } catch (error) {
-      this.#refuse(`The line is not JSON: ${(error as Error).message}`)
+      return this.#refuse(`The line is not JSON: ${(error as Error).message}`)
     }
+    if (isRecord(message)) this.#deliver(message)
+    else this.#refuse('The line is not a JSON-RPC message')
   }
 
-  #deliver(message: Record<string, unknown>): void {
+  #deliver(message: Params): void {
     // A subscription stays open for as long as the client is connected.
     if (isRequest(message) && message.method !== 'subscriptions/listen') this.#unanswered.add(message.id)
     this.onmessage?.(message as unknown as JSONRPCMessage)
@@ -161,17 +157,6 @@ class LineTransport implements Transport {
   }
 }
 
-/** The parts between line ends. */
-function splitLines(bytes: Buffer): Buffer[] {
-  const parts: Buffer[] = []
-  let start = 0
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-    parts.push(bytes.subarray(start, end))
-    start = end + 1
-  }
-  return [...parts, bytes.subarray(start)]
-}
-
 /**
  * Reserves stdout for JSON-RPC: from now on, whatever is written to `process.stdout` (a `console.log` in a tool, say)
  * goes to stderr. Only the returned stream still writes to stdout.
@@ -184,9 +169,7 @@ export function guardStdout(
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write
   const guarded = new Writable({
     decodeStrings: false,
-    write: (chunk: Uint8Array | string, _encoding, done) => {
-      writeOut(chunk, error => done(error))
-    },
+    write: (chunk: Uint8Array | string, _encoding, done) => void writeOut(chunk, error => done(error)),
   })
   // A client that exits closes the pipe: pass the error on to the owner of the guarded stream.
   stdout.on('error', error => guarded.destroy(error))

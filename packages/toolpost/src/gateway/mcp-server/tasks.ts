@@ -3,11 +3,12 @@ import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import { shortText } from '../../util/short-text.ts'
 import { MAX_CLIENT_TASKS, MAX_TASK_MESSAGE, MAX_TASKS, TASK_POLL_MS, TASK_TTL_MS } from '../limits.ts'
-import { type ClientCall, knowsTasks } from './client-call.ts'
+import type { ClientCall } from './client-calls.ts'
 import type { McpMethod } from './methods.ts'
 import {
   capabilitiesOf,
   errorOf,
+  invalid,
   type McpRequest,
   MISSING_CAPABILITY,
   type Params,
@@ -24,10 +25,11 @@ interface Task {
   updatedAt: string
   message?: string
   /** How it ended. */
-  end?:
-    | { status: 'completed'; result: object }
-    | { status: 'failed'; error: object }
-    | { status: 'cancelled' }
+  end?: { status: 'completed' | 'failed' | 'cancelled'; result?: object; error?: object }
+}
+
+export function knowsTasks(request: McpRequest): boolean {
+  return isRecord(capabilitiesOf(request).extensions?.[TASKS_EXTENSION])
 }
 
 /** The calls that became tasks, for as long as their clients may poll them. */
@@ -38,12 +40,11 @@ export class Tasks {
   readonly methods: Record<string, McpMethod> = {
     'tasks/get': (params, request) => {
       const task = this.#find(params, request)
-      if (task.end || !task.call.isAsking) return { ...view(task), ...task.end }
-      return { ...view(task), inputRequests: task.call.handOut() }
+      const { end, call } = task
+      return { ...view(task), ...end, ...(!end && call.isAsking && { inputRequests: call.handOut() }) }
     },
     'tasks/update': (params, request) => {
-      const { call } = this.#find(params, request)
-      call.answer(isRecord(params.inputResponses) ? params.inputResponses : {})
+      this.#find(params, request).call.answer(isRecord(params.inputResponses) ? params.inputResponses : {})
       return {}
     },
     'tasks/cancel': (params, request) => {
@@ -66,32 +67,27 @@ export class Tasks {
       if (progress?.message !== undefined) task.message = shortText(progress.message, MAX_TASK_MESSAGE)
       task.updatedAt = new Date().toISOString()
     }
-    void this.#follow(task)
+    call.result.then(
+      result => end(task, { status: 'completed', result }),
+      error => end(task, { status: 'failed', error: errorOf(error) }),
+    )
+    setTimeout(() => this.#forget(task), TASK_TTL_MS).unref()
     return { resultType: 'task', ...view(task) }
   }
 
   /** A task still running when its time is up is not aborted. */
-  async #follow(task: Task): Promise<void> {
-    const expired = new Promise(resolve => {
-      setTimeout(resolve, TASK_TTL_MS).unref()
-    })
-    await task.call.result.then(
-      result => end(task, { status: 'completed', result }),
-      error => end(task, { status: 'failed', error: errorOf(error) }),
-    )
-    await expired
-    this.#tasks.delete(task.id)
+  #forget(task: Task): void {
+    void task.call.result.catch(() => {}).then(() => this.#tasks.delete(task.id))
   }
 
   /** Throws if it does not exist or belongs to another client. */
   #find({ taskId }: Params, request: McpRequest): Task {
-    if (!knowsTasks(capabilitiesOf(request)))
+    if (!knowsTasks(request))
       throw new RpcError('Missing required client capability', {
         code: MISSING_CAPABILITY,
         data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
       })
-    if (typeof taskId !== 'string')
-      throw new RpcError("Invalid params: 'taskId' must be a string", { code: INVALID_PARAMS })
+    if (typeof taskId !== 'string') throw invalid("'taskId' must be a string")
     const task = this.#tasks.get(taskId)
     if (!task || task.owner !== request.client?.name)
       throw new RpcError('Task not found', { code: INVALID_PARAMS })
