@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Socket } from 'node:net'
-import type { MqttClient, Packet } from 'mqtt'
+import type { IClientOptions, MqttClient, Packet } from 'mqtt'
 import { brokerAddress, withoutCredentials } from './broker-address.ts'
 import type { Logger } from './log.ts'
 
@@ -20,9 +20,6 @@ export interface LinkListener {
   onState(state: LinkState): void
   onMessage(message: Message): void
 }
-
-/** A link to the broker that never queues: a message goes out now, once, or not at all. */
-export type BrokerLink = Pick<BrokerConnection, 'url' | 'state' | 'start' | 'publish' | 'answers' | 'close'>
 
 export interface BrokerOptions {
   /** The URL, or a function that resolves to it: an embedded broker has one only once it has started. */
@@ -100,12 +97,9 @@ export class BrokerConnection {
 
   async #connect(): Promise<void> {
     const { url: source, username, password, logger } = this.#options
-    const [url, connect] = await Promise.all([typeof source === 'string' ? source : source(), loadMqtt()])
-    if (this.#closed) return
+    const url = typeof source === 'string' ? source : await source()
     this.url = withoutCredentials(url)
-    const client = connect({
-      ...brokerAddress(url),
-      ...CLIENT_OPTIONS,
+    const client = await connectMqtt(url, {
       clientId: `zwave-mcp-server-${randomUUID().slice(0, 8)}`,
       keepalive: KEEPALIVE_S,
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -115,10 +109,8 @@ export class BrokerConnection {
       ...(password !== undefined && { password }),
     })
     this.#client = client
-    client.on('connect', () => {
-      sendWithoutDelay(client)
-      this.#subscribe(client)
-    })
+    if (this.#closed) return void client.end(true)
+    client.on('connect', () => this.#subscribe(client))
     client.on('message', (topic, payload, { retain }) => {
       if (payload.length > MAX_MESSAGE_BYTES)
         logger.warn({ topic, bytes: payload.length }, 'ignored an oversized message')
@@ -157,25 +149,23 @@ export class BrokerConnection {
   }
 }
 
-/** Options of every client here: nothing is queued, and mqtt.js's packets are not printed. */
-export const CLIENT_OPTIONS = {
-  clean: true,
-  resubscribe: false,
-  queueQoSZero: false,
-  timerVariant: 'native',
-  log: () => {},
-} as const
-
-/** Loads mqtt.js such that `DEBUG=*` does not print its packets, which include the password. */
-export async function loadMqtt(): Promise<typeof import('mqtt').connect> {
+/** A client that queues nothing and sends without delay: Nagle's algorithm can hold a command back by 40 ms. */
+export async function connectMqtt(url: string, options: IClientOptions): Promise<MqttClient> {
+  // Keeps `DEBUG=*` from printing mqtt.js's packets, which include the password.
   if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
   const { connect } = await import('mqtt')
-  return connect
-}
-
-/** Disables Nagle's algorithm: with it, a switch can wait 40 ms for the previous packet to be acknowledged. */
-export function sendWithoutDelay({ stream }: { readonly stream: unknown }): void {
-  if (stream instanceof Socket) stream.setNoDelay(true)
+  const client = connect({
+    ...brokerAddress(url),
+    clean: true,
+    resubscribe: false,
+    queueQoSZero: false,
+    timerVariant: 'native',
+    log: () => {},
+    ...options,
+  })
+  return client.on('connect', () => {
+    if (client.stream instanceof Socket) client.stream.setNoDelay(true)
+  })
 }
 
 /** The reason in an error: a refused connection to a host with several addresses has an empty message. */

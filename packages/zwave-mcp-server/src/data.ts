@@ -1,6 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** Reads a file of the package's `data` folder. This module and the bundles lie one level below the package. */
+/** The version of this package; a test keeps it equal to package.json. */
+export const VERSION = '0.1.0'
+
+// This module and the bundles lie one level below the package.
+const SENTENCES = new URL('../sentences/', import.meta.url)
+
+/** Reads a file of the package's `data` folder. */
 export function readData<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8')) as T
+}
+
+/** The sentences that call the tools without a model, as YAML by language. */
+export function readSentences(): Record<string, string> {
+  const files = readdirSync(SENTENCES).filter(name => name.endsWith('.yaml'))
+  return Object.fromEntries(
+    files.map(name => [name.replace('.yaml', ''), readFileSync(new URL(name, SENTENCES), 'utf8')]),
+  )
 }

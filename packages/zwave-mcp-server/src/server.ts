@@ -1,33 +1,66 @@
-import { type CallToolResult, Server } from '@modelcontextprotocol/server'
+import { type CallToolResult, Server, type Tool } from '@modelcontextprotocol/server'
+import { readData, readSentences, VERSION } from './data.ts'
 import type { Logger } from './log.ts'
-import { sentencesMeta } from './sentences.ts'
-import { DEFINITIONS, describeMistakes, TOOLS } from './tools/index.ts'
-import { type Arguments, refuse, type ToolContext } from './tools/tool.ts'
-import { VERSION } from './version.ts'
+import { activateScene, controlDevice, controlLock } from './tools/control.ts'
+import { checkHealth, listDevices, sensorData } from './tools/read.ts'
+import { setThermostat } from './tools/thermostat.ts'
+import { type Arguments, listWords, type RunTool, refuse, type ToolContext } from './tools/tool.ts'
 
-const INSTRUCTIONS =
-  'Controls and reads the Z-Wave devices of a home. Devices are addressed by name; list_zwave_devices lists the names. ' +
-  'Only say that a device was switched if control_zwave_device returned confirmed: true.'
+interface Property {
+  readonly type: 'string' | 'boolean' | 'number'
+  readonly enum?: readonly string[]
+  readonly minLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** A tool whose arguments use the part of JSON Schema that is checked here. */
+type Definition = Tool & {
+  readonly inputSchema: {
+    readonly type: 'object'
+    readonly properties: Readonly<Record<string, Property>>
+    readonly required?: string[]
+  }
+}
 
 export interface ServerOptions {
   readonly context: ToolContext
   readonly logger: Logger
 }
 
+const INSTRUCTIONS =
+  'Controls and reads the Z-Wave devices of a home. Devices are addressed by name; list_zwave_devices lists the names. ' +
+  'Only say that a device was switched if control_zwave_device returned confirmed: true.'
+/** The key of a tool's `_meta` under which clients find sentences. */
+const SENTENCES_META = 'toolpost/sentences'
+const TYPE_WORDS = { string: 'a string', boolean: 'true or false', number: 'a number' } as const
+const MAX_SHOWN = 60
+
+/** The definitions a model sees, in listing order. */
+export const DEFINITIONS = readData<Definition[]>('tools.json')
+
+const TOOLS: Readonly<Record<string, RunTool>> = {
+  list_zwave_devices: listDevices,
+  control_zwave_device: controlDevice,
+  get_device_sensor_data: sensorData,
+  set_thermostat: setThermostat,
+  control_lock: controlLock,
+  activate_scene: activateScene,
+  check_zwave_health: checkHealth,
+}
+
 /** An MCP server with the Z-Wave tools; several can share one network. */
 export function createServer({ context, logger }: ServerOptions): Server {
-  const instructions = context.virtual
-    ? `${INSTRUCTIONS} This home is virtual: no real devices are connected.`
-    : INSTRUCTIONS
+  const virtual = context.virtual ? ' This home is virtual: no real devices are connected.' : ''
   const server = new Server(
     { name: 'zwave-mcp-server', title: 'Z-Wave', version: VERSION },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: {} }, instructions: `${INSTRUCTIONS}${virtual}` },
   )
   server.setRequestHandler('tools/list', () => {
     // Connecting loads the MQTT library, so let this answer go out first.
     setTimeout(() => context.network.start(), 1)
-    const [first, ...others] = DEFINITIONS
-    return { tools: first ? [{ ...first, _meta: sentencesMeta() }, ...others] : [] }
+    const _meta = { [SENTENCES_META]: readSentences() }
+    return { tools: DEFINITIONS.map((definition, at) => (at === 0 ? { ...definition, _meta } : definition)) }
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
     callTool(params.name, params.arguments ?? {}, { context: { ...context, signal: mcpReq.signal }, logger }),
@@ -36,7 +69,7 @@ export function createServer({ context, logger }: ServerOptions): Server {
 }
 
 /** Runs a tool. Never rejects: a failure becomes an error result. */
-async function callTool(
+export async function callTool(
   name: string,
   args: Arguments,
   { context, logger }: ServerOptions,
@@ -45,17 +78,52 @@ async function callTool(
   const run = TOOLS[name]
   if (!definition || !run)
     return refuse(`Unknown tool "${name}"; expected one of ${Object.keys(TOOLS).join(', ')}.`)
-  const mistakes = describeMistakes(definition, args)
+  const mistakes = mistakesIn(args, definition)
   const startedAt = context.now()
   const result = mistakes
     ? refuse(mistakes)
-    : await run(args, context).catch(error => onCrash(name, error, logger))
+    : await run(args, context).catch((error: unknown) => {
+        logger.error({ tool: name, error, stack: error instanceof Error && error.stack }, 'tool failed')
+        return refuse(`${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+      })
   const text = result.content.map(block => (block.type === 'text' ? block.text : block.type)).join(' ')
   logger.info({ tool: name, args, duration_ms: context.now() - startedAt, result: text }, 'tool called')
   return result
 }
 
-function onCrash(tool: string, error: unknown, logger: Logger): CallToolResult {
-  logger.error({ tool, error, stack: error instanceof Error ? error.stack : undefined }, 'tool failed')
-  return refuse(`${tool} failed: ${error instanceof Error ? error.message : String(error)}`)
+/** Sentences saying what is wrong with a tool's arguments; empty if they are valid. */
+function mistakesIn(args: Arguments, { name, inputSchema }: Definition): string {
+  const { properties, required = [] } = inputSchema
+  const names = Object.keys(properties)
+  const missing = required.filter(key => args[key] === undefined)
+  const others = Object.entries(args).flatMap(([key, value]) => {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined
+    const takes = names.length > 0 ? `only ${listWords(names)}` : 'no arguments'
+    if (!property) return [`${name} takes ${takes}, not ${show(key)}.`]
+    const isValid = value === undefined || fits(value, property)
+    return isValid ? [] : [`'${key}' must be ${typeWords(property)}, not ${show(value)}.`]
+  })
+  return [...missing.map(key => `${name} needs '${key}', ${typeWords(properties[key])}.`), ...others].join(
+    ' ',
+  )
+}
+
+function fits(value: unknown, property: Property): boolean {
+  const { minimum = -Infinity, maximum = Infinity, minLength = 0 } = property
+  if (typeof value === 'string' && property.enum) return property.enum.includes(value)
+  if (typeof value === 'string' && value.trim().length < minLength) return false
+  if (typeof value === 'number' && (value < minimum || value > maximum)) return false
+  return typeof value === property.type
+}
+
+function typeWords(property: Property | undefined): string {
+  if (!property) return 'a value'
+  if (property.enum) return listWords(property.enum, 'or')
+  if (property.maximum !== undefined) return `a number from ${property.minimum ?? 0} to ${property.maximum}`
+  return property.minLength ? 'a non-empty string' : TYPE_WORDS[property.type]
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

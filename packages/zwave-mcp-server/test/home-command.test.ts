@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aedesBroker, freePort } from './support/brokers.ts'
+import { freePort } from './support/brokers.ts'
 import { startChild } from './support/child.ts'
 import { programs } from './support/program.ts'
 import { startServer } from './support/server.ts'
@@ -72,12 +72,6 @@ describe('zwave-home', () => {
     expect((await server.call('check_zwave_health')).data).toMatchObject({ problems: [] })
   })
 
-  it('uses an existing broker', async () => {
-    const broker = await aedesBroker()
-    const { url } = await startHomeCommand('--virtual-home', '--broker', broker.url)
-    expect(url).toBe(broker.url)
-  })
-
   it('starts a broker alone', async () => {
     const { url } = await startHomeCommand()
     const server = await startServer({ MQTT_BROKER_URL: url })
@@ -91,19 +85,10 @@ describe('zwave-home', () => {
     [['--port', 'x'], '--port must be a whole number'],
     [['--broker', 'mqtt://x'], '--broker needs --virtual-home'],
     [['--virtual-home', '--devices', '/no/such/file'], '/no/such/file'],
-    [['--what'], '--what'],
     [['--virtual-home', '--topics', 'x'], 'invalid --topics "x"; expected one of named, valueid, manual'],
   ])('exits with 2 on %j', async (args, message) => {
     const child = startChild(programs.home, { args })
     await expect(child.exit).resolves.toBe(2)
     expect(child.stderr()).toContain(message)
-  })
-
-  it('says what is wrong with described devices', async () => {
-    const child = startChild(programs.home, {
-      args: ['--virtual-home', '--devices', jsonFile([{ values: [{ type: 'x' }] }])],
-    })
-    await expect(child.exit).resolves.toBe(2)
-    expect(child.stderr()).toContain('devices[0].values[0].type must be one of')
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { describeDevices } from '../src/home/index.ts'
-import { DEFINITIONS } from '../src/tools/index.ts'
+import { DEFINITIONS } from '../src/server.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const source = ['config', 'main']

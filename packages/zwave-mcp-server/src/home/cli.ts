@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { withoutCredentials } from '../broker-address.ts'
 import { ConfigError, checkBrokerUrl, FLAG, readOptions, reportFailure, TEXT } from '../config.ts'
+import { VERSION } from '../data.ts'
 import { isLogLevel, stderrLogger } from '../log.ts'
-import { VERSION } from '../version.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
 import { GATEWAY_TYPES, PAYLOAD_TYPES } from './virtual-home.ts'
 
@@ -40,10 +40,7 @@ main().catch(error => process.exit(reportFailure('zwave-home', error)))
 
 async function main(): Promise<void> {
   const values = readOptions('zwave-home', OPTIONS)
-  if (values.help || values.version) {
-    process.stdout.write(values.help ? HELP : `${VERSION}\n`)
-    return
-  }
+  if (values.help || values.version) return void process.stdout.write(values.help ? HELP : `${VERSION}\n`)
   const running = await start(values)
   const end = () => void running.close().finally(() => process.exit(0))
   process.once('SIGTERM', end)
@@ -52,9 +49,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ url: withoutCredentials(running.url) })}\n`)
 }
 
-type Values = ReturnType<typeof readOptions<typeof OPTIONS>>
-
-async function start(values: Values): Promise<{ url: string; close(): Promise<void> }> {
+async function start(values: ReturnType<typeof readOptions<typeof OPTIONS>>) {
   const { broker, topic, devices } = values
   const port = readNumber('--port', values.port, 65_535)
   if (!values['virtual-home']) {
@@ -78,16 +73,15 @@ function readChoice<Choice extends string>(
   name: string,
   text: string | undefined,
   choices: readonly Choice[],
-): Choice | undefined {
+) {
   const choice = choices.find(item => item === text)
   if (choice || text === undefined) return choice
   throw new ConfigError(`invalid ${name} "${text}"; expected one of ${choices.join(', ')}`)
 }
 
 function readNumber(name: string, text: string | undefined, max: number): number | undefined {
-  if (text === undefined) return undefined
-  const value = Number(text)
-  if (text !== '' && Number.isInteger(value) && value >= 0 && value <= max) return value
+  if (text === undefined || (/^\d+$/.test(text) && Number(text) <= max))
+    return text ? Number(text) : undefined
   throw new ConfigError(`${name} must be a whole number up to ${max}, not "${text}".`)
 }
 

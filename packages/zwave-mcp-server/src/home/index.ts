@@ -13,22 +13,11 @@ export {
 } from './virtual-device.ts'
 export { type ReceivedCommand, VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
 
-export interface BrokerOptions {
-  /** Default: any free port. */
-  readonly port?: number | undefined
-}
-
-/** A broker running in this process. */
-export interface EmbeddedBroker {
-  readonly url: string
-  readonly port: number
-  /** Stops immediately: clients are cut off, retained messages are lost. */
-  close(): Promise<void>
-}
-
-export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'>, BrokerOptions {
+export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
   /** An already running broker; by default, one is started in this process. */
   readonly brokerUrl?: string | undefined
+  /** The port of that broker; default: any free one. */
+  readonly port?: number | undefined
 }
 
 export interface RunningHome {
@@ -39,8 +28,8 @@ export interface RunningHome {
 
 const LOOPBACK = '127.0.0.1'
 
-/** Starts an MQTT broker (aedes) that only this machine can reach. */
-export async function startBroker({ port = 0 }: BrokerOptions = {}): Promise<EmbeddedBroker> {
+/** Starts an MQTT broker (aedes) that only this machine can reach. Closing it cuts clients off and loses what is retained. */
+export async function startBroker({ port = 0 }: { port?: number | undefined } = {}) {
   const { Aedes } = await import('aedes')
   const broker = await Aedes.createBroker()
   const sockets = new Set<Socket>()

@@ -1,15 +1,18 @@
 import { readData } from '../data.ts'
-import { commandClass, commandClassNumber, sayValue, type ValueAddress } from '../zwave/command-classes.ts'
 import { LOCKED, MAX_ZWAVE_LEVEL, RESTORE_LEVEL, UNLOCKED } from '../zwave/device.ts'
+import { nodePath, type TopicStyle, valuePath } from '../zwave/topics.ts'
 import {
+  commandClass,
+  commandClassNumber,
   isPrimitive,
   isRecord,
   type NodeStatus,
   type Primitive,
   parseJson,
   STATUSES,
-} from '../zwave/messages.ts'
-import { nodePath, type TopicStyle, valuePath } from '../zwave/topics.ts'
+  THERMOSTAT_MODES,
+  type ValueAddress,
+} from '../zwave/values.ts'
 
 export interface DeviceDescription {
   readonly nodeId?: number
@@ -63,19 +66,22 @@ export interface VirtualValue extends ValueAddress {
   readonly states?: ReadonlyArray<{ readonly text: string; readonly value: number }>
 }
 
-const DEFAULT_HOME = readData<{ devices: DeviceDescription[]; scenes: SceneDescription[] }>('home.json')
 /** The default home: one device of each kind, a dead one and one that never answers. */
-export const DEFAULT_DEVICES: readonly DeviceDescription[] = DEFAULT_HOME.devices
-export const DEFAULT_SCENES: readonly SceneDescription[] = DEFAULT_HOME.scenes
+export const { devices: DEFAULT_DEVICES, scenes: DEFAULT_SCENES } = readData<{
+  readonly devices: readonly DeviceDescription[]
+  readonly scenes: readonly SceneDescription[]
+}>('home.json')
 
-const SWITCHABLE = {
+/** The command class of each type of value. */
+const CLASSES = {
   switch: 'switch_binary',
   dimmer: 'switch_multilevel',
   cover: 'switch_multilevel',
   lock: 'door_lock',
-}
-const TYPES = [...Object.keys(SWITCHABLE), 'thermostat', 'sensor', 'binary']
-const FULL_LEVEL = 255
+  thermostat: 'thermostat_setpoint',
+  sensor: 'sensor_multilevel',
+  binary: 'sensor_binary',
+} as const
 const MOTOR = { basic: 4, generic: 17, specific: 7 }
 const HEAT = 1
 
@@ -85,52 +91,40 @@ export function describeDevices(json: unknown): DeviceDescription[] {
   if (!Array.isArray(devices)) throw new Error('A home description must be {"devices": [...]}.')
   for (const [index, device] of devices.entries()) {
     const at = `devices[${index}]`
-    if (!isRecord(device)) throw new Error(`${at} must be an object.`)
-    const { status, values } = device
-    if (status !== undefined && !STATUSES.some(known => known === status))
-      throw new Error(`${at}.status cannot be ${JSON.stringify(status)}.`)
-    if (!Array.isArray(values)) throw new Error(`${at}.values must be a list.`)
-    for (const [number, value] of values.entries()) checkValue(value, `${at}.values[${number}]`)
+    if (!isRecord(device) || !Array.isArray(device.values)) throw new Error(`${at}.values must be a list.`)
+    if (device.status !== undefined && !STATUSES.some(known => known === device.status))
+      throw new Error(`${at}.status must be one of ${STATUSES.join(', ')}.`)
+    for (const [number, value] of device.values.entries()) {
+      if (!isRecord(value) || !Object.hasOwn(CLASSES, String(value.type)))
+        throw new Error(`${at}.values[${number}].type must be one of ${Object.keys(CLASSES).join(', ')}.`)
+      if (['sensor', 'binary'].includes(String(value.type)) && typeof value.property !== 'string')
+        throw new Error(`${at}.values[${number}].property is missing.`)
+    }
   }
   return devices
 }
 
-function checkValue(value: unknown, at: string): void {
-  if (!isRecord(value) || !TYPES.includes(String(value.type)))
-    throw new Error(`${at}.type must be one of ${TYPES.join(', ')}.`)
-  if ((value.type === 'sensor' || value.type === 'binary') && typeof value.property !== 'string')
-    throw new Error(`${at}.property is missing.`)
-  const wanted = ['switch', 'lock', 'binary'].includes(String(value.type)) ? 'boolean' : 'number'
-  if (value.value !== undefined && typeof value.value !== wanted)
-    throw new Error(`${at}.value cannot be ${JSON.stringify(value.value)}.`)
-}
-
 /** A device of the virtual home: its state, and how it acts on commands. Knows nothing about MQTT. */
 export class VirtualDevice {
+  readonly description: DeviceDescription
   readonly nodeId: number
-  readonly location: string
-  readonly delayMs: number | undefined
-  readonly answers: boolean
-  readonly isMotor: boolean
   readonly values: readonly VirtualValue[]
   name: string
   status: NodeStatus
   readonly #lastLevels = new Map<number, number>()
 
   constructor(description: DeviceDescription, nodeId: number, now: number) {
+    this.description = description
     this.nodeId = description.nodeId ?? nodeId
     this.name = description.name ?? ''
-    this.location = description.location ?? ''
-    this.delayMs = description.delayMs
-    this.answers = description.answers ?? true
     this.status = description.status ?? 'Alive'
-    this.isMotor = description.values.some(({ type }) => type === 'cover')
-    this.values = description.values.flatMap(value => makeValues(value, now))
+    this.values = description.values.flatMap(value => valuesOf(value, now))
   }
 
   /** Its path in the topics, `[<location>/]<name or number>`. */
   path(style: TopicStyle): string {
-    return nodePath({ id: this.nodeId, name: this.name, location: this.location }, style)
+    const { location } = this.description
+    return nodePath({ id: this.nodeId, name: this.name, location }, style)
   }
 
   topicOf(value: ValueAddress, style: TopicStyle): string {
@@ -139,7 +133,7 @@ export class VirtualDevice {
 
   /** Whether it can be reached over the air and reports what it did. */
   get responds(): boolean {
-    return this.answers && this.status !== 'Dead' && this.status !== 'Asleep'
+    return this.description.answers !== false && this.status !== 'Dead' && this.status !== 'Asleep'
   }
 
   /** Acts on a command; returns the values to report: a target and its current value change together. */
@@ -154,15 +148,16 @@ export class VirtualDevice {
 
   /** As `getNodes` lists it. */
   toNode(): Record<string, unknown> {
+    const { location: loc = '', values } = this.description
     return {
       id: this.nodeId,
       name: this.name,
-      loc: this.location,
+      loc,
       status: this.status,
       available: this.status !== 'Dead',
       ready: true,
       isControllerNode: false,
-      ...(this.isMotor && { deviceClass: MOTOR }),
+      ...(values.some(({ type }) => type === 'cover') && { deviceClass: MOTOR }),
       values: Object.fromEntries(this.values.map(value => [valueId(value), this.toValueId(value)])),
     }
   }
@@ -207,42 +202,42 @@ export function parseCommand(text: string, type: 'boolean' | 'number'): Primitiv
   const plain = typeof value === 'string' ? (on || off ? on !== undefined : undefined) : value
   if (!isPrimitive(plain)) return undefined
   if (type === 'boolean') return typeof plain === 'number' ? plain > 0 : plain
-  return typeof plain === 'boolean' ? (plain ? FULL_LEVEL : 0) : plain
+  return typeof plain === 'boolean' ? (plain ? RESTORE_LEVEL : 0) : plain
 }
 
 /** The values that a gateway lists for a description. */
-function makeValues(description: ValueDescription, lastUpdate: number): VirtualValue[] {
-  const { type, endpoint = 0, value, property = '', unit, drift } = description
-  const common = { endpoint, lastUpdate, writeable: false, ...(unit && { unit }), ...(drift && { drift }) }
-  if (type === 'sensor')
-    return [{ ...common, commandClass: 'sensor_multilevel', type: 'number', property, value }]
-  if (type === 'binary')
-    return [{ ...common, commandClass: 'sensor_binary', type: 'boolean', property, value: value ?? false }]
-  if (type === 'thermostat') return thermostat(description, common)
-  const name = SWITCHABLE[type]
-  const { property: current = '', target = '', type: kind = 'number' } = commandClass(name) ?? {}
-  const mode = (value ?? true) ? LOCKED : UNLOCKED
-  const state = type === 'lock' ? mode : (value ?? (type === 'switch' ? false : 0))
-  const shown = { ...common, commandClass: name, type: kind, value: state }
+function valuesOf(description: ValueDescription, lastUpdate: number): VirtualValue[] {
+  const { type, endpoint = 0, value, property = '', unit, drift, mode = HEAT } = description
+  const name = CLASSES[type]
+  const { property: current = property, target, type: kind = 'number' } = commandClass(name) ?? {}
+  const shown = {
+    commandClass: name,
+    endpoint,
+    property: current,
+    lastUpdate,
+    writeable: false,
+    type: type === 'binary' ? 'boolean' : kind,
+    ...(unit && { unit }),
+    ...(drift && { drift }),
+  } as const
+  if (type === 'sensor') return [{ ...shown, value }]
+  if (type === 'thermostat') {
+    const [min, max] = /F/.test(unit ?? '') ? [45, 90] : [7, 32]
+    const states = [...new Set([0, HEAT, mode])].map(number => ({
+      text: THERMOSTAT_MODES[number] ?? '',
+      value: number,
+    }))
+    const settable = { ...shown, writeable: true }
+    return [
+      { ...settable, key: '1', unit: unit ?? '°C', min, max, value: value ?? 20 },
+      { ...settable, commandClass: 'thermostat_mode', property: 'mode', value: mode, states },
+    ]
+  }
+  if (type === 'binary') return [{ ...shown, value: value ?? false }]
+  const lock = (value ?? true) ? LOCKED : UNLOCKED
+  const state = type === 'lock' ? lock : (value ?? (type === 'switch' ? false : 0))
   return [
-    { ...shown, property: current },
-    { ...shown, property: target, writeable: true },
-  ]
-}
-
-function thermostat(
-  { value = 20, unit = '°C', mode = HEAT }: ValueDescription,
-  common: Pick<VirtualValue, 'endpoint' | 'lastUpdate'>,
-): VirtualValue[] {
-  const [min, max] = /F/.test(unit) ? [45, 90] : [7, 32]
-  const states = [...new Set([0, HEAT, mode])].map(number => ({
-    text: sayValue('thermostat_mode', number),
-    value: number,
-  }))
-  const settable = { ...common, type: 'number', writeable: true } as const
-  const setpoint = { commandClass: 'thermostat_setpoint', property: 'setpoint', key: '1', unit, min, max }
-  return [
-    { ...settable, ...setpoint, value },
-    { ...settable, commandClass: 'thermostat_mode', property: 'mode', value: mode, states },
+    { ...shown, value: state },
+    { ...shown, property: target ?? '', writeable: true, value: state },
   ]
 }

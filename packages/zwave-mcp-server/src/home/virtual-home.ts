@@ -1,9 +1,8 @@
 import type { IClientPublishOptions, MqttClient } from 'mqtt'
-import { brokerAddress } from '../broker-address.ts'
-import { CLIENT_OPTIONS, loadMqtt, sendWithoutDelay } from '../broker-connection.ts'
+import { connectMqtt } from '../broker-connection.ts'
 import { type Logger, SILENT } from '../log.ts'
-import { isPrimitive, isRecord, type NodeStatus, type Primitive, parseJson } from '../zwave/messages.ts'
 import { clientTopic, parseTopic, sanitizeTopic, type TopicStyle } from '../zwave/topics.ts'
+import { isPrimitive, isRecord, type NodeStatus, type Primitive, parseJson } from '../zwave/values.ts'
 import {
   DEFAULT_DEVICES,
   DEFAULT_SCENES,
@@ -76,7 +75,6 @@ export class VirtualHome {
   readonly #prefix: string
   readonly #gateway: string
   readonly #style: TopicStyle
-  readonly #retain: boolean
   readonly #logger: Logger
   readonly #timers = new Set<NodeJS.Timeout>()
   #client: MqttClient | undefined
@@ -86,7 +84,6 @@ export class VirtualHome {
     this.#prefix = options.prefix ?? 'zwave'
     this.#gateway = sanitizeTopic(`ZWAVE_GATEWAY-${options.gatewayName ?? 'virtual-home'}`)
     this.#style = options.topics === 'valueid' ? 'valueid' : 'named'
-    this.#retain = options.retain ?? true
     this.#logger = options.logger ?? SILENT
     this.devices = (options.devices ?? DEFAULT_DEVICES).map(
       (device, index) => new VirtualDevice(device, index + 2, Date.now()),
@@ -96,18 +93,11 @@ export class VirtualHome {
 
   /** Connects and publishes everything; resolves once the broker has it. */
   async start(): Promise<void> {
-    const connect = await loadMqtt()
-    const client = connect({
-      ...brokerAddress(this.#options.brokerUrl),
-      ...CLIENT_OPTIONS,
+    const topic = clientTopic(this.#prefix, this.#gateway, 'status')
+    const client = await connectMqtt(this.#options.brokerUrl, {
       clientId: `${this.#gateway}-${process.pid}`,
       reconnectPeriod: RECONNECT_MS,
-      will: {
-        topic: clientTopic(this.#prefix, this.#gateway, 'status'),
-        payload: Buffer.from('{"value":false}'),
-        qos: 1,
-        retain: this.#retain,
-      },
+      will: { topic, payload: Buffer.from('{"value":false}'), qos: 1, retain: this.#options.retain ?? true },
     })
     this.#client = client
     client.on('message', (topic, payload) => this.#onMessage(topic, payload.toString()))
@@ -148,14 +138,11 @@ export class VirtualHome {
     await this.#publish('driver/status', isReady, { qos: 1 })
   }
 
-  /** Changes a value as if operated at the device itself; resolves once the broker has it. */
-  async set(name: string, value: Primitive, { property }: { property?: string } = {}): Promise<void> {
+  /** Changes the first value as if operated at the device itself; resolves once the broker has it. */
+  async set(name: string, value: Primitive): Promise<void> {
     const device = this.#device(name)
-    const target = device.values.find(item => (property ? item.property === property : !item.writeable))
-    if (!target) throw new Error(`${name} has no such value`)
-    const changed = device.act(target, value, Date.now())
-    Object.assign(target, { value, lastUpdate: Date.now() })
-    await this.#report(device, changed, { qos: 1 })
+    const [target] = device.values
+    if (target) await this.#report(device, device.act(target, value, Date.now()), { qos: 1 })
   }
 
   /** Makes a device die, fall asleep or come back; resolves once the broker has it. */
@@ -177,8 +164,9 @@ export class VirtualHome {
   command(device: VirtualDevice, target: VirtualValue, value: Primitive): void {
     this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })
     this.#logger.debug({ device: device.name, value }, 'virtual home: command')
-    const act = () => void this.#report(device, device.act(target, value, Date.now()))
-    if (device.responds) this.#after(device.delayMs ?? this.#options.delayMs ?? DEFAULT_DELAY_MS, act)
+    const delayMs = device.description.delayMs ?? this.#options.delayMs ?? DEFAULT_DELAY_MS
+    if (device.responds)
+      this.#after(delayMs, () => void this.#report(device, device.act(target, value, Date.now())))
   }
 
   #device(name: string): VirtualDevice {
@@ -187,9 +175,7 @@ export class VirtualHome {
     return device
   }
 
-  /** A delay of 0 runs the action synchronously. */
   #after(ms: number, action: () => void): void {
-    if (ms === 0) return action()
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       action()
@@ -198,20 +184,20 @@ export class VirtualHome {
   }
 
   /** Moves a value one step at a time between its bounds, up first. A dead device does not report. */
-  #drift(device: VirtualDevice, target: VirtualValue, { step, min, max, everyMs }: Drift, way = 1): void {
+  #drift(device: VirtualDevice, target: VirtualValue, drift: Drift, way = 1): void {
+    const { step, min, max, everyMs } = drift
     this.#after(everyMs, () => {
       const now = Number(target.value ?? min)
       const direction = now + step * way > max || now + step * way < min ? -way : way
       const value = Math.round((now + direction * step) * 100) / 100
       Object.assign(target, { value, lastUpdate: Date.now() })
       if (device.status !== 'Dead') void this.#report(device, [target])
-      this.#drift(device, target, { step, min, max, everyMs }, direction)
+      this.#drift(device, target, drift, direction)
     })
   }
 
   /** On every connect: subscribes to commands, then announces the gateway. */
   async #announce(client: MqttClient): Promise<void> {
-    sendWithoutDelay(client)
     await client.subscribeAsync([`${this.#prefix}/#`], { qos: 1 })
     await this.#publishAbout('version', GATEWAY_VERSION)
     await this.#publishAbout('status', true)
@@ -221,13 +207,13 @@ export class VirtualHome {
     if (!topic.endsWith('/set')) return
     const path = topic.slice(0, -'/set'.length)
     const parsed = parseTopic(this.#prefix, path)
-    if (parsed.kind !== 'api') this.#onCommand(path.slice(this.#prefix.length + 1), text)
-    else if (parsed.client === this.#gateway) void this.#onCall(parsed.method, text)
+    if (parsed.kind === 'api') {
+      if (parsed.client === this.#gateway) void this.#onCall(parsed.method, text)
+    } else if (this.#options.topics !== 'manual') this.#onCommand(path.slice(this.#prefix.length + 1), text)
   }
 
   /** A command may address the target value or the current one: both set the target. */
   #onCommand(path: string, text: string): void {
-    if (this.#options.topics === 'manual') return
     const target = path.replace(/\/current(Value|Mode)$/, '/target$1')
     for (const device of this.devices)
       for (const value of device.values) {
@@ -241,19 +227,17 @@ export class VirtualHome {
   async #onCall(method: string, text: string): Promise<void> {
     const origin = parseJson(text)
     const args = isRecord(origin) && Array.isArray(origin.args) ? origin.args : []
-    const fail = (message: string) => ({ success: false, message })
-    const call = () => {
-      if (!this.isDriverReady) return fail('Z-Wave client not connected')
-      try {
-        return { success: true, message: 'Success zwave api call', result: this.#call(method, args) }
-      } catch (error) {
-        return fail(error instanceof Error ? error.message : String(error))
-      }
+    let answer: object
+    try {
+      answer = { success: true, message: 'Success zwave api call', result: this.#call(method, args) }
+    } catch (error) {
+      answer = { success: false, message: error instanceof Error ? error.message : String(error) }
     }
-    await this.#publish(`_CLIENTS/${this.#gateway}/api/${method}`, { ...call(), origin }, { retain: false })
+    await this.#publish(`_CLIENTS/${this.#gateway}/api/${method}`, { ...answer, origin }, { retain: false })
   }
 
   #call(method: string, [first, second]: readonly unknown[]): unknown {
+    if (!this.isDriverReady) throw new Error('Z-Wave client not connected')
     if (method === 'getNodes') return [CONTROLLER, ...this.devices.map(device => device.toNode())]
     if (method === '_getScenes')
       return this.scenes.map(({ name }, index) => ({ sceneid: index + 1, label: name, values: [] }))
@@ -262,9 +246,9 @@ export class VirtualHome {
     const scene = this.scenes[Number(first) - 1]
     if (!scene) throw new Error('No scene found with given sceneid')
     for (const [name, value] of Object.entries(scene.values)) {
-      const device = this.devices.find(item => item.name === name)
-      const target = device?.values.find(({ writeable }) => writeable)
-      if (device && target) this.command(device, target, value)
+      const device = this.#device(name)
+      const target = device.values.find(({ writeable }) => writeable)
+      if (target) this.command(device, target, value)
     }
     return true
   }
@@ -298,25 +282,20 @@ export class VirtualHome {
     values: readonly VirtualValue[],
     options?: IClientPublishOptions,
   ): Promise<void> {
+    const { topics, payload } = this.#options
     const ordered = [...values].sort((a, b) => Number(b.writeable) - Number(a.writeable))
-    const published = this.#options.topics === 'manual' ? [] : ordered
+    const published = (topics === 'manual' ? [] : ordered).map(virtual => {
+      const { value, lastUpdate: time } = virtual
+      const entire = payload === 'entire' ? device.toValueId(virtual) : { time, value }
+      return this.#publish(device.topicOf(virtual, this.#style), payload === 'raw' ? value : entire, options)
+    })
     const time = Date.now()
-    await Promise.all([
-      ...published.map(value =>
-        this.#publish(device.topicOf(value, this.#style), this.#payloadOf(device, value), options),
-      ),
-      this.#publish(`${device.path(this.#style)}/lastActive`, { time, value: time }, options),
-    ])
-  }
-
-  #payloadOf(device: VirtualDevice, virtual: VirtualValue): unknown {
-    const { value, lastUpdate: time } = virtual
-    if (this.#options.payload === 'raw') return value
-    return this.#options.payload === 'entire' ? device.toValueId(virtual) : { time, value }
+    const active = this.#publish(`${device.path(this.#style)}/lastActive`, { time, value: time }, options)
+    await Promise.all([...published, active])
   }
 
   async #publish(topic: string, payload: unknown, options?: IClientPublishOptions): Promise<void> {
-    const settings = { qos: 0, retain: this.#retain, ...options } as const
+    const settings = { qos: 0, retain: this.#options.retain ?? true, ...options } as const
     if (this.#client?.connected)
       await this.#client.publishAsync(`${this.#prefix}/${topic}`, JSON.stringify(payload) ?? '', settings)
   }

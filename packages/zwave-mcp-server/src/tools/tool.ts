@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Device } from '../zwave/device.ts'
-import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
+import type { ZwaveNetwork } from '../zwave/network.ts'
 
 /** What every tool has access to. */
 export interface ToolContext {
@@ -22,13 +22,6 @@ export type RunTool = (args: Arguments, context: ToolContext) => Promise<CallToo
 export const UNKNOWN_GATEWAY =
   'No gateway has been seen: check that Z-Wave JS UI uses this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME.'
 
-const AGES = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
-] as const
-
 /** An answer: a sentence to be spoken, and the same as data matching the tool's output schema. */
 export function answer(text: string, structuredContent: Record<string, unknown>): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent }
@@ -45,23 +38,10 @@ export function listWords(words: readonly string[], joint = 'and'): string {
   return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`
 }
 
-/** An age as spoken: "just now", "12 seconds ago", "3 hours ago". */
-export function sayAge(ageMs: number): string {
-  const [unit, length] = AGES.find(([, ms]) => ageMs >= ms) ?? ['second', 1_000]
-  const count = Math.floor(ageMs / length)
-  if (ageMs < 2_000) return 'just now'
-  return `${count} ${unit}${count === 1 ? '' : 's'} ago`
-}
-
 /** Waits for the state of the home. Returns a sentence saying why if the broker is unreachable. */
 export async function whyNotReady(network: ZwaveNetwork): Promise<string | undefined> {
   const cause = await network.whyNotReady()
   return cause && `The MQTT broker at ${network.brokerUrl} is unreachable: ${cause}.`
-}
-
-/** Why a state may be outdated although the broker is reachable. */
-export function notLive(live: boolean): string | undefined {
-  return live ? undefined : 'The gateway does not publish these values and did not answer a request for them.'
 }
 
 /** The fields that identify the device in an answer. */

@@ -1,5 +1,12 @@
-import { commandClass, describeReading } from './command-classes.ts'
-import type { DeviceValue, NodeStatus, Primitive } from './messages.ts'
+import {
+  type ActuatorKind,
+  CLASS_ORDER,
+  commandClass,
+  type DeviceValue,
+  describeReading,
+  type NodeStatus,
+  type Primitive,
+} from './values.ts'
 
 /** An immutable snapshot of a device, for the tools. */
 export interface Device {
@@ -19,11 +26,11 @@ export interface Device {
   readonly isFollowed: boolean
 }
 
-export type DeviceKind = Actuator['kind'] | 'thermostat' | 'sensor' | 'other'
+export type DeviceKind = ActuatorKind | 'thermostat' | 'sensor' | 'other'
 
 /** Something that can be switched: one endpoint of a device. */
 export interface Actuator {
-  readonly kind: 'switch' | 'dimmer' | 'cover' | 'lock'
+  readonly kind: ActuatorKind
   readonly endpoint: number
   readonly state: DeviceValue
   /** The property that accepts commands. */
@@ -50,102 +57,72 @@ export const RESTORE_LEVEL = 255
 export const LOCKED = 255
 export const UNLOCKED = 0
 
-/** If an endpoint has several, the first wins. Locks come first, so that nothing else opens a door. */
-const RANKS = ['door_lock', 'window_covering', 'switch_multilevel', 'switch_binary']
-const KINDS = ['lock', 'cover', 'dimmer', 'switch'] as const
-/** Window Covering parameters that tilt slats rather than move the covering. */
-const SLATS = [11, 23]
-
-/** What can be switched on a device, by endpoint. */
+/** What can be switched on a device, by endpoint. Locks come first, so that nothing else opens a door. */
 export function actuatorsOf(device: Device): Actuator[] {
-  const byEndpoint = new Map<number, Actuator>()
-  for (const state of device.values) {
-    const { target, property } = commandClass(state.commandClass) ?? {}
-    const kind = state.property === property ? actuatorKind(device, state) : undefined
-    if (!kind || !target) continue
-    const other = byEndpoint.get(state.endpoint)
-    if (!other || rank(state) < rank(other.state))
-      byEndpoint.set(state.endpoint, { kind, endpoint: state.endpoint, state, target })
-  }
-  return [...byEndpoint.values()].sort((a, b) => a.endpoint - b.endpoint)
+  const rank = (actuator: Actuator) => CLASS_ORDER.indexOf(actuator.state.commandClass)
+  const all = device.values.flatMap((state): Actuator[] => {
+    const { kind, target, property, keys } = commandClass(state.commandClass) ?? {}
+    if (!kind || !target || state.property !== property || (keys && !keys.includes(state.key ?? '')))
+      return []
+    return [{ kind: isCover(device, state) ? 'cover' : kind, endpoint: state.endpoint, state, target }]
+  })
+  const sorted = all.sort((a, b) => a.endpoint - b.endpoint || rank(a) - rank(b))
+  return sorted.filter(({ endpoint }, at) => sorted[at - 1]?.endpoint !== endpoint)
 }
 
-function rank({ commandClass }: DeviceValue): number {
-  return RANKS.indexOf(commandClass)
-}
-
-function actuatorKind(device: Device, state: DeviceValue): Actuator['kind'] | undefined {
-  switch (state.commandClass) {
-    case 'switch_binary':
-      return 'switch'
-    case 'door_lock':
-      return 'lock'
-    case 'window_covering':
-      // Even-numbered parameters have no settable position.
-      return Number(state.key) % 2 === 1 && !SLATS.includes(Number(state.key)) ? 'cover' : undefined
-    case 'switch_multilevel': {
-      const opens = device.values.some(
-        ({ commandClass, endpoint, property }) =>
-          commandClass === state.commandClass && endpoint === state.endpoint && /^open$/i.test(property),
-      )
-      return device.isMotor || opens ? 'cover' : 'dimmer'
-    }
-    default:
-      return undefined
-  }
+/** A multilevel switch moves something if it is a motor, or can be told to open. */
+function isCover({ values, isMotor }: Device, state: DeviceValue): boolean {
+  const isBeside = ({ commandClass: name, endpoint }: DeviceValue) =>
+    name === state.commandClass && endpoint === state.endpoint
+  return (
+    state.commandClass === 'switch_multilevel' &&
+    (isMotor || values.some(value => isBeside(value) && /^open$/i.test(value.property)))
+  )
 }
 
 export function kindOf(device: Device): DeviceKind {
-  if (device.values.some(({ commandClass }) => commandClass === 'thermostat_setpoint')) return 'thermostat'
+  if (device.values.some(value => value.commandClass === 'thermostat_setpoint')) return 'thermostat'
   const kinds = actuatorsOf(device).map(({ kind }) => kind)
-  return KINDS.find(kind => kinds.includes(kind)) ?? (device.values.some(isSensor) ? 'sensor' : 'other')
-}
-
-function isSensor(value: DeviceValue): boolean {
-  const known = commandClass(value.commandClass)
-  return known !== undefined && known.target === undefined
+  const known = (['lock', 'cover', 'dimmer', 'switch'] as const).find(kind => kinds.includes(kind))
+  const classes = device.values.flatMap(value => commandClass(value.commandClass) ?? [])
+  return known ?? (classes.some(({ target }) => target === undefined) ? 'sensor' : 'other')
 }
 
 /** The name with the location, which tells devices of the same name apart. */
-export function fullName(device: Device): string {
-  return device.location ? `${device.name} (${device.location})` : device.name
+export function fullName({ name, location }: Device): string {
+  return location ? `${name} (${location})` : name
 }
 
 /** The readings of a device: actuators first, then sensors. */
 export function readingsOf(device: Device): Reading[] {
-  const readings = [...actuatorsOf(device).map(readActuator), ...device.values.flatMap(readSensor)]
-  const several = new Set(readings.map(({ endpoint }) => endpoint)).size > 1
-  if (!several) return readings
+  const actuators = actuatorsOf(device).map(({ kind, state }) => ({
+    name: kind,
+    unit: kind === 'dimmer' || kind === 'cover' ? '%' : null,
+    ...placed(state, shownState(kind, state.value)),
+    text: sayState(kind, state.value),
+  }))
+  const sensors = device.values.flatMap(value => {
+    const described = describeReading(value)
+    return described ? [{ ...described, ...placed(value, value.value ?? null) }] : []
+  })
+  const readings = [...actuators, ...sensors]
+  if (new Set(readings.map(({ endpoint }) => endpoint)).size < 2) return readings
   return readings.map(item => ({ ...item, name: `${item.name} at endpoint ${item.endpoint}` }))
 }
 
-function readActuator({ kind, endpoint, state }: Actuator): Reading {
-  return {
-    name: kind,
-    value: shownState(kind, state.value),
-    unit: kind === 'dimmer' || kind === 'cover' ? '%' : null,
-    text: sayState(kind, state.value),
-    endpoint,
-    time: state.time ?? null,
-  }
-}
-
-function readSensor(value: DeviceValue): Reading[] {
-  const described = describeReading(value)
-  if (!described) return []
-  const { value: reported = null, endpoint, time = null } = value
-  return [{ ...described, value: reported, endpoint, time }]
+function placed({ endpoint, time }: DeviceValue, value: Primitive | null) {
+  return { value, endpoint, time: time ?? null }
 }
 
 /** An actuator's state as data: percent, or true for on and locked. */
-export function shownState(kind: Actuator['kind'], value: Primitive | undefined): Primitive | null {
+export function shownState(kind: ActuatorKind, value: Primitive | undefined): Primitive | null {
   if (value === undefined) return null
   if (kind === 'lock') return value === LOCKED
   return kind !== 'switch' && typeof value === 'number' ? toPercent(value) : value
 }
 
 /** An actuator's state as text. */
-export function sayState(kind: Actuator['kind'], value: Primitive | undefined): string {
+export function sayState(kind: ActuatorKind, value: Primitive | undefined): string {
   if (value === undefined || (kind === 'lock' && value === LOCKED - 1)) return 'unknown'
   if (kind === 'lock') return value === LOCKED ? 'locked' : 'unlocked'
   const [full, none] = kind === 'cover' ? ['open', 'closed'] : ['on', 'off']

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isRecord, parseJson } from './messages.ts'
 import { clientTopic } from './topics.ts'
+import { isRecord, parseJson } from './values.ts'
 
 /** The outcome of a gateway API call. `silent`: the gateway did not answer in time. */
 export type ApiAnswer =
@@ -14,11 +14,6 @@ export interface ApiCall {
   readonly timeoutMs: number
 }
 
-interface Waiter extends ApiCall {
-  readonly id: string
-  finish(answer: ApiAnswer): void
-}
-
 export interface GatewayOptions {
   readonly prefix: string
   /** The gateway's name in its MQTT settings, so that it can be asked before it has been seen. */
@@ -29,16 +24,15 @@ export interface GatewayOptions {
 
 /** Nobody runs more gateways than this below one prefix. */
 const MAX_GATEWAYS = 16
-const CONTROLLER_READY = 0
 
 /** The gateways below a prefix, normally just one: what is known about them (`null`: not known), and their MQTT API. */
 export class Gateways {
   readonly #options: GatewayOptions
   readonly #online = new Map<string, boolean>()
   readonly #versions = new Map<string, string>()
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = new Set<ApiCall & { id: string; finish(answer: ApiAnswer): void }>()
   #driverReady: boolean | null = null
-  /** Whether the stick answers: from its node status, an event, or a gateway refusing calls without it. */
+  /** Whether the stick answers: from its node status, or a gateway refusing calls without it. */
   controllerAnswers = true
 
   constructor(options: GatewayOptions) {
@@ -84,14 +78,6 @@ export class Gateways {
     if (this.#driverReady) this.controllerAnswers = true
   }
 
-  /** Records a Z-Wave JS event, which a gateway publishes if configured to. */
-  onEvent(source: string, event: string, text: string): void {
-    const json = parseJson(text)
-    const [status] = isRecord(json) && Array.isArray(json.data) ? json.data : []
-    if (source === 'controller' && /status/i.test(event) && typeof status === 'number')
-      this.controllerAnswers = status === CONTROLLER_READY
-  }
-
   /** Whether an answer to this method is on its way. */
   awaits(method: ApiCall['method']): boolean {
     return [...this.#waiters].some(waiter => waiter.method === method)
@@ -110,7 +96,7 @@ export class Gateways {
         this.#waiters.delete(waiter)
         resolve(answer)
       }
-      const waiter: Waiter = { ...call, id, finish }
+      const waiter = { ...call, id, finish }
       const timer = setTimeout(finish, timeoutMs, { kind: 'silent', cause: 'the gateway did not answer' })
       this.#waiters.add(waiter)
     })
@@ -118,11 +104,12 @@ export class Gateways {
 
   /** Handles an answer, whoever asked; returns it parsed. */
   onAnswer(client: string, method: string, json: unknown): ApiAnswer {
-    const answer = readAnswer(json)
+    const { success, result, message, origin } = isRecord(json) ? json : {}
+    const cause = typeof message === 'string' ? message.slice(0, 200) : 'its answer is malformed'
+    const answer: ApiAnswer = success === true ? { kind: 'done', result } : { kind: 'failed', cause }
     // A gateway whose stick is gone refuses every call.
-    if (answer.kind === 'failed' && /not connected|not ready/i.test(answer.cause))
-      this.controllerAnswers = false
-    const asked = isRecord(json) && isRecord(json.origin) ? json.origin.id : undefined
+    if (answer.kind === 'failed' && /not connected|not ready/i.test(cause)) this.controllerAnswers = false
+    const asked = isRecord(origin) ? origin.id : undefined
     const waiter = [...this.#waiters].find(
       item => item.client === client && item.method === method && (asked === undefined || asked === item.id),
     )
@@ -135,11 +122,4 @@ export class Gateways {
     for (const { finish } of this.#waiters)
       finish({ kind: 'silent', cause: 'the connection to the MQTT broker was lost' })
   }
-}
-
-function readAnswer(json: unknown): ApiAnswer {
-  const { success, result, message } = isRecord(json) ? json : {}
-  if (success === true) return { kind: 'done', result }
-  const cause = typeof message === 'string' ? message.slice(0, 200) : 'its answer is malformed'
-  return { kind: 'failed', cause }
 }

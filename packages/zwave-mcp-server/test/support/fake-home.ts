@@ -1,10 +1,11 @@
 import { type DeviceDescription, VirtualDevice } from '../../src/home/virtual-device.ts'
 import { createLogger, type LogLevel } from '../../src/log.ts'
-import { TOOLS } from '../../src/tools/index.ts'
+import { callTool } from '../../src/server.ts'
 import type { Arguments, ToolContext } from '../../src/tools/tool.ts'
-import { parseJson } from '../../src/zwave/messages.ts'
-import { ZwaveNetwork } from '../../src/zwave/zwave-network.ts'
+import { ZwaveNetwork } from '../../src/zwave/network.ts'
+import { parseJson } from '../../src/zwave/values.ts'
 import { FakeLink } from './fake-link.ts'
+import { toAnswer } from './server.ts'
 
 export const GATEWAY = 'zwave/_CLIENTS/ZWAVE_GATEWAY-test'
 export const NOW = Date.UTC(2030, 0, 1, 12)
@@ -13,7 +14,7 @@ export const NOW = Date.UTC(2030, 0, 1, 12)
 export function fakeNetwork({ level = 'trace' }: { level?: LogLevel } = {}) {
   const link = new FakeLink()
   const log: Array<Record<string, unknown>> = []
-  const logger = createLogger({ level, write: line => log.push(JSON.parse(line)) })
+  const logger = createLogger(level, line => log.push(JSON.parse(line)))
   const network = new ZwaveNetwork({ link, prefix: 'zwave', logger, now: () => NOW })
   network.start()
   return { link, network, log, logger }
@@ -49,7 +50,9 @@ export function fakeHome(descriptions: readonly DeviceDescription[], { answers =
     virtual: false,
     now: () => NOW,
   }
-  return { ...home, devices, context, call: (tool: string, args: Arguments) => callTool(tool, args, context) }
+  const call = async (tool: string, args: Arguments) =>
+    toAnswer(await callTool(tool, args, { ...home, context }))
+  return { ...home, call }
 }
 
 function report(link: FakeLink, topic: string, wanted: unknown): void {
@@ -60,16 +63,4 @@ function report(link: FakeLink, topic: string, wanted: unknown): void {
 
 export function nodesAnswer(devices: readonly VirtualDevice[]): Record<string, unknown> {
   return { success: true, message: 'Success zwave api call', result: devices.map(device => device.toNode()) }
-}
-
-async function callTool(name: string, args: Arguments, context: ToolContext) {
-  const run = TOOLS[name]
-  if (!run) throw new Error(`no tool ${name}`)
-  const { content, structuredContent, isError = false } = await run(args, context)
-  const [block] = content
-  return {
-    text: block?.type === 'text' ? block.text : '',
-    data: structuredContent as Record<string, never>,
-    isError,
-  }
 }

@@ -1,4 +1,5 @@
-import type { BrokerLink, LinkListener, LinkState } from '../../src/broker-connection.ts'
+import type { LinkListener, LinkState } from '../../src/broker-connection.ts'
+import type { BrokerLink } from '../../src/zwave/network.ts'
 
 /** A broker that is not there: a test says what comes in and sees what goes out. */
 export class FakeLink implements BrokerLink {

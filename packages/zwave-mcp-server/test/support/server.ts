@@ -1,5 +1,12 @@
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import { expect, onTestFinished } from 'vitest'
+import { BrokerConnection } from '../../src/broker-connection.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLogger } from '../../src/log.ts'
+import { callTool } from '../../src/server.ts'
+import { ZwaveNetwork } from '../../src/zwave/network.ts'
 import { type Child, startChild } from './child.ts'
 import { programs } from './program.ts'
 
@@ -15,8 +22,7 @@ interface ToolAnswer {
   readonly isError: boolean
 }
 
-export interface TestServer extends Child {
-  request(method: string, params?: Record<string, unknown>): Promise<Record<string, unknown>>
+export interface TestTools {
   call(tool: string, args?: Record<string, unknown>): Promise<ToolAnswer>
   /** Calls again until the answer is as wanted: for states that take the time they take. */
   callUntil(
@@ -24,10 +30,29 @@ export interface TestServer extends Child {
     args: Record<string, unknown>,
     isWanted: (answer: ToolAnswer) => boolean,
   ): Promise<ToolAnswer>
+}
+
+export interface TestServer extends Child, TestTools {
+  request(method: string, params?: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Sends a line as it is. */
   write(line: string): void
 }
 
+/** The tools of the server in this process, on a real broker; `log` has the messages of its log so far. */
+export function startTools(env: NodeJS.ProcessEnv): TestTools & { log: string[] } {
+  const config = readConfig(env)
+  const { brokerUrl: url = '', prefix } = config
+  const log: string[] = []
+  const logger = createLogger('debug', line => log.push(line))
+  const link = new BrokerConnection({ ...config, url, filter: `${prefix}/#`, logger })
+  const network = new ZwaveNetwork({ ...config, link, logger })
+  onTestFinished(() => network.close())
+  const options = { context: { ...config, network, virtual: false, now: Date.now }, logger }
+  const call: TestTools['call'] = async (tool, args = {}) => toAnswer(await callTool(tool, args, options))
+  return { call, callUntil: until(call), log }
+}
+
+const POLL_MS = 5
 const PROTOCOL = '2025-11-25'
 
 /** Starts the server and speaks MCP to it by hand. At the end of the test every line of its stdout was JSON-RPC. */
@@ -58,14 +83,18 @@ export function openServer(env: NodeJS.ProcessEnv, program = programs.server): T
     return result ?? {}
   }
   const call = async (tool: string, args: Record<string, unknown> = {}) =>
-    toAnswer(await request('tools/call', { name: tool, arguments: args }))
-  const callUntil: TestServer['callUntil'] = async (tool, args, isWanted) => {
+    toAnswer((await request('tools/call', { name: tool, arguments: args })) as CallToolResult)
+  return { ...child, request, call, callUntil: until(call), write }
+}
+
+function until(call: TestTools['call']): TestTools['callUntil'] {
+  return async (tool, args, isWanted) => {
     for (;;) {
       const answer = await call(tool, args)
       if (isWanted(answer)) return answer
+      await delay(POLL_MS)
     }
   }
-  return { ...child, request, call, callUntil, write }
 }
 
 /** Fails the test on any line on stdout that is not JSON-RPC. */
@@ -88,11 +117,7 @@ function parseJsonRpc(line: string): Answer | undefined {
   }
 }
 
-function toAnswer(result: Record<string, unknown>): ToolAnswer {
-  const content = result.content as Array<{ text: string }>
-  return {
-    text: content.map(({ text }) => text).join('\n'),
-    data: result.structuredContent as Record<string, unknown> | undefined,
-    isError: result.isError === true,
-  }
+export function toAnswer({ content, structuredContent, isError = false }: CallToolResult): ToolAnswer {
+  const text = content.map(block => (block.type === 'text' ? block.text : '')).join('\n')
+  return { text, data: structuredContent as ToolAnswer['data'], isError }
 }

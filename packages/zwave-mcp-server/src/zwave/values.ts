@@ -1,6 +1,14 @@
-import { commandClassName, type ValueAddress } from './command-classes.ts'
+import { readData } from '../data.ts'
 
 export type Primitive = string | number | boolean
+
+/** Where a value lives on its device. `key` is the property key, which few values have. */
+export interface ValueAddress {
+  readonly commandClass: string
+  readonly endpoint: number
+  readonly property: string
+  readonly key?: string
+}
 
 /** What is known about a value. `value` is absent until the device has reported one. */
 interface Reported {
@@ -31,16 +39,16 @@ export interface DeviceValue extends ValueAddress, Reported {
 export const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] as const
 export type NodeStatus = (typeof STATUSES)[number]
 
-/** A node as the gateway's `getNodes` lists it. Virtual nodes are left out. */
+/** A node as the gateway's `getNodes` lists it. */
 export interface Node {
   readonly id: number
   readonly name?: string
   readonly location?: string
   readonly status: NodeStatus
   /** The stick itself. */
-  readonly isController?: boolean
+  readonly isController: boolean
   /** Whether its device class is a motor, as in blinds. */
-  readonly isMotor?: boolean
+  readonly isMotor: boolean
   readonly values: readonly DeviceValue[]
 }
 
@@ -51,20 +59,112 @@ export interface Scene {
   readonly gateway: string
 }
 
-/** Far more than a gateway writes for one value. */
-const MAX_LENGTH = 64 * 1024
-const MAX_SHOWN_LENGTH = 200
+export type ActuatorKind = 'switch' | 'dimmer' | 'cover' | 'lock'
+
+/** How the values of a command class are named, typed and phrased. */
+interface CommandClass {
+  /** In the gateway's API and in ValueID topics. */
+  readonly number: number
+  /** In named topics, if that is not its name here. */
+  readonly topic?: string
+  /** The property that is shown; default: all. */
+  readonly property?: string
+  /** The type that `property` must have; anything else is a mistake and is ignored. */
+  readonly type?: 'number' | 'boolean'
+  /** What can be switched has a kind, and a property that accepts commands. If an endpoint has several, the first here wins. */
+  readonly kind?: ActuatorKind
+  readonly target?: string
+  /** The keys that can be switched; default: all. */
+  readonly keys?: readonly string[]
+  /** The name of a reading; default: its property. `names` has those of certain keys and properties. */
+  readonly name?: string
+  readonly namedByKey?: boolean
+  readonly names?: Readonly<Record<string, string>>
+  /** Words for values, the first whose pattern fits the key or property. Without any, it is a measurement with a unit. */
+  readonly states?: readonly States[]
+}
+
+interface States {
+  readonly of: string
+  readonly words: Readonly<Record<string, string>>
+  readonly otherwise?: string
+}
+
+const MAX_PAYLOAD_CHARACTERS = 64 * 1024
+const MAX_SHOWN_CHARACTERS = 200
 const MAX_SCENES = 1_000
+/** Device classes: multilevel switches that are motors, and window coverings. */
 const MULTILEVEL_SWITCH = 17
 const WINDOW_COVERING = 9
 const MOTORS = [3, 5, 6, 7]
+
+/** The one table of command classes: numbers, topics, types, words. */
+const { classes, units } = readData<{
+  classes: Readonly<Record<string, CommandClass>>
+  units: ReadonlyArray<{ readonly of: string; readonly unit: string }>
+}>('command-classes.json')
+const classNames = new Map(Object.entries(classes).map(([name, { number }]) => [number, name]))
+
+/** Command classes in the order in which they claim an endpoint. */
+export const CLASS_ORDER = Object.keys(classes)
+
+export function commandClass(name: string): CommandClass | undefined {
+  return Object.hasOwn(classes, name) ? classes[name] : undefined
+}
+
+/** The name of a command class; unknown ones get the gateway's own fallback name. */
+export function commandClassName(number: number): string {
+  return classNames.get(number) ?? `unknownClass_${number}`
+}
+
+/** The number of a command class, by its name here or in a topic. */
+export function commandClassNumber(name: string): number | undefined {
+  const [, number] = /^unknownClass_(\d+)$/.exec(name) ?? []
+  return number ? Number(number) : commandClass(name)?.number
+}
+
+/** Whether a value has the type that its address requires. */
+export function hasRightType({ commandClass: name, property }: ValueAddress, value: Primitive): boolean {
+  const { type, property: shown } = commandClass(name) ?? {}
+  return type === undefined || property !== shown || typeof value === type
+}
+
+/** What a sensor reading is called, its unit and its words. Undefined: it is not a reading. */
+export function describeReading(address: ValueAddress & Reported) {
+  const { commandClass: className, property, key, value } = address
+  const table = commandClass(className)
+  if (!table || table.target || (table.property ?? property) !== property) return undefined
+  const states = table.states?.find(({ of }) => new RegExp(of, 'i').test(key ?? property))
+  const isBoolean = states?.words.true !== undefined
+  if (table.states && (!states || (typeof value === 'boolean' && !isBoolean))) return undefined
+  const name = readingName(table, address)
+  const usual = units.find(({ of }) => new RegExp(of, 'i').test(name))?.unit ?? null
+  const unit = states ? null : address.unit || usual
+  if (value === undefined) return { name, unit, text: 'unknown' }
+  if (!states) return { name, unit, text: unit ? `${value} ${unit}` : String(value) }
+  const word = states.words[String(isBoolean ? Boolean(value) : Number(value))]
+  return { name, unit, text: (word ?? states.otherwise ?? '{value}').replace('{value}', String(value)) }
+}
+
+function readingName(
+  { names = {}, name, namedByKey }: CommandClass,
+  { key, property }: ValueAddress,
+): string {
+  const known = key ?? property
+  if (Object.hasOwn(names, known)) return names[known] ?? known
+  if (name) return name.replace('{key}', String(Number(key)))
+  return (namedByKey ? known : property).replaceAll('_', ' ').replaceAll('-', '/').toLowerCase()
+}
+
+/** The modes of a thermostat by number, as words. */
+export const THERMOSTAT_MODES = classes.thermostat_mode?.states?.[0]?.words ?? {}
 
 /**
  * Parses the payload types of Z-Wave JS UI: "JSON time-value", "entire Z-Wave value object" and "just value".
  * A string is the reason why it cannot.
  */
 export function parsePayload(text: string): Payload | string {
-  if (text.length > MAX_LENGTH) return 'it is too long'
+  if (text.length > MAX_PAYLOAD_CHARACTERS) return 'it is too long'
   const json = parseJson(text)
   if (json === undefined) return 'it is not JSON'
   if (isPrimitive(json)) return parseReported({ value: json })
@@ -86,7 +186,7 @@ function parseReported({ value, time, unit }: Record<string, unknown>): Reported
   }
 }
 
-/** The nodes in the result of `getNodes`; undefined if it is not a list. */
+/** The nodes in the result of `getNodes`, without virtual ones; undefined if it is not a list. */
 export function parseNodes(result: unknown): Node[] | undefined {
   return Array.isArray(result) ? result.flatMap(parseNode) : undefined
 }
@@ -95,8 +195,6 @@ function parseNode(node: unknown): Node[] {
   if (!isRecord(node) || typeof node.id !== 'number' || node.virtual === true) return []
   const { id, name, loc, deviceClass } = node
   const { generic, specific } = isRecord(deviceClass) ? deviceClass : {}
-  const isMotor =
-    generic === WINDOW_COVERING || (generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific)))
   return [
     {
       id,
@@ -104,7 +202,8 @@ function parseNode(node: unknown): Node[] {
       ...(typeof loc === 'string' && loc && { location: loc }),
       status: parseStatus(node.status, node.available),
       isController: node.isControllerNode === true,
-      isMotor,
+      isMotor:
+        generic === WINDOW_COVERING || (generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific))),
       values: isRecord(node.values) ? Object.values(node.values).flatMap(parseValue) : [],
     },
   ]
@@ -119,15 +218,13 @@ export function parseStatus(status: unknown, available: unknown): NodeStatus {
 
 function parseValue(value: unknown): DeviceValue[] {
   if (!isRecord(value) || typeof value.commandClass !== 'number') return []
-  const property = value.propertyName ?? value.property
-  if (typeof property !== 'string' && typeof property !== 'number') return []
-  const { endpoint, propertyKey: key, lastUpdate, min, max, states } = value
-  const choices = (Array.isArray(states) ? states : []).map(state => isRecord(state) && state.value)
+  const { property = '', propertyName = property, endpoint, propertyKey: key, lastUpdate, min, max } = value
+  const choices = (Array.isArray(value.states) ? value.states : []).map(state => Object(state).value)
   return [
     {
       commandClass: commandClassName(value.commandClass),
       endpoint: typeof endpoint === 'number' ? endpoint : 0,
-      property: String(property),
+      property: String(propertyName),
       ...((typeof key === 'string' || typeof key === 'number') && { key: String(key) }),
       ...parseReported({ ...value, time: lastUpdate }),
       ...(typeof min === 'number' && { min }),
@@ -166,7 +263,7 @@ export function isPrimitive(value: unknown): value is Primitive {
 /** Makes foreign text safe to show: one line, bounded, no control characters or bidi overrides. */
 export function cleanText(text: string): string {
   const plain = text
-    .slice(0, MAX_SHOWN_LENGTH)
+    .slice(0, MAX_SHOWN_CHARACTERS)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
   return plain.toWellFormed().trim()
 }

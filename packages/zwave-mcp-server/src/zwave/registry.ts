@@ -1,14 +1,15 @@
-import { hasRightType, type ValueAddress } from './command-classes.ts'
 import type { Device } from './device.ts'
+import { addressKey, type NodeName, nodePath, topicPart } from './topics.ts'
 import {
   cleanText,
   type DeviceValue,
+  hasRightType,
   type Node,
   type NodeStatus,
   type Payload,
   parseStatus,
-} from './messages.ts'
-import { addressKey, type NodeName, nodePath, topicPart } from './topics.ts'
+  type ValueAddress,
+} from './values.ts'
 
 interface Entry {
   readonly id: number
@@ -23,15 +24,13 @@ interface Entry {
   path: string
 }
 
-/** A message about a device. `retained`: an old one, sent because we subscribed. */
+/** A message about a device: its status, or with an address one of its values. */
 interface NodeMessage {
   readonly node: string
   readonly payload: Payload
+  /** An old one, sent because we subscribed. */
   readonly retained: boolean
-}
-
-export interface ValueMessage extends NodeMessage {
-  readonly address: ValueAddress
+  readonly address?: ValueAddress
   /** Below the prefix. */
   readonly topic: string
 }
@@ -65,32 +64,27 @@ export class DeviceRegistry {
       .sort((a, b) => a.name.localeCompare(b.name) || a.path.localeCompare(b.path))
   }
 
-  /** Records a value. */
-  applyValue(message: ValueMessage): Taken {
-    const { address, payload, retained, topic } = message
-    const { nodeId: _nodeId, status: _status, ...reported } = payload
-    if (reported.value !== undefined && !hasRightType(address, reported.value))
+  /** Records a value or a status. */
+  apply(message: NodeMessage): Taken {
+    const { address, payload, retained, topic, node } = message
+    const { nodeId, status, ...reported } = payload
+    if (address && reported.value !== undefined && !hasRightType(address, reported.value))
       return { kind: 'ignored', reason: 'its value has the wrong type' }
     const found = this.#find(message)
     if (!found) return { kind: 'unknown' }
-    if (!putValue(found.entry, { ...address, topic, ...reported }, { past: retained }))
+    const { entry, isMoved } = found
+    if (!address) {
+      entry.status = parseStatus(status, reported.value)
+      if (nodeId !== undefined) entry.nodeId ??= nodeId
+    } else if (!putValue(entry, { ...address, topic, ...reported }, { past: retained }))
       return { kind: 'ignored', reason: 'its device has too many values' }
-    return this.#taken(found, message.node)
+    if (!isMoved) entry.path = node
+    return { kind: isMoved ? 'moved' : 'taken', deviceId: entry.id }
   }
 
   /** A retained value was deleted. */
   removeValue(node: string, address: ValueAddress): void {
     this.#owners.get(node)?.values.delete(addressKey(address))
-  }
-
-  /** Records a node's status. */
-  applyStatus(message: NodeMessage): Taken {
-    const found = this.#find(message)
-    if (!found) return { kind: 'unknown' }
-    const { status, value, nodeId } = message.payload
-    found.entry.status = parseStatus(status, value)
-    if (nodeId !== undefined) found.entry.nodeId ??= nodeId
-    return this.#taken(found, message.node)
   }
 
   /**
@@ -127,19 +121,20 @@ export class DeviceRegistry {
   /** Gateways can be configured to omit locations; such a path counts only if no device has it in full. */
   #indexPaths(): void {
     this.#owners.clear()
-    const entries = [...this.#entries.values()]
-    for (const entry of entries) this.#own(entry, usualPaths(nameOf(entry)))
-    const taken = new Set(this.#owners.keys())
-    const isFree = (path: string) => !taken.has(path)
-    for (const entry of entries) this.#own(entry, shortPaths(nameOf(entry)).filter(isFree))
-  }
-
-  #own(entry: Entry, paths: readonly string[]): void {
-    const own = entry.gateway === undefined ? [entry.path] : paths
-    for (const path of own) {
-      const owner = this.#owners.get(path)
-      this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
+    const own = (entry: Entry, paths: readonly string[]) => {
+      for (const path of entry.gateway === undefined ? [entry.path] : paths) {
+        const owner = this.#owners.get(path)
+        this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
+      }
     }
+    const entries = [...this.#entries.values()]
+    for (const entry of entries) own(entry, usualPaths(nameOf(entry)))
+    const taken = new Set(this.#owners.keys())
+    for (const entry of entries)
+      own(
+        entry,
+        shortPaths(nameOf(entry)).filter(path => !taken.has(path)),
+      )
   }
 
   /** After a rename, or if nodes share a path, a topic may belong to another device: nothing is sent there. */
@@ -165,15 +160,8 @@ export class DeviceRegistry {
   }
 
   #onlyNode(nodeId: number): Entry | undefined {
-    const [entry, ...others] = [...this.#entries.values()].filter(
-      item => item.nodeId === nodeId && item.gateway,
-    )
-    return others.length === 0 ? entry : undefined
-  }
-
-  #taken({ entry, isMoved }: { entry: Entry; isMoved: boolean }, node: string): Taken {
-    if (!isMoved) entry.path = node
-    return { kind: isMoved ? 'moved' : 'taken', deviceId: entry.id }
+    const all = [...this.#entries.values()].filter(item => item.nodeId === nodeId && item.gateway)
+    return all.length === 1 ? all[0] : undefined
   }
 
   /** A device known only by its path: `Kitchen/Ceiling_Light` becomes Ceiling Light in Kitchen. */
@@ -215,10 +203,8 @@ function nameOf({ nodeId = 0, name, location }: Entry): NodeName {
 
 /** Copies name, status and values from the gateway's list. */
 function describe(entry: Entry, node: Node, gateway: string): Entry {
-  const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor = false } = node
-  Object.assign(entry, { gateway, nodeId, name, status, isMotor })
-  if (location) entry.location = location
-  else delete entry.location
+  const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor } = node
+  Object.assign(entry, { gateway, nodeId, name, location, status, isMotor })
   for (const value of node.values) putValue(entry, value, { past: true })
   return entry
 }

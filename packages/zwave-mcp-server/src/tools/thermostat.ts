@@ -1,8 +1,7 @@
-import { describeReading, sayValue } from '../zwave/command-classes.ts'
 import { type Device, fullName } from '../zwave/device.ts'
-import type { DeviceValue } from '../zwave/messages.ts'
-import { deviceToCommand, type Picked, whyUnreachable } from './pick-device.ts'
-import { type Order, sendOrder } from './send-order.ts'
+import { type DeviceValue, describeReading, THERMOSTAT_MODES } from '../zwave/values.ts'
+import { type Order, sendOrder } from './control.ts'
+import { deviceToCommand, type Found, whyUnreachable } from './find-device.ts'
 import { type Arguments, answer, deviceFields, listWords, type RunTool, refuse } from './tool.ts'
 
 /** One thermostat value to set; `done` is its phrase for the answer: "heat", "21 °C". */
@@ -10,9 +9,8 @@ interface Step extends Order {
   readonly done: string
 }
 
-/** The largest number of a thermostat mode. */
-const MAX_MODE = 31
-const AUTO_CHANGEOVER = '10'
+/** A mode and its setpoint share a number, except auto, which uses that of auto changeover. */
+const SETPOINT_OF_AUTO = '10'
 /** A sensible range for a home, if the thermostat does not report its own. */
 const USUAL_RANGE = { celsius: [5, 35], fahrenheit: [40, 95] } as const
 
@@ -20,25 +18,24 @@ const USUAL_RANGE = { celsius: [5, 35], fahrenheit: [40, 95] } as const
 export const setThermostat: RunTool = async (args, context) => {
   if (args.temperature === undefined && args.mode === undefined)
     return refuse('set_thermostat needs a temperature, a mode or both.')
-  const picked = await deviceToCommand(context.network, String(args.deviceName), 'thermostat')
-  if (typeof picked === 'string') return refuse(picked)
-  const steps = plan(picked, args)
-  if (typeof steps === 'string') return refuse(steps)
-  const unreachable = whyUnreachable(context.network, picked.device)
-  if (unreachable) return refuse(unreachable)
+  const found = await deviceToCommand(context.network, String(args.deviceName), 'thermostat')
+  if (typeof found === 'string') return refuse(found)
+  const steps = plan(found, args)
+  const problem = typeof steps === 'string' ? steps : whyUnreachable(context.network, found.device)
+  if (typeof steps === 'string' || problem) return refuse(String(problem))
   const done: string[] = []
   const say = (more?: string) =>
-    [done.length > 0 && `${picked.name} is set to ${listWords(done)}.`, more].filter(Boolean).join(' ')
+    [done.length > 0 && `${found.name} is set to ${listWords(done)}.`, more].filter(Boolean).join(' ')
   let missed: string | undefined
   for (const { done: phrase, ...order } of steps) {
-    const outcome = await sendOrder(context, picked, order)
+    const outcome = await sendOrder(context, found, order)
     if ('failure' in outcome) return refuse(say(outcome.failure))
     if (outcome.missed) missed ??= outcome.missed
     else done.push(phrase)
   }
   const setpoint = steps.map(({ state }) => state).find(({ key }) => key !== undefined)
   return answer(say(missed), {
-    ...deviceFields(picked.device),
+    ...deviceFields(found.device),
     temperature: args.temperature ?? null,
     unit: setpoint ? rangeOf(setpoint).unit : null,
     mode: args.mode ?? null,
@@ -47,9 +44,16 @@ export const setThermostat: RunTool = async (args, context) => {
 }
 
 /** The steps in order, or the reason why they cannot be carried out. */
-function plan({ device, endpoint }: Picked, { temperature, mode }: Arguments): Step[] | string {
-  const setpoints = valuesOf(device, 'thermostat_setpoint', endpoint)
-  const [modeValue] = valuesOf(device, 'thermostat_mode', endpoint)
+function plan({ device, endpoint }: Found, { temperature, mode }: Arguments): Step[] | string {
+  const valuesOf = (className: string) =>
+    device.values.filter(
+      value =>
+        value.commandClass === className &&
+        describeReading(value) &&
+        (endpoint === undefined || value.endpoint === endpoint),
+    )
+  const setpoints = valuesOf('thermostat_setpoint')
+  const [modeValue] = valuesOf('thermostat_mode')
   if (setpoints.length === 0 && !modeValue) return `${fullName(device)} is not a thermostat.`
   const wantedMode = mode === undefined ? modeValue?.value : modeNumber(String(mode))
   const steps = [
@@ -73,10 +77,9 @@ function planTemperature(
   setpoints: readonly DeviceValue[],
   { mode, temperature }: { mode: unknown; temperature: number },
 ): Step | string {
-  // A mode and its setpoint share a number, except auto, which uses that of auto changeover.
-  const wanted = mode === modeNumber('auto') ? AUTO_CHANGEOVER : String(mode)
-  const state =
-    setpoints.find(({ key }) => key === wanted) ?? (setpoints.length === 1 ? setpoints[0] : undefined)
+  const wanted = mode === modeNumber('auto') ? SETPOINT_OF_AUTO : String(mode)
+  const only = setpoints.length === 1 ? setpoints[0] : undefined
+  const state = setpoints.find(({ key }) => key === wanted) ?? only
   if (!state) {
     const names = setpoints.map(setpoint => describeReading(setpoint)?.name ?? '')
     const which =
@@ -102,20 +105,16 @@ function makeStep(state: DeviceValue, value: number, say: (value: number) => str
 }
 
 function sayMode(mode: number): string {
-  return sayValue('thermostat_mode', mode)
+  return THERMOSTAT_MODES[mode] ?? `mode ${mode}`
 }
 
 function modeNumber(mode: string): number | undefined {
-  return Array.from({ length: MAX_MODE + 1 }, (_, number) => number).find(number => sayMode(number) === mode)
+  const known = Object.entries(THERMOSTAT_MODES).find(([, word]) => word === mode)
+  return known && Number(known[0])
 }
 
 /** The lowest and highest temperature that a setpoint accepts, in its own unit. */
 function rangeOf({ unit = '°C', min, max }: DeviceValue): { min: number; max: number; unit: string } {
   const [low, high] = /F/.test(unit) ? USUAL_RANGE.fahrenheit : USUAL_RANGE.celsius
   return { min: min ?? low, max: max ?? high, unit }
-}
-
-function valuesOf({ values }: Device, className: string, endpoint: number | undefined): DeviceValue[] {
-  const readings = values.filter(value => value.commandClass === className && describeReading(value))
-  return readings.filter(value => endpoint === undefined || value.endpoint === endpoint)
 }

@@ -1,23 +1,25 @@
-import type { BrokerLink, Message } from '../broker-connection.ts'
+import type { BrokerConnection, Message } from '../broker-connection.ts'
 import type { Logger } from '../log.ts'
-import { commandClassNumber, type ValueAddress } from './command-classes.ts'
 import type { Device } from './device.ts'
-import { DeviceRegistry, pathsOf, type Taken } from './device-registry.ts'
 import { type ApiAnswer, Gateways } from './gateways.ts'
+import { DeviceRegistry, pathsOf } from './registry.ts'
+import { addressKey, parseTopic, type Topic } from './topics.ts'
 import {
+  commandClassNumber,
   type DeviceValue,
   isRecord,
   type Node,
-  type Payload,
   type Primitive,
   parseJson,
   parseNodes,
   parsePayload,
   parseScenes,
   type Scene,
-} from './messages.ts'
-import { type ReportOutcome, Reports, type ReportWait } from './reports.ts'
-import { addressKey, parseTopic, type Topic } from './topics.ts'
+  type ValueAddress,
+} from './values.ts'
+
+/** A link to the broker that never queues: a message goes out now, once, or not at all. */
+export type BrokerLink = Pick<BrokerConnection, 'url' | 'state' | 'start' | 'publish' | 'answers' | 'close'>
 
 export interface NetworkOptions {
   readonly link: BrokerLink
@@ -25,6 +27,12 @@ export interface NetworkOptions {
   readonly gatewayName?: string | undefined
   readonly logger: Logger
   readonly now?: () => number
+}
+
+interface ReportWait {
+  readonly accepts: (value: Primitive) => boolean
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Command extends ReportWait {
@@ -36,10 +44,14 @@ export interface Command extends ReportWait {
   readonly value: Primitive
 }
 
+/** How waiting for a report ended; `reported` is the device's last report, accepted or not. */
+interface ReportOutcome {
+  readonly kind: 'confirmed' | 'timeout' | 'lost' | 'cancelled'
+  readonly reported?: Primitive
+}
+
 /** `refused`: the gateway received the command and rejected it. */
 export type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
-
-type NodeTopic = Topic & { kind: 'value' | 'status' }
 
 const FIRST_CONNECT_MS = 3_000
 const PROBE_MS = 1_000
@@ -54,6 +66,7 @@ const FRESH_MS = 500
 const IGNORED_WINDOW_MS = 10_000
 const MAX_IGNORED_IN_WINDOW = 20
 const NO_CONNECTION = { kind: 'not sent', cause: 'there is no connection to the MQTT broker' } as const
+const NO_ANSWER = { kind: 'not sent', cause: 'the MQTT broker does not answer' } as const
 
 /** The statuses by which Z-Wave JS rejects a command; 255 and 254 mean success, 1 in progress. */
 const REFUSALS: Readonly<Record<number, string>> = {
@@ -75,7 +88,12 @@ export class ZwaveNetwork {
   readonly #options: NetworkOptions
   readonly #now: () => number
   readonly #registry = new DeviceRegistry()
-  readonly #reports = new Reports()
+  /** Commands that wait for their device's report. */
+  readonly #waiters = new Set<{
+    place: string
+    hear(value: Primitive): void
+    end(kind: ReportOutcome['kind']): void
+  }>()
   readonly #listedAt = new Map<string, number>()
   readonly #controllers = new Map<string, readonly string[]>()
   readonly #scenes = new Map<string, readonly Scene[]>()
@@ -147,11 +165,15 @@ export class ZwaveNetwork {
   /** Waits until the state of the home is in. Returns the cause if the broker is unreachable. */
   async whyNotReady(): Promise<string | undefined> {
     this.start()
-    if (this.#options.link.state.status === 'connecting') await atMost(this.#whenFirstState, FIRST_CONNECT_MS)
+    const { link } = this.#options
+    if (link.state.status === 'connecting') {
+      const limit = setTimeout(this.#firstState, FIRST_CONNECT_MS)
+      await this.#whenFirstState
+      clearTimeout(limit)
+    }
     await this.#whenArrived
-    const { state } = this.#options.link
-    if (state.status !== 'connected')
-      return state.status === 'offline' ? state.cause : 'it has not answered yet'
+    if (link.state.status === 'offline') return link.state.cause
+    if (link.state.status === 'connecting') return 'it has not answered yet'
     if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
     return undefined
   }
@@ -169,14 +191,14 @@ export class ZwaveNetwork {
   }
 
   async activate({ gateway: client, id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
-    if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
+    if (!(await this.brokerAnswers())) return NO_ANSWER
     return this.gateway.call({ client, method: '_activateScene', args: [id], timeoutMs })
   }
 
   /** Sends a command and waits for the device's report. */
   async send(command: Command): Promise<CommandOutcome> {
     // Ask first: a hanging broker would accept the command and deliver it much later.
-    if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
+    if (!(await this.brokerAnswers())) return NO_ANSWER
     if (command.signal?.aborted) return { kind: 'not sent', cause: 'the call was cancelled' }
     const { device, state, value } = command
     const outcome = await (state.topic ? this.#publish(command, state.topic) : this.#write(command))
@@ -187,20 +209,18 @@ export class ZwaveNetwork {
   }
 
   /** Sends through the topic on which the device was heard. */
-  async #publish(
-    { device, state, target, value, ...wait }: Command,
-    heardOn: string,
-  ): Promise<CommandOutcome> {
-    const { property, key } = state
+  async #publish(command: Command, heardOn: string): Promise<CommandOutcome> {
+    const { property, key } = command.state
     const end = key === undefined ? property : `${property}/${key}`
-    const topic = `${heardOn.slice(0, -end.length)}${target}${end.slice(property.length)}`
+    const topic = `${heardOn.slice(0, -end.length)}${command.target}${end.slice(property.length)}`
     const { prefix, link } = this.#options
-    if (!link.publish(`${prefix}/${topic}/set`, JSON.stringify(value))) return NO_CONNECTION
-    return this.#reports.wait(placeOf(device.id, state), wait)
+    if (!link.publish(`${prefix}/${topic}/set`, JSON.stringify(command.value))) return NO_CONNECTION
+    return this.#report(command)
   }
 
   /** Sends through the gateway's API, which addresses the device by its node id, whatever its topics. */
-  async #write({ device, state, target, value, ...wait }: Command): Promise<CommandOutcome> {
+  async #write(command: Command): Promise<CommandOutcome> {
+    const { device, state, target: property, value, timeoutMs } = command
     const { gateway: client, nodeId } = device
     if (!client || nodeId === undefined)
       return { kind: 'not sent', cause: 'the address of its gateway is not known yet' }
@@ -208,9 +228,9 @@ export class ZwaveNetwork {
     const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
     const commandClass = commandClassNumber(state.commandClass)
     // JSON omits a property key that is undefined.
-    const args = [{ nodeId, commandClass, endpoint, property: target, propertyKey }, value]
-    const written = this.gateway.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
-    const reported = this.#reports.wait(placeOf(device.id, state), wait)
+    const args = [{ nodeId, commandClass, endpoint, property, propertyKey }, value]
+    const written = this.gateway.call({ client, method: 'writeValue', args, timeoutMs })
+    const reported = this.#report(command)
     // Reports come on the device's topics if it has any; otherwise the gateway is polled.
     const asking = setInterval(() => void this.refresh(), POLL_MS)
     const outcome = await Promise.race([reported, written.then(answer => refusal(answer) ?? reported)])
@@ -218,19 +238,43 @@ export class ZwaveNetwork {
     return outcome
   }
 
+  /** Waits for a device to report. Only reports that arrive from now on count. */
+  #report({ device, state, accepts, timeoutMs, signal }: Command): Promise<ReportOutcome> {
+    return new Promise(resolve => {
+      let last: { reported?: Primitive } = {}
+      const end = (kind: ReportOutcome['kind']) => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        this.#waiters.delete(waiter)
+        resolve({ kind, ...last })
+      }
+      const hear = (reported: Primitive) => {
+        last = { reported }
+        if (accepts(reported)) end('confirmed')
+      }
+      const onAbort = () => end('cancelled')
+      const timer = setTimeout(end, timeoutMs, 'timeout')
+      const waiter = { place: placeOf(device.id, state), hear, end }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiters.add(waiter)
+    })
+  }
+
+  #hear(place: string, value: Primitive): void {
+    for (const waiter of this.#waiters) if (waiter.place === place) waiter.hear(value)
+  }
+
   #onConnected(): void {
     this.#endArrival()
     this.#whenArrived = new Promise(finish => {
-      const quiet = setTimeout(() => this.#onQuiet(), QUIET_MS)
+      const onQuiet = () => {
+        if (this.gateway.awaits('getNodes')) this.#arrival?.quiet.refresh()
+        else this.#endArrival()
+      }
       const max = setTimeout(() => this.#endArrival(), ARRIVAL_MAX_MS)
-      this.#arrival = { quiet, max, finish }
+      this.#arrival = { quiet: setTimeout(onQuiet, QUIET_MS), max, finish }
     })
     for (const client of this.gateway.reachable) void this.#list(client)
-  }
-
-  #onQuiet(): void {
-    if (this.gateway.awaits('getNodes')) this.#arrival?.quiet.refresh()
-    else this.#endArrival()
   }
 
   #endArrival(): void {
@@ -242,26 +286,24 @@ export class ZwaveNetwork {
 
   #onLost(): void {
     this.gateway.onLost()
-    this.#reports.onLost()
+    for (const waiter of this.#waiters) waiter.end('lost')
     this.#endArrival()
   }
 
   #onMessage(message: Message): void {
-    const { topic: text } = message
-    this.#options.logger.trace({ topic: text, payload: message.text }, 'message')
+    const { topic: name, text } = message
+    this.#options.logger.trace({ topic: name, payload: text }, 'message')
     this.lastMessageAt = this.#now()
     this.#arrival?.quiet.refresh()
-    const topic = parseTopic(this.#options.prefix, text)
-    if (topic.kind === 'driver') this.gateway.onDriver(message.text)
-    else if (topic.kind === 'event') this.gateway.onEvent(topic.source, topic.event, message.text)
-    else if (topic.kind === 'gateway') this.#onGateway(topic, message)
+    const topic = parseTopic(this.#options.prefix, name)
+    if (topic.kind === 'driver') this.gateway.onDriver(text)
     else if (topic.kind === 'api') this.#onApi(topic, message)
-    else if (topic.kind !== 'other') this.#onNode(topic, message)
-  }
-
-  #onGateway({ client, about }: Topic & { kind: 'gateway' }, { text }: Message): void {
-    this.gateway.onAbout(client, about, text)
-    if (about === 'status' && this.gateway.reachable.includes(client)) void this.#list(client)
+    else if (topic.kind === 'value' || topic.kind === 'status') this.#onNode(topic, message)
+    else if (topic.kind === 'gateway') {
+      const { client, about } = topic
+      this.gateway.onAbout(client, about, text)
+      if (about === 'status' && this.gateway.reachable.includes(client)) void this.#list(client)
+    }
   }
 
   #onApi({ client, method }: Topic & { kind: 'api' }, message: Message): void {
@@ -288,40 +330,36 @@ export class ZwaveNetwork {
     for (const { id, values } of this.devices())
       for (const value of values)
         if (value.topic === undefined && value.value !== undefined)
-          this.#reports.hear(placeOf(id, value), value.value)
+          this.#hear(placeOf(id, value), value.value)
     this.#endArrival()
     this.#options.logger.debug({ gateway: client, nodes: nodes.length }, 'the gateway listed its nodes')
   }
 
-  #onNode(topic: NodeTopic, message: Message): void {
-    if (message.text === '') {
-      if (topic.kind === 'value') this.#registry.removeValue(topic.node, topic.address)
-      return
-    }
+  #onNode(topic: Topic & { kind: 'value' | 'status' }, message: Message): void {
+    const { node } = topic
+    const address = topic.kind === 'value' ? topic.address : undefined
+    if (message.text === '') return address && this.#registry.removeValue(node, address)
     const payload = parsePayload(message.text)
     if (typeof payload === 'string') return this.#ignore(message, payload)
     const { status, value } = payload
-    if ([...this.#controllers.values()].some(paths => paths.includes(topic.node))) {
-      if (topic.kind === 'status') this.gateway.controllerAnswers = status !== 'Dead' && value !== false
+    if ([...this.#controllers.values()].some(paths => paths.includes(node))) {
+      if (!address) this.gateway.controllerAnswers = status !== 'Dead' && value !== false
       return
     }
-    const taken = this.#take(topic, payload, message)
+    const { retained } = message
+    // A live message without a time is from now; the age of a retained one is unknown.
+    const timed = retained || payload.time !== undefined ? payload : { ...payload, time: this.#now() }
+    const path = message.topic.slice(this.#options.prefix.length + 1)
+    const about = { node, payload: timed, retained, topic: path }
+    const taken = this.#registry.apply(address ? { ...about, address } : about)
     if (taken.kind === 'ignored') this.#ignore(message, taken.reason)
     else if (taken.kind === 'unknown') {
       // A device that the gateway did not list is a leftover or has just joined, so the list is requested again.
       this.#ignore(message, 'the gateway lists no such device')
       this.#relist(RELIST_MS)
-    } else if (topic.kind === 'value' && !message.retained && value !== undefined)
-      this.#reports.hear(placeOf(taken.deviceId, topic.address), value)
+    } else if (address && !retained && value !== undefined)
+      this.#hear(placeOf(taken.deviceId, address), value)
     if (taken.kind === 'moved') this.#relist(FRESH_MS)
-  }
-
-  #take(topic: NodeTopic, payload: Payload, { retained, topic: text }: Message): Taken {
-    if (topic.kind === 'status') return this.#registry.applyStatus({ node: topic.node, payload, retained })
-    // A live message without a time is from now; the age of a retained one is unknown.
-    const timed = retained || payload.time !== undefined ? payload : { ...payload, time: this.#now() }
-    const path = text.slice(this.#options.prefix.length + 1)
-    return this.#registry.applyValue({ ...topic, payload: timed, retained, topic: path })
   }
 
   #relist(pauseMs: number): void {
@@ -362,13 +400,4 @@ function refusal(answer: ApiAnswer): CommandOutcome | undefined {
   const status = answer.kind === 'done' && isRecord(answer.result) ? Number(answer.result.status) : Number.NaN
   const cause = REFUSALS[status]
   return cause === undefined ? undefined : { kind: 'refused', cause }
-}
-
-async function atMost(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([promise, timeout])
-  clearTimeout(timer)
 }

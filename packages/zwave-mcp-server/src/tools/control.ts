@@ -1,0 +1,200 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import {
+  type Actuator,
+  actuatorsOf,
+  fullName,
+  kindOf,
+  LOCKED,
+  MAX_ZWAVE_LEVEL,
+  RESTORE_LEVEL,
+  sayState,
+  shownState,
+  UNLOCKED,
+} from '../zwave/device.ts'
+import type { Command, ZwaveNetwork } from '../zwave/network.ts'
+import type { Primitive, Scene } from '../zwave/values.ts'
+import { deviceToCommand, type Found, nameKey, whyNoCommands, whyUnreachable } from './find-device.ts'
+import {
+  type Arguments,
+  answer,
+  deviceFields,
+  listWords,
+  type RunTool,
+  refuse,
+  type ToolContext,
+  UNKNOWN_GATEWAY,
+  whyNotReady,
+} from './tool.ts'
+
+/** What to send, and which report confirms it. */
+export interface Order extends Pick<Command, 'state' | 'target' | 'value' | 'accepts'> {
+  /** The command as spoken: "on", "lock". */
+  readonly command: string
+  /** Phrases a report, to follow "it is". */
+  readonly say: (reported: Primitive) => string
+}
+
+/** The outcome of an order. `missed` says why the device did not confirm it. */
+type Outcome =
+  | { readonly failure: string }
+  | { readonly reported?: Primitive; readonly said?: string; readonly missed?: string }
+
+const MAX_NAMES = 20
+
+/** `control_zwave_device`: switches, dims or moves a device and waits for its report. */
+export const controlDevice: RunTool = async (args, context) => {
+  const { action, level = null, deviceName } = args
+  if (action === 'dim' && level === null) return refuse('dim needs a level from 0 to 100.')
+  if (action !== 'dim' && level !== null)
+    return refuse(`A level is only valid with the action dim, not with ${action}.`)
+  const found = await deviceToCommand(context.network, String(deviceName))
+  if (typeof found === 'string') {
+    // "Turn on movie time": people do not distinguish scenes from devices.
+    const scene = action === 'on' ? sceneCalled(context.network, String(deviceName)) : undefined
+    const like = { device: scene?.name, location: null, nodeId: null, endpoint: 0 }
+    const state = { action, level, confirmed: false, reported: null, state: 'activated' }
+    return scene ? startScene(scene, context, { ...like, ...state }) : refuse(found)
+  }
+  const actuator = pickActuator(found, String(action))
+  const problem = typeof actuator === 'string' ? actuator : whyUnreachable(context.network, found.device)
+  if (typeof actuator === 'string' || problem) return refuse(String(problem))
+  return control(context, found, { actuator, ...wishOf(args, actuator), asked: { action, level } })
+}
+
+/** `control_lock`: locks or unlocks a door. A separate tool, so that a client can ask before opening a door. */
+export const controlLock: RunTool = async ({ deviceName, action }, context) => {
+  const found = await deviceToCommand(context.network, String(deviceName), 'lock')
+  if (typeof found === 'string') return refuse(found)
+  const { device, endpoint } = found
+  const locks = actuatorsOf(device).filter(({ kind }) => kind === 'lock')
+  const actuator = locks.find(lock => endpoint === undefined || lock.endpoint === endpoint)
+  if (!actuator) return refuse(`${fullName(device)} is not a lock.`)
+  const unreachable = whyUnreachable(context.network, device)
+  if (unreachable) return refuse(unreachable)
+  const [value, wanted] = action === 'unlock' ? [UNLOCKED, 'unlocked'] : [LOCKED, 'locked']
+  const accepts = (reported: Primitive) => sayState('lock', reported) === wanted
+  return control(context, found, { actuator, value, accepts, asked: { action } })
+}
+
+/** `activate_scene`: has the gateway apply one of its scenes. */
+export const activateScene: RunTool = async ({ sceneName }, context) => {
+  const { network } = context
+  const said = String(sceneName)
+  const unreachable = await whyNotReady(network)
+  if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
+  if (!sceneCalled(network, said)) await network.refresh(0)
+  const scene = sceneCalled(network, said)
+  if (!scene) return refuse(noSuchScene(network, said))
+  return startScene(scene, context, { scene: scene.name, sceneId: scene.id, activated: true })
+}
+
+interface Control extends Pick<Order, 'value' | 'accepts'> {
+  readonly actuator: Actuator
+  /** Copied into the answer unchanged. */
+  readonly asked: Record<string, unknown>
+}
+
+/** Sends a command to an actuator and answers with what the device reported. */
+async function control(context: ToolContext, found: Found, { actuator, asked, ...wish }: Control) {
+  const { kind, endpoint, state, target } = actuator
+  const say = (reported: Primitive) => sayState(kind, reported)
+  const outcome = await sendOrder(context, found, {
+    ...wish,
+    command: String(asked.action),
+    state,
+    target,
+    say,
+  })
+  if ('failure' in outcome) return refuse(outcome.failure)
+  const { reported, said = null, missed } = outcome
+  return answer(missed ?? `${found.name} is ${said}.`, {
+    ...deviceFields(found.device),
+    endpoint,
+    ...asked,
+    confirmed: !missed,
+    reported: shownState(kind, reported),
+    state: said,
+  })
+}
+
+/** Sends an order and waits for the device's report. */
+export async function sendOrder(
+  { network, confirmTimeoutMs: timeoutMs, signal }: ToolContext,
+  { device, name }: Found,
+  { command, say, ...order }: Order,
+): Promise<Outcome> {
+  const outcome = await network.send({ ...order, device, timeoutMs, signal })
+  if ('cause' in outcome) {
+    const sent =
+      outcome.kind === 'refused' ? 'The gateway did not carry out the command for' : 'Nothing was sent to'
+    return { failure: `${sent} ${name}: ${outcome.cause}.` }
+  }
+  const { kind, reported } = outcome
+  const seen = reported === undefined ? {} : { reported, said: say(reported) }
+  if (kind === 'confirmed') return seen
+  const why = {
+    lost: 'the connection to the broker was lost before it confirmed.',
+    cancelled: 'the call was cancelled before it confirmed.',
+    timeout: `not confirmed within ${timeoutMs / 1000} seconds.`,
+  }[kind]
+  const report = seen.said ? ` It reported that it is ${seen.said}.` : ''
+  return { ...seen, missed: `The command ${command} was sent to ${name}, but ${why}${report}` }
+}
+
+/** What a command is for, or why there is nothing it could be for. */
+function pickActuator({ device, endpoint }: Found, action: string): Actuator | string {
+  const actuators = actuatorsOf(device).filter(item => endpoint === undefined || item.endpoint === endpoint)
+  const actuator = actuators.find(item => item.endpoint === 0) ?? actuators[0]
+  const name = fullName(device)
+  if (kindOf(device) === 'thermostat')
+    return `${name} is a thermostat: use set_thermostat to change its temperature or mode.`
+  if (!actuator) return `${name} is a sensor or has nothing to switch, so it cannot be controlled.`
+  if (actuator.kind === 'switch' && action === 'dim')
+    return `${name} is a switch and cannot dim; it can only be on or off.`
+  // On and off are ambiguous for a lock, and "everything off" must never open a door.
+  if (actuator.kind === 'lock')
+    return `${name} is a lock: use control_lock to lock or unlock it. Nothing was sent.`
+  if (actuators.length === 1 || actuator.endpoint === 0) return actuator
+  const endpoints = actuators.map(item => `${device.name} endpoint ${item.endpoint}`)
+  return `${name} has several switches: ${listWords(endpoints)}. Say which one.`
+}
+
+function wishOf({ action, level }: Arguments, { kind }: Actuator): Pick<Order, 'value' | 'accepts'> {
+  const on = action === 'on'
+  if (action !== 'dim' && kind !== 'cover')
+    return {
+      value: kind === 'dimmer' ? (on ? RESTORE_LEVEL : 0) : on,
+      accepts: value => Boolean(value) === on,
+    }
+  const full = on ? MAX_ZWAVE_LEVEL : 0
+  const wanted = action === 'dim' ? Math.min(Math.round(Number(level)), MAX_ZWAVE_LEVEL) : full
+  return { value: wanted, accepts: value => value === wanted }
+}
+
+/** The scene of this name, if there is exactly one: "the movie time scene" means Movie Time. */
+function sceneCalled(network: ZwaveNetwork, said: string): Scene | undefined {
+  const key = (name: string) => nameKey(name).replace(/ scene$/, '')
+  const [scene, ...others] = network.scenes().filter(({ name }) => key(name) === key(said))
+  return others.length === 0 ? scene : undefined
+}
+
+async function startScene(
+  scene: Scene,
+  { network, confirmTimeoutMs }: ToolContext,
+  data: Record<string, unknown>,
+): Promise<CallToolResult> {
+  const unreachable = whyNoCommands(network)
+  if (unreachable) return refuse(unreachable)
+  const outcome = await network.activate(scene, confirmTimeoutMs)
+  if (outcome.kind === 'done') return answer(`The scene ${scene.name} is activated.`, data)
+  return refuse(`The scene ${scene.name} was not confirmed as activated: ${outcome.cause}.`)
+}
+
+function noSuchScene(network: ZwaveNetwork, said: string): string {
+  const names = network.scenes().map(({ name }) => name)
+  const missing = `There is no scene called "${said}".`
+  if (network.gateway.name === null) return `${missing} ${UNKNOWN_GATEWAY}`
+  if (names.length > 0) return `${missing} The scenes are ${listWords(names.slice(0, MAX_NAMES))}.`
+  if (network.hasListedScenes) return `${missing} The gateway has no scenes.`
+  return `The scene "${said}" cannot be activated: the gateway does not list its scenes.`
+}

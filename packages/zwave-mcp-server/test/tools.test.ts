@@ -1,0 +1,368 @@
+import { describe, expect, it } from 'vitest'
+import type { DeviceDescription } from '../src/home/virtual-device.ts'
+import { fakeHome, GATEWAY, NOW } from './support/fake-home.ts'
+
+const devices: DeviceDescription[] = [
+  { name: 'Switch One', values: [{ type: 'switch' }] },
+  { name: 'Light', location: 'Kitchen', values: [{ type: 'dimmer' }] },
+  { name: 'Light', location: 'Hall', values: [{ type: 'switch' }] },
+  { name: 'Thermo', values: [{ type: 'sensor', property: 'Air temperature', value: 20 }] },
+  { name: 'Dead One', status: 'Dead', values: [{ type: 'switch' }] },
+  { name: 'Sleeper', status: 'Asleep', values: [{ type: 'switch' }] },
+  {
+    name: 'Double',
+    values: [
+      { type: 'switch', endpoint: 1 },
+      { type: 'switch', endpoint: 2 },
+    ],
+  },
+  { name: 'Blinds', location: 'Study', values: [{ type: 'cover', value: 99 }] },
+  { name: 'Back Door Lock', values: [{ type: 'lock', value: true }] },
+  { name: 'Thermostat', values: [{ type: 'thermostat', value: 20 }] },
+  { name: 'Strip', values: [{ type: 'switch' }, { type: 'switch', endpoint: 1 }] },
+]
+
+const control = (args: Record<string, unknown>, options?: { answers: boolean }) => {
+  const home = fakeHome(devices, options)
+  return { home, result: home.call('control_zwave_device', args) }
+}
+
+describe('control_zwave_device', () => {
+  it('switches a device, given the camelCase names that a client maps to', async () => {
+    const { home, result } = control({ deviceName: 'Switch One', action: 'on' })
+    await expect(result).resolves.toEqual({
+      text: 'Switch One is on.',
+      isError: false,
+      data: {
+        device: 'Switch One',
+        location: null,
+        nodeId: 2,
+        endpoint: 0,
+        action: 'on',
+        level: null,
+        confirmed: true,
+        reported: true,
+        state: 'on',
+      },
+    })
+    expect(home.link.commands).toEqual([
+      { topic: 'zwave/Switch_One/switch_binary/endpoint_0/targetValue/set', text: 'true' },
+    ])
+  })
+
+  it.each([
+    [{ action: 'dim', level: 40 }, '40', 'Light (Kitchen) is dimmed to 40 %.'],
+    [{ action: 'dim', level: 100 }, '99', 'Light (Kitchen) is on.'],
+    [{ action: 'on' }, '255', 'Light (Kitchen) is on.'],
+  ])('maps %j for a dimmer', async (args, sent, text) => {
+    const { home, result } = control({ deviceName: 'kitchen light', ...args })
+    expect((await result).text).toBe(text)
+    expect(home.link.commands).toEqual([
+      { topic: 'zwave/Kitchen/Light/switch_multilevel/endpoint_0/targetValue/set', text: sent },
+    ])
+  })
+
+  it.each([
+    [{ action: 'on' }, '99', 'Blinds (Study) is open.'],
+    [{ action: 'off' }, '0', 'Blinds (Study) is closed.'],
+    [{ action: 'dim', level: 30 }, '30', 'Blinds (Study) is 30 % open.'],
+  ])('maps %j for a window covering', async (args, sent, text) => {
+    const { home, result } = control({ deviceName: 'study blinds', ...args })
+    expect((await result).text).toBe(text)
+    expect(home.link.commands).toEqual([
+      { topic: 'zwave/Study/Blinds/switch_multilevel/endpoint_0/targetValue/set', text: sent },
+    ])
+  })
+
+  it.each([
+    [{ deviceName: 'Switch One', action: 'dim' }, 'dim needs a level from 0 to 100.'],
+    [
+      { deviceName: 'Switch One', action: 'on', level: 5 },
+      'A level is only valid with the action dim, not with on.',
+    ],
+    [
+      { deviceName: 'Switch One', action: 'dim', level: 5 },
+      'Switch One is a switch and cannot dim; it can only be on or off.',
+    ],
+    [
+      { deviceName: 'Thermo', action: 'on' },
+      'Thermo is a sensor or has nothing to switch, so it cannot be controlled.',
+    ],
+    [
+      { deviceName: 'back door lock', action: 'off' },
+      'Back Door Lock is a lock: use control_lock to lock or unlock it. Nothing was sent.',
+    ],
+    [
+      { deviceName: 'thermostat', action: 'off' },
+      'Thermostat is a thermostat: use set_thermostat to change its temperature or mode.',
+    ],
+    [{ deviceName: 'Dead One', action: 'on' }, 'Dead One is dead: it no longer responds. Nothing was sent.'],
+    [
+      { deviceName: 'Sleeper', action: 'on' },
+      'Sleeper is asleep and would act only when it wakes up. Nothing was sent.',
+    ],
+    [
+      { deviceName: 'light', action: 'on' },
+      'Several devices are called "light": Light (Hall) and Light (Kitchen). Say which one.',
+    ],
+    [
+      { deviceName: 'swich one', action: 'on' },
+      'There is no device called "swich one". Did you mean Switch One?',
+    ],
+    [
+      { deviceName: 'Double', action: 'on' },
+      'Double has several switches: Double endpoint 1 and Double endpoint 2. Say which one.',
+    ],
+  ])('refuses %j and sends nothing', async (args, text) => {
+    const { home, result } = control(args)
+    await expect(result).resolves.toMatchObject({ isError: true, text })
+    expect(home.link.commands).toEqual([])
+  })
+
+  it('switches the endpoint that is named, and the root endpoint if there is one', async () => {
+    const second = control({ deviceName: 'double 2', action: 'on' })
+    expect(await second.result).toMatchObject({
+      text: 'Double endpoint 2 is on.',
+      data: { endpoint: 2, confirmed: true },
+    })
+    expect(second.home.link.commands).toMatchObject([
+      { topic: 'zwave/Double/switch_binary/endpoint_2/targetValue/set' },
+    ])
+    expect(await control({ deviceName: 'strip', action: 'on' }).result).toMatchObject({
+      data: { endpoint: 0 },
+    })
+  })
+
+  it('says that a command was sent and not confirmed', async () => {
+    const { home, result } = control({ deviceName: 'Switch One', action: 'on' }, { answers: false })
+    await expect(result).resolves.toMatchObject({
+      isError: false,
+      text: 'The command on was sent to Switch One, but not confirmed within 0.05 seconds.',
+      data: { confirmed: false, reported: null, state: null },
+    })
+    expect(home.link.commands).toHaveLength(1)
+  })
+
+  it.each([
+    [
+      'the gateway',
+      `${GATEWAY}/status`,
+      '{"value":false}',
+      'The Z-Wave gateway is offline, so nothing was sent.',
+    ],
+    [
+      'the driver',
+      'zwave/driver/status',
+      'false',
+      "The gateway's Z-Wave driver is not ready, so nothing was sent.",
+    ],
+  ])('refuses while %s is down', async (_, topic, payload, text) => {
+    const home = fakeHome(devices)
+    home.link.receive(topic, payload)
+    const result = await home.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    expect(result).toMatchObject({ isError: true, text })
+    expect(home.link.commands).toEqual([])
+  })
+
+  it('fails immediately without a broker, and sends nothing when it is back', async () => {
+    const home = fakeHome(devices)
+    home.link.lose('connect ECONNREFUSED')
+    const result = await home.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    expect(result).toMatchObject({
+      isError: true,
+      text: 'The MQTT broker at mqtt://fake:1883 is unreachable: connect ECONNREFUSED. Nothing was sent.',
+    })
+    home.link.connect()
+    expect(home.link.commands).toEqual([])
+  })
+})
+
+const sensors: DeviceDescription[] = [
+  {
+    name: 'Thermo',
+    values: [
+      { type: 'sensor', property: 'Air temperature', unit: '°C', value: 21.5 },
+      { type: 'sensor', property: 'Humidity', unit: '%' },
+    ],
+  },
+  {
+    name: 'Door',
+    location: 'Hall',
+    status: 'Dead',
+    values: [{ type: 'binary', property: 'Door/Window', value: true }],
+  },
+  {
+    name: 'Double',
+    values: [
+      { type: 'switch', endpoint: 1, value: true },
+      { type: 'switch', endpoint: 2 },
+    ],
+  },
+]
+
+const read = (deviceName: string, home = fakeHome(sensors)) =>
+  home.call('get_device_sensor_data', { deviceName })
+
+describe('get_device_sensor_data', () => {
+  it('accepts part of a name if only one device has it', async () => {
+    const home = fakeHome([
+      { name: 'Front Door Sensor', values: [{ type: 'binary', property: 'Door/Window', value: true }] },
+      { name: 'Cellar Sensor', values: [{ type: 'binary', property: 'Door/Window', value: false }] },
+    ])
+    await expect(read('the front door', home)).resolves.toMatchObject({
+      isError: false,
+      data: { device: 'Front Door Sensor' },
+    })
+    await expect(read('sensor', home)).resolves.toMatchObject({ isError: true })
+  })
+
+  it('reports the last values with unit and age', async () => {
+    await expect(read('thermo')).resolves.toEqual({
+      isError: false,
+      text: 'Thermo: air temperature is 21.5 °C, reported just now; humidity has not been reported yet.',
+      data: {
+        device: 'Thermo',
+        location: null,
+        nodeId: 2,
+        status: 'Alive',
+        live: true,
+        readings: [
+          {
+            name: 'air temperature',
+            value: 21.5,
+            unit: '°C',
+            text: '21.5 °C',
+            endpoint: 0,
+            time: new Date(NOW - 1_000).toISOString(),
+            ageSeconds: 1,
+            stale: false,
+          },
+          expect.objectContaining({ name: 'humidity', value: null, unit: '%', text: 'unknown' }),
+        ],
+      },
+    })
+  })
+
+  it.each([
+    [300_000, false, '5 minutes ago.'],
+    [300_001, true, '5 minutes ago, so it is stale.'],
+    [7_200_000, true, '2 hours ago, so it is stale.'],
+  ])('after %i ms is stale: %s', async (ageMs, stale, words) => {
+    const home = fakeHome([{ name: 'T', values: [{ type: 'sensor', property: 'Power', value: 1 }] }])
+    home.link.receive('zwave/T/sensor_multilevel/endpoint_0/Power', { time: NOW - ageMs, value: 2 })
+    const { text, data } = await read('T', home)
+    expect(text).toBe(`T: power is 2 W, reported ${words}`)
+    expect(data).toMatchObject({ readings: [{ stale, ageSeconds: Math.round(ageMs / 100) / 10 }] })
+  })
+
+  it('says that a device is dead, with its last value', async () => {
+    expect((await read('hall door')).text).toBe(
+      'Door (Hall): door/window is open, reported just now. The device is dead: it no longer responds.',
+    )
+  })
+
+  it('reads one endpoint or all', async () => {
+    expect((await read('double')).text).toContain('switch at endpoint 1 is on')
+    expect((await read('double 2')).data).toMatchObject({ readings: [{ endpoint: 2, value: false }] })
+  })
+
+  it('reports the last known values when the broker is unreachable, and says so', async () => {
+    const home = fakeHome(sensors)
+    home.link.lose('connection closed')
+    const { text, data } = await read('thermo', home)
+    expect(text).toContain(
+      'The MQTT broker at mqtt://fake:1883 is unreachable: connection closed. These are the last known values. Thermo:',
+    )
+    expect(data).toMatchObject({ live: false })
+  })
+})
+
+const thermostats: DeviceDescription[] = [
+  { name: 'Hallway Thermostat', values: [{ type: 'thermostat', value: 20 }] },
+  { name: 'Attic', values: [{ type: 'thermostat', value: 68, unit: '°F' }] },
+  { name: 'Lamp', values: [{ type: 'switch' }] },
+  { name: 'Dead One', status: 'Dead', values: [{ type: 'thermostat' }] },
+]
+const SETPOINT = 'thermostat_setpoint/endpoint_0/setpoint/1/set'
+
+function set(args: Record<string, unknown>, options?: { answers: boolean }) {
+  const home = fakeHome(thermostats, options)
+  return { home, result: home.call('set_thermostat', args) }
+}
+
+describe('set_thermostat', () => {
+  it.each([
+    [
+      { deviceName: 'hallway thermostat', temperature: 21.5 },
+      'Hallway Thermostat is set to 21.5 °C.',
+      [['Hallway_Thermostat', SETPOINT, '21.5']],
+    ],
+    [{ deviceName: 'attic', temperature: 70 }, 'Attic is set to 70 °F.', [['Attic', SETPOINT, '70']]],
+    [
+      { deviceName: 'attic', mode: 'off' },
+      'Attic is set to off.',
+      [['Attic', 'thermostat_mode/endpoint_0/mode/set', '0']],
+    ],
+    [
+      { deviceName: 'attic', mode: 'heat', temperature: 65 },
+      'Attic is set to heat and 65 °F.',
+      [
+        ['Attic', 'thermostat_mode/endpoint_0/mode/set', '1'],
+        ['Attic', SETPOINT, '65'],
+      ],
+    ],
+  ])('sets %j', async (args, text, sent) => {
+    const { home, result } = set(args)
+    expect(await result).toMatchObject({ isError: false, text, data: { confirmed: true } })
+    const commands = sent.map(([path, topic, value]) => ({ topic: `zwave/${path}/${topic}`, text: value }))
+    expect(home.link.commands).toEqual(commands)
+  })
+
+  it.each([
+    ['hallway', thermostats, 'Hallway Thermostat is set to 21 °C.'],
+    [
+      'the thermostat',
+      [{ name: 'Warm Wall', values: [{ type: 'thermostat' }] }],
+      'Warm Wall is set to 21 °C.',
+    ],
+  ] satisfies [string, DeviceDescription[], string][])(
+    'knows which one is "%s"',
+    async (deviceName, home, text) => {
+      const result = await fakeHome(home).call('set_thermostat', { deviceName, temperature: 21 })
+      expect(result).toMatchObject({ isError: false, text })
+    },
+  )
+
+  it.each([
+    [{ deviceName: 'attic' }, 'set_thermostat needs a temperature, a mode or both.'],
+    [{ deviceName: 'lamp', temperature: 20 }, 'Lamp is not a thermostat.'],
+    [
+      { deviceName: 'hallway thermostat', temperature: 70 },
+      'Hallway Thermostat accepts 7 to 32 °C, not 70. Nothing was sent.',
+    ],
+    [{ deviceName: 'attic', temperature: 21 }, 'Attic accepts 45 to 90 °F, not 21. Nothing was sent.'],
+    [{ deviceName: 'attic', mode: 'cool' }, 'Attic has no mode cool; expected one of off or heat.'],
+    [
+      { deviceName: 'dead one', temperature: 20 },
+      'Dead One is dead: it no longer responds. Nothing was sent.',
+    ],
+    [
+      { deviceName: 'thermostat', temperature: 20 },
+      'There is no device called "thermostat". Did you mean Hallway Thermostat?',
+    ],
+    [{ deviceName: 'atic', temperature: 70 }, 'There is no device called "atic". Did you mean Attic?'],
+  ])('refuses %j and sends nothing', async (args, text) => {
+    const { home, result } = set(args)
+    await expect(result).resolves.toMatchObject({ isError: true, text })
+    expect(home.link.commands).toEqual([])
+  })
+
+  it('says that it was not confirmed', async () => {
+    const { result } = set({ deviceName: 'attic', temperature: 70 }, { answers: false })
+    await expect(result).resolves.toMatchObject({
+      isError: false,
+      text: 'The command "70 °F" was sent to Attic, but not confirmed within 0.05 seconds.',
+      data: { confirmed: false, temperature: 70, unit: '°F', mode: null },
+    })
+  })
+})
