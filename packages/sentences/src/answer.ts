@@ -1,6 +1,5 @@
 import { type Device, Home } from './home.ts'
 import type { Adjust } from './language.ts'
-import { devicesIn } from './listing.ts'
 import { render, type Values, valueAt } from './response.ts'
 import { keysOf, listWords } from './text.ts'
 import {
@@ -10,7 +9,6 @@ import {
   type Meaning,
   type PlannedCall,
   type Step,
-  type ToolInfo,
 } from './understand.ts'
 
 /** What a call returned. */
@@ -35,13 +33,15 @@ const MAX_SPOKEN_CHARS = 300
 
 /** Does what was understood and says what happened. */
 export async function carryOut(
-  { steps: planned, text = '', pending, isMore }: Meaning,
+  { steps: planned, text = '', pending, named: it, isMore }: Meaning,
   grammar: Grammar,
   run: RunCalls,
   before: Dialogue = {},
 ): Promise<Answered> {
-  if (planned.length === 0)
-    return { text: asSentence(text), dialogue: pending ? { ...before, pending } : { last: before.last } }
+  if (planned.length === 0) {
+    const last = it ? { steps: [], it, them: it } : before.last
+    return { text: asSentence(text), dialogue: { last, ...(pending && { pending }) } }
+  }
   const said: string[] = []
   const steps: Step[] = []
   for (const step of planned) {
@@ -67,45 +67,49 @@ class StepAnswer {
 
   async say(): Promise<string[]> {
     const { block, devices, calls } = this.#step
-    if (block.query && calls.length === 0) return this.#listed()
+    if (block.query && calls.length === 0) return [asSentence(await this.#listed())]
     if (block.adjust) return this.#adjusted(block.adjust)
     return this.#told(await this.#run(calls), devices)
   }
 
   /** One sentence for all that worked, and the reasons of the others. */
   #told(results: readonly CallResult[], devices: readonly Device[], extra: Values = {}): string[] {
-    const { block } = this.#step
-    const isRead = this.#grammar.tool(block.tool ?? '')?.readOnly === true
     const isSure = ({ success, result }: CallResult) => success && valueAt(result, 'confirmed') !== false
     const pairs = results.map((result, at) => ({ result, device: devices[at] }))
     const sure = pairs.filter(({ result }) => isSure(result))
-    const isOneByOne = isRead || this.#template() === undefined
+    const isOneByOne = this.#grammar.tool(this.#step.block.tool)?.readOnly || this.#template() === undefined
     const groups = isOneByOne ? sure.map(each => [each]) : sure.length > 0 ? [sure] : []
-    const done = groups.map(group => this.#sentence(group, extra))
-    const failed = results
-      .filter(result => !isSure(result))
-      .map(result => asSentence(shortened(this.#failure(result))))
-    return [...done, ...new Set(failed)]
+    const failed = results.filter(result => !isSure(result)).map(result => this.#failure(result))
+    return [...groups.map(group => this.#sentence(group, extra)), ...new Set(failed)]
   }
 
   #failure({ success, error, text }: CallResult): string {
-    if (success) return text ?? this.#grammar.error('unconfirmed')
-    return this.#grammar.error('failed', { error })
+    const why = success
+      ? (text ?? this.#grammar.error('unconfirmed'))
+      : this.#grammar.error('failed', { error })
+    return asSentence(shortened(why))
   }
 
   #sentence(group: readonly { result: CallResult; device: Device | undefined }[], extra: Values): string {
-    const { language } = this.#grammar
     const { slots } = this.#step
-    const [first] = group
-    const text = first ? textOf(first.result) : ''
-    const readings = (language.home?.reading ?? []).map(path => valueAt(first?.result.result, path))
-    const state = readings.find(each => typeof each === 'string' || typeof each === 'number')
-    const as_expected = typeof slots.expect === 'string' && this.#isIn(String(state ?? ''), slots.expect)
-    const names = this.#names(group.flatMap(({ device }) => device ?? []))
-    const values = { slots, ...names, result: first?.result.result, text, state, as_expected, ...extra }
-    return asSentence(
-      shortened(render(this.#template() ?? '', values) || text || this.#grammar.error('done')),
-    )
+    const { result = { success: true }, device } = group[0] ?? {}
+    const text = textOf(result)
+    const state = this.#reading(result.result, device)
+    const as_expected = typeof slots.expect === 'string' && this.#isIn(state ?? '', slots.expect)
+    const names = this.#names(group.flatMap(each => each.device ?? []))
+    const about = { kind: device?.kind, state, as_expected, text, result: result.result }
+    const said = render(this.#template() ?? '', { slots, ...names, ...about, ...extra })
+    return asSentence(shortened(said || text || this.#grammar.error('done')))
+  }
+
+  /** Of several readings, the one that was asked for. */
+  #reading(result: unknown, device: Device | undefined): string | undefined {
+    const { reading, kinds = {} } = this.#grammar.language.home ?? {}
+    const list = reading && valueAt(result, reading.list)
+    if (!reading || !Array.isArray(list)) return undefined
+    const texts = list.map(each => String(valueAt(each, reading.text) ?? '')).filter(Boolean)
+    const looks = kinds[this.#step.block.domain?.[0] ?? '']?.state?.[device?.kind ?? '']
+    return texts.find(each => looks !== undefined && new RegExp(looks, 'i').test(each)) ?? texts[0]
   }
 
   #template(): string | undefined {
@@ -114,18 +118,17 @@ class StepAnswer {
   }
 
   #names(devices: readonly Device[]): Values {
-    const { language } = this.#grammar
+    const { language, home } = this.#grammar
     const isTwice = (name: string) => devices.filter(other => other.name === name).length > 1
     const spoken = devices.map(({ name: own, id }) => {
       const name = isTwice(own) ? id : own
-      const proper =
-        /['’]s\b|\d$/.test(name) || language.numbers.digitOf(keysOf(name).at(-1) ?? '') !== undefined
+      const isNumber = language.numbers.digitOf(keysOf(name).at(-1) ?? '') !== undefined
+      const proper = /['’]s\b|\d$/.test(name) || isNumber
       const written = language.home?.lowercase && !proper ? inText(name) : name
       return render(language.errors.the_name ?? '{{ name }}', { name: written, proper })
     })
     const count = devices.length
-    const plural =
-      count > 1 || (count === 1 && this.#grammar.home?.isPluralName(devices[0]?.name ?? '') === true)
+    const plural = count > 1 || (count === 1 && home?.isPluralName(devices[0]?.name ?? '') === true)
     return { names: listWords(spoken, language.errors.and ?? ''), plural, count, many: count > MAX_NAMED }
   }
 
@@ -135,79 +138,71 @@ class StepAnswer {
   }
 
   /** A question about several devices, answered from a fresh listing. */
-  async #listed(): Promise<string[]> {
-    const { slots, devices } = this.#step
+  async #listed(): Promise<string> {
+    const { slots, devices, block } = this.#step
     const { home, language } = this.#grammar
-    const listing = language.home?.listing
-    const tool = listing && this.#grammar.tool(listing.tool)
-    if (!home || !listing || !tool) return [this.#grammar.error('done')]
-    const [result] = await this.#run([{ tool: tool.name, args: {} }])
-    if (!result?.success) return [asSentence(this.#failure(result ?? { success: false }))]
-    const listed = new Home(devicesIn(result.result, listing), home.words, { numbers: language.numbers })
+    const tool = this.#grammar.tool(language.home?.listing?.tool)
+    if (!home || !tool) return this.#grammar.error('done')
+    const [result = { success: false }] = await this.#run([{ tool: tool.name, args: {} }])
+    if (!result.success) return this.#failure(result)
+    const listed = new Home(result.result, home.words, language.numbers)
     const states = devices.flatMap(({ id }) => listed.device(id) ?? [])
     const wanted = [slots.state, slots.expect].find(each => typeof each === 'string')
-    const found = wanted === undefined ? states : states.filter(({ state = '' }) => this.#isIn(state, wanted))
+    const found = wanted === undefined ? states : states.filter(({ state }) => this.#isIn(state, wanted))
     if (found.length > 0) this.found = found
     const others = states.filter(device => !found.includes(device))
-    const { intent } = this.#step.block
-    const template = language.responses[intent]?.several ?? this.#template()
+    const template = language.responses[block.intent]?.several ?? this.#template()
     const counts = { total: states.length, all: others.length === 0, others: this.#names(others) }
-    return [
-      asSentence(template ? render(template, { slots, ...this.#names(found), ...counts }) : textOf(result)),
-    ]
+    return template ? render(template, { slots, ...this.#names(found), ...counts }) : textOf(result)
   }
 
   /** Reads the values, changes them by a step, and sets them. */
   async #adjusted(adjust: Adjust): Promise<string[]> {
     const { devices, slots, block } = this.#step
-    const { language } = this.#grammar
-    const [reader, setter] = [this.#grammar.tool(adjust.read.tool), this.#grammar.tool(block.tool ?? '')]
+    const { min, max, read, slot, value: paths } = adjust
+    const [reader, setter] = [this.#grammar.tool(read.tool), this.#grammar.tool(block.tool)]
     if (!reader || !setter) return [this.#grammar.error('done')]
     const targets: (Device | undefined)[] = devices.length > 0 ? [...devices] : [undefined]
-    const call = (tool: ToolInfo, device: Device | undefined, args: object) => ({
-      tool: tool.name,
-      args: { ...(device && { [language.home?.argument ?? 'name']: device.id }), ...args },
-    })
-    const reads = await this.#run(targets.map(device => call(reader, device, adjust.read.args ?? {})))
+    const nameOf = (device: Device | undefined) =>
+      device && { [this.#grammar.language.home?.argument ?? 'name']: device.id }
+    const reads = await this.#run(
+      targets.map(device => ({ tool: reader.name, args: { ...nameOf(device), ...read.args } })),
+    )
     const refused: string[] = []
-    const possible = reads.flatMap((read, at) => {
-      const value = read.success ? valueIn(read.result, adjust) : undefined
-      const to = value === undefined ? undefined : changed(value, slots, adjust)
-      if (to !== undefined && to >= adjust.min && to <= adjust.max) return [{ device: targets[at], to }]
-      const { min: from, max } = adjust
-      const why =
-        to === undefined ? this.#grammar.error('no_value') : this.#grammar.error('range', { from, to: max })
-      refused.push(read.success ? why : asSentence(this.#failure(read)))
+    const possible = reads.flatMap((result, at) => {
+      const values = paths.map(path => valueAt(result.result, path))
+      const value = values.find(each => typeof each === 'number' || typeof each === 'boolean')
+      const to =
+        result.success && value !== undefined
+          ? changed(Number(value) * (value === true ? 100 : 1), slots, adjust)
+          : undefined
+      if (to !== undefined && (typeof to !== 'number' || (to >= min && to <= max)))
+        return [{ device: targets[at], to }]
+      const range = to !== undefined && this.#grammar.error('range', { from: min, to: max })
+      refused.push(result.success ? range || this.#grammar.error('no_value') : this.#failure(result))
       return []
     })
-    const settings = (to: number) => this.#grammar.argsOf(setter, { ...slots, [adjust.slot]: to })
-    const results = await this.#run(possible.map(({ device, to }) => call(setter, device, settings(to))))
+    const calls = possible.map(({ device, to }) => {
+      const settings = this.#grammar.argsOf(setter, { ...slots, [slot]: to })
+      return { tool: setter.name, args: { ...nameOf(device), ...settings } }
+    })
     const set = possible.flatMap(({ device }) => device ?? [])
-    return [...this.#told(results, set, { value: possible[0]?.to }), ...new Set(refused)]
+    const told = calls.length > 0 ? this.#told(await this.#run(calls), set, { value: possible[0]?.to }) : []
+    return [...told, ...new Set(refused)]
   }
-}
-
-function valueIn(result: unknown, { value: paths }: Adjust): number | undefined {
-  for (const path of paths) {
-    const value = valueAt(result, path)
-    if (typeof value === 'number') return value
-    if (typeof value === 'boolean') return value ? 100 : 0
-  }
-  return undefined
 }
 
 /** Where a step leads. Within the range it stops at the end of it; what was asked for in numbers may lead beyond. */
-function changed(value: number, slots: Readonly<Record<string, unknown>>, adjust: Adjust): number {
-  const { min, max, step, small, large } = adjust
+function changed(value: number, slots: Readonly<Record<string, unknown>>, adjust: Adjust): unknown {
+  const { min, max, step, small, large, toggle } = adjust
   const { factor, amount, size, direction } = slots
+  if (toggle) return value > 0 ? toggle[0] : toggle[1]
   const clamp = (to: number) => Math.round(Math.min(max, Math.max(min, to)) * 100) / 100
   if (typeof factor === 'number') return clamp(value === 0 && factor > 1 ? step : value * factor)
   const by = typeof amount === 'number' ? amount : size === 'small' ? small : size === 'large' ? large : step
   const to = direction === 'down' ? value - by : value + by
-  if (typeof amount === 'number' && max - min < 100) return Math.round(to * 100) / 100
-  return direction === 'down' && typeof amount !== 'number' && to <= min && value > min
-    ? clamp(min + (value - min) / 2)
-    : clamp(to)
+  if (typeof amount === 'number') return max - min < 100 ? Math.round(to * 100) / 100 : clamp(to)
+  return direction === 'down' && to <= min && value > min ? clamp(min + (value - min) / 2) : clamp(to)
 }
 
 /** A result as words: the tool's own text if it gave one. */
@@ -215,16 +210,14 @@ function textOf({ text, result }: CallResult): string {
   if (text !== undefined && text.trim() !== '') return text
   if (typeof result !== 'object' || result === null) return String(result ?? '')
   const fields = result as Record<string, unknown>
-  const said = [fields.text, fields.answer, fields.result].find(
-    each => typeof each === 'string' || typeof each === 'number',
-  )
+  const isPlain = (each: unknown) => typeof each === 'string' || typeof each === 'number'
+  const said = [fields.text, fields.answer, fields.result].find(isPlain)
   if (said !== undefined) return String(said)
   const inner = (value: unknown) => textOf({ success: true, result: value })
   if (Array.isArray(result)) return result.map(inner).join(', ')
   const spaced = (name: string) => name.replace(/([a-z\d])([A-Z])|[_-]+/g, '$1 $2').toLowerCase()
-  return Object.entries(fields)
-    .map(([name, value]) => `${spaced(name)}: ${inner(value)}`)
-    .join(', ')
+  const parts = Object.entries(fields).map(([name, value]) => `${spaced(name)}: ${inner(value)}`)
+  return parts.join(', ')
 }
 
 /** "Desk Lamp" within a sentence is "desk lamp"; "IKEA" and "Anna's" stay. */
@@ -233,10 +226,7 @@ function inText(name: string): string {
 }
 
 function shortened(text: string): string {
-  const line = text
-    .replace(/\*\*|`/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const line = text.replace(/\*\*|`/g, '').replace(/\s+/g, ' ')
   if (line.length <= MAX_SPOKEN_CHARS) return line
   const start = line.slice(0, MAX_SPOKEN_CHARS)
   const end = start.search(/[.!?](?=\s[^.!?]*$)/)

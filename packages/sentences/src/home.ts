@@ -1,15 +1,6 @@
 import { type NumberReader, Phrases } from './numbers.ts'
+import { valueAt } from './response.ts'
 import { keysOf, type Token } from './text.ts'
-
-/** A device as a listing tool or the configuration describes it. */
-export interface DeviceData {
-  name: string
-  area?: string | undefined
-  floor?: string | undefined
-  kind: string
-  state?: string | undefined
-  isDead?: boolean | undefined
-}
 
 /** What the configuration adds to the listed home. */
 export interface HomeSettings {
@@ -19,6 +10,7 @@ export interface HomeSettings {
   aliases?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
+/** A kind of devices, such as lights. */
 interface KindWords {
   /** Listed kinds that always belong to it. */
   of?: string[]
@@ -33,12 +25,13 @@ interface KindWords {
   spoken?: string[]
 }
 
-type WordClass = 'the' | 'all' | 'both' | 'everything' | 'except' | 'in' | 'and' | NounClass
-type NounClass = 'it' | 'them' | 'other' | 'one' | 'here' | 'house'
 const CLASSES = 'the all both everything except in and it them other one here house'.split(' ') as WordClass[]
+type WordClass = 'the' | 'all' | 'both' | 'everything' | 'except' | 'in' | 'and' | Noun
+type Noun = 'it' | 'them' | 'other' | 'one' | 'here' | 'house'
 
 /** How a language speaks of a home; the classes are words with a role in names: articles, quantifiers, pronouns. */
 export interface HomeWords extends Partial<Record<WordClass, string[]>> {
+  /** The tool that lists the home, and the fields of its result. */
   listing?: {
     tool: string
     args?: Record<string, unknown>
@@ -57,8 +50,8 @@ export interface HomeWords extends Partial<Record<WordClass, string[]>> {
   /** Endings of plurals and what stands there in the singular; words whose plural they do not show. */
   plurals?: [string, string][]
   plural_words?: string[]
-  /** Where the state of a device is in the result of a reading: the first path that holds one. */
-  reading?: string[]
+  /** Where the readings of a device are in a result, and the text of one. */
+  reading?: { list: string; text: string }
   /** State → what it looks like. */
   states?: Record<string, string>
   /** Names are written in lower case within a sentence. */
@@ -67,9 +60,15 @@ export interface HomeWords extends Partial<Record<WordClass, string[]>> {
   kinds?: Record<string, KindWords>
 }
 
-export interface Device extends DeviceData {
+export interface Device {
+  name: string
   /** The name that a call uses. */
   id: string
+  area?: string | undefined
+  floor?: string | undefined
+  kind: string
+  state: string
+  isDead: boolean
   /** The kinds it belongs to. */
   kinds: ReadonlySet<string>
 }
@@ -84,6 +83,7 @@ interface Item {
   isBoth?: boolean
   isEverything?: boolean
   isHere?: boolean
+  isHouse?: boolean
   isOne?: boolean
   isOther?: boolean
   pronoun?: 'it' | 'them'
@@ -102,7 +102,7 @@ export interface NamePhrase {
 }
 
 /** What is known of the conversation and the purpose when a phrase is resolved. */
-export interface ResolveOptions {
+interface ResolveOptions {
   /** Kinds that can be meant; all if left out. */
   kinds?: readonly string[] | undefined
   /** What a bare room stands for: "turn off the kitchen" are its lights. */
@@ -113,6 +113,8 @@ export interface ResolveOptions {
   last?: { it: readonly string[]; them: readonly string[] } | undefined
   /** "here". */
   area?: string | undefined
+  /** "The lights" are those of the area, if it has some. */
+  prefersArea?: boolean | undefined
 }
 
 export type Resolved =
@@ -121,34 +123,41 @@ export type Resolved =
   | { problem: 'unknown'; text: string }
   | { problem: 'here'; text: string }
 
-interface Word {
-  words: string[]
-  end: number
-  isPlural: boolean
-}
-
-/** What starts at a token. */
 interface Found<Value> {
   end: number
   value: Value
   cost: number
 }
 
+/** How a device is called. */
+interface Called {
+  name: ReadonlySet<string>
+  /** Also by its room, floor and other names. */
+  all: ReadonlySet<string>
+  /** Also by its kinds; the first only by words that are broad. */
+  broadly: ReadonlySet<string>
+  byKind: ReadonlySet<string>
+}
+
+const MAX_DEVICES = 5_000
 const MAX_RUN = 8
 const MAX_ITEMS = 12
 
 /** The devices of a home and how they are called. */
 export class Home {
   readonly devices: readonly Device[]
-  readonly areas: readonly string[]
+  /** Rooms, then floors. */
+  readonly places: readonly string[]
   readonly words: HomeWords
   readonly #numbers: NumberReader
-  readonly #same: ReadonlyMap<string, string>
+  readonly #byId: ReadonlyMap<string, Device>
   readonly #groups = new Map<string, readonly string[]>()
-  readonly #areaKeys = new Map<string, string>()
-  /** Word → devices that have it in their name or room, or by their kind. */
-  readonly #literal = new Map<string, Set<Device>>()
-  readonly #byKind = new Map<string, Set<Device>>()
+  /** The words of a place, sorted → its name. */
+  readonly #placeKeys = new Map<string, string>()
+  readonly #called = new Map<Device, Called>()
+  /** Word → devices that are called so. */
+  readonly #byWord = new Map<string, Set<Device>>()
+  readonly #kindWords = new Set<string>()
   readonly #broad = new Set<string>()
   readonly #nouns = new Set<string>()
   /** Names as sorted words → devices with exactly that name. */
@@ -156,227 +165,202 @@ export class Home {
   readonly #compounds = new Map<string, string[]>()
   readonly #classes: Phrases<WordClass>
 
-  constructor(
-    data: readonly DeviceData[],
-    words: HomeWords,
-    options: { numbers: NumberReader; settings?: HomeSettings },
-  ) {
-    const { numbers, settings = {} } = options
+  /** `listed` is the result of the listing tool. */
+  constructor(listed: unknown, words: HomeWords, numbers: NumberReader, settings: HomeSettings = {}) {
     this.words = words
     this.#numbers = numbers
-    this.#same = new Map(Object.entries(words.same ?? {}))
     this.#classes = new Phrases(
       CLASSES.flatMap(name => (words[name] ?? []).map(text => [text, name] as const)),
     )
-    const { rooms = {}, aliases = {} } = settings
-    const roomOf = ({ name, area }: DeviceData) =>
+    const { rooms = {}, aliases = {}, floors = {}, groups = {} } = settings
+    const data = devicesIn(listed, words)
+    const roomOf = ({ name, area }: Device) =>
       Object.keys(rooms).find(room => rooms[room]?.includes(name)) ?? area
-    this.areas = [...new Set([...data.flatMap(each => roomOf(each) ?? []), ...Object.keys(rooms)])]
-    const once = new Set<string>()
-    const twice = new Set<string>()
-    for (const { name } of data) (once.has(name) ? twice : once).add(name)
+    const areas = [...new Set([...data.flatMap(each => roomOf(each) ?? []), ...Object.keys(rooms)])]
+    const floorOf = (area: string | undefined) =>
+      Object.keys(floors).find(floor => area !== undefined && floors[floor]?.includes(area))
+    const count = new Map<string, number>()
+    for (const { name } of data) count.set(name, (count.get(name) ?? 0) + 1)
     this.devices = data.map(each => {
-      const id = twice.has(each.name) && each.area ? `${each.area} ${each.name}` : each.name
-      return { ...each, area: roomOf(each) ?? this.#areaIn(each.name), id, kinds: this.#kindsOf(each) }
+      const isTwice = (count.get(each.name) ?? 0) > 1
+      const area = roomOf(each) ?? this.#areaIn(each.name, areas)
+      const id = isTwice && each.area ? `${each.area} ${each.name}` : each.name
+      return { ...each, id, area, floor: each.floor ?? floorOf(area), kinds: this.#kindsOf(each) }
     })
-    for (const area of this.areas)
-      for (const key of [area, ...(aliases[area] ?? [])])
-        this.#areaKeys.set(sorted(this.#canonical(key)), area)
-    for (const device of this.devices) this.#index(device, settings)
-    for (const [name, members] of Object.entries(settings.groups ?? {})) {
+    this.#byId = new Map(this.devices.map(device => [device.id, device]))
+    this.places = [...new Set([...areas, ...this.devices.flatMap(({ floor }) => floor ?? [])])]
+    for (const place of this.places)
+      for (const key of [place, ...(aliases[place] ?? [])]) {
+        this.#placeKeys.set(sorted(this.#canonical(key)), place)
+        this.#compound(this.#canonical(key))
+      }
+    for (const device of this.devices) this.#index(device, aliases)
+    for (const [name, members] of Object.entries(groups)) {
       this.#groups.set(sorted(this.#canonical(name)), members)
-      for (const word of this.#canonical(name)) this.#literal.set(word, this.#literal.get(word) ?? new Set())
+      for (const word of this.#canonical(name)) if (!this.#byWord.has(word)) this.#byWord.set(word, new Set())
     }
   }
 
   /** Changes whenever what can be said does. */
   get key(): string {
-    return this.devices
-      .map(({ id, area, isDead, kinds }) => [id, area, isDead, ...kinds].join('\t'))
-      .join('\n')
+    return JSON.stringify(
+      this.devices.map(({ id, area, floor, isDead, kinds }) => [id, area, floor, isDead, ...kinds]),
+    )
   }
 
   /** All words that are no misspellings of others. */
   *vocabulary(): Generator<string> {
-    yield* this.#literal.keys()
-    yield* this.#byKind.keys()
+    yield* this.#byWord.keys()
     yield* this.#compounds.keys()
     yield* this.#classes.words()
-    yield* this.#same.keys()
+    yield* Object.keys(this.words.same ?? {})
   }
 
   device(id: string): Device | undefined {
-    return this.devices.find(each => each.id === id)
+    return this.#byId.get(id)
   }
 
   /** Every name phrase that starts at a token. */
   readonly namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
-    const found = new Map<string, Found<NamePhrase>>()
-    const grow = (items: Item[], except: Item[] | undefined, at: number) => {
+    const found: Found<NamePhrase>[] = []
+    const grow = (items: Item[], except: Item[] | undefined, at: number, costBefore: number) => {
       if (items.length + (except?.length ?? 0) > MAX_ITEMS) return
-      const start = { words: [], place: [], text: '' }
-      for (const { item: read, end } of this.#itemsFrom(tokens, at, start)) {
+      for (const { item: read, end } of this.#itemsFrom(tokens, at, { words: [], place: [], text: '' })) {
         const said = tokens.slice(at, end).map(({ key }) => key)
         const item = { ...read, text: said.join(' ') }
         const next = except ? { items, except: [...except, item] } : { items: [...items, item], except: [] }
-        const all = [...next.items, ...next.except]
-        const key = JSON.stringify(next)
-        const costs = all.map(
-          ({ isAll, isOne, place }) => (isAll ? 0.25 : 0.2) + (isOne ? 0.5 : 0) + place.length / 100,
-        )
-        const cost = costs.reduce((sum, each) => sum + each, 0)
-        found.set(`${end} ${key}`, { end, value: { ...next, key }, cost })
-        if (tokens[end]?.afterBreak) grow(next.items, except && next.except, end)
+        const { isAll, isOne, place } = item
+        const cost = costBefore + (isAll ? 0.25 : 0.2) + (isOne ? 0.5 : 0) + place.length / 100
+        found.push({ end, value: { ...next, key: `${pos} ${found.length}` }, cost })
+        if (tokens[end]?.afterBreak) grow(next.items, except && next.except, end, cost)
         for (const { value, end: after } of this.#classes.at(tokens, end))
-          if (value === 'and') grow(next.items, except && next.except, after)
-          else if (value === 'except' && !except) grow(next.items, [], after)
+          if (value === 'and') grow(next.items, except && next.except, after, cost)
+          else if (value === 'except' && !except) grow(next.items, [], after, cost)
       }
     }
-    grow([], undefined, pos)
-    return [...found.values()]
+    grow([], undefined, pos, 0)
+    return found
   }
 
-  /** Every room whose name starts at a token. */
-  readonly areasAt = (tokens: readonly Token[], pos: number): Found<string>[] => {
+  /** Every room or floor whose name starts at a token. */
+  readonly placesAt = (tokens: readonly Token[], pos: number): Found<string>[] => {
     const found: Found<string>[] = []
     const words: string[] = []
     let word = this.#wordAt(tokens, pos)
     for (; word && words.length < MAX_RUN; word = this.#wordAt(tokens, word.end)) {
       words.push(...word.words)
-      const area = this.#areaOf(words)
-      if (area !== undefined) found.push({ end: word.end, value: area, cost: 0 })
+      const place = this.#placeOf(words)
+      if (place !== undefined) found.push({ end: word.end, value: place, cost: 0 })
     }
     return found
   }
 
   /** The devices that a phrase means. */
   resolve({ items, except }: NamePhrase, options: ResolveOptions = {}): Resolved {
-    const scoped = items.map((_, at) => this.#inContext(items, at, options))
-    const devices: Device[] = []
-    for (const item of scoped) {
-      const resolved = this.#resolveItem(item, options)
+    const left = new Set<Device>()
+    for (const at of items.keys()) {
+      const resolved = this.#resolveItem(this.#inContext(items, at, options), options)
       if ('problem' in resolved) return resolved
-      devices.push(...resolved.devices)
+      for (const device of resolved.devices) left.add(device)
     }
-    const left = new Set(devices)
     for (const item of except) {
       const resolved = this.#resolveItem({ ...item, isAll: true }, { ...options, roomKind: undefined })
       if ('problem' in resolved) return resolved
       for (const device of resolved.devices) left.delete(device)
     }
-    if (left.size === 0) return { problem: 'unknown', text: items[0]?.text ?? '' }
-    return { devices: [...left] }
+    return left.size > 0 ? { devices: [...left] } : { problem: 'unknown', text: items[0]?.text ?? '' }
   }
 
-  /** Devices of a kind, in a room if one is given. */
-  ofKind(kinds: readonly string[], area?: string): Device[] {
-    const all = this.#alive(this.devices.filter(device => kinds.some(kind => device.kinds.has(kind))))
-    const there = area === undefined ? [] : all.filter(device => device.area === area)
+  /** Devices of a kind, in a room or on a floor if there are some. */
+  ofKind(kinds: readonly string[], place?: string): Device[] {
+    const all = alive(this.devices.filter(device => isOneOf(device, kinds)))
+    const there = all.filter(device => isIn(device, place))
     return there.length > 0 ? there : all
-  }
-
-  /** The one other device like these: "the other one". */
-  otherThan(ids: readonly string[], kinds: readonly string[] | undefined): Device | undefined {
-    const known = ids.map(id => this.device(id)).filter(device => device !== undefined)
-    const words = new Set(known.flatMap(({ name }) => this.#canonical(name)))
-    const shared = this.devices
-      .filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
-      .map(device => ({ device, score: this.#canonical(device.name).filter(word => words.has(word)).length }))
-      .filter(({ score }) => score > 0)
-    const best = Math.max(...shared.map(({ score }) => score))
-    const [only, ...others] = shared.filter(({ score }) => score === best)
-    return others.length === 0 ? only?.device : undefined
   }
 
   /** How devices of these kinds may be called, for a speech recogniser. */
   *spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
-    const [the = ''] = this.words.the ?? []
-    const [within = ''] = this.words.in ?? []
-    const [all = ''] = this.words.all ?? []
+    const [the = '', within = '', all = ''] = [this.words.the?.[0], this.words.in?.[0], this.words.all?.[0]]
     const meant = this.devices.filter(device => isOneOf(device, kinds))
     const names = meant.flatMap(({ name, area = '' }) => {
-      const words = keysOf(name).filter(isWord)
-      const room = keysOf(area)
+      const [words, room] = [keysOf(name).filter(isWord), keysOf(area)]
       return room.every(word => words.includes(word)) ? [words] : [words, [...room, ...words]]
     })
     for (const [kind, { spoken = [] }] of Object.entries(this.words.kinds ?? {})) {
       const rooms = new Set(meant.filter(device => device.kinds.has(kind)).map(({ area }) => area))
-      if (rooms.size === 0) continue
-      for (const noun of spoken) {
+      for (const noun of rooms.size > 0 ? spoken : []) {
         names.push([noun])
         yield [all, the, noun]
         for (const room of rooms)
           if (room) names.push([...keysOf(room), noun], [noun, within, the, ...keysOf(room)])
       }
     }
-    for (const name of names) {
-      yield name
-      yield [the, ...name]
-    }
+    for (const name of names) yield* [name, [the, ...name]]
   }
 
-  /** The same phrase in a room: "the light" … "in the kitchen". */
-  within(phrase: NamePhrase, area: string): NamePhrase {
-    const place = this.#canonical(area)
-    return { ...phrase, items: phrase.items.map(item => ({ ...item, place: [...item.place, ...place] })) }
+  /** The same phrase in a place: "the light" … "in the kitchen", "here", "in the house". */
+  within(phrase: NamePhrase, area: unknown, scope: unknown): NamePhrase {
+    const place = typeof area === 'string' ? this.#canonical(area) : []
+    const [isHere, isHouse] = [scope === 'here', scope === 'house']
+    const items = phrase.items.map(item => ({
+      ...item,
+      place: [...item.place, ...place],
+      ...(isHere && { isHere }),
+      ...(isHouse && { isHouse }),
+    }))
+    return { ...phrase, items }
   }
 
   isPluralName(name: string): boolean {
     return this.#isPlural(keysOf(name).at(-1) ?? '')
   }
 
-  #areaIn(name: string): string | undefined {
+  #areaIn(name: string, areas: readonly string[]): string | undefined {
     const words = this.#canonical(name)
     const starts = (area: string) => this.#canonical(area).every((word, at) => words[at] === word)
-    return this.areas.filter(starts).sort((one, other) => other.length - one.length)[0]
+    return areas.filter(starts).sort((one, other) => other.length - one.length)[0]
   }
 
-  #kindsOf(device: DeviceData): ReadonlySet<string> {
-    const kinds = new Set([device.kind])
-    const words = this.#canonical(device.name)
-    for (const [name, { of = [], named = {}, state = {} }] of Object.entries(this.words.kinds ?? {})) {
-      const isNamed = named[device.kind]?.some(word => words.includes(this.#canon(word)))
-      const looks = state[device.kind]
-      const hasState = looks !== undefined && new RegExp(looks, 'i').test(device.state ?? '')
-      if (of.includes(device.kind) || isNamed || hasState) kinds.add(name)
+  #kindsOf({ kind, name, state }: Device): ReadonlySet<string> {
+    const words = this.#canonical(name)
+    const isOf = ({ of = [], named = {}, state: states = {} }: KindWords) => {
+      const looks = states[kind]
+      const isNamed = named[kind]?.some(word => words.includes(this.#canon(word)))
+      return of.includes(kind) || isNamed || (looks !== undefined && new RegExp(looks, 'i').test(state))
     }
-    return kinds
+    const all = Object.entries(this.words.kinds ?? {}).filter(([, each]) => isOf(each))
+    return new Set([kind, ...all.map(([each]) => each)])
   }
 
-  #index(device: Device, { aliases = {}, floors = {} }: HomeSettings): void {
-    const name = this.#canonical(device.name)
-    const area = device.area ? this.#canonical(device.area) : []
-    const otherAreas = device.area ? (aliases[device.area] ?? []) : []
-    const floor =
-      device.floor ?? Object.entries(floors).find(([, rooms]) => rooms.includes(device.area ?? ''))?.[0]
-    const other = (aliases[device.id] ?? aliases[device.name] ?? []).map(alias => this.#canonical(alias))
-    const isPlural = this.#isPlural(keysOf(device.name).at(-1) ?? '')
-    for (const words of [name, [...area, ...name], ...other]) {
-      const key = sorted(words)
-      const known = this.#exact.get(key) ?? []
+  #index(device: Device, aliases: NonNullable<HomeSettings['aliases']>): void {
+    const { name: full, id, area = '', floor = '' } = device
+    const name = this.#canonical(full)
+    const room = this.#canonical(area)
+    const others = (aliases[id] ?? aliases[full] ?? []).map(alias => this.#canonical(alias))
+    const places = [area, ...(aliases[area] ?? []), floor, ...(aliases[floor] ?? [])]
+    const isPlural = this.isPluralName(full)
+    for (const words of [name, [...room, ...name], ...others]) {
+      const known = this.#exact.get(sorted(words)) ?? []
       if (!known.some(each => each.device === device)) known.push({ device, isPlural })
-      this.#exact.set(key, known)
+      this.#exact.set(sorted(words), known)
       this.#compound(words)
     }
-    this.#compound(area)
-    const all = [
-      ...name,
-      ...area,
-      ...other.flat(),
-      ...otherAreas.flatMap(each => this.#canonical(each)),
-      ...this.#canonical(floor ?? ''),
-    ]
-    for (const word of all) add(this.#literal, word, device)
     const noun = name.findLast(word => !/\d/.test(word))
     if (noun) this.#nouns.add(noun)
-    for (const kind of device.kinds) {
-      const { words = [], broad = [] } = this.words.kinds?.[kind] ?? {}
-      for (const word of broad) this.#broad.add(this.#canon(word))
-      for (const word of [...words, ...broad]) {
-        add(this.#byKind, this.#canon(word), device)
-        this.#nouns.add(this.#canon(word))
-      }
+    const kinds = [...device.kinds].flatMap(kind => this.words.kinds?.[kind] ?? [])
+    const canonical = (texts: readonly string[] = []) => texts.map(text => this.#canon(text))
+    const broad = kinds.flatMap(kind => canonical(kind.broad))
+    const narrow = kinds.flatMap(kind => canonical(kind.words))
+    for (const word of broad) this.#broad.add(word)
+    for (const word of [...broad, ...narrow]) {
+      this.#nouns.add(word)
+      this.#kindWords.add(word)
     }
+    const all = new Set([...name, ...others.flat(), ...places.flatMap(place => this.#canonical(place))])
+    const broadly = new Set([...all, ...broad])
+    const byKind = new Set([...broadly, ...narrow])
+    this.#called.set(device, { name: new Set([...name, ...others.flat()]), all, broadly, byKind })
+    for (const word of byKind) this.#byWord.set(word, (this.#byWord.get(word) ?? new Set()).add(device))
   }
 
   /** "livingroom", "undercabinet": words of a name written as one. */
@@ -389,23 +373,22 @@ export class Home {
   }
 
   #canonical(text: string): string[] {
-    return keysOf(text)
-      .filter(isWord)
-      .map(key => this.#canon(key))
+    const keys = keysOf(text).filter(isWord)
+    return keys.map(key => this.#canon(key))
   }
 
   #canon(key: string): string {
-    const same = this.#same.get(key)
-    if (same !== undefined) return this.#singular(same)
+    const { same = {} } = this.words
+    if (same[key] !== undefined) return this.#singular(same[key])
     const single = this.#singular(key)
-    return this.#numbers.digitOf(key) ?? this.#singular(this.#same.get(single) ?? single)
+    return this.#numbers.digitOf(key) ?? this.#singular(same[single] ?? single)
   }
 
   #singular(key: string): string {
-    for (const [ending, instead] of this.words.plurals ?? [])
-      if (key.endsWith(ending) && key.length > ending.length + 1)
-        return key.slice(0, -ending.length) + instead
-    return key
+    const found = this.words.plurals?.find(
+      ([ending]) => key.endsWith(ending) && key.length > ending.length + 1,
+    )
+    return found ? key.slice(0, -found[0].length) + found[1] : key
   }
 
   #isPlural(key: string): boolean {
@@ -425,31 +408,29 @@ export class Home {
     const { words, isPlural } = word
     const next = item.isPlace
       ? { ...item, place: [...item.place, ...words], isWhole: true }
-      : {
-          ...item,
-          words: [...item.words, ...words],
-          isPlural: item.isPlural === true || isPlural,
-          isWhole: true,
-        }
+      : { ...item, words: [...item.words, ...words], isPlural: item.isPlural || isPlural, isWhole: true }
     yield { item: next, end: word.end }
     yield* this.#itemsFrom(tokens, word.end, next)
   }
 
   /** A word of the home: also two written as one, or one written as two or three. */
-  #wordAt(tokens: readonly Token[], pos: number): Word | undefined {
+  #wordAt(
+    tokens: readonly Token[],
+    pos: number,
+  ): { words: string[]; end: number; isPlural: boolean } | undefined {
     const token = tokens[pos]
     if (!token) return undefined
     for (const key of [token.key, ...token.corrections]) {
-      const words = (this.#same.get(key) ?? key).split(' ').map(word => this.#canon(word))
-      if (words.every(word => this.#literal.has(word) || this.#byKind.has(word)))
+      const words = (this.words.same?.[key] ?? key).split(' ').map(word => this.#canon(word))
+      if (words.every(word => this.#byWord.has(word)))
         return { words, end: pos + 1, isPlural: this.#nouns.has(words.at(-1) ?? '') && this.#isPlural(key) }
       const parts = this.#compounds.get(words[0] ?? '') ?? this.#compounds.get(key)
-      if (parts) return { words: parts, end: pos + 1, isPlural: false }
+      if (parts) return { words: parts, end: pos + 1, isPlural: this.#isPlural(key) }
     }
-    for (let size = 3; size >= 2; size--) {
+    for (const size of [3, 2]) {
       const parts = tokens.slice(pos, pos + size).map(({ key }) => key)
       const word = this.#canon(parts.join(''))
-      if (parts.length === size && this.#literal.has(word))
+      if (parts.length === size && this.#byWord.has(word))
         return { words: [word], end: pos + size, isPlural: false }
     }
     return undefined
@@ -459,107 +440,161 @@ export class Home {
   #inContext(items: readonly Item[], at: number, options: ResolveOptions): Item {
     const item = items[at] as Item
     if (item.pronoun || item.isEverything || items.length === 1) return item
-    const last = items.at(-1) as Item
-    const others = [items[at + 1], items[at - 1]].filter(each => each !== undefined)
-    const hasNoun = this.#exact.has(sorted(item.words)) || item.words.some(word => this.#byKind.has(word))
-    const nounsOf = ({ words }: Item) =>
-      words.filter(word => this.#nouns.has(word) && !item.words.includes(word))
-    const withNoun = (other: Item): Item[] => {
-      const noun = hasNoun ? undefined : nounsOf(other).at(-1)
-      return noun === undefined
-        ? []
-        : [{ ...item, words: [...item.words, noun], isPlural: other.isPlural === true }]
-    }
-    const withPlace = item.place.length === 0 && last.place.length > 0 ? [{ ...item, place: last.place }] : []
-    const tries = [...others.flatMap(withNoun), ...withPlace]
-    return tries.find(each => !('problem' in this.#resolveItem(each, options))) ?? item
+    const { place = [] } = items.at(-1) ?? {}
+    const hasNoun = this.#exact.has(sorted(item.words)) || item.words.some(word => this.#kindWords.has(word))
+    const withNoun = [items[at + 1], items[at - 1]].flatMap(other => {
+      const noun = other?.words.findLast(word => this.#nouns.has(word) && !item.words.includes(word))
+      if (hasNoun || noun === undefined) return []
+      return [{ ...item, words: [...item.words, noun], isPlural: other?.isPlural === true }]
+    })
+    const withPlace = item.place.length === 0 && place.length > 0 ? [{ ...item, place }] : []
+    const isFound = (each: Item) => !('problem' in this.#resolveItem(each, options))
+    return [...withNoun, ...withPlace].find(isFound) ?? item
   }
 
   #resolveItem(item: Item, options: ResolveOptions): Resolved {
-    const { text, isHere } = item
+    const { text, isHere, isHouse, isEverything, isOther } = item
+    const { area, last, among, kinds } = options
     if (item.pronoun || (item.isBoth && item.words.length === 0)) return this.#pronoun(item, options)
-    if (isHere && options.area === undefined) return { problem: 'here', text }
-    if (item.isOther && !options.last) return { problem: 'unknown', text }
+    if (isHere && area === undefined) return { problem: 'here', text }
     const isMeant = (device: Device) =>
-      isOneOf(device, options.kinds) &&
-      (!options.among || options.among.includes(device.id)) &&
-      (!isHere || device.area === options.area) &&
-      (!item.isOther || !options.last?.them.includes(device.id))
+      isOneOf(device, kinds) &&
+      (!among || among.includes(device.id)) &&
+      (!isHere || isIn(device, area)) &&
+      (!isOther || !last?.them.includes(device.id))
     const words = [...new Set([...item.words, ...item.place])]
     const group = this.#groups.get(sorted(words))
     if (group)
       return { devices: this.devices.filter(({ id, name }) => group.includes(id) || group.includes(name)) }
-    if (item.isOther && words.length === 0) {
-      const other = options.last && this.otherThan(options.last.them, options.kinds)
-      return other ? { devices: [other] } : { problem: 'unknown', text }
-    }
+    if (isOther && (!last || words.length === 0)) return this.#other(text, options)
     if (words.length === 0) {
-      const all = item.isEverything ? this.#alive(this.devices.filter(isMeant)) : []
-      return all.length > 0 ? { devices: all } : { problem: 'unknown', text }
+      const all = alive(this.devices.filter(isMeant))
+      if (isEverything) return all.length > 0 ? { devices: all } : { problem: 'unknown', text }
+      return isHere || isHouse ? usual(all, text, options) : { problem: 'unknown', text }
     }
     const exact = (this.#exact.get(sorted(words)) ?? []).filter(each => isMeant(each.device))
     const named = exact.filter(({ isPlural }) => isPlural || !item.isPlural).map(({ device }) => device)
-    if (named.length === 1) return { devices: named }
-    const area = item.isOne ? undefined : this.#areaOf(words)
-    if (area !== undefined && !item.isEverything && !options.among) return this.#room(area, text, options)
-    const found = this.#alive(this.#subset(words, isMeant, item.isEverything))
-    if (found.length === 0) return { problem: 'unknown', text }
-    const isScoped = item.words.some(word => this.#broad.has(word)) && (words.length > 1 || isHere)
-    const areMany = item.isAll || item.isPlural || item.isEverything || isScoped
-    if (found.length > 1 && !areMany) return { problem: 'which', devices: found, text }
-    if (item.isBoth && found.length !== 2) return { problem: 'which', devices: found, text }
-    return { devices: found }
+    if (named.length === 1 && !isHouse) return { devices: named }
+    const place = item.isOne ? undefined : this.#placeOf(words)
+    if (place !== undefined && !isEverything && !among)
+      return usual(
+        alive(this.devices.filter(device => isIn(device, place) && isOneOf(device, kinds))),
+        text,
+        options,
+      )
+    const found = this.#within(alive(this.#calledAll(words, isMeant, isEverything)), words, item)
+    if (!found) return { problem: 'unknown', text }
+    const near = found.filter(device => isIn(device, area))
+    const isNear =
+      options.prefersArea && !item.isAll && !isHouse && near.length > 0 && near.length < found.length
+    const devices = isNear ? near : found
+    const isBroad = item.words.some(word => this.#broad.has(word))
+    const isScoped = isBroad && (words.length > 1 || isHere || isHouse || isNear)
+    const areMany = item.isAll || item.isPlural || isEverything || isScoped || isHouse
+    const isUnclear = item.isBoth ? devices.length !== 2 : devices.length > 1 && !areMany
+    return isUnclear ? { problem: 'which', devices, text } : { devices }
   }
 
   #pronoun({ pronoun = 'them', text, isBoth }: Item, { last, kinds, among }: ResolveOptions): Resolved {
     const ids = isBoth && among ? among : (last?.[pronoun] ?? [])
-    const devices = ids.map(id => this.device(id)).filter(device => device !== undefined)
-    const fitting = devices.filter(device => isOneOf(device, kinds))
-    if (fitting.length === 0 || fitting.length < devices.length) return { problem: 'unknown', text }
-    return isBoth && fitting.length !== 2 ? { problem: 'unknown', text } : { devices: fitting }
+    const devices = ids.flatMap(id => this.device(id) ?? [])
+    const areFitting = devices.length > 0 && devices.every(device => isOneOf(device, kinds))
+    return areFitting && (!isBoth || devices.length === 2) ? { devices } : { problem: 'unknown', text }
   }
 
-  #areaOf(words: readonly string[]): string | undefined {
-    const exact = this.#areaKeys.get(sorted(words))
+  /** The one other device like those spoken of: "the other one". */
+  #other(text: string, { last, kinds }: ResolveOptions): Resolved {
+    const ids = last?.them ?? []
+    const words = new Set(ids.flatMap(id => this.#canonical(this.device(id)?.name ?? '')))
+    const scored = this.devices
+      .filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
+      .map(device => ({ device, score: this.#canonical(device.name).filter(word => words.has(word)).length }))
+    const best = Math.max(1, ...scored.map(({ score }) => score))
+    const alike = scored.filter(({ score }) => score === best).map(({ device }) => device)
+    return alike.length === 1 ? { devices: alike } : { problem: 'unknown', text }
+  }
+
+  /** A room or floor with these words, or the only room whose name has them. */
+  #placeOf(words: readonly string[]): string | undefined {
+    const exact = this.#placeKeys.get(sorted(words))
     if (exact !== undefined) return exact
-    const parts = [...this.#areaKeys].filter(([key]) => words.every(word => key.split(' ').includes(word)))
-    const areas = new Set(parts.map(([, area]) => area))
-    const isAmbiguous = areas.size !== 1 || words.some(word => this.#byKind.has(word))
-    return isAmbiguous ? undefined : [...areas][0]
+    if (words.some(word => this.#kindWords.has(word) || /\d/.test(word))) return undefined
+    const parts = [...this.#placeKeys].filter(([key]) => words.every(word => key.split(' ').includes(word)))
+    const places = new Set(parts.map(([, place]) => place))
+    return places.size === 1 ? [...places][0] : undefined
   }
 
-  #room(area: string, text: string, { kinds, roomKind }: ResolveOptions): Resolved {
-    const there = this.#alive(this.devices.filter(device => device.area === area && isOneOf(device, kinds)))
-    const usual = roomKind === undefined ? there : there.filter(device => device.kinds.has(roomKind))
-    if (usual.length > 0) return { devices: usual }
-    return there.length === 1 ? { devices: there } : { problem: 'unknown', text }
+  /** Devices that are called by all the words: by name and place if possible, otherwise also by kind. */
+  #calledAll(words: readonly string[], isMeant: (device: Device) => boolean, isEverything = false): Device[] {
+    const sets = words.map(word => this.#byWord.get(word) ?? new Set<Device>())
+    const [smallest = new Set<Device>()] = sets.sort((one, other) => one.size - other.size)
+    const all =
+      this.devices.length > 100 ? [...smallest] : this.devices.filter(device => smallest.has(device))
+    const by = (how: 'broadly' | 'byKind') =>
+      all.filter(device => isMeant(device) && words.every(word => this.#called.get(device)?.[how].has(word)))
+    const literal = by('broadly')
+    return literal.length > 0 || isEverything ? literal : by('byKind')
   }
 
-  /** Devices that have all the words: by name and room if possible, otherwise also by kind. */
-  #subset(words: readonly string[], isMeant: (device: Device) => boolean, isEverything = false): Device[] {
-    const within = (isWide: boolean) => {
-      const sets = words.map(word => {
-        const literal = this.#literal.get(word) ?? new Set()
-        return isWide || this.#broad.has(word)
-          ? new Set([...literal, ...(this.#byKind.get(word) ?? [])])
-          : literal
-      })
-      const [smallest = new Set<Device>(), ...others] = sets.sort((one, other) => one.size - other.size)
-      const all = [...smallest].filter(device => isMeant(device) && others.every(set => set.has(device)))
-      return this.devices.length > 100 ? all : this.devices.filter(device => all.includes(device))
-    }
-    const literal = within(false)
-    return literal.length > 0 || isEverything ? literal : within(true)
+  /** Those in the place that the words name in full. Parts of the names of several places name none. */
+  #within(found: Device[], words: readonly string[], { isAll }: Item): Device[] | undefined {
+    const keys = [...this.#placeKeys.keys()].filter(key => key.split(' ').every(word => words.includes(word)))
+    const places = keys.sort((one, other) => other.length - one.length).map(key => this.#placeKeys.get(key))
+    const [there] = places
+      .map(place => found.filter(device => isIn(device, place)))
+      .filter(each => each.length > 0)
+    if (there) return there
+    const byPlace = found.filter(device => words.some(word => this.#isOnlyPlace(device, word)))
+    const isSpread = !isAll && new Set(byPlace.map(({ area }) => area)).size > 1
+    return found.length > 0 && !isSpread ? found : undefined
   }
 
-  #alive(devices: Device[]): Device[] {
-    const alive = devices.filter(({ isDead }) => !isDead)
-    return alive.length > 0 ? alive : devices
+  #isOnlyPlace(device: Device, word: string): boolean {
+    const { name, all } = this.#called.get(device) ?? {}
+    return all?.has(word) === true && !name?.has(word) && !this.#kindWords.has(word)
   }
 }
 
-function isOneOf(device: Device, kinds: readonly string[] | undefined): boolean {
-  return kinds === undefined || kinds.some(kind => device.kinds.has(kind))
+/** What a bare room stands for. */
+function usual(there: Device[], text: string, { roomKind }: ResolveOptions): Resolved {
+  const devices = roomKind === undefined ? there : there.filter(({ kinds }) => kinds.has(roomKind))
+  if (devices.length > 0) return { devices }
+  return there.length === 1 ? { devices: there } : { problem: 'unknown', text }
+}
+
+/** The devices in the result of a listing tool. */
+function devicesIn(result: unknown, { listing }: HomeWords): Device[] {
+  const listed = listing && valueAt(result, listing.devices)
+  if (!listing || !Array.isArray(listed)) return []
+  return listed.slice(0, MAX_DEVICES).flatMap((entry): Device[] => {
+    const text = (path: string | undefined) => {
+      const value = path === undefined ? undefined : valueAt(entry, path)
+      return typeof value === 'string' && value.trim() !== '' ? value : undefined
+    }
+    const name = text(listing.name)
+    if (name === undefined) return []
+    const isDead = Object.entries(listing.dead ?? {}).some(([path, value]) => valueAt(entry, path) === value)
+    const [area, floor, state = '', kind = ''] = [
+      listing.area,
+      listing.floor,
+      listing.state,
+      listing.kind,
+    ].map(text)
+    return [{ name, id: name, area, floor, state, kind, isDead, kinds: new Set<string>() }]
+  })
+}
+
+function alive(devices: Device[]): Device[] {
+  const living = devices.filter(({ isDead }) => !isDead)
+  return living.length > 0 ? living : devices
+}
+
+function isIn({ area, floor }: Device, place: string | undefined): boolean {
+  return place !== undefined && (area === place || floor === place)
+}
+
+function isOneOf({ kinds: own }: Device, kinds: readonly string[] | undefined): boolean {
+  return kinds === undefined || kinds.some(kind => own.has(kind))
 }
 
 function isWord(key: string): boolean {
@@ -568,12 +603,6 @@ function isWord(key: string): boolean {
 
 function sorted(words: readonly string[]): string {
   return [...new Set(words)].sort().join(' ')
-}
-
-function add<Key, Value>(map: Map<Key, Set<Value>>, key: Key, value: Value): void {
-  const known = map.get(key)
-  if (known) known.add(value)
-  else map.set(key, new Set([value]))
 }
 
 /** An item with a word that has a role; `undefined` if it cannot stand there. */
@@ -591,7 +620,6 @@ function withClass(item: Item, value: WordClass): Item | undefined {
   if (value === 'other') return isStart ? { ...item, isOther: true, isWhole: true } : undefined
   if (value === 'one') return isPlace || isEverything ? undefined : { ...item, isOne: true, isWhole: true }
   if (value === 'in') return isWhole ? { ...item, isPlace: true, isWhole: false } : undefined
-  if (!isWhole && !isPlace) return undefined
   if (value === 'here') return { ...item, isHere: true, isWhole: true }
-  return value === 'house' ? { ...item, isPlural: true, isWhole: true } : undefined
+  return value === 'house' ? { ...item, isHouse: true, isWhole: true } : undefined
 }

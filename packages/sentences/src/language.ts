@@ -31,6 +31,8 @@ export interface Adjust {
   large: number
   min: number
   max: number
+  /** Instead of a step, what is set if the value is not 0, and if it is. */
+  toggle?: [unknown, unknown]
 }
 
 /** What all sentences of a block mean. */
@@ -39,13 +41,15 @@ export interface Block {
   readonly intent: string
   readonly sentences: readonly { text: string; node: Node }[]
   readonly tool?: string | undefined
+  /** Texts may refer to what was said: `{{ slots.… }}`, `{{ last.… }}`. */
   readonly slots: Readonly<Record<string, unknown>>
   readonly response?: string | undefined
-  /** Kinds of devices that a name slot can mean. */
+  /** Kinds of devices that a name slot can mean, and those if there are none. */
   readonly domain?: readonly string[] | undefined
+  readonly or?: readonly string[] | undefined
   /** What a bare room means. */
   readonly room?: string | undefined
-  /** Without a name slot: all devices of the domain, or the only one. */
+  /** Without a name slot: all devices of the domain, or the only one, or those of the room. */
   readonly target?: 'all' | 'one' | 'here' | undefined
   /** Only after a call about such devices, or with such a tool. */
   readonly last?: readonly string[] | undefined
@@ -61,20 +65,27 @@ export interface Block {
   readonly query?: { single?: boolean } | undefined
   /** Slots of the call that undoes it. */
   readonly undo?: Readonly<Record<string, unknown>> | undefined
-  readonly dialogue?: 'yes' | 'no' | 'choose' | 'again' | 'undo' | 'retarget' | 'aside' | 'later' | undefined
+  readonly dialogue?:
+    | 'yes'
+    | 'no'
+    | 'choose'
+    | 'again'
+    | 'undo'
+    | 'retarget'
+    | 'aside'
+    | 'later'
+    | 'mention'
+    | undefined
   /** Only a guess, because no other sentence fits. */
   readonly guess?: boolean | undefined
   /** Asked about before it is done. */
   readonly confirm?: boolean | undefined
+  /** Nothing is known by this name; another may be given. */
+  readonly unknown?: boolean | undefined
 }
 
-type Responses = Record<string, Record<string, string>>
 type Data = Record<string, unknown>
-
-interface Settings {
-  rules?: Readonly<Record<string, string>>
-  lists?: Readonly<Record<string, WrittenList>>
-}
+type Path = readonly (string | number)[]
 
 /** One language: everything its files say, merged. */
 export class Language {
@@ -88,41 +99,42 @@ export class Language {
   readonly joints: string[] = []
   /** What is said before, after and between commands, also so that it makes none of them: "don't …", "… in ten minutes". */
   readonly spoken: { before?: string[]; after?: string[]; joint?: string[] } = {}
-  readonly responses: Responses = {}
+  readonly responses: Record<string, Record<string, string>> = {}
   readonly errors: Record<string, string> = {}
   readonly numbers: NumberReader
   readonly home: HomeWords | undefined
   readonly problems: Problem[] = []
 
   /** Files that come first win where two sentences are equally good. */
-  constructor(code: string, files: readonly ParsedFile[], { rules = {}, lists = {} }: Settings = {}) {
+  constructor(
+    code: string,
+    files: readonly ParsedFile[],
+    { rules = {}, lists = {} }: { rules?: Readonly<Record<string, string>>; lists?: Readonly<Data> } = {},
+  ) {
     this.code = code
     const all = files.map(({ data }) => data)
     this.numbers = new NumberReader(Object.assign({}, ...all.map(each => each.numbers)) as NumberWords)
     const homes = all.map(each => each.home).filter(each => each !== undefined)
     this.home = homes.length > 0 ? (Object.assign({}, ...homes.reverse()) as HomeWords) : undefined
-    for (const file of files) this.#takeWords(file)
-    for (const [name, list] of Object.entries(lists)) this.lists.set(name, makeList(list, this.numbers))
-    this.#takeWords(
-      new ParsedFile({ name: 'configuration', text: JSON.stringify({ expansion_rules: rules }) }),
-    )
+    const text = JSON.stringify({ expansion_rules: rules, lists })
+    for (const file of [...files, new ParsedFile({ name: 'configuration', text })]) this.#takeWords(file)
     this.#dropCircles()
     for (const file of files) this.#takeIntents(file)
   }
 
   /** What is wrong with the names a sentence refers to. */
-  missing(node: Node): string | undefined {
+  #missing(node: Node): string | undefined {
     for (const each of nodesOf(node)) {
       if (each.kind === 'rule' && !this.rules.has(each.name)) return `there is no rule <${each.name}>`
-      if (each.kind === 'list' && !this.hasList(each.list)) return `there is no list {${each.list}}`
+      if (each.kind === 'list' && !this.#hasList(each.list)) return `there is no list {${each.list}}`
     }
     return undefined
   }
 
-  hasList(name: string): boolean {
-    const isOfHome =
-      name === 'name' || name === 'area' || Object.hasOwn(this.home?.listing?.lists ?? {}, name)
-    return this.lists.has(name) || isOfHome
+  #hasList(name: string): boolean {
+    return (
+      this.lists.has(name) || ['name', 'area', ...Object.keys(this.home?.listing?.lists ?? {})].includes(name)
+    )
   }
 
   #takeWords(file: ParsedFile): void {
@@ -131,24 +143,20 @@ export class Language {
     this.knownWords.push(...texts(data.known_words))
     this.joints.push(...texts(data.joints))
     Object.assign(this.spoken, record(data.spoken))
-    for (const [name, list] of Object.entries(record(data.lists))) {
-      if (this.lists.has(name)) continue
-      try {
+    for (const [name, list] of Object.entries(record(data.lists)))
+      this.#checked(file, ['lists', name], () => {
         const written = list as WrittenList
+        if (this.lists.has(name)) return
         this.lists.set(name, makeList(written, this.numbers))
         if (written.range) this.ranges.set(name, written.range)
-      } catch (error) {
-        this.problems.push(file.problem(['lists', name], (error as Error).message))
-      }
-    }
-    for (const [name, text] of Object.entries(record(data.expansion_rules))) {
-      if (this.rules.has(name)) continue
-      const node = this.#parse(file, ['expansion_rules', name], text)
-      if (node) this.rules.set(name, node)
-    }
+      })
+    for (const [name, text] of Object.entries(record(data.expansion_rules)))
+      this.#checked(file, ['expansion_rules', name], () => {
+        if (!this.rules.has(name)) this.rules.set(name, parsed(text))
+      })
     const { intents, errors } = record(data.responses)
-    for (const [intent, texts] of Object.entries(record(intents)))
-      this.responses[intent] = { ...(texts as Record<string, string>), ...this.responses[intent] }
+    for (const [intent, written] of Object.entries(record(intents)))
+      this.responses[intent] = { ...(written as Record<string, string>), ...this.responses[intent] }
     for (const [key, text] of Object.entries(record(errors))) this.errors[key] ??= String(text)
   }
 
@@ -156,18 +164,20 @@ export class Language {
     for (const [intent, entry] of Object.entries(record(file.data.intents))) {
       const { data, ...common } = record(entry)
       for (const [at, block] of (Array.isArray(data) ? data : []).entries()) {
-        const path = ['intents', intent, 'data', at]
         const own = record(block)
         const merged = { ...common, ...own, slots: { ...record(common.slots), ...record(own.slots) } }
-        const sentences = texts(own.sentences).flatMap((text, index) => {
-          const where = [...path, 'sentences', index]
-          const node = this.#parse(file, where, text)
-          const missing = node && this.missing(node)
-          if (missing) this.problems.push(file.problem(where, missing))
-          return node && !missing ? [{ text, node }] : []
+        const written = Array.isArray(own.sentences) ? own.sentences : [own.sentences]
+        const sentences = written.flatMap((text: string, index) => {
+          const node = this.#checked(file, ['intents', intent, 'data', at, 'sentences', index], () => {
+            const each = parsed(text)
+            const missing = this.#missing(each)
+            if (missing) throw new TemplateError(missing, 0)
+            return each
+          })
+          return node ? [{ text, node }] : []
         })
         if (sentences.length > 0)
-          this.blocks.push({ ...blockOf(merged, intent), id: `${intent} ${this.blocks.length}`, sentences })
+          this.blocks.push({ ...blockOf(merged), intent, id: `${intent} ${this.blocks.length}`, sentences })
       }
     }
   }
@@ -177,19 +187,17 @@ export class Language {
     return this.blocks.flatMap(block => {
       const model = this.blocks.find(({ intent, tool }) => intent === block.intent && tool !== undefined)
       const isOwn = block.tool !== undefined || block.dialogue !== undefined || !model
-      const whole = isOwn ? block : { ...model, ...defined(block), slots: { ...model.slots, ...block.slots } }
+      const whole = isOwn ? block : { ...model, ...block, slots: { ...model.slots, ...block.slots } }
       const isPossible = whole.tool === undefined || tools.has(whole.tool)
       const isWanted = whole.unlessTool === undefined || !tools.has(whole.unlessTool)
-      const says =
-        whole.tool !== undefined || whole.dialogue !== undefined || this.responses[whole.intent] !== undefined
-      return isPossible && isWanted && says ? [whole] : []
+      const says = whole.tool ?? whole.dialogue ?? this.responses[whole.intent]
+      return isPossible && isWanted && says !== undefined ? [whole] : []
     })
   }
 
-  #parse(file: ParsedFile, path: readonly (string | number)[], text: unknown): Node | undefined {
+  #checked<Value>(file: ParsedFile, path: Path, read: () => Value): Value | undefined {
     try {
-      if (typeof text !== 'string') throw new TemplateError('a sentence has to be text', 0)
-      return parseTemplate(text)
+      return read()
     } catch (error) {
       this.problems.push(file.problem(path, (error as Error).message, (error as TemplateError).column))
       return undefined
@@ -201,19 +209,13 @@ export class Language {
       const node = this.rules.get(name)
       if (!node || seen.has(name)) return false
       seen.add(name)
-      return [...nodesOf(node)].some(
-        each => each.kind === 'rule' && (each.name === wanted || leadsTo(each.name, wanted, seen)),
-      )
+      const rules = [...nodesOf(node)].filter(each => each.kind === 'rule')
+      return rules.some(each => each.name === wanted || leadsTo(each.name, wanted, seen))
     }
-    for (const name of [...this.rules.keys()]) {
-      if (!leadsTo(name, name, new Set())) continue
+    for (const name of [...this.rules.keys()].filter(each => leadsTo(each, each, new Set()))) {
       this.rules.delete(name)
-      this.problems.push({
-        file: this.code,
-        line: 1,
-        column: 1,
-        message: `the rule <${name}> refers to itself`,
-      })
+      const message = `the rule <${name}> refers to itself`
+      this.problems.push({ file: this.code, line: 1, column: 1, message })
     }
   }
 }
@@ -240,57 +242,53 @@ export class ParsedFile {
     return typeof this.data.language === 'string' ? this.data.language : 'en'
   }
 
-  problem(path: readonly (string | number)[], message: string, column = 0): Problem {
-    const node = this.#document.getIn(path, true) as
-      | { range?: [number, number, number]; type?: string }
-      | undefined
+  problem(path: Path, message: string, column = 0): Problem {
+    type Located = { range?: [number, number, number]; type?: string } | undefined
+    const node = this.#document.getIn(path, true) as Located
     const { line, col } = this.#lines.linePos(node?.range?.[0] ?? 0)
     const isQuoted = node?.type?.startsWith('QUOTE') ? 1 : 0
     return { file: this.#name, line, column: col + column + isQuoted, message }
   }
 }
 
-function blockOf(data: Data, intent: string): Omit<Block, 'id' | 'sentences'> {
-  const context = record(data.requires_context)
-  const domain = data.domain ?? context.domain
-  return {
-    intent,
-    slots: record(data.slots),
-    tool: text(data.tool),
-    response: text(data.response),
-    domain: list(domain),
-    room: text(data.room),
-    target: context.area === undefined ? (text(data.target) as Block['target']) : 'here',
-    last: list(context.last),
-    lastTool: text(context.last_tool),
-    lastSlot: list(context.last_slot),
-    notAfter: list(record(data.excludes_context).last),
-    unlessTool: text(data.unless_tool),
-    adjust: data.adjust as Adjust | undefined,
-    query: data.query as Block['query'],
-    undo: data.undo as Block['undo'],
-    dialogue: text(data.dialogue) as Block['dialogue'],
-    guess: data.guess === true || undefined,
-    confirm: data.confirm === true || undefined,
-  }
+function parsed(text: unknown): Node {
+  if (typeof text !== 'string') throw new TemplateError('a sentence has to be text', 0)
+  return parseTemplate(text)
 }
 
-function defined(block: Block): Partial<Block> {
-  return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined))
+/** The keys that are written, as a block has them. */
+function blockOf(data: Data): Omit<Block, 'id' | 'intent' | 'sentences'> {
+  const { domain, area, last, last_tool: lastTool, last_slot: lastSlot } = record(data.requires_context)
+  const { or, tool, response, room, query, undo, dialogue, adjust, guess, confirm, unknown } = data
+  const notAfter = record(data.excludes_context).last
+  const lists = { domain: data.domain ?? domain, or, last, lastSlot, notAfter }
+  const target = area === undefined ? data.target : 'here'
+  const values = {
+    tool,
+    response,
+    room,
+    query,
+    undo,
+    dialogue,
+    adjust,
+    guess,
+    confirm,
+    unknown,
+    lastTool,
+    target,
+  }
+  const known = { ...values, unlessTool: data.unless_tool, slots: record(data.slots) }
+  const written = [
+    ...Object.entries(known),
+    ...Object.entries(lists).map(([key, value]) => [key, value === undefined ? value : texts(value)]),
+  ].filter(([, value]) => value !== undefined)
+  return Object.fromEntries(written) as Omit<Block, 'id' | 'intent' | 'sentences'>
 }
 
 function record(value: unknown): Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Data) : {}
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-function list(value: unknown): string[] | undefined {
-  return value === undefined ? undefined : texts(value)
-}
-
 function texts(value: unknown): string[] {
-  return (Array.isArray(value) ? value : [value]).flatMap(each => (typeof each === 'string' ? [each] : []))
+  return (Array.isArray(value) ? value : [value]).filter(each => typeof each === 'string')
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Answered, type CallResult, carryOut, type RunCalls } from './answer.ts'
 import { graphOf, type SentenceGraph } from './graph.ts'
-import { Home, type HomeSettings } from './home.ts'
+import { Home, type HomeSettings, type HomeWords } from './home.ts'
 import { Language, ParsedFile, type Problem, type SentenceFile } from './language.ts'
-import { devicesIn, listsIn } from './listing.ts'
 import type { WrittenList } from './lists.ts'
+import { valueAt } from './response.ts'
 import { type Node, nodesOf } from './template.ts'
 import { type Context, Grammar, type Meaning, type PlannedCall, type ToolInfo } from './understand.ts'
 
@@ -104,9 +104,8 @@ export class Sentences {
 
   /** Takes what the listing call returned. Returns whether that changes what can be said. */
   setListing({ success, result }: CallResult): boolean {
-    if (!success) return false
     const text = JSON.stringify(result)
-    const hasChanged = text !== this.#listed?.text
+    const hasChanged = success && text !== this.#listed?.text
     if (hasChanged) this.#listed = { result, text }
     return hasChanged
   }
@@ -156,14 +155,14 @@ export class Sentences {
   #of(situation: Situation): Grammar[] {
     const { languages } = this.#read(situation)
     const tools = situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences])
-    const key = [languages, ...this.#homes(languages).map(home => home?.key), ...tools]
-    if (this.#grammars && isSame(this.#grammars.key, key)) return this.#grammars.grammars
     const homes = this.#homes(languages)
+    const key = [languages, ...homes.map(home => home?.key), ...tools]
+    if (this.#grammars && isSame(this.#grammars.key, key)) return this.#grammars.grammars
     const grammars = languages.map((language, at) => {
       const { listing } = language.home ?? {}
       const isListed = listing && this.#listed && toolNamed(situation, listing.tool)
-      const values = isListed ? this.#withAliases(listsIn(this.#listed?.result, listing)) : {}
-      return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, values)
+      const lists = isListed ? this.#listsIn(this.#listed?.result, listing) : {}
+      return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, lists)
     })
     this.#grammars = { key, grammars }
     return grammars
@@ -175,20 +174,23 @@ export class Sentences {
     if (!listed || (this.#known?.listed === listed && this.#known.languages === languages))
       return this.#known?.homes ?? []
     const homes = languages.map(({ home, numbers }) =>
-      home?.listing
-        ? new Home(devicesIn(listed.result, home.listing), home, { numbers, settings: this.#options })
-        : undefined,
+      home?.listing ? new Home(listed.result, home, numbers, this.#options) : undefined,
     )
     this.#known = { listed, languages, homes }
     return homes
   }
 
-  #withAliases(values: Record<string, string[]>): Record<string, { in: string; out: string }[]> {
+  /** Other lists in the listed home, such as scenes, with the names that people gave them. */
+  #listsIn(result: unknown, { lists = {} }: NonNullable<HomeWords['listing']>) {
     const { aliases = {} } = this.#options
-    const said = (name: string) => [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])]
-    const entries = (names: string[]) =>
-      names.flatMap(out => said(out).map(text => ({ in: text.replace(/[()[\]{}<>|;\\]/g, ' '), out })))
-    return Object.fromEntries(Object.entries(values).map(([list, names]) => [list, entries(names)]))
+    const entries = Object.entries(lists).map(([list, path]) => {
+      const values = valueAt(result, path)
+      const names = Array.isArray(values) ? values.filter(value => typeof value === 'string') : []
+      const said = (name: string) => [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])]
+      const plain = (text: string) => text.replace(/[()[\]{}<>|;\\]/g, ' ')
+      return [list, names.flatMap(out => said(out).map(text => ({ in: plain(text), out })))] as const
+    })
+    return Object.fromEntries(entries)
   }
 }
 
@@ -198,13 +200,13 @@ function toolNamed({ tools }: Situation, wanted: string): ToolInfo | undefined {
 
 function filesIn(path: string): SentenceFile[] {
   try {
-    const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter(name => /\.ya?ml$/.test(name))
+    const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(name =>
+      /\.ya?ml$/.test(name),
+    )
+    const files = names
       .sort()
-    return names.flatMap(name => {
-      const text = readFileSync(join(path, name), 'utf8')
-      return text.length > MAX_FILE_BYTES ? [] : [{ name: join(path, name), text }]
-    })
+      .map(name => ({ name: join(path, name), text: readFileSync(join(path, name), 'utf8') }))
+    return files.filter(({ text }) => text.length <= MAX_FILE_BYTES)
   } catch (error) {
     return [{ name: path, text: `error: [${(error as Error).message}` }]
   }
