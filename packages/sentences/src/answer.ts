@@ -94,7 +94,7 @@ class StepAnswer {
     const { slots } = this.#step
     const { result = { success: true }, device } = group[0] ?? {}
     const text = textOf(result)
-    const state = this.#reading(result.result, device)
+    const state = this.#reading(this.#readings(result.result), device)
     const as_expected = typeof slots.expect === 'string' && this.#isIn(state ?? '', slots.expect)
     const names = this.#names(group.flatMap(each => each.device ?? []))
     const about = { kind: device?.kind, state, as_expected, text, result: result.result }
@@ -102,14 +102,22 @@ class StepAnswer {
     return asSentence(shortened(said || text || this.#grammar.error('done')))
   }
 
-  /** Of several readings, the one that was asked for. */
-  #reading(result: unknown, device: Device | undefined): string | undefined {
-    const { reading, kinds = {} } = this.#grammar.language.home ?? {}
+  /** Of several readings, such as "Humidity: 45 %", the one that was asked for. */
+  #reading(texts: readonly string[], device: Device | undefined): string | undefined {
+    const { kinds = {} } = this.#grammar.language.home ?? {}
+    const wanted = (this.#step.block.domain ?? []).find(kind => device?.kinds.has(kind)) ?? ''
+    const looks = kinds[wanted]?.state?.[device?.kind ?? '']
+    const found = texts.find(each => looks !== undefined && new RegExp(looks, 'i').test(each)) ?? texts[0]
+    return found?.replace(/^[^:]*: /, '')
+  }
+
+  #readings(result: unknown): string[] {
+    const { reading } = this.#grammar.language.home ?? {}
     const list = reading && valueAt(result, reading.list)
-    if (!reading || !Array.isArray(list)) return undefined
-    const texts = list.map(each => String(valueAt(each, reading.text) ?? '')).filter(Boolean)
-    const looks = kinds[this.#step.block.domain?.[0] ?? '']?.state?.[device?.kind ?? '']
-    return texts.find(each => looks !== undefined && new RegExp(looks, 'i').test(each)) ?? texts[0]
+    if (!reading || !Array.isArray(list)) return []
+    return list.map(
+      each => `${valueAt(each, reading.name ?? '') ?? ''}: ${valueAt(each, reading.text) ?? ''}`,
+    )
   }
 
   #template(): string | undefined {
@@ -148,7 +156,10 @@ class StepAnswer {
     const listed = new Home(result.result, home.words, language.numbers)
     const states = devices.flatMap(({ id }) => listed.device(id) ?? [])
     const wanted = [slots.state, slots.expect].find(each => typeof each === 'string')
-    const found = wanted === undefined ? states : states.filter(({ state }) => this.#isIn(state, wanted))
+    const found =
+      wanted === undefined
+        ? states
+        : states.filter(each => this.#isIn(this.#reading(each.state.split(', '), each) ?? '', wanted))
     if (found.length > 0) this.found = found
     const others = states.filter(device => !found.includes(device))
     const template = language.responses[block.intent]?.several ?? this.#template()

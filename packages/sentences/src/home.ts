@@ -18,6 +18,8 @@ interface KindWords {
   named?: Record<string, string[]>
   /** Listed kinds that belong to it if their state looks like this. */
   state?: Record<string, string>
+  /** Words in the name of a device that belongs to it by none of these. */
+  not?: string[]
   /** How it is called; the words in `broad` mean all of its devices, whatever their names. */
   words?: string[]
   broad?: string[]
@@ -50,8 +52,8 @@ export interface HomeWords extends Partial<Record<WordClass, string[]>> {
   /** Endings of plurals and what stands there in the singular; words whose plural they do not show. */
   plurals?: [string, string][]
   plural_words?: string[]
-  /** Where the readings of a device are in a result, and the text of one. */
-  reading?: { list: string; text: string }
+  /** Where the readings of a device are in a result, and the name and text of one. */
+  reading?: { list: string; name?: string; text: string }
   /** State → what it looks like. */
   states?: Record<string, string>
   /** Names are written in lower case within a sentence. */
@@ -271,11 +273,10 @@ export class Home {
     return left.size > 0 ? { devices: [...left] } : { problem: 'unknown', text: items[0]?.text ?? '' }
   }
 
-  /** Devices of a kind, in a room or on a floor if there are some. */
+  /** Devices of a kind, in a room or on a floor if one is given. */
   ofKind(kinds: readonly string[], place?: string): Device[] {
-    const all = alive(this.devices.filter(device => isOneOf(device, kinds)))
-    const there = all.filter(device => isIn(device, place))
-    return there.length > 0 ? there : all
+    const isThere = (device: Device) => place === undefined || isIn(device, place)
+    return alive(this.devices.filter(device => isOneOf(device, kinds) && isThere(device)))
   }
 
   /** How devices of these kinds may be called, for a speech recogniser. */
@@ -323,7 +324,8 @@ export class Home {
 
   #kindsOf({ kind, name, state }: Device): ReadonlySet<string> {
     const words = this.#canonical(name)
-    const isOf = ({ of = [], named = {}, state: states = {} }: KindWords) => {
+    const isOf = ({ of = [], named = {}, state: states = {}, not = [] }: KindWords) => {
+      if (not.some(word => words.includes(word))) return false
       const looks = states[kind]
       const isNamed = named[kind]?.some(word => words.includes(this.#canon(word)))
       return of.includes(kind) || isNamed || (looks !== undefined && new RegExp(looks, 'i').test(state))
@@ -470,7 +472,9 @@ export class Home {
     if (words.length === 0) {
       const all = alive(this.devices.filter(isMeant))
       if (isEverything) return all.length > 0 ? { devices: all } : { problem: 'unknown', text }
-      return isHere || isHouse ? usual(all, text, options) : { problem: 'unknown', text }
+      return options.roomKind && (isHere || isHouse)
+        ? usual(all, text, options)
+        : { problem: 'unknown', text }
     }
     const exact = (this.#exact.get(sorted(words)) ?? []).filter(each => isMeant(each.device))
     const named = exact.filter(({ isPlural }) => isPlural || !item.isPlural).map(({ device }) => device)

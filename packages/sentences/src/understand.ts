@@ -339,7 +339,7 @@ export class Grammar {
     const values = { slots: said, rooms, text: said.anything }
     const text = this.error(said.place === undefined ? 'unknown_device' : 'unknown_place', values)
     const step = { block: block.id, slots: { ...block.slots }, devices: [] }
-    return { kind: 'talk', text, pending: { kind: 'choose', step, options: [] } }
+    return { kind: 'refuse', text, pending: { kind: 'choose', step, options: [] } }
   }
 
   #listed(devices: readonly Device[], joint: 'and' | 'or'): string {
@@ -353,9 +353,7 @@ export class Grammar {
     const name = within && isPhrase(except) ? { ...within, except: except.items } : within
     if (!this.home || (!block.domain && !name)) return this.#planned(block, slots, [])
     const resolve = (kinds: readonly string[] | undefined) =>
-      name
-        ? this.#resolve(name, block, kinds, context, like)
-        : this.#defaultTarget(block, kinds, slots, context)
+      name ? this.#resolve(name, block, kinds, context, like) : this.#defaultTarget(block, slots, context)
     const first = resolve(block.domain)
     const resolved = 'problem' in first && first.problem === 'unknown' && block.or ? resolve(block.or) : first
     if (!('problem' in resolved)) return this.#planned(block, others, resolved.devices)
@@ -387,27 +385,24 @@ export class Grammar {
     return { devices: alike.devices.filter(device => kinds?.some(each => device.kinds.has(each)) ?? true) }
   }
 
-  /** The devices of a sentence that names none. */
-  #defaultTarget(
-    block: Block,
-    kinds: readonly string[] = [],
-    slots: Slots,
-    { dialogue, area }: Context,
-  ): Resolved {
+  /** The devices of a sentence that names none: those spoken of, those of the place, or all. */
+  #defaultTarget(block: Block, slots: Slots, { dialogue, area }: Context): Resolved {
     const home = this.home as Home
-    const isHere = slots.scope === 'here' || block.target === 'here'
-    if (isHere && area === undefined) return { problem: 'here', text: '' }
-    const it = block.last ? (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? []) : []
-    if (it.length > 0 && it.every(device => kinds.some(kind => device.kinds.has(kind))))
-      return { devices: it }
+    const isHere = slots.scope === 'here' || (block.target === 'here' && slots.scope === undefined)
     const said = typeof slots.area === 'string' ? slots.area : undefined
-    const place = said ?? (isHere || (slots.scope !== 'house' && !block.query) ? area : undefined)
-    const all = home.ofKind(kinds, place)
-    const isThere = all.some(device => device.area === place || device.floor === place)
-    if ((said !== undefined || isHere) && !isThere) return { problem: 'unknown', text: said ?? '' }
-    if (all.length === 0) return { problem: 'unknown', text: '' }
-    const isClear = block.target !== 'one' || all.length === 1
-    return isClear ? { devices: all } : { problem: 'which', devices: all, text: '' }
+    if (isHere && said === undefined && area === undefined) return { problem: 'here', text: '' }
+    const kinds = [block.domain, block.or].filter(each => each !== undefined)
+    const it = block.last ? (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? []) : []
+    if (it.length > 0 && it.every(device => block.domain?.some(kind => device.kinds.has(kind))))
+      return { devices: it }
+    const place = said ?? (slots.scope === 'house' || (block.query && !isHere) ? undefined : area)
+    const within = (where: string | undefined) =>
+      kinds.map(each => home.ofKind(each, where)).find(each => each.length > 0) ?? []
+    const there = within(place)
+    const devices = there.length > 0 || said !== undefined || isHere ? there : within(undefined)
+    if (devices.length === 0) return { problem: 'unknown', text: said ?? '' }
+    const isClear = block.target !== 'one' || devices.length === 1
+    return isClear ? { devices } : { problem: 'which', devices, text: '' }
   }
 
   #unknown(
@@ -417,8 +412,9 @@ export class Grammar {
     step: StoredStep,
   ): Outcome {
     const any = name && this.home?.resolve(name, { last: dialogue?.last, area })
-    const [device] = any && 'devices' in any ? any.devices : []
-    if (device) return { kind: 'refuse', text: this.error('cannot', { name: device.id }) }
+    const [device, ...others] = any && 'devices' in any ? any.devices : []
+    if (device && others.length === 0)
+      return { kind: 'refuse', text: this.error('cannot', { name: device.id }) }
     const pending = { kind: 'choose' as const, step, options: [] }
     return {
       kind: 'refuse',
