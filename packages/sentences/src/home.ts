@@ -144,6 +144,7 @@ interface Called {
 const MAX_DEVICES = 5_000
 const MAX_RUN = 8
 const MAX_ITEMS = 12
+const MAX_MORE_WORDS = 2
 
 /** The devices of a home and how they are called. */
 export class Home {
@@ -194,7 +195,7 @@ export class Home {
     for (const place of this.places)
       for (const key of [place, ...(aliases[place] ?? [])]) {
         this.#placeKeys.set(sorted(this.#canonical(key)), place)
-        this.#compound(this.#canonical(key))
+        this.#compound(key)
       }
     for (const device of this.devices) this.#index(device, aliases)
     for (const [name, members] of Object.entries(groups)) {
@@ -279,6 +280,16 @@ export class Home {
     return alive(this.devices.filter(device => isOneOf(device, kinds) && isThere(device)))
   }
 
+  /** Devices whose whole name is in a text, with hardly anything else. */
+  namedIn(text: string, kinds: readonly string[] | undefined): Device[] {
+    const words = this.#canonical(text)
+    const isNamed = ({ name }: Device) => {
+      const own = this.#canonical(name)
+      return own.length + MAX_MORE_WORDS >= words.length && own.every(word => words.includes(word))
+    }
+    return this.devices.filter(device => isOneOf(device, kinds) && isNamed(device))
+  }
+
   /** How devices of these kinds may be called, for a speech recogniser. */
   *spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
     const [the = '', within = '', all = ''] = [this.words.the?.[0], this.words.in?.[0], this.words.all?.[0]]
@@ -338,14 +349,15 @@ export class Home {
     const { name: full, id, area = '', floor = '' } = device
     const name = this.#canonical(full)
     const room = this.#canonical(area)
-    const others = (aliases[id] ?? aliases[full] ?? []).map(alias => this.#canonical(alias))
+    const aliased = aliases[id] ?? aliases[full] ?? []
+    const others = aliased.map(alias => this.#canonical(alias))
+    for (const text of [full, ...aliased]) this.#compound(text)
     const places = [area, ...(aliases[area] ?? []), floor, ...(aliases[floor] ?? [])]
     const isPlural = this.isPluralName(full)
     for (const words of [name, [...room, ...name], ...others]) {
       const known = this.#exact.get(sorted(words)) ?? []
       if (!known.some(each => each.device === device)) known.push({ device, isPlural })
       this.#exact.set(sorted(words), known)
-      this.#compound(words)
     }
     const noun = name.findLast(word => !/\d/.test(word))
     if (noun) this.#nouns.add(noun)
@@ -365,12 +377,13 @@ export class Home {
     for (const word of byKind) this.#byWord.set(word, (this.#byWord.get(word) ?? new Set()).add(device))
   }
 
-  /** "livingroom", "undercabinet": words of a name written as one. */
-  #compound(words: readonly string[]): void {
-    for (let size = 2; size <= 3; size++)
-      for (let at = 0; at + size <= words.length; at++) {
-        const part = words.slice(at, at + size)
-        this.#compounds.set(part.join(''), part)
+  /** "livingroom", "switchone": words of a name written as one. */
+  #compound(text: string): void {
+    const keys = keysOf(text).filter(isWord)
+    for (const [at] of keys.entries())
+      for (const part of [keys.slice(at, at + 2), keys.slice(at, at + 3)]) {
+        const words = part.map(key => this.#canon(key))
+        if (part.length > 1) for (const each of [part, words]) this.#compounds.set(each.join(''), words)
       }
   }
 

@@ -82,6 +82,8 @@ export interface Block {
   readonly confirm?: boolean | undefined
   /** Nothing is known by this name; another may be given. */
   readonly unknown?: boolean | undefined
+  /** A complaint: with a command, only that is done. */
+  readonly aside?: boolean | undefined
 }
 
 type Data = Record<string, unknown>
@@ -259,7 +261,7 @@ function parsed(text: unknown): Node {
 /** The keys that are written, as a block has them. */
 function blockOf(data: Data): Omit<Block, 'id' | 'intent' | 'sentences'> {
   const { domain, area, last, last_tool: lastTool, last_slot: lastSlot } = record(data.requires_context)
-  const { or, tool, response, room, query, undo, dialogue, adjust, guess, confirm, unknown } = data
+  const { or, tool, response, room, query, undo, dialogue, adjust, guess, confirm, unknown, aside } = data
   const notAfter = record(data.excludes_context).last
   const lists = { domain: data.domain ?? domain, or, last, lastSlot, notAfter }
   const target = area === undefined ? data.target : 'here'
@@ -274,6 +276,7 @@ function blockOf(data: Data): Omit<Block, 'id' | 'intent' | 'sentences'> {
     guess,
     confirm,
     unknown,
+    aside,
     lastTool,
     target,
   }

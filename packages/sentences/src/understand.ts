@@ -264,13 +264,17 @@ export class Grammar {
     const from = (start: number, steps: readonly Step[], within: Context): Read => {
       for (const match of bestAt(start)) {
         const outcome = this.#evaluate(match, within, true)
-        if (outcome?.kind !== 'steps') continue
-        const all = [...steps, ...outcome.steps]
+        const isAside = match.meaning.aside === true
+        const next = outcome?.kind === 'steps' ? outcome.steps : undefined
+        if (!next && !isAside) continue
+        const all = [...steps, ...(next ?? [])]
         if (match.end === tokens.length) return { steps: all, free: match.free }
         if (all.length > MAX_STEPS) return undefined
-        const dialogue = outcome.steps.length > 0 ? { last: lastOf(outcome.steps) } : within.dialogue
-        for (const next of jointsAt(match.end)) {
-          const rest = from(next, all, { ...within, dialogue })
+        const dialogue = next && next.length > 0 ? { last: lastOf(next) } : within.dialogue
+        const place = match.slots.area ?? next?.[0]?.devices[0]?.area
+        const area = isAside && typeof place === 'string' ? place : within.area
+        for (const after of jointsAt(match.end)) {
+          const rest = from(after, all, { ...within, dialogue, area })
           if (rest) return { ...rest, free: rest.free + match.free }
         }
       }
@@ -278,7 +282,8 @@ export class Grammar {
     }
     const found = from(0, [], context)
     if (!found || found.steps.length === 0) return undefined
-    return this.#meaning({ kind: 'steps', steps: withoutRepeats(found.steps) }, found.free)
+    const commands = found.steps.filter(({ block }) => !block.aside)
+    return this.#meaning({ kind: 'steps', steps: commands.length > 0 ? commands : found.steps }, found.free)
   }
 
   /** What a match means here and now; `undefined` if it does not apply. */
@@ -337,6 +342,12 @@ export class Grammar {
   #unknownDevice(block: Block, said: Slots): Outcome {
     const rooms = listWords(this.home?.places ?? [], this.language.errors.and ?? '')
     const values = { slots: said, rooms, text: said.anything }
+    const alike = this.home?.namedIn(String(said.anything), block.domain) ?? []
+    if (alike.length === 1) {
+      const text = this.error('similar', { ...values, name: this.#listed(alike, 'or') })
+      const steps = [{ block: block.id, slots: { ...block.slots }, devices: alike.map(({ id }) => id) }]
+      return { kind: 'ask', text, pending: { kind: 'confirm', steps } }
+    }
     const text = this.error(said.place === undefined ? 'unknown_device' : 'unknown_place', values)
     const step = { block: block.id, slots: { ...block.slots }, devices: [] }
     return { kind: 'refuse', text, pending: { kind: 'choose', step, options: [] } }
@@ -447,8 +458,12 @@ export class Grammar {
     const [step, ...more] = last.steps.flatMap(stored => this.#step(stored) ?? [])
     if (!step || more.length > 0 || step.devices.length === 0) return undefined
     if (block.slots.question === true && !this.tool(step.block.tool)?.readOnly) return undefined
-    const outcome = this.#targeted(step.block, { ...step.slots, name: said.name }, context, last.it)
-    return outcome.kind === 'steps' ? { ...outcome, isMore: block.slots.more === true } : outcome
+    const alike = this.blocks.filter(each => each.intent === step.block.intent && each.query && !each.last)
+    const outcomes = [step.block, ...alike].map(each => {
+      return this.#targeted(each, { ...step.slots, name: said.name }, context, last.it)
+    })
+    const found = outcomes.find(({ kind }) => kind === 'steps')
+    return found?.kind === 'steps' ? { ...found, isMore: block.slots.more === true } : outcomes[0]
   }
 
   /** A name alone: what is to be done with it may follow. */
@@ -532,14 +547,6 @@ function storedOf({ block, slots, devices }: Step): StoredStep {
 
 function isPhrase(value: unknown): value is NamePhrase {
   return typeof value === 'object' && value !== null && 'items' in value && 'except' in value
-}
-
-/** "It's too cold, turn up the heating" is done once. */
-function withoutRepeats(steps: readonly Step[]): Step[] {
-  const key = ({ block, slots, devices }: Step) =>
-    JSON.stringify([block.adjust, slots, devices.map(({ id }) => id)])
-  const isFirst = (step: Step, at: number) => steps.findIndex(other => key(other) === key(step)) === at
-  return steps.filter((step, at) => !step.block.adjust || isFirst(step, at))
 }
 
 interface Property {
