@@ -1,344 +1,378 @@
-import type { Pool, PoolClient } from 'pg'
-import type { Logger, ToolResult } from 'toolpost'
-import type { DurableChange, DurableOptions, PublishedTool } from 'toolpost/project'
-import { alone, CHANNEL, Link, messageOf, openPool, transaction } from './database.ts'
-import { type Attempt, Engine, type QueueLimit } from './engine.ts'
-import { Executions } from './executions.ts'
-import { denied, nobodyRuns, prepareDatabase, type RunRow, Store, unavailable, workerOf } from './store.ts'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { type Logger, silentLogger } from 'toolpost'
+import type { DurableChange, DurableOptions, DurableStatus, PublishedTool } from 'toolpost/project'
+import * as database from './database.ts'
+import { type Embedded, startEmbedded } from './embedded.ts'
+import {
+  approvalOf,
+  denied,
+  IN_TIME,
+  nobodyRuns,
+  prepareDatabase,
+  type RunRow,
+  Store,
+  unavailable,
+  workerOf,
+} from './store.ts'
 import { Waiters } from './waiters.ts'
 import { Workers } from './workers.ts'
+import { Runner } from './workflow.ts'
 
-const DEFAULT_CONCURRENCY = 16
-const DEFAULT_DAYS = 30
-const ENGINE_HOURS = 1
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 500
 const LOOK_EVERY_MS = 1_000
 /** In looks. */
 const RARELY = 3
 const CLEAN_EVERY = 60
-/** How soon a run is offered again that a worker without its tool had taken. */
-const OFFER_AGAIN_S = 1
-/** The queue of tools without an MCP server. */
-const LOCAL = 'local'
+const DEFAULT_CONCURRENCY = 16
+const DEFAULT_DAYS = 30
+/** Of old runs at once, so that nothing is blocked for long. */
+const MAX_FORGOTTEN = 5_000
+/** Stands for the tools without an MCP server, among the servers. */
+export const LOCAL = 'local'
 
-interface ConnectionOptions extends DurableOptions {
+export interface ConnectionOptions extends DurableOptions {
   id: string
   pool: string
   role: 'worker' | 'gateway'
-  logger: Logger
+  /** How long a run with a key waits for somebody with its tool. */
   desertedMs: number
-  published(): readonly PublishedTool[]
-  beforeReconnect(): Promise<void> | undefined
-  tell(change: DurableChange): void
-  onOpen(): void
-  onLost(reason: string): void
 }
 
-/** Everything that lives as long as the connection to a database. Survives outages of the database. */
+/** What exists once the database has been prepared, and survives its outages. */
+export interface Engine {
+  pool: pg.Pool
+  store: Store
+  workers: Workers
+  waiters: Waiters
+  runner: Runner
+}
+
+/** Connects to the database, reconnects, and does what has to be done every second. */
 export class Connection {
-  readonly database: Pool
-  readonly store: Store
-  readonly workers: Workers
-  readonly waiters: Waiters
-  executions!: Executions
-  engine!: Engine
-  #link!: Link
   readonly #options: ConnectionOptions
-  /** Since when nobody has run a tool that runs wait for. */
-  readonly #deserted = new Map<string, number>()
-  /** The queues this process takes runs from. */
-  #queues: readonly string[] = []
+  readonly logger: Logger
+  readonly listeners = new Set<(change: DurableChange) => void>()
+  /** Resolves when it is connected for the first time, or has failed. */
+  readonly tried: Promise<void>
+  status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
+  place = 'PostgreSQL'
+  /** Trying again is pointless. */
+  isHopeless = false
+  engine: Engine | undefined
+  published: readonly PublishedTool[] = []
+  readonly #ended = new AbortController()
+  readonly #connecting: Promise<void>
+  #embedded: Embedded | undefined
   #removeInterceptor: (() => void) | undefined
-  #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> = Promise.resolve()
-  #taking: Promise<void> = Promise.resolve()
   #looks = 0
+  /** Dead processes whose runs were taken over. */
+  readonly #swept = new Set<string>()
   /** The tool that another project was warned about. */
   #clash: string | undefined
-  #isClosing = false
+  readonly look = oneAtATime(() => this.#look())
+  /** Starts as many waiting runs as there is room for. */
+  readonly take = oneAtATime(() => this.#take())
+  isClosing = false
 
-  private constructor(database: Pool, options: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
     this.#options = options
-    this.database = database
-    this.store = new Store(database)
-    this.workers = new Workers(database, options)
-    this.waiters = new Waiters(this.store, run => options.tell({ type: 'run', run }))
+    this.logger = options.logger ?? silentLogger
+    let onTried = () => {}
+    this.tried = new Promise(resolve => {
+      onTried = resolve
+    })
+    this.#connecting = this.#connect(onTried).finally(onTried)
   }
 
-  /** Connects, or throws the reason it cannot, leaving nothing behind. */
-  static async open(url: URL, options: ConnectionOptions): Promise<Connection> {
-    const connection = new Connection(openPool(url), options)
+  /** Lets running calls finish, hands over the rest, and stops the database if it was started here. */
+  async close(drainMs: number): Promise<void> {
+    this.isClosing = true
+    const isReady = this.status.state === 'ready'
+    await Promise.all([this.look.ended(), this.take.ended()])
+    await this.engine?.runner.stop(isReady ? drainMs : 0)
+    this.#ended.abort()
+    await this.#connecting
+    if (this.engine) {
+      const { pool, store, workers, waiters } = this.engine
+      if (isReady) await this.#takeOver([workers.process]).catch(() => {})
+      if (isReady)
+        await store.query('UPDATE toolpost.workers SET closed = true WHERE process = $1', [workers.process])
+      this.#removeInterceptor?.()
+      waiters.close()
+      await pool.end().catch(() => {})
+    }
+    await this.#embedded?.stop()
+    this.#become({ state: 'failed', text: 'durable calls have been shut down' })
+  }
+
+  /**
+   * Connects, again and again unless that is pointless. The connection proves that this process is alive: it holds an
+   * advisory lock, which PostgreSQL frees when the process dies, and listens for notices from the others.
+   */
+  async #connect(onTried: () => void): Promise<void> {
+    const { signal } = this.#ended
+    const ended = once(signal, 'abort')
+    for (let delayMs = FIRST_RETRY_MS; !this.isClosing; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      let client: pg.Client | undefined
+      try {
+        const url = await this.#url()
+        client = new pg.Client(database.connectionTo(url))
+        const lost = lossOf(client)
+        await client.connect()
+        this.engine ??= await this.#prepare(url)
+        await this.#enter(this.engine, client)
+        const isBack = this.status.state === 'lost'
+        this.#become({ state: 'ready', text: `connected to ${this.place}` })
+        if (isBack) this.#notice(`PostgreSQL at ${this.place} is reachable again; durable calls continue`)
+        onTried()
+        const timer = setInterval(this.look, LOOK_EVERY_MS)
+        const reason = await Promise.race([lost, ended])
+        clearInterval(timer)
+        if (signal.aborted) return
+        delayMs = FIRST_RETRY_MS
+        const text = `PostgreSQL at ${this.place} is unreachable (${reason}); reconnecting`
+        this.#become({ state: 'lost', text })
+        this.#notice(`${text}. Calls that need it fail until then; accepted ones continue afterwards`)
+      } catch (error) {
+        const { message, isLasting } = database.problemOf(error, this.place)
+        this.isHopeless = isLasting && !this.engine
+        if (!this.engine)
+          this.#become({ state: 'failed', text: isLasting ? message : `${message}; retrying` })
+        onTried()
+        if (this.isHopeless) return
+      } finally {
+        void client?.end().catch(() => {})
+      }
+      await sleep(delayMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Where the database is; the embedded one is started unless it is running. */
+  async #url(): Promise<URL> {
+    const { databaseUrl, dataDir = '', onNotice } = this.#options
+    if (databaseUrl === undefined) {
+      await this.#embedded?.restart()
+      this.#embedded ??= await startEmbedded(dataDir, { onNotice })
+    }
+    const url = this.#embedded?.url ?? database.checkedUrl(databaseUrl ?? '')
+    this.place = `${url.host || 'the local socket'}${url.pathname}${this.#embedded ? ' (embedded)' : ''}`
+    return url
+  }
+
+  /** Prepares the database and DBOS, or throws the reason it cannot, leaving nothing behind. */
+  async #prepare(url: URL): Promise<Engine> {
+    const { executor, servers = [], limits = {}, concurrency = DEFAULT_CONCURRENCY } = this.#options
+    const pool = database.openPool(url)
+    const store = new Store(pool)
+    const workers = new Workers(store, this.#options)
+    const waiters = new Waiters(store, run => this.tell({ type: 'run', run }))
+    const limited = this.#takesRuns ? [LOCAL, ...servers].filter(name => limits[name]) : []
     try {
-      await connection.#start(url)
-      return connection
+      const runner = await database.alone(pool, async () => {
+        await prepareDatabase(pool)
+        return Runner.launch({
+          ...{ pool, store, executor, logger: this.logger, process: workers.process, concurrency },
+          queues: new Map(limited.map(server => [`${workers.pool}/${server}`, limits[server] ?? {}])),
+          onEnd: (id, result) => {
+            waiters.settle(id, result)
+            this.take()
+          },
+        })
+      })
+      const use = this.#options.use ?? (interceptor => executor.use(interceptor))
+      this.#removeInterceptor = use(runner.interceptor)
+      return { pool, store, workers, waiters, runner }
     } catch (error) {
-      await connection.#link?.close()
-      await connection.engine?.stop(0)
-      await connection.database.end().catch(() => {})
+      await pool.end().catch(() => {})
       throw error
     }
   }
 
-  get isOpen(): boolean {
-    return this.#link.isOpen
+  /** Joins the others, over a new connection. */
+  async #enter({ workers, store }: Engine, client: pg.Client): Promise<void> {
+    await client.query('SELECT pg_advisory_lock($1, $2)', [database.LOCKS, workers.lockKey])
+    client.on('notification', ({ payload = '{}' }) => this.#handleNotice(JSON.parse(payload)))
+    await client.query(`LISTEN ${database.CHANNEL}`)
+    await workers.register()
+    await this.publish()
+    await workers.look()
+    this.tell({ type: 'workers' })
+    await this.#tellApprovals(store)
   }
 
-  async #start(url: URL): Promise<void> {
-    const { executor, role, servers = [], concurrency = DEFAULT_CONCURRENCY, logger } = this.#options
-    const { database, store, workers } = this
-    this.#link = new Link({
-      ...{ url, lockKey: workers.lockKey },
-      beforeReconnect: async () => this.#options.beforeReconnect(),
-      onOpen: async () => {
-        await workers.register()
-        if (this.#options.published().length > 0) await this.publish(this.#options.published())
-        await workers.look()
-        this.#options.tell({ type: 'workers' })
-        this.#options.onOpen()
-      },
-      onLost: this.#options.onLost,
-      onNotice: payload => this.#handleNotice(payload),
-    })
-    await alone(database, async () => {
-      await prepareDatabase(database)
-      await workers.name()
-      this.executions = new Executions({
-        ...{ store, executor, process: workers.process },
-        onProgress: (progress, value) => this.#notify({ progress, value }),
-        onEnd: (id, result) => {
-          this.waiters.settle(id, result)
-          this.#take()
-        },
-        onMissing: row => this.#giveBack(row),
-      })
-      const takes = role === 'worker' && concurrency > 0
-      this.#queues = takes ? [LOCAL, ...servers].map(server => this.queueOf(server)) : []
-      this.engine = await Engine.launch({
-        ...{ pool: database, process: workers.process, logger, concurrency },
-        queues: this.#queues.filter(this.isLimited),
-        limitOf: queue => this.#limitOf(queue),
-        execute: attempt => this.executions.execute(attempt),
-      })
-      await this.#link.open()
-    })
-    const use = this.#options.use ?? (interceptor => executor.use(interceptor))
-    this.#removeInterceptor = use(this.executions.interceptor)
-    this.#lookSoon()
+  get #takesRuns(): boolean {
+    return this.#options.role === 'worker' && this.#options.concurrency !== 0
   }
 
-  /** The queue of a server of this pool: one that was not there at the start shares that of the local tools. */
-  readonly queueOf = (server = LOCAL): string => {
-    const isKnown = this.#options.servers?.includes(server)
-    return `${this.workers.pool}/${isKnown ? server : LOCAL}`
-  }
-
-  readonly isLimited = (queue: string): boolean => Object.keys(this.#limitOf(queue)).length > 0
-
-  #limitOf(queue: string): QueueLimit {
-    return this.#options.limits?.[queue.slice(queue.indexOf('/') + 1)] ?? {}
-  }
-
-  /** Tells the others which tools this worker runs. Repeated when the database comes back. */
-  async publish(tools: readonly PublishedTool[]): Promise<void> {
-    if (this.workers.role === 'gateway') return
-    const queued = tools.map(tool => {
-      const queue = this.queueOf(tool.server)
-      return { ...tool, queue, isLimited: this.isLimited(queue) }
-    })
-    await this.workers.publish(queued).catch(() => {})
+  /** Tells the others which tools this worker runs. */
+  async publish(): Promise<void> {
+    const { pool, role, limits = {} } = this.#options
+    if (role === 'gateway' || this.published.length === 0) return
+    const queueOf = (server = LOCAL) => (limits[server] ? `${pool}/${server}` : null)
+    const tools = this.published.map(tool => ({ ...tool, queue: queueOf(tool.server) }))
+    await this.engine?.workers.publish(tools)
     // Runs may be waiting for a tool that has just appeared.
-    this.#take()
+    this.take()
   }
 
-  /** Lets a waiting run start: DBOS keeps the limits of its queue; without limits, the first worker with room takes it. */
-  async enqueue(client: PoolClient, row: RunRow | undefined, delayS = 0): Promise<RunRow | undefined> {
-    if (row?.is_limited) await this.engine.enqueue(client, row.queue, row, delayS)
-    return row
+  #handleNotice(notice: { workers?: boolean; run?: string; state?: string; asks?: boolean }): void {
+    if (notice.workers) this.look()
+    if (notice.run === undefined || !this.engine) return
+    if (notice.state === 'waiting') this.take()
+    if (notice.state === 'cancelled') this.engine.runner.lose(notice.run)
+    if (notice.asks) void this.#tellApprovals(this.engine.store).catch(() => {})
+    this.engine.waiters.note(notice.run)
   }
 
-  /** Starts an attempt here. If that fails for good, it is queued. */
-  start(attempt: Attempt): void {
-    this.engine.start(attempt).catch(async error => {
-      this.#options.logger.debug({ error: messageOf(error) }, 'A run could not be started here')
-      await transaction(this.database, client => this.requeue(client, attempt)).catch(() => {})
-    })
+  async #tellApprovals(store: Store): Promise<void> {
+    const rows = await store.query(
+      `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND state = 'approval' AND ${IN_TIME} ORDER BY asked_at LIMIT 1000`,
+    )
+    this.tell({ type: 'approvals', approvals: rows.map(approvalOf) })
   }
 
-  /** Puts a run that has not invoked its tool back into its queue. */
-  async requeue(client: PoolClient, attempt: Attempt, { deaths = 0, delayS = 0 } = {}): Promise<void> {
-    await this.enqueue(client, await this.store.requeue(client, attempt, deaths), delayS)
-  }
-
-  /** Ends a run from outside. */
-  async end(row: RunRow, result: ToolResult, isFinal: boolean): Promise<void> {
-    if (await this.store.finish(row, { result, isFinal }))
-      this.waiters.settle(row.id, { ...result, run_id: row.id })
-  }
-
-  /** Lets running calls finish, hands over the rest, and frees this process's name. */
-  async close(drainMs: number): Promise<void> {
-    this.#isClosing = true
-    clearTimeout(this.#timer)
-    await Promise.all([this.#looking, this.#taking])
-    const wasOpen = this.isOpen
-    await this.engine.stop(wasOpen ? drainMs : 0)
-    this.executions.close()
-    if (wasOpen) await this.#takeOver([this.workers.process]).catch(() => {})
-    await this.#link.close()
-    this.#removeInterceptor?.()
-    this.waiters.close()
-    await this.database.end().catch(() => {})
-  }
-
-  /** A worker without the tool has taken the run: its server may be starting, or another worker has it. */
-  async #giveBack(row: RunRow): Promise<void> {
-    await transaction(this.database, client => this.requeue(client, row, { delayS: OFFER_AGAIN_S }))
-  }
-
-  #notify(notice: object): void {
-    const payload = JSON.stringify(notice)
-    if (payload.length < 2_000)
-      void this.database.query('SELECT pg_notify($1, $2)', [CHANNEL, payload]).catch(() => {})
-  }
-
-  #handleNotice(payload: string): void {
-    const notice = JSON.parse(payload)
-    if (notice.workers) void this.#look().catch(() => {})
-    if (notice.progress) this.waiters.noteProgress(notice.progress, notice.value)
-    if (!notice.run) return
-    if (notice.state === 'waiting' && this.#queues.includes(notice.queue)) this.#take()
-    if (notice.state === 'cancelled') this.executions.lose(notice.run)
-    if (notice.asks) void this.#tellApprovals().catch(() => {})
-    if (['done', 'failed', 'cancelled'].includes(notice.state) && this.waiters.ids.includes(notice.run))
-      void this.waiters.look([notice.run]).catch(() => {})
-    this.waiters.noteChange(notice.run)
-  }
-
-  /** Starts as many waiting runs as there is room for, one look at a time. */
-  #take(): void {
-    this.#taking = this.#taking.then(async () => {
-      const { concurrency = DEFAULT_CONCURRENCY, executor } = this.#options
-      const room = concurrency - this.executions.count
-      if (room <= 0 || this.#queues.length === 0 || this.#isClosing || !this.isOpen) return
-      const tools = executor.tools.getTools().map(({ name }) => name)
-      const rows = await this.store.take({ queues: this.#queues, tools, room, worker: this.workers.process })
-      for (const row of rows) {
-        this.executions.expect(row, {})
-        this.start(row)
-      }
-    })
-    this.#taking = this.#taking.catch(() => {})
-  }
-
-  #lookSoon(): void {
-    if (this.#isClosing) return
-    this.#timer = setTimeout(() => {
-      this.#looking = (this.isOpen ? this.#chores() : Promise.resolve())
-        .catch(error =>
-          this.#options.logger.debug({ error: messageOf(error) }, 'Could not check on the runs'),
-        )
-        .finally(() => this.#lookSoon())
-    }, LOOK_EVERY_MS)
+  async #take(): Promise<void> {
+    if (!this.engine || !this.#takesRuns || this.isClosing || this.status.state === 'lost') return
+    const { store, runner, workers } = this.engine
+    const tools = this.#options.executor.tools.getTools().map(({ name }) => name)
+    await runner.enqueue(tools)
+    if (runner.room <= 0) return
+    const rows = await store.query(
+      `UPDATE toolpost.runs SET state = 'running', worker = $4, started_at = now() WHERE id IN (
+         SELECT id FROM toolpost.runs WHERE ended_at IS NULL AND state = 'waiting' AND queue IS NULL
+           AND pool = $1 AND tool = ANY($2) ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING *`,
+      [workers.pool, tools, runner.room, workers.process],
+    )
+    for (const row of rows) runner.start(row)
   }
 
   /** Every second: who is alive, and whatever a lost notice would have said. */
-  async #chores(): Promise<void> {
-    const dead = await this.#look()
-    if (dead.length > 0) await this.#takeOver(dead)
-    const own = this.executions.ids
-    for (const row of await this.waiters.look([...new Set([...this.waiters.ids, ...own])]))
-      if (own.includes(row.id) && (row.ended_at || row.worker !== this.workers.process))
-        this.executions.lose(row.id)
+  async #look(): Promise<void> {
+    if (!this.engine || this.isClosing || this.status.state === 'lost') return
+    const { store, workers, waiters, runner } = this.engine
+    const { isChanged, dead } = await workers.look()
+    if (isChanged) this.tell({ type: 'workers' })
+    if (isChanged) this.#warnOfClash(workers)
+    for (const name of this.#swept) if (!dead.includes(name)) this.#swept.delete(name)
+    const unswept = dead.filter(name => !this.#swept.has(name))
+    if (unswept.length > 0) await this.#takeOver(unswept)
+    for (const name of unswept) this.#swept.add(name)
+    const own = runner.ids
+    for (const { id, ended_at, worker } of await waiters.look([...waiters.ids, ...own]))
+      if (own.includes(id) && (ended_at || worker !== workers.process)) runner.lose(id)
     const look = this.#looks++
-    if (look % RARELY === 0) this.#take()
-    if (look % RARELY === 0) await this.#endWaiting()
-    if (look % CLEAN_EVERY === 0) await this.#clean()
-  }
-
-  async #look(): Promise<string[]> {
-    const { isChanged, dead } = await this.workers.look()
-    if (isChanged) this.#options.tell({ type: 'workers' })
-    if (isChanged) await this.#tellApprovals()
-    if (isChanged) this.#warnOfClash()
-    return dead
+    if (look % RARELY === 0) this.take()
+    if (look % RARELY === 0) await this.#endOverdue(store)
+    if (look % CLEAN_EVERY !== 0) return
+    await store.query(
+      `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
+         WHERE ended_at < now() - $1::float8 * interval '1 day' LIMIT ${MAX_FORGOTTEN})`,
+      [this.#options.days ?? DEFAULT_DAYS],
+    )
+    await runner.clean()
   }
 
   /** Two projects that share a database and a pool would run each other's calls. */
-  #warnOfClash(): void {
-    const tool = this.workers.clash()
+  #warnOfClash(workers: Workers): void {
+    const tool = workers.clash()
     if (tool === undefined || tool === this.#clash) return
     this.#clash = tool
-    const { pool } = this.workers
-    this.#options.onNotice?.(
-      `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
+    this.#notice(
+      `⚠️ Another worker of pool '${workers.pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
     )
   }
 
   /**
    * Takes over the runs of processes that died: those that may have invoked their tool end with an unknown outcome, the
-   * others go back to their queues. One process at a time does this.
+   * others wait for the next worker.
    */
   async #takeOver(dead: string[]): Promise<void> {
-    const unknown = await transaction(this.database, async client => {
-      const { rows } = await client.query<RunRow>(
-        `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1) FOR UPDATE SKIP LOCKED`,
-        [dead],
-      )
-      for (const row of rows) if (row.intent === null) await this.requeue(client, row, { deaths: 1 })
-      await client.query(
-        'UPDATE toolpost.workers SET gone_at = now() WHERE process = ANY($1) AND gone_at IS NULL',
-        [dead],
-      )
-      return rows.filter(({ intent }) => intent !== null)
-    })
-    for (const row of unknown) await this.end(row, unknownOutcome(row), true)
-    if (unknown.length > 0) this.#options.logger.warn({ workers: dead, runs: unknown.length }, 'Worker lost')
-    // What DBOS had handed to them and they had not begun.
-    const taken = this.#isClosing ? [] : await this.engine.reclaim(dead)
-    for (const attempt of taken) await transaction(this.database, client => this.requeue(client, attempt))
+    if (!this.engine) return
+    const { store, runner, waiters } = this.engine
+    for (const process of dead) await store.requeue('worker', process, 1)
+    const orphans = await store.query(
+      'SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1)',
+      [dead],
+    )
+    for (const row of orphans) {
+      const lost = `worker '${workerOf(row.worker ?? '')}' was lost while running the call`
+      const result = unavailable(row.tool, `${lost}; the outcome of the call is unknown`)
+      if (await store.finish(row, result, true)) waiters.settle(row.id, { ...result, run_id: row.id })
+    }
+    if (orphans.length > 0) this.logger.warn({ workers: dead, runs: orphans.length }, 'Worker lost')
+    if (!this.isClosing) await runner.reclaim(dead)
   }
 
   /** Ends runs that nobody decided about in time, and those whose tool nobody has had for long: they may be sent again. */
-  async #endWaiting(): Promise<void> {
-    const rows = await this.store.waiting()
-    const now = performance.now()
-    const missing = rows.filter(
-      ({ state, pool, tool }) => state === 'waiting' && !this.workers.isServed(pool, tool),
+  async #endOverdue(store: Store): Promise<void> {
+    const rows = await store.query<RunRow & { gone: Date | null }>(
+      `SELECT r.*, gone FROM toolpost.runs r, LATERAL (SELECT max(seen_at) AS gone, bool_or(NOT dead) AS served
+         FROM toolpost.processes p
+         WHERE p.pool = r.pool AND p.tools @> jsonb_build_array(jsonb_build_object('name', r.tool))) p
+       WHERE ended_at IS NULL AND (state = 'approval' AND NOT ${IN_TIME}
+         OR state = 'waiting' AND served IS NOT TRUE AND now() - pg_postmaster_start_time() > interval '4 s'
+         AND (key IS NULL OR greatest(created_at, gone) < now() - $1::float8 * interval '1 ms')) LIMIT 1000`,
+      [this.#options.desertedMs],
     )
-    for (const row of rows)
-      if (row.state === 'approval') await this.end(row, denied(row.tool, expiredText(row)), true)
-    for (const row of missing) {
-      const { pool, tool } = row
-      const since = this.#deserted.get(`${pool}/${tool}`) ?? now
-      this.#deserted.set(`${pool}/${tool}`, since)
-      const text = nobodyRuns([pool], this.workers.find(pool, tool)?.goneSince)
-      // Without a key nobody can come back for it.
-      const limitMs = row.key === null ? 0 : this.#options.desertedMs
-      if (now - since >= limitMs) await this.end(row, unavailable(tool, text), false)
+    for (const row of rows) {
+      const isExpired = row.state === 'approval'
+      const seconds = Number(row.patience_ms) / 1_000
+      const text = `nobody answered within ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}`
+      await store.finish(
+        row,
+        isExpired ? denied(row.tool, text) : nobodyRuns(row.tool, [row.pool], row.gone),
+        isExpired,
+      )
     }
-    for (const key of this.#deserted.keys())
-      if (!missing.some(({ pool, tool }) => `${pool}/${tool}` === key)) this.#deserted.delete(key)
   }
 
-  /** DBOS's journal of an attempt is of no use once it has ended. */
-  async #clean(): Promise<void> {
-    await this.store.forget(this.#options.days ?? DEFAULT_DAYS)
-    await this.engine.clean(new Date(Date.now() - ENGINE_HOURS * 3_600_000))
+  #become(status: DurableStatus): void {
+    this.status = status
+    this.tell({ type: 'state' })
   }
 
-  async #tellApprovals(): Promise<void> {
-    this.#options.tell({ type: 'approvals', approvals: await this.store.approvals() })
+  #notice(text: string): void {
+    this.logger.warn({ state: this.status.state }, text)
+    this.#options.onNotice?.(text)
+  }
+
+  /** A listener that throws does not affect the others. */
+  tell(change: DurableChange): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.logger.warn({ error: database.messageOf(error) }, 'A listener for durable calls failed')
+      }
+    }
   }
 }
 
-function unknownOutcome({ tool, intent }: RunRow): ToolResult {
-  const worker = workerOf((intent ?? '').slice(0, intent?.lastIndexOf('/')))
-  return unavailable(
-    tool,
-    `worker '${worker}' was lost while running the call; the outcome of the call is unknown`,
-  )
+/** Resolves with the reason when a connection is lost. */
+function lossOf(client: pg.Client): Promise<string> {
+  return new Promise(resolve => {
+    client.on('error', error => resolve(database.messageOf(error)))
+    client.on('end', () => resolve('the connection was closed'))
+  })
 }
 
-function expiredText({ asked_at, expires_at }: RunRow): string {
-  const seconds = Math.round((Number(expires_at) - Number(asked_at)) / 100) / 10
-  return `nobody answered within ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}`
+/** Runs `work` again if it was asked for meanwhile, but never twice at once. What fails is tried again the next time. */
+function oneAtATime(work: () => Promise<void>): (() => void) & { ended(): Promise<void> } {
+  let running: Promise<void> | undefined
+  let isWanted = false
+  const loop = async () => {
+    while (isWanted) {
+      isWanted = false
+      await work().catch(() => {})
+    }
+    running = undefined
+  }
+  const ask = () => {
+    isWanted = true
+    running ??= loop()
+  }
+  return Object.assign(ask, { ended: async () => running })
 }

@@ -2,17 +2,21 @@ import type { Progress, ToolResult } from 'toolpost'
 import type { Run } from 'toolpost/project'
 import { type RunRow, resultOf, runOf, type Store, unavailable } from './store.ts'
 
-const TOGETHER_MS = 50
+/** Changes often come together. */
+const TOGETHER_MS = 10
 const MAX_TOGETHER = 200
-const MAX_PROGRESS = 1_000
+
+interface Waiting {
+  tool: string
+  resolves: Set<(result: ToolResult) => void>
+  onProgress?: ((progress: Progress) => void) | undefined
+}
 
 /** Callers waiting for runs to end, wherever they run, and listeners to their changes. One query reads many. */
 export class Waiters {
   readonly #store: Store
   readonly #tell: (run: Run) => void
-  readonly #waiting = new Map<string, { tool: string; resolves: Set<(result: ToolResult) => void> }>()
-  readonly #followers = new Map<string, (progress: Progress) => void>()
-  readonly #progress = new Map<string, Progress>()
+  readonly #waiting = new Map<string, Waiting>()
   readonly #changed = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -27,9 +31,9 @@ export class Waiters {
 
   /** Resolves when the run has ended. */
   wait({ id, tool }: RunRow, onProgress?: (progress: Progress) => void): Promise<ToolResult> {
-    const waiting = this.#waiting.get(id) ?? { tool, resolves: new Set() }
+    const waiting: Waiting = this.#waiting.get(id) ?? { tool, resolves: new Set() }
+    waiting.onProgress ??= onProgress
     this.#waiting.set(id, waiting)
-    if (onProgress) this.#followers.set(id, onProgress)
     return new Promise(resolve => waiting.resolves.add(resolve))
   }
 
@@ -37,8 +41,6 @@ export class Waiters {
   settle(id: string, result: ToolResult): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
-    this.#followers.delete(id)
-    this.#progress.delete(id)
     for (const resolve of waiting?.resolves ?? []) resolve(result)
   }
 
@@ -52,23 +54,10 @@ export class Waiters {
     return rows
   }
 
-  noteProgress(id: string, progress: Progress): void {
-    this.#followers.get(id)?.(progress)
-    this.#progress.set(id, progress)
-    const [oldest] = this.#progress.keys()
-    if (this.#progress.size > MAX_PROGRESS && oldest !== undefined) this.#progress.delete(oldest)
-    this.noteChange(id)
-  }
-
-  /** Tells the listeners of a changed run, and those who wait for it, a moment later: changes often come together. */
-  noteChange(id: string): void {
-    if (this.#changed.size < MAX_TOGETHER) this.#changed.add(id)
+  /** Tells a changed run to those who wait for it and to the listeners. */
+  note(id: string): void {
+    if (this.#changed.size < MAX_TOGETHER || this.#waiting.has(id)) this.#changed.add(id)
     this.#timer ??= setTimeout(() => void this.#tellAll(), TOGETHER_MS)
-  }
-
-  shown(row: RunRow): Run {
-    const progress = row.state === 'running' ? this.#progress.get(row.id) : undefined
-    return { ...runOf(row), ...(progress && { progress }) }
   }
 
   /** Answers everybody that their runs go on. */
@@ -83,6 +72,9 @@ export class Waiters {
     this.#changed.clear()
     this.#timer = undefined
     // If the database is gone there is nothing to report; changes show when they are asked for.
-    for (const row of await this.#store.read(ids).catch(() => [])) this.#tell(this.shown(row))
+    for (const row of await this.look(ids).catch(() => [])) {
+      if (row.state === 'running' && row.progress) this.#waiting.get(row.id)?.onProgress?.(row.progress)
+      this.#tell(runOf(row))
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { Approval } from 'toolpost/interceptors'
 import type { Durable, DurableOptions, PublishedTool } from 'toolpost/project'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
-import { DurableCalls } from '../src/durable-calls.ts'
+import { createDurable } from '../src/durable.ts'
 
 export const WAIT = { timeout: 30_000, interval: 20 }
 const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
@@ -53,7 +53,7 @@ export function durableUnderTest() {
     // As the history does in a project.
     executor.observe(() => {})
     if (interceptor) executor.use(interceptor(() => durable))
-    const durable: Durable = new DurableCalls(
+    const durable: Durable = createDurable(
       { executor, databaseUrl: postgres.url(), pool: 'here', ...options },
       desertedMs === undefined ? {} : { desertedMs },
     )

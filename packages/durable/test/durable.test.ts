@@ -266,6 +266,6 @@ it('leaves a database of another release alone, and a second one in this process
   await client.query('UPDATE toolpost.meta SET version = 1')
   const older = await start()
   expect(older.durable.status().text).toMatch(/belongs to an older Toolpost .*drop its schemas/)
-  await client.query('UPDATE toolpost.meta SET version = 2')
+  await client.query('UPDATE toolpost.meta SET version = 3')
   await client.end()
 })

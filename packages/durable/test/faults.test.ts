@@ -20,7 +20,7 @@ it('[F66] never runs undecided: a run that a person must approve is not queued b
   const second = await start()
   const again = await accepted(second.durable, { name: 'note', args: { id: 'asked' } }, options)
   expect(again.id).toBe(run.id)
-  const approval = await second.durable.approvalOf(run.id)
+  const { approval } = run
   expect(approval).toMatchObject({ tool: 'note', because: 'it costs money' })
   expect(second.executed).toEqual([])
   expect(await second.durable.decide(approval?.id ?? '', 'approve', { by: 'console' })).toBe(true)

@@ -138,7 +138,6 @@ export class MemoryDatabase {
         )
       },
       requestApproval: (call, asked) => this.#request(call, asked),
-      approvalOf: async id => this.approvals.get(id)?.asked,
       decide: async (id, decision, { by, reason = 'denied by the user' } = {}) => {
         const waiting = this.approvals.get(id)
         this.approvals.delete(id)

@@ -147,6 +147,8 @@ export type CreateDurable = (options: DurableOptions) => Durable
 /** An accepted run: it ends even if processes crash. */
 export interface AcceptedRun {
   id: string
+  /** What a person is asked about it, if it was accepted with `approval`. */
+  approval?: Approval | undefined
   result: Promise<ToolResult>
 }
 
@@ -198,8 +200,6 @@ export interface Durable {
    * taken back, and starts again once somebody has approved it. `undefined` if the call does not belong to a run.
    */
   requestApproval(call: CallContext, asked: Approval): Promise<RunVerdict> | undefined
-  /** The approval that a run waits for, if any. */
-  approvalOf(runId: string): Promise<Approval | undefined>
   /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
   onChange(listener: (change: DurableChange) => void): () => void

@@ -5,7 +5,7 @@ import type { CallContext } from '../../executor/context.ts'
 import type { ToolExecutor } from '../../executor/executor.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import { questionOf } from '../../interceptors/approval.ts'
-import type { Approvals } from '../../interceptors/index.ts'
+import type { Approval, Approvals } from '../../interceptors/index.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import { coalesced } from '../../util/coalesced.ts'
 import type { AcceptedRun, Durable, DurableChange, DurableRunOptions, RefusedRun, Run } from '../durable.ts'
@@ -77,7 +77,7 @@ export class DurableRuns {
     if (!tool) return (key !== undefined && (await this.#known(call, given))) || { refused: result }
     if (!result.success) return { refused: result }
     const accepted = await durable.accept({ ...call, name }, { ...given, approval: asks })
-    if (asks && 'id' in accepted) void this.#ask(accepted.id, options)
+    if ('id' in accepted && accepted.approval) void this.#ask(accepted.approval, options)
     return accepted
   }
 
@@ -157,10 +157,9 @@ export class DurableRuns {
   }
 
   /** Also asks the person behind the call, if the channel allows it. If they do not decide, others still can. */
-  async #ask(runId: string, { ask, origin }: DurableRunOptions): Promise<void> {
+  async #ask(approval: Approval, { ask, origin }: DurableRunOptions): Promise<void> {
     try {
-      const approval = await this.durable.approvalOf(runId)
-      if (!ask || !approval) return
+      if (!ask) return
       const { tool, args } = approval
       const answer = await ask({ message: questionOf(approval), about: { tool, args } })
       const decisions = { accept: 'approve', decline: 'deny' } as const
