@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import type { ToolCall } from '../src/call/tool-call.ts'
 import type { ToolResult } from '../src/call/tool-result.ts'
 import type { CallContext } from '../src/executor/context.ts'
+import type { Verdict } from '../src/interceptors/approval.ts'
 import { fingerprint } from '../src/interceptors/canonical.ts'
 import type { Approval } from '../src/interceptors/index.ts'
 import type {
@@ -12,7 +13,6 @@ import type {
   DurableRunOptions,
   PublishedTool,
   Run,
-  RunVerdict,
 } from '../src/project/durable.ts'
 
 interface Entry {
@@ -37,7 +37,7 @@ interface Process {
 export class MemoryDatabase {
   readonly entries = new Map<string, Entry>()
   readonly processes = new Set<Process>()
-  readonly approvals = new Map<string, { asked: Approval; settle(verdict: RunVerdict): void }>()
+  readonly approvals = new Map<string, { asked: Approval; settle(verdict: Verdict): void }>()
   readonly runs = new WeakMap<AbortSignal, Entry>()
   /** While it is set, the database is gone. */
   problem: string | undefined
@@ -189,7 +189,10 @@ export class MemoryDatabase {
     const able = [own, ...this.processes].filter(fits)
     const worker = able.find(({ tools }) => tools.some(({ name }) => name === call.name)) ?? able[0]
     await Promise.resolve()
-    if (!worker) return failed(call, 'no worker')
+    if (!worker) {
+      const gone = [...this.processes].find(each => each.pool === entry.run.pool)?.goneSince
+      return failed(call, `no worker of pool '${entry.run.pool}' runs it, since ${gone}`)
+    }
     this.runs.set(controller.signal, entry)
     this.#change(entry, { state: 'running', attempts: 1, worker: worker.options.workerId })
     const { key: _, pool: __, approval, ...given } = options
@@ -205,7 +208,7 @@ export class MemoryDatabase {
     return ended
   }
 
-  #ask(entry: Entry): Promise<RunVerdict> {
+  #ask(entry: Entry): Promise<Verdict> {
     const { call, options } = entry
     const { because, timeoutMs = 1e6 } = options.approval ?? {}
     const asked = { id: randomUUID(), tool: call.name, args: call.args, origin: options.origin, because }
@@ -213,13 +216,13 @@ export class MemoryDatabase {
     return this.#wait(entry, { ...asked, askedAt, expiresAt: askedAt + timeoutMs, state: 'waiting' })
   }
 
-  #request({ options: { signal } }: CallContext, asked: Approval): Promise<RunVerdict> | undefined {
+  #request({ options: { signal } }: CallContext, asked: Approval): Promise<Verdict> | undefined {
     const entry = signal && this.runs.get(signal)
     if (entry?.approved) return Promise.resolve({ approved: true, reason: '' })
     return entry && this.#wait(entry, asked)
   }
 
-  #wait(entry: Entry, asked: Approval): Promise<RunVerdict> {
+  #wait(entry: Entry, asked: Approval): Promise<Verdict> {
     this.#change(entry, { state: 'approval' })
     return new Promise(resolve => {
       this.approvals.set(asked.id, { asked, settle: resolve })

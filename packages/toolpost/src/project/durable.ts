@@ -4,6 +4,7 @@ import type { Interceptor } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
+import type { Verdict } from '../interceptors/approval.ts'
 import type { Approval, Decision } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -107,14 +108,6 @@ export interface OfferedTool {
   gone_since?: string | undefined
 }
 
-/** The outcome of asking a person about a run. */
-export interface RunVerdict {
-  approved: boolean
-  /** Why it was not approved. */
-  reason: string
-  by?: string | undefined
-}
-
 /** The options of `createDurable` in `toolpost-durable`. */
 export interface DurableOptions {
   executor: ToolExecutor
@@ -199,7 +192,7 @@ export interface Durable {
    * Asks about the call of a run, in the database, where every gateway sees it. Unless that was done already, the run is
    * taken back, and starts again once somebody has approved it. `undefined` if the call does not belong to a run.
    */
-  requestApproval(call: CallContext, asked: Approval): Promise<RunVerdict> | undefined
+  requestApproval(call: CallContext, asked: Approval): Promise<Verdict> | undefined
   /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
   onChange(listener: (change: DurableChange) => void): () => void

@@ -19,7 +19,6 @@ export {
   type RunFilter,
   type RunState,
   type RunStep,
-  type RunVerdict,
 } from './durable.ts'
 export type { ExampleHome } from './example-home.ts'
 export type { ModelInfo } from './model-choice.ts'

@@ -5,11 +5,22 @@ import type { CallContext } from '../../executor/context.ts'
 import type { ToolExecutor } from '../../executor/executor.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import { questionOf } from '../../interceptors/approval.ts'
+import { fingerprint } from '../../interceptors/canonical.ts'
 import type { Approval, Approvals } from '../../interceptors/index.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { plainSchema } from '../../schema/limits.ts'
+import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import { coalesced } from '../../util/coalesced.ts'
-import type { AcceptedRun, Durable, DurableChange, DurableRunOptions, RefusedRun, Run } from '../durable.ts'
-import { isApproved, RemoteTools } from './remote-tools.ts'
+import type {
+  AcceptedRun,
+  Durable,
+  DurableRunOptions,
+  OfferedTool,
+  PublishedTool,
+  RefusedRun,
+  Run,
+} from '../durable.ts'
 
 export interface DurableRunsOptions {
   executor: ToolExecutor
@@ -27,12 +38,23 @@ export interface DurableRunsOptions {
   publishes: boolean
 }
 
+/** A tool of workers elsewhere, by its name and definition. */
+interface Remote {
+  definition: PublishedTool
+  offers: readonly OfferedTool[]
+}
+
+/** After all servers of the configuration: this process's own tools keep their names. */
+const ORDER = Number.MAX_SAFE_INTEGER - 1
+
 /** The durable calls of a project: its own tools and those of workers elsewhere, approvals, and which calls become runs. */
 export class DurableRuns {
   readonly #options: DurableRunsOptions
   readonly #created: Promise<Durable>
   #durable: Durable | undefined
-  #remote: RemoteTools | undefined
+  /** By their server in the list of tools, which is the first of their pools, and name. */
+  #remotes = new Map<string, Remote>()
+  readonly #published = new WeakMap<Tool, PublishedTool | undefined>()
   #stops: (() => void)[] = []
 
   /** `created` is the engine once its package is loaded. */
@@ -55,7 +77,7 @@ export class DurableRuns {
   /** Resolves when the engine is connected or has failed; rejects if it cannot be loaded. */
   async ready(): Promise<void> {
     await (await this.#created).ready()
-    this.update()
+    this.#update()
   }
 
   /**
@@ -70,12 +92,16 @@ export class DurableRuns {
     if (durable.status().state === 'starting') await within(this.ready(), limitMs)
     if (!executor.tools.findTool(call.name)) await waitForTool(call.name, limitMs)
     const { tool, result, asks } = await executor.dryRun(call, direct)
-    const remote = tool && this.#remote?.find(tool)
+    const remote = tool && this.#remoteOf(tool)
     const pool = remote?.offers.map(offer => offer.pool)
-    const name = remote?.definition.name ?? tool?.name ?? call.name
     const given = { ...options, ...(pool && { pool }), calledAs: call.name }
-    if (!tool) return (key !== undefined && (await this.#known(call, given))) || { refused: result }
-    if (!result.success) return { refused: result }
+    if (!tool && key !== undefined) {
+      // The run of a key may have been accepted when its tool was still there.
+      const known = await durable.accept(call, { ...given, pool: [] })
+      if ('id' in known || known.isConflict) return known
+    }
+    if (!tool || !result.success) return { refused: result }
+    const name = remote?.definition.name ?? tool.name
     const accepted = await durable.accept({ ...call, name }, { ...given, approval: asks })
     if ('id' in accepted && accepted.approval) void this.#ask(accepted.approval, options)
     return accepted
@@ -85,21 +111,17 @@ export class DurableRuns {
   async again(id: string, options: RunOptions): Promise<AcceptedRun | RefusedRun | undefined> {
     const found = await this.durable.callOf(id)
     if (!found) return undefined
-    const { call, options: given } = found
-    const pool = typeof given.pool === 'string' ? given.pool : undefined
-    const name = this.nameOf({ tool: call.name, pool })
-    return this.accept({ ...call, name }, { timeoutMs: given.timeoutMs, repair: given.repair, ...options })
+    const { timeoutMs, repair, pool } = found.options
+    const name = this.nameOf({ tool: found.call.name, pool: typeof pool === 'string' ? pool : undefined })
+    return this.accept({ ...found.call, name }, { timeoutMs, repair, ...options })
   }
 
   /** The name of a run's tool in this process. */
   nameOf({ tool, pool }: Pick<Run, 'tool' | 'pool'>): string {
-    return (pool !== undefined && this.#remote?.nameFor(pool, tool)) || tool
-  }
-
-  /** Publishes the tools of this process, and registers those of others. */
-  update(): void {
-    if (this.#options.publishes && this.#remote) this.#durable?.publish(this.#remote.own())
-    this.#remote?.update()
+    const isIt = ({ definition, offers }: Remote) =>
+      definition.name === tool && offers.some(offer => offer.pool === pool)
+    const [name] = this.#names(key => isIt(this.#remotes.get(key) as Remote))
+    return name ?? tool
   }
 
   /** Running calls get up to `drainMs`; others take over the rest. */
@@ -107,7 +129,7 @@ export class DurableRuns {
     const durable = await this.#created.catch(() => undefined)
     const [own, ...others] = this.#stops
     for (const stop of others) stop()
-    this.#remote?.clear()
+    this.#options.executor.tools.removeAll(this.#names(() => true))
     await durable?.close(options)
     own?.()
   }
@@ -115,17 +137,16 @@ export class DurableRuns {
   #connect(durable: Durable): Durable {
     const { executor, approvals, use } = this.#options
     this.#durable = durable
-    this.#remote = new RemoteTools({ ...this.#options, tools: executor.tools, durable })
-    const changes = coalesced(() => this.update())
+    const changes = coalesced(() => this.#update())
     this.#stops = [
       use(this.#interceptor),
       executor.tools.onChange(changes.soon),
       changes.stop,
-      durable.onChange(change => this.#follow(change)),
-      approvals.share({
-        request: (call, asked) => durable.requestApproval(call, asked),
-        decide: (id, decision, about) => durable.decide(id, decision, about),
+      durable.onChange(change => {
+        if (change.type === 'workers') this.#updateRemotes()
+        if (change.type === 'approvals') approvals.showShared(change.approvals)
       }),
+      approvals.share({ request: durable.requestApproval, decide: durable.decide }),
     ]
     return durable
   }
@@ -134,46 +155,131 @@ export class DurableRuns {
   readonly #interceptor: Interceptor = async (call, next) => {
     const { tool, failure } = call
     if (!tool || failure || call.dryRun || this.#durable?.isRun(call)) return next()
-    if (this.#remote?.find(tool)) return this.#remote.note(call, next)
-    const isNamed = this.#options.named().some(pattern => fitsTool(pattern, tool, call.server))
-    return isNamed ? this.#handOver(call) : next()
+    const remote = this.#remoteOf(tool)
+    const isNamed = () => this.#options.named().some(pattern => fitsTool(pattern, tool, call.server))
+    return remote || isNamed() ? this.#handOver(call, remote) : next()
   }
 
-  async #handOver(call: CallContext): Promise<ToolResult> {
-    const { id, name, args, caller, signal, timeoutMs, ask, meta } = call
-    const options = { origin: 'worker', caller, signal, timeoutMs, ask, meta, approved: isApproved(call) }
+  async #handOver(call: CallContext, remote: Remote | undefined): Promise<ToolResult> {
+    const { id, args, caller, signal, timeoutMs, ask, meta, options } = call
+    const name = remote?.definition.name ?? call.name
+    const approval = call.notes.approval as { decision?: string } | undefined
+    const given = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress: options.onProgress }
     const result = await this.durable.run(
       { id, name, args },
-      { ...options, onProgress: call.options.onProgress },
+      {
+        ...{ ...given, approved: approval?.decision === 'approved' },
+        ...(remote && { pool: remote.offers.map(({ pool }) => pool) }),
+      },
     )
     if (result.run_id !== undefined) call.notes.run = result.run_id
-    return result
-  }
-
-  /** The run of a key that was accepted when its tool was still there. */
-  async #known(call: ToolCall, options: DurableRunOptions): Promise<AcceptedRun | RefusedRun | undefined> {
-    const found = await this.durable.accept(call, { ...options, pool: [] })
-    return 'id' in found || found.isConflict ? found : undefined
+    return { ...result, tool_name: call.name }
   }
 
   /** Also asks the person behind the call, if the channel allows it. If they do not decide, others still can. */
-  async #ask(approval: Approval, { ask, origin }: DurableRunOptions): Promise<void> {
+  async #ask(approval: Approval, { ask, origin: by }: DurableRunOptions): Promise<void> {
     try {
-      if (!ask) return
       const { tool, args } = approval
-      const answer = await ask({ message: questionOf(approval), about: { tool, args } })
-      const decisions = { accept: 'approve', decline: 'deny' } as const
-      const decision = decisions[answer.action as keyof typeof decisions]
-      if (decision) await this.durable.decide(approval.id, decision, { by: origin, reason: answer.reason })
+      const answer = await ask?.({ message: questionOf(approval), about: { tool, args } })
+      if (answer?.action === 'accept') await this.durable.decide(approval.id, 'approve', { by })
+      if (answer?.action === 'decline')
+        await this.durable.decide(approval.id, 'deny', { by, reason: answer.reason })
     } catch {
       // They could not be asked; others still can.
     }
   }
 
-  #follow(change: DurableChange): void {
-    if (change.type === 'workers') this.#remote?.update()
-    if (change.type === 'approvals') this.#options.approvals.showShared(change.approvals)
+  /** Publishes the tools of this process, and registers those of others. */
+  #update(): void {
+    if (this.#options.publishes) this.#durable?.publish(this.#own())
+    this.#updateRemotes()
   }
+
+  /** The tools this process offers to others, without those whose schema cannot be serialized. */
+  #own(): PublishedTool[] {
+    const { tools } = this.#options.executor
+    const own = tools.getTools().filter(tool => !this.#remoteOf(tool))
+    return own.flatMap(tool => {
+      if (!this.#published.has(tool)) this.#published.set(tool, publishedTool(tool))
+      const published = this.#published.get(tool)
+      return published ? [{ ...published, server: tools.originOf(tool)?.server }] : []
+    })
+  }
+
+  /** Where a tool runs; `undefined` if it runs here. */
+  #remoteOf(tool: Tool): Remote | undefined {
+    const origin = this.#options.executor.tools.originOf(tool)
+    return origin && this.#remotes.get(keyOf(origin.server, origin.name))
+  }
+
+  /** The registered names of matching remote tools. */
+  #names(fits: (key: string) => boolean): string[] {
+    const { tools } = this.#options.executor
+    const isFitting = (tool: Tool) => {
+      const { server = '', name = '' } = tools.originOf(tool) ?? {}
+      return this.#remotes.has(keyOf(server, name)) && fits(keyOf(server, name))
+    }
+    return tools.getTools().flatMap(tool => (isFitting(tool) ? tool.name : []))
+  }
+
+  /** Registers what others offer now, and this process does not have itself, as ordinary tools. */
+  #updateRemotes(): void {
+    const { executor, isServer, onBack } = this.#options
+    const own = new Set(this.#own().map(({ name, fingerprint: print }) => keyOf(name, print)))
+    const alike = new Map<string, Remote>()
+    for (const offer of this.#durable?.offers() ?? []) {
+      const key = keyOf(offer.tool.name, offer.tool.fingerprint)
+      const { offers = [] } = alike.get(key) ?? {}
+      if (!own.has(key)) alike.set(key, { definition: offer.tool, offers: [...offers, offer] })
+    }
+    const before = this.#remotes
+    const now = new Map<string, Remote>()
+    // Of two definitions in one pool, the live one wins.
+    for (const remote of [...alike.values()].sort((a, b) => Number(isLive(a)) - Number(isLive(b))))
+      now.set(keyOf(serverOf(remote, isServer), remote.definition.name), remote)
+    const isChanged = (key: string) =>
+      now.get(key)?.definition.fingerprint !== before.get(key)?.definition.fingerprint
+    executor.tools.removeAll(this.#names(isChanged))
+    this.#remotes = now
+    const back = new Set<string>()
+    for (const [key, remote] of now) {
+      const server = serverOf(remote, isServer)
+      const { fingerprint: _, server: __, ...definition } = remote.definition
+      const invoke = () =>
+        Promise.reject(new Error('the tool runs on a worker: call it through the executor'))
+      if (isChanged(key)) executor.tools.addMcpTools([{ ...definition, invoke }], { server, order: ORDER })
+      if (isLive(remote) && !isLive(before.get(key))) back.add(server)
+    }
+    for (const server of back) onBack(server)
+  }
+}
+
+function keyOf(...parts: string[]): string {
+  return parts.join('\0')
+}
+
+/** Whether an offer has live workers. */
+function isLive(remote: Remote | undefined): boolean {
+  return remote?.offers.some(({ workers }) => workers > 0) === true
+}
+
+/** What a remote tool belongs to in the list of tools. */
+function serverOf({ offers }: Remote, isServer: (name: string) => boolean): string {
+  const [pool = ''] = offers.map(offer => offer.pool).sort()
+  return isServer(pool) ? `${pool}-pool` : pool
+}
+
+/** A tool in the form others can offer; `undefined` if its schema cannot be serialized. */
+function publishedTool(tool: Tool): PublishedTool | undefined {
+  const schema = plainSchema(() => jsonSchemaOf(tool))
+  if (!schema) return undefined
+  const { name, title, description = '', timeoutMs, maxTimeoutMs, sentences } = tool
+  const { readOnly, idempotent, destructive, openWorld } = tool
+  const definition = {
+    ...{ name, title, description, schema, outputSchema: plainSchema(() => tool.outputSchema) },
+    ...{ timeoutMs, maxTimeoutMs, readOnly, idempotent, destructive, openWorld, sentences },
+  }
+  return { ...definition, fingerprint: fingerprint(definition) }
 }
 
 async function within(work: Promise<void>, limitMs: number): Promise<void> {

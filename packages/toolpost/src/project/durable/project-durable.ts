@@ -3,9 +3,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Interceptor } from '../../executor/chain.ts'
-import type { ToolExecutor } from '../../executor/executor.ts'
-import type { Approvals } from '../../interceptors/index.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
@@ -17,7 +14,7 @@ import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStat
 import { stateFolder } from '../local-state.ts'
 import type { CloseOptions, Part } from '../project-options.ts'
 import type { ResolvedConfig as Description } from '../resolve.ts'
-import { DurableRuns } from './durable-runs.ts'
+import { DurableRuns, type DurableRunsOptions } from './durable-runs.ts'
 
 /** What a command wants from durable calls; the configuration provides the rest. */
 export interface DurableWishes extends Pick<DurableOptions, 'role' | 'pool' | 'concurrency'> {
@@ -27,19 +24,11 @@ export interface DurableWishes extends Pick<DurableOptions, 'role' | 'pool' | 'c
   create?: CreateDurable | undefined
 }
 
-export interface DurableParts {
-  executor: ToolExecutor
-  approvals: Approvals
+interface DurableParts extends Omit<DurableRunsOptions, 'isServer' | 'named' | 'publishes'> {
   logger: Logger
   configuration: Configuration
-  /** Adds an interceptor inside all others; returns a function that removes it. */
-  use(interceptor: Interceptor): () => void
   say(text: string): void
   onChange(change: DurableChange): void
-  /** Called when a pool has workers again. */
-  onBack(pool: string): void
-  /** Waits until a tool of a server that is starting has appeared, for at most `limitMs`. */
-  waitForTool(name: string, limitMs: number): Promise<unknown>
 }
 
 /** A separate package, which Toolpost knows by name only. */
