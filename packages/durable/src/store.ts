@@ -1,14 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { Progress, ToolCall, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
+import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
 import type { Approval } from 'toolpost/interceptors'
 import { type DurableRunOptions, type Run, type RunState, safeValue } from 'toolpost/project'
 import { CHANNEL, DatabaseProblem, LOCKS } from './database.ts'
 
 /** The version this release reads and writes. */
 const SCHEMA_VERSION = 3
-/** DBOS needs `gen_random_uuid` and `xid8`. */
-const OLDEST_SERVER = 130_000
 /** Larger arguments are refused; larger results are stored as the text a model would read. */
 const MAX_BYTES = 1_000_000
 const DEFAULT_APPROVAL_MS = 24 * 3_600_000
@@ -57,27 +55,22 @@ const TABLES = `
   INSERT INTO toolpost.meta SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT FROM toolpost.meta);
 `
 
-/** Creates our tables if necessary. Throws a `DatabaseProblem`, with nothing changed, if the database cannot be used. */
+/** Creates our tables if necessary. Throws a `DatabaseProblem`, with nothing changed, if they are of another version. */
 export async function prepareDatabase(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ number: string; version: string; meta: string | null }>(
-    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
-       to_regclass('toolpost.meta')::text AS meta`,
-  )
-  const { number = '', version = '', meta = null } = rows[0] ?? {}
-  if (Number(number) < OLDEST_SERVER)
+  const found = await pool
+    .query('SELECT version FROM toolpost.meta')
+    .then(({ rows }) => rows[0]?.version ?? SCHEMA_VERSION)
+    // 42P01: there is no such table yet.
+    .catch(error => (error.code === '42P01' ? SCHEMA_VERSION : Promise.reject(error)))
+  const versions = `(its schema version is ${found}, this release supports ${SCHEMA_VERSION})`
+  if (found > SCHEMA_VERSION)
     throw new DatabaseProblem(
-      `PostgreSQL ${version} is too old: durable calls need 13 or newer. Upgrade the server, or set "durable": true to use an embedded one`,
+      `The database belongs to a newer Toolpost ${versions}. Upgrade Toolpost here, or use another database`,
     )
-  const found = meta === null ? undefined : (await pool.query('SELECT version FROM toolpost.meta')).rows[0]
-  if (found && found.version !== SCHEMA_VERSION) {
-    const isNewer = found.version > SCHEMA_VERSION
-    const hint = isNewer
-      ? 'Upgrade Toolpost here, or use another database'
-      : "Use another database, or drop its schemas 'toolpost' and 'toolpost_engine' if no run in them matters any more"
+  if (found < SCHEMA_VERSION)
     throw new DatabaseProblem(
-      `The database belongs to ${isNewer ? 'a newer' : 'an older'} Toolpost (its schema version is ${found.version}, this release supports ${SCHEMA_VERSION}). ${hint}`,
+      `The database belongs to an older Toolpost ${versions}. Use another database, or drop its schemas 'toolpost' and 'toolpost_engine' if no run in them matters any more`,
     )
-  }
   await pool.query(TABLES)
 }
 
@@ -85,56 +78,38 @@ export async function prepareDatabase(pool: Pool): Promise<void> {
 export const IN_TIME = "asked_at + patience_ms * interval '1 ms' > now()"
 
 /** All that another process needs to execute a run. */
-interface StoredCall {
+interface StoredCall extends Pick<RunOptions, 'timeoutMs' | 'repair' | 'meta'> {
+  id?: string | undefined
   args?: unknown
-  call_id?: string | undefined
-  timeout_ms?: number | undefined
-  repair?: boolean | undefined
-  meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A run about to be accepted. */
-export interface NewRun {
-  id: string
-  tool: string
-  pool: string
-  /** The DBOS queue that keeps the limits of its server, if it has any. */
-  queue: string | null
-  /** Read-only or idempotent: may be executed again after a crash. */
+/**
+ * A run about to be accepted. `repeatable`: read-only or idempotent, so it may be executed again after a crash. `queue`: of
+ * DBOS, which keeps the limits of its server, if it has any. `name`: as its caller knows the tool.
+ */
+export interface NewRun extends Record<'id' | 'tool' | 'pool' | 'name' | 'call' | 'call_hash', string> {
   repeatable: boolean
-  /** As its caller knows the tool. */
-  name: string
-  call: string
-  call_hash: string
+  queue: string | null
   worker: string | null
 }
 
-export interface RunRow extends NewRun {
-  caller: string | null
-  origin: string | null
-  key: string | null
+type NullableText = 'caller' | 'origin' | 'key' | 'intent' | 'decision' | 'decided_by' | 'result'
+type Times = Record<'asked_at' | 'started_at' | 'intent_at' | 'ended_at', Date | null>
+
+/** `deaths`: how many workers died with it. `patience_ms`: how long a person is asked. */
+export interface RunRow extends NewRun, Record<NullableText, string | null>, Times {
   state: RunState
   attempt: number
-  /** How many workers died with it. */
   deaths: number
-  intent: string | null
   approval: Approval | null
   patience_ms: number | null
-  decision: 'approved' | null
-  decided_by: string | null
   progress: Progress | null
-  result: string | null
   created_at: Date
-  asked_at: Date | null
-  started_at: Date | null
-  intent_at: Date | null
-  ended_at: Date | null
 }
 
 /** The call as it is journalled. Throws if it cannot be serialized or is too large. */
-export function storedCall(call: ToolCall, { timeoutMs, repair, meta }: DurableRunOptions): string {
-  const stored: StoredCall = { args: call.args, call_id: call.id, timeout_ms: timeoutMs, repair, meta }
-  const text = JSON.stringify(stored)
+export function storedCall({ id, args }: ToolCall, { timeoutMs, repair, meta }: DurableRunOptions): string {
+  const text = JSON.stringify({ id, args, timeoutMs, repair, meta } satisfies StoredCall)
   if (Buffer.byteLength(text) > MAX_BYTES)
     throw new Error(`the arguments exceed the limit of ${MAX_BYTES} bytes for durable calls`)
   return text

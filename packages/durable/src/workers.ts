@@ -104,17 +104,13 @@ export class Workers {
     })
   }
 
-  async list(): Promise<DurableWorker[]> {
-    const rows = await this.#store.query<Record<'started_at' | 'seen_at', Date> & { live: boolean }>(
-      `SELECT id, pool, role, host, pid, live, seen_at, started_at,
+  list(): Promise<DurableWorker[]> {
+    return this.#store.query<DurableWorker>(
+      `SELECT id, pool, role, host, pid, CASE WHEN live THEN 'live' ELSE 'gone' END AS state,
+         to_json(seen_at)#>>'{}' AS seen_at, to_json(started_at)#>>'{}' AS started_at,
          (SELECT coalesce(array_agg(t->>'name' ORDER BY t->>'name'), '{}') FROM jsonb_array_elements(tools) t) AS tools,
          (SELECT count(*)::int FROM toolpost.runs WHERE worker = process AND ended_at IS NULL) AS running
        FROM toolpost.processes ORDER BY id, started_at`,
     )
-    return rows.map(({ live, seen_at, started_at, ...row }) => ({
-      ...(row as unknown as DurableWorker),
-      state: live ? 'live' : 'gone',
-      ...{ seen_at: seen_at.toISOString(), started_at: started_at.toISOString() },
-    }))
   }
 }

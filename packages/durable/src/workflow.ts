@@ -39,11 +39,11 @@ export interface RunnerOptions {
   store: Store
   executor: ToolExecutor
   logger: Logger
-  /** Unique to this run of the process. */
+  /** The name of this process, unique to this run of it. */
   process: string
   /** The queues of servers with limits that this process has, and what they allow. */
   queues: ReadonlyMap<string, { concurrency?: number; perMinute?: number }>
-  /** How many runs of one queue this process executes at once. */
+  /** How many runs this process takes at once. */
   concurrency: number
   onEnd(id: string, result: ToolResult): void
 }
@@ -246,16 +246,16 @@ export class Runner {
 
   async #run({ row, stop }: Execution, given: DurableRunOptions | undefined): Promise<ToolResult> {
     const { tool: name, origin, caller, deaths } = row
-    const { args, call_id, timeout_ms: timeoutMs, repair, meta } = storedOf(row)
+    const { id, args, ...stored } = storedOf(row)
     if (deaths >= MAX_DEATHS)
       return unavailable(name, `its worker died ${deaths} times while running the call`)
     const options: RunOptions = {
       ...given,
-      ...{ origin: origin ?? undefined, caller: caller ?? undefined, timeoutMs, repair, meta },
+      ...{ ...stored, origin: origin ?? undefined, caller: caller ?? undefined },
       signal: stop.signal,
       onProgress: this.#progressOf(row, given?.onProgress),
     }
-    return this.#options.executor.run({ id: call_id, name, args }, options)
+    return this.#options.executor.run({ id, name, args }, options)
   }
 
   /** A caller in this process gets every update, the others a throttled few. */
