@@ -59,9 +59,7 @@ export function recordable(value: unknown): unknown {
   return plainCopy(value, LIMITS).value
 }
 
-export function cassetteHeader(): string {
-  return `${JSON.stringify({ cassette: VERSION })}\n`
-}
+export const cassetteHeader = () => `${JSON.stringify({ cassette: VERSION })}\n`
 
 export function cassetteLine(entry: Entry): string {
   return `${JSON.stringify(recordable(entry))}\n`
@@ -70,7 +68,7 @@ export function cassetteLine(entry: Entry): string {
 /** Appends to a cassette, which is created if necessary. Throws a CassetteError rather than change another kind of file. */
 export function cassetteWriter(file: string): (entry: Entry) => void {
   const before = existsSync(file) ? text(file) : ''
-  const version = versionOf(before.split('\n')[0])
+  const version = parsed(before.split('\n')[0]).cassette
   if (before !== '' && version !== VERSION)
     throw new CassetteError(
       `${file} exists and is not a cassette of version ${VERSION}; record to another file`,
@@ -89,7 +87,7 @@ export function cassetteWriter(file: string): (entry: Entry) => void {
 export function readCassette(file: string): Cassette {
   const lines = text(file).split('\n')
   const cassette: Cassette = { file, calls: [], replies: [] }
-  const version = versionOf(lines[0])
+  const version = parsed(lines[0]).cassette
   const unreadable: number[] = []
   for (const [index, content] of lines.entries()) {
     if ((index === 0 && version !== undefined) || content.trim() === '') continue
@@ -130,27 +128,19 @@ function text(file: string): string {
   }
 }
 
-function versionOf(line = ''): unknown {
-  return parsed(line)?.cassette
-}
-
-function parsed(line: string): Record<string, unknown> | undefined {
+function parsed(line = ''): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : undefined
+    return isRecord(value) ? value : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
 function entryIn(line: string): Entry | undefined {
   const entry = parsed(line)
-  const isCall =
-    entry?.type === 'call' && typeof entry.tool === 'string' && typeof resultOf(entry)?.success === 'boolean'
-  const isReply = entry?.type === 'reply' && typeof entry.question === 'string' && Array.isArray(entry.calls)
+  const { type, tool, result, question, calls } = entry
+  const isCall = type === 'call' && typeof tool === 'string' && isRecord(result) && 'success' in result
+  const isReply = type === 'reply' && typeof question === 'string' && Array.isArray(calls)
   return isCall || isReply ? (entry as unknown as Entry) : undefined
-}
-
-function resultOf(entry: Record<string, unknown>): Record<string, unknown> | undefined {
-  return isRecord(entry.result) ? entry.result : undefined
 }

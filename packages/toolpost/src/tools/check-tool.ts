@@ -1,4 +1,4 @@
-import { jsonSchemaOf } from '../schema/json-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
 import { isObjectLike } from '../util/guards.ts'
 import type { Tool } from './tool.ts'
@@ -18,31 +18,28 @@ export function checkedTool(tool: unknown, { needsDescription = true } = {}): To
     throw new ToolDefinitionError(`A tool must be an object, got ${tool === null ? 'null' : typeof tool}`)
   const { name, description, invoke, schema } = tool as Partial<Tool>
   checkName(name)
-  const refuse = (reason: string) => {
-    throw new ToolDefinitionError(`Tool '${name}' cannot be used: ${reason}`)
-  }
-  if (typeof invoke !== 'function') refuse('it has no invoke(args, options)')
-  if (needsDescription && (typeof description !== 'string' || description.trim() === '')) {
-    refuse('it has no description for the model')
-  }
-  if (!isObjectLike(schema)) refuse('it has no schema; use { type: "object" } to accept any arguments')
-  checkSchema(tool as Tool, refuse)
+  const isDescribed = typeof description === 'string' && description.trim() !== ''
+  const problem =
+    (typeof invoke !== 'function' && 'it has no invoke(args, options)') ||
+    (needsDescription && !isDescribed && 'it has no description for the model') ||
+    (!isObjectLike(schema) && 'it has no schema; use { type: "object" } to accept any arguments') ||
+    schemaProblemOf(tool as Tool)
+  if (problem) throw new ToolDefinitionError(`Tool '${name}' cannot be used: ${problem}`)
   return tool as Tool
 }
 
-function checkSchema(tool: Tool, refuse: (reason: string) => void): void {
-  let schema: unknown
+function schemaProblemOf(tool: Tool): string | undefined {
+  let schema: JsonSchema
   try {
     schema = jsonSchemaOf(tool)
   } catch (error) {
-    refuse(`its schema cannot be read: ${(error as Error).message}`)
+    return `its schema cannot be read: ${(error as Error).message}`
   }
-  const { type } = schema as { type?: unknown }
-  if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) {
-    refuse(`its schema must be of type object, got ${JSON.stringify(type)}`)
-  }
-  const problem = sizeProblem(schema as object)
-  if (problem) refuse(`its schema cannot be read: ${problem}`)
+  const { type = 'object' } = schema
+  if (![type].flat().includes('object'))
+    return `its schema must be of type object, got ${JSON.stringify(type)}`
+  const problem = sizeProblem(schema)
+  if (problem) return `its schema cannot be read: ${problem}`
   const outputProblem = tool.outputSchema && sizeProblem(tool.outputSchema)
-  if (outputProblem) refuse(`its output schema cannot be read: ${outputProblem}`)
+  return outputProblem && `its output schema cannot be read: ${outputProblem}`
 }

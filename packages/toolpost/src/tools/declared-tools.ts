@@ -56,11 +56,24 @@ export function declareTools(
   declarations: readonly ToolDeclaration[],
   { builtins = {}, internals = {} }: DeclareOptions = {},
 ): Tool[] {
-  const handlers: Handlers = {
-    builtin: prepareBuiltins({ ...defaultBuiltins, ...builtins }),
-    internal: internals,
-  }
-  return declarations.map(declaration => declareTool(declaration, handlers))
+  const prepared = Object.entries({ ...defaultBuiltins, ...builtins }).map(prepare)
+  const handlers = { builtin: Object.fromEntries(prepared), internal: internals }
+  return declarations.map(declaration => {
+    const { name, description, parameters, implementation, idempotent, sentences } = declaration
+    return defineTool({
+      name,
+      description,
+      schema: parameters ?? { type: 'object', properties: {} },
+      handler: handlerOf(name, implementation, handlers),
+      timeoutMs: declaration.timeout_ms,
+      maxTimeoutMs: declaration.max_timeout_ms,
+      readOnly: declaration.read_only,
+      idempotent,
+      destructive: declaration.destructive,
+      openWorld: declaration.open_world,
+      sentences,
+    })
+  })
 }
 
 /** The declarations of Toolpost's own tools. */
@@ -68,67 +81,30 @@ export function ownDeclarations(): ToolDeclaration[] {
   return JSON.parse(readFileSync(join(packageRoot(), 'data', 'local-tools.json'), 'utf8'))
 }
 
-interface Handlers {
-  builtin: Readonly<Record<string, Handler>>
-  internal: Readonly<Record<string, Handler>>
-}
+type Handlers = Readonly<Record<'builtin' | 'internal', Readonly<Record<string, Handler>>>>
 
-function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
-  const { name, description, parameters, implementation, idempotent, sentences } = declaration
-  return defineTool({
-    name,
-    description,
-    schema: parameters ?? { type: 'object', properties: {} },
-    handler: implementationOf(name, implementation, handlers),
-    timeoutMs: declaration.timeout_ms,
-    maxTimeoutMs: declaration.max_timeout_ms,
-    readOnly: declaration.read_only,
-    idempotent,
-    destructive: declaration.destructive,
-    openWorld: declaration.open_world,
-    sentences,
-  })
-}
-
-function implementationOf(name: string, implementation: Implementation, handlers: Handlers): Handler {
-  if (!isObjectLike(implementation)) throw new ToolDefinitionError(`Tool '${name}' has no implementation`)
-  switch (implementation.type) {
-    case 'mock':
-      return () => structuredClone(implementation.mock_response)
-    case 'builtin':
-      return byName('Builtin', implementation.handler, handlers.builtin)
-    case 'internal':
-      return byName('Internal', implementation.handler, handlers.internal)
-    default:
-      throw new ToolDefinitionError(
-        `Tool '${name}' has an invalid implementation type '${(implementation as { type: unknown }).type}'; ` +
-          'expected one of mock, builtin, internal',
-      )
-  }
-}
-
-function byName(
-  kind: string,
-  name: string | undefined,
-  handlers: Readonly<Record<string, Handler>>,
-): Handler {
+function handlerOf(tool: string, implementation: Implementation, handlers: Handlers): Handler {
+  if (!isObjectLike(implementation)) throw new ToolDefinitionError(`Tool '${tool}' has no implementation`)
+  const { type } = implementation
+  if (type === 'mock') return () => structuredClone(implementation.mock_response)
+  if (type !== 'builtin' && type !== 'internal')
+    throw new ToolDefinitionError(
+      `Tool '${tool}' has an invalid implementation type '${type}'; expected one of mock, builtin, internal`,
+    )
+  const { handler: name } = implementation
   return (args, options) => {
-    const handler = name === undefined ? undefined : ownValue(handlers, name)
-    if (!handler) throw new Error(`${kind} handler '${name}' not found`)
+    const handler = name === undefined ? undefined : ownValue(handlers[type], name)
+    if (!handler)
+      throw new Error(`${type === 'builtin' ? 'Builtin' : 'Internal'} handler '${name}' not found`)
     return handler(args, options)
   }
 }
 
-function prepareBuiltins(
-  builtins: Readonly<Record<string, Handler | IsolatedHandler>>,
-): Record<string, Handler> {
-  const prepared = Object.entries(builtins).map(([name, builtin]): [string, Handler] => {
-    if (typeof builtin === 'function') return [name, builtin]
-    if (builtin.isolated === true && builtin.module && builtin.export)
-      return [name, isolate({ name, ...builtin })]
-    throw new ToolDefinitionError(
-      `Builtin '${name}' cannot be isolated: a plain function cannot run in another process. Pass { module, export, isolated: true }`,
-    )
-  })
-  return Object.fromEntries(prepared)
+function prepare([name, builtin]: [string, Handler | IsolatedHandler]): [string, Handler] {
+  if (typeof builtin === 'function') return [name, builtin]
+  if (builtin.isolated === true && builtin.module && builtin.export)
+    return [name, isolate({ name, ...builtin })]
+  throw new ToolDefinitionError(
+    `Builtin '${name}' cannot be isolated: a plain function cannot run in another process. Pass { module, export, isolated: true }`,
+  )
 }

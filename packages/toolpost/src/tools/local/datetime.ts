@@ -61,18 +61,32 @@ interface Cities {
   current: Readonly<Record<string, string>>
 }
 
-let cities: Cities | undefined
-let known: Map<string, Required<Place>> | undefined
+let data: { cities: Cities; known: Map<string, Required<Place>> } | undefined
 
-function readCities(): Cities {
-  cities ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'cities.json'), 'utf8')) as Cities
-  return cities
+/** Cities, countries and zones by their key. */
+function knownPlaces() {
+  if (data) return data
+  const cities: Cities = JSON.parse(readFileSync(join(packageRoot(), 'data', 'cities.json'), 'utf8'))
+  const known = new Map<string, Required<Place>>()
+  for (const listed of Intl.supportedValuesOf('timeZone')) {
+    const zone = cities.current[listed] ?? listed
+    for (const name of [listed, zone])
+      for (const key of [name, cityOf(name)]) known.set(placeKey(key), { zone, name: cityOf(name) })
+  }
+  for (const [zone, names] of Object.entries(cities.places))
+    for (const name of names) known.set(placeKey(name), { zone, name })
+  data = { cities, known }
+  return data
 }
 
 /** The zone of an IANA name, a city or a country; throws with similar names if there is none. */
 async function resolvePlace(given: string): Promise<Place> {
-  const place = findPlace(given) ?? findLinkedZone(given) ?? findCityInCountry(given)
+  const { known } = knownPlaces()
+  const [city = '', country = '', ...more] = given.split(',').map(part => known.get(placeKey(part)))
+  const place = known.get(placeKey(given)) ?? findLinkedZone(given)
   if (place) return place
+  // `Tokyo, Japan`: certain only if both names are in one zone (`Paris, Texas` is not).
+  if (city && country && more.length === 0 && city.zone === country.zone) return city
   const near = await nearPlaces(given)
   const suggestion = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''
   throw new Error(
@@ -85,11 +99,6 @@ function machineZone(): string {
   return canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) ?? 'UTC'
 }
 
-function findPlace(given: string): Place | undefined {
-  known ??= collectPlaces(readCities())
-  return known.get(placeKey(given))
-}
-
 /** Names that IANA keeps as links and ICU does not list: `US/Pacific`, `CET`, `Etc/GMT+5`. */
 function findLinkedZone(given: string): Place | undefined {
   const name = given.trim().replace(/\s+/g, '_')
@@ -98,33 +107,13 @@ function findLinkedZone(given: string): Place | undefined {
   return zone === undefined ? undefined : { zone, name: name.includes('/') ? cityOf(name) : name }
 }
 
-/** `Tokyo, Japan`: certain only if both names are in one zone (`Paris, Texas` is not). */
-function findCityInCountry(given: string): Place | undefined {
-  const [city = '', country = '', ...more] = given.split(',')
-  const place = more.length > 0 ? undefined : findPlace(city)
-  return place && place.zone === findPlace(country)?.zone ? place : undefined
-}
-
 function canonicalZone(name: string | undefined): string | undefined {
-  if (name === undefined) return undefined
   try {
-    const zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-    return readCities().current[zone] ?? zone
+    const zone = name && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    return zone ? (knownPlaces().cities.current[zone] ?? zone) : undefined
   } catch {
     return undefined
   }
-}
-
-function collectPlaces({ places, current }: Cities): Map<string, Required<Place>> {
-  const found = new Map<string, Required<Place>>()
-  for (const listed of Intl.supportedValuesOf('timeZone')) {
-    const zone = current[listed] ?? listed
-    for (const name of [listed, zone])
-      for (const key of [name, cityOf(name)]) found.set(placeKey(key), { zone, name: cityOf(name) })
-  }
-  for (const [zone, names] of Object.entries(places))
-    for (const name of names) found.set(placeKey(name), { zone, name })
-  return found
 }
 
 function cityOf(zone: string): string {
@@ -139,10 +128,9 @@ function placeKey(name: string): string {
 }
 
 async function nearPlaces(given: string): Promise<string[]> {
-  const key = placeKey(given.split(',')[0] ?? given)
-  if (key.length > MAX_COMPARED_CHARS) return []
+  const key = placeKey(given.split(',')[0] ?? given).slice(0, MAX_COMPARED_CHARS)
   const { distance } = await import('fastest-levenshtein')
-  const scored = [...(known ?? [])]
+  const scored = [...knownPlaces().known]
     .map(([name, place]) => ({ name, place, edits: distance(key, name) }))
     .sort((a, b) => a.edits - b.edits)
   // One edit more than the best is still a plausible guess; beyond that it is noise.

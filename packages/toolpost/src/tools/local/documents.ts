@@ -135,12 +135,11 @@ async function realFolder(folder: string): Promise<string> {
     return path
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException
-    const problems: Record<string, string> = {
-      ENOENT: 'does not exist: create it, or set "documents" in the configuration to another folder',
-      ENOTDIR: 'is not a folder: set "documents" in the configuration to a folder',
-    }
-    const problem = problems[code] ?? `cannot be read (${code})`
-    throw new Error(`The documents folder '${folder}' ${problem}`, { cause })
+    const problem = code === 'ENOENT' ? 'does not exist: create it' : `cannot be read (${code})`
+    throw new Error(
+      `The documents folder '${folder}' ${problem}, or set "documents" in the configuration to another folder`,
+      { cause },
+    )
   }
 }
 
@@ -155,21 +154,19 @@ interface Section {
 
 /** Splits a document at its Markdown headings, and sections that are still too long between paragraphs. */
 function splitSections(file: string, content: string): Section[] {
-  const text = content
-    .replace(/^\uFEFF/, '')
-    .replace(/\r\n?/g, '\n')
-    .normalize('NFC')
-  const blocks = /\.txt$/i.test(file) ? [{ heading: '', text }] : splitAtHeadings(text)
+  const text = content.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
+  const blocks = /\.txt$/i.test(file) ? [{ heading: '', text }] : splitAtHeadings(text.normalize('NFC'))
   // `house/waste-collection.md` is about "waste collection".
   const title = (file.split('/').at(-1) ?? '').replace(/\.\w+$/, '').replace(/[-_]+/g, ' ')
   return blocks
+    .filter(block => block.text.trim() !== '')
     .flatMap(block => chunk(block.text).map(text => ({ heading: block.heading || title, text })))
     .map((part, index) => ({ id: `${file}#${index}`, file, ...part }))
 }
 
 function splitAtHeadings(text: string): { heading: string; text: string }[] {
   const blocks = [{ heading: '', text: '' }]
-  const trail: (string | undefined)[] = []
+  const trail: string[] = []
   /** The open code fence: a `# comment` in a code block is not a heading. */
   let fence: string | undefined
   for (const line of text.split('\n')) {
@@ -177,20 +174,16 @@ function splitAtHeadings(text: string): { heading: string; text: string }[] {
     if (fence === undefined) fence = mark
     else if (mark?.startsWith(fence)) fence = undefined
     const [, marks = '', title] = (fence === undefined && /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line)) || []
-    const block = blocks.at(-1)
-    if (title === undefined) {
-      if (block) block.text += `${line}\n`
-      continue
+    if (title !== undefined) {
+      trail.length = marks.length - 1
+      trail.push(title.replace(/(?:[ \t]#+)?[ \t]*$/, ''))
+      const heading = trail.filter(Boolean).join(TRAIL_MARK)
+      blocks.push({ heading, text: '' })
     }
-    trail.length = marks.length - 1
-    trail[marks.length - 1] = title.replace(/(?:[ \t]#+)?[ \t]*$/, '')
-    blocks.push({ heading: trail.filter(Boolean).join(TRAIL_MARK), text: '' })
+    const block = blocks.at(-1)
+    if (block && title === undefined) block.text += `${line}\n`
   }
-  // A heading with nothing below it is kept, unless the headings of the next block repeat it.
-  return blocks.filter(({ heading, text }, index) => {
-    const isRepeated = blocks[index + 1]?.heading.startsWith(`${heading}${TRAIL_MARK}`)
-    return text.trim() !== '' || (heading !== '' && !isRepeated)
-  })
+  return blocks
 }
 
 /** Pieces of a text, cut between paragraphs, else at whitespace. */
@@ -209,15 +202,10 @@ function chunk(text: string): string[] {
 /** About 300 characters of a text on one line, around the first of the words. */
 function excerptAround(text: string, words: readonly string[]): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  if (line.length <= EXCERPT_CHARS) return line
   const folded = foldWord(line)
-  const places = words.map(word => folded.indexOf(word)).filter(at => at >= 0)
-  const from = Math.max(
-    0,
-    Math.min(Math.min(...places, line.length) - LEAD_CHARS, line.length - EXCERPT_CHARS),
-  )
-  const start = from === 0 ? 0 : line.indexOf(' ', from) + 1
+  const first = Math.min(...words.map(word => folded.indexOf(word)).filter(at => at >= 0), line.length)
+  const start = Math.max(0, Math.min(first - LEAD_CHARS, line.length - EXCERPT_CHARS))
   const cut = line.slice(start, start + EXCERPT_CHARS)
   const isEnd = start + EXCERPT_CHARS >= line.length
-  return `${start > 0 ? '…' : ''}${isEnd ? cut : `${cut.replace(/ \S*$/, '')}…`}`
+  return `${start > 0 ? `…${cut.replace(/^\S* /, '')}` : cut}`.replace(isEnd ? '' : / \S*$/, isEnd ? '' : '…')
 }

@@ -27,11 +27,11 @@ type JsonObject = Record<string, unknown>
 
 /** A web search that answers in JSON. */
 interface SearchService {
-  readonly name: string
+  name: string
   url: URL
   parameters: Record<string, string>
   /** What it found, in its own order; malformed fields count as absent. `note`: why there may be fewer than expected. */
-  read(answer: JsonObject): { answers: string[]; hits: SearchHit[]; note?: string }
+  read(answer: JsonObject): { answers: string[]; hits: SearchHit[]; note: string }
   /** What to do about an HTTP status, if known. */
   advice: Readonly<Record<number, string>>
 }
@@ -39,44 +39,41 @@ interface SearchService {
 const DEFAULT_LIMIT = 5
 
 /** The tool `search`: web search through SearXNG if configured, otherwise DuckDuckGo's instant answers. */
-export function webSearch(options: SearchOptions = {}) {
-  const service = options.searxng
-    ? searxng(httpUrl(options.searxng))
-    : duckDuckGo(httpUrl(options.duckDuckGo ?? 'https://api.duckduckgo.com/'))
+export function webSearch({ searxng, duckDuckGo = 'https://api.duckduckgo.com/' }: SearchOptions = {}) {
+  const service = searxng ? searxngAt(httpUrl(searxng)) : duckDuckGoAt(httpUrl(duckDuckGo))
   return async (
     { query, limit = DEFAULT_LIMIT }: { query: string; limit?: number },
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<SearchAnswer> => {
     const { answers, hits, note } = service.read(await ask(service, query, signal))
     // Results with a URL, each URL once.
-    const isNew = ({ url }: SearchHit, at: number) =>
-      url !== '' && hits.findIndex(other => other.url === url) === at
-    const results = hits.filter(isNew).slice(0, limit)
+    const byUrl = new Map(hits.toReversed().map(hit => [hit.url, hit]))
+    const results = hits.filter(hit => hit.url && byUrl.get(hit.url) === hit).slice(0, limit)
     const found = { query, source: service.name, results }
     const answer = answers.find(text => text !== '')
     if (answer !== undefined) return { ...found, answer }
     const [best] = results
     if (best) return { ...found, text: best.text ? `${best.title}: ${best.text}` : best.title }
-    return { ...found, text: `Nothing was found for "${query}".${note ? ` ${note}` : ''}` }
+    return { ...found, text: `Nothing was found for "${query}". ${note}`.trim() }
   }
 }
 
 /** A SearXNG instance at the given URL, with or without `/search` at its end. */
-function searxng(url: URL): SearchService {
+function searxngAt(url: URL): SearchService {
   url.pathname = `${url.pathname.replace(/\/(?:search)?$/, '')}/search`
   return {
     name: 'SearXNG',
     url,
     parameters: { format: 'json' },
-    read: answer => {
-      const silent = list(answer.unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
+    read({ answers, infoboxes, results, unresponsive_engines }) {
+      const silent = list(unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
       return {
         answers: [
-          ...list(answer.answers).map(entry => plainText(isRecord(entry) ? entry.answer : entry)),
-          ...objects(answer.infoboxes).map(box => plainText(box.content)),
+          ...list(answers).map(entry => plainText(isRecord(entry) ? entry.answer : entry)),
+          ...objects(infoboxes).map(box => plainText(box.content)),
         ],
-        hits: objects(answer.results).map(({ title, url, content }) => hit(title, url, content)),
-        ...(silent.length > 0 && { note: `These engines did not answer: ${silent.join(', ')}.` }),
+        hits: objects(results).map(({ title, url, content }) => hit(title, url, content)),
+        note: silent.length > 0 ? `These engines did not answer: ${silent.join(', ')}.` : '',
       }
     },
     advice: {
@@ -89,22 +86,21 @@ function searxng(url: URL): SearchService {
 }
 
 /** DuckDuckGo's instant answers: facts and topics, not the whole web. */
-function duckDuckGo(url: URL): SearchService {
+function duckDuckGoAt(url: URL): SearchService {
   const tooOften = 'rate limit reached: wait a moment, or set search.searxng in the configuration'
   return {
     name: 'DuckDuckGo',
     url,
     // no_redirect: a query such as `!w Tokyo` would otherwise redirect to another site, which does not return JSON.
     parameters: { format: 'json', no_html: '1', skip_disambig: '1', no_redirect: '1' },
-    read: ({ Answer, AbstractText, Abstract, Definition, Heading, AbstractURL, DefinitionURL, ...more }) => {
-      const abstract = plainText(AbstractText) || plainText(Abstract)
-      const topics = objects(more.RelatedTopics).flatMap(topic => [topic, ...objects(topic.Topics)])
+    read({ Answer, AbstractText, Definition, Heading, AbstractURL, DefinitionURL, Results, RelatedTopics }) {
+      const topics = objects(RelatedTopics).flatMap(topic => [topic, ...objects(topic.Topics)])
       return {
-        answers: [plainText(Answer), abstract, plainText(Definition)],
+        answers: [Answer, AbstractText, Definition].map(plainText),
         hits: [
-          hit(Heading, AbstractURL, abstract),
+          hit(Heading, AbstractURL, AbstractText),
           hit(Heading, DefinitionURL, Definition),
-          ...[...objects(more.Results), ...topics].map(topicHit),
+          ...[...objects(Results), ...topics].map(topicHit),
         ],
         note: "DuckDuckGo's instant answers know facts and topics; for full web search, set search.searxng in the configuration.",
       }
@@ -115,8 +111,8 @@ function duckDuckGo(url: URL): SearchService {
 
 /** `Result` is `<a href="…">Title</a> text`, and `Text` is its full text. */
 function topicHit({ FirstURL, Result, Text }: JsonObject): SearchHit {
-  const link = typeof Result === 'string' ? /<a [^<>]*>([^<]+)<\/a>/i.exec(Result)?.[1] : undefined
-  return hit(link ?? (typeof Text === 'string' ? Text.split(' - ')[0] : ''), FirstURL, Text)
+  const link = /<a [^<>]*>([^<]+)<\/a>/i.exec(String(Result))?.[1]
+  return hit(link ?? String(Text ?? '').split(' - ')[0], FirstURL, Text)
 }
 
 function hit(title: unknown, url: unknown, text: unknown): SearchHit {
@@ -124,8 +120,7 @@ function hit(title: unknown, url: unknown, text: unknown): SearchHit {
 }
 
 function httpUrl(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  if (/^https?:/.test(address) && URL.canParse(address)) return new URL(address)
   throw new Error(`'${address}' is not a valid search service URL; expected one like http://localhost:8888`)
 }
 
@@ -135,35 +130,35 @@ async function ask(service: SearchService, query: string, signal?: AbortSignal):
   for (const [key, value] of Object.entries({ q: query, ...parameters })) url.searchParams.set(key, value)
   const { username, password } = url
   // fetch refuses a URL that contains a password, and prints it: it becomes a header.
-  const login = username || password ? `Basic ${basicCredentials(username, password)}` : undefined
+  const login = username || password ? { authorization: `Basic ${basicCredentials(username, password)}` } : {}
   url.username = ''
   url.password = ''
-  const headers = { accept: 'application/json', ...(login && { authorization: login }) }
-  const response = await fetch(url, { headers, signal: signal ?? null })
+  const response = await fetch(url, {
+    headers: { accept: 'application/json', ...login },
+    signal: signal ?? null,
+  })
   const { status } = response
   const body = (await response.text()).trim()
-  if (status >= 400) {
-    const message = `${name} answered with HTTP ${status}${advice[status] ? `: ${advice[status]}` : '; try again later'}`
-    // `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses.
-    throw Object.assign(new Error(message), { status })
-  }
-  try {
-    const answer: unknown = JSON.parse(body)
-    if (isRecord(answer)) return answer
-  } catch {
-    // Said below.
-  }
+  // `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses.
+  if (status >= 400)
+    throw Object.assign(
+      new Error(`${name} answered with HTTP ${status}: ${advice[status] ?? 'try again later'}`),
+      {
+        status,
+      },
+    )
+  if (body.startsWith('{') && body.endsWith('}')) return JSON.parse(body)
   const start = body ? `'${body.slice(0, 40)}…'` : 'nothing'
   throw new Error(`${name} returned ${start} instead of JSON; is ${url.origin} the right URL?`)
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&apos;': "'",
-  '&nbsp;': ' ',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
 }
 
 /** Text on one line, without tags and entities; empty for anything but a string. */
@@ -171,10 +166,8 @@ function plainText(html: unknown): string {
   if (typeof html !== 'string') return ''
   return html
     .replace(/<\/?[a-z!][^<>]*>/gi, ' ')
-    .replace(/&#(x?)([\da-f]{1,5});/gi, (_, hex, digits) =>
-      String.fromCodePoint(Number.parseInt(digits, hex ? 16 : 10) || 32),
-    )
-    .replace(/&\w{2,4};/g, entity => ENTITIES[entity] ?? entity)
+    .replace(/&#(\d{1,5});/g, (_, digits) => String.fromCodePoint(Number(digits)))
+    .replace(/&(\w{2,4});/g, (entity, name) => ENTITIES[name] ?? entity)
     .replace(/\s+/g, ' ')
     .replace(/ (?=[.,;:!?)])/g, '')
     .trim()

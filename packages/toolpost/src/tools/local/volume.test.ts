@@ -135,7 +135,7 @@ describe('volume', () => {
       `#!/bin/sh\ntrap '' TERM\necho $$ > "\${0%/*}/pid"\n: > "\${0%/*}/started"\nkill -STOP $$`,
     )
     await install('pactl')
-    const outcome = volume({ action: 'set', level: 1 }, { mixerTimeoutMs: 60_000, signal: controller.signal })
+    const outcome = volume({ action: 'set', level: 1 }, { signal: controller.signal })
     await vi.waitFor(() => access(join(folder, 'started')), 10_000)
     const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
     controller.abort()

@@ -7,10 +7,8 @@ import { describeThrown } from '../../util/quietly.ts'
 
 export interface MixerSearch {
   /** Where to look for mixers; the PATH of this process if left out. */
-  path?: string
+  path?: string | undefined
   platform?: NodeJS.Platform
-  /** How long one run of a mixer may take. */
-  mixerTimeoutMs?: number
   signal?: AbortSignal | undefined
 }
 
@@ -39,12 +37,8 @@ interface Mixer {
 /** A mixer that hangs on a dead sound server must leave time for the next one. */
 const MIXER_TIMEOUT_MS = 5_000
 
-/**
- * The tool `volume`: the volume of this machine's default output, through the first installed mixer that works. Throws with
- * each mixer's error if none does, and immediately when the signal aborts.
- */
-export function volume(search: Omit<MixerSearch, 'signal'> = {}) {
-  const { platform = currentPlatform } = search
+/** The tool `volume`: the volume of this machine's default output, through the first installed mixer that works. */
+export function volume({ path, platform = currentPlatform }: Omit<MixerSearch, 'signal'> = {}) {
   return async (args: VolumeArgs, { signal }: { signal?: AbortSignal } = {}) => {
     if (args.action === 'set' && args.level === undefined)
       throw new Error("The action 'set' needs a level from 0 to 100 (percent)")
@@ -53,7 +47,7 @@ export function volume(search: Omit<MixerSearch, 'signal'> = {}) {
     const failures: string[] = []
     for (const mixer of candidates) {
       try {
-        return await useMixer(mixer, args, { ...search, signal })
+        return await useMixer(mixer, args, each => runMixer(mixer.program, each, { path, signal }))
       } catch (error) {
         signal?.throwIfAborted()
         const { code } = ((error as Error).cause ?? {}) as { code?: unknown }
@@ -63,55 +57,38 @@ export function volume(search: Omit<MixerSearch, 'signal'> = {}) {
     }
     if (failures.length > 0) throw new Error(`None of this machine's mixers works: ${failures.join('; ')}`)
     const programs = candidates.map(({ program }) => program).join(', ')
-    throw new Error(
-      `This machine has no usable mixer: looked for ${programs} on the PATH. Install one of them.`,
-    )
+    throw new Error(`This machine has no usable mixer: looked for ${programs} on the PATH. Install one.`)
   }
 }
 
 /** Changes the volume if asked to, and reads it: in percent, which may go beyond 100, and whether it is muted. */
-async function useMixer(mixer: Mixer, { action, level: wanted }: VolumeArgs, search: MixerSearch) {
-  const { program, get, full } = mixer
-  const run = (args: readonly string[]) => runMixer(program, args, search)
+async function useMixer(mixer: Mixer, args: VolumeArgs, run: (args: string[]) => Promise<string>) {
+  const { action, level: wanted } = args
   if (action !== 'get') await run(mixer[action].map(each => each.replace('$level', String(wanted))))
-  const outputs: string[] = []
-  for (const args of get) outputs.push(await run(args))
-  const [output = ''] = outputs
+  let output = ''
+  for (const each of mixer.get) output += await run(each)
   const levels = [...output.matchAll(new RegExp(mixer.level, 'g'))].map(match => Number(match[1]))
-  if (levels.length === 0) {
-    const shown = output.trim().replace(/\s+/g, ' ').slice(0, 100)
-    throw new Error(shown ? `it printed '${shown}', which contains no volume` : 'it printed nothing')
-  }
+  if (levels.length === 0) throw new Error(`it printed '${output.trim().slice(0, 100)}', which has no volume`)
   // Channels may differ; desktops show the loudest one as the volume.
-  const level = Math.round((100 * Math.max(...levels)) / full)
-  const muted = new RegExp(mixer.muted).test(outputs.join(''))
-  const said = `volume is ${level} percent.`
-  return { level, muted, mixer: program, text: muted ? `The sound is muted; the ${said}` : `The ${said}` }
+  const level = Math.round((100 * Math.max(...levels)) / mixer.full)
+  const muted = new RegExp(mixer.muted).test(output)
+  const text = `${muted ? 'The sound is muted; the' : 'The'} volume is ${level} percent.`
+  return { level, muted, mixer: mixer.program, text }
 }
 
 /** Runs a mixer without a shell and returns its stdout. Rejects with its output if it fails or is too slow. */
-function runMixer(program: string, args: readonly string[], search: MixerSearch): Promise<string> {
-  const { path = process.env.PATH ?? '', mixerTimeoutMs: timeout = MIXER_TIMEOUT_MS, signal } = search
-  signal?.throwIfAborted()
+function runMixer(program: string, args: string[], { path, signal }: MixerSearch): Promise<string> {
   return new Promise((resolve, reject) => {
     // LC_ALL: a localised mixer prints words and decimal commas that we cannot parse.
-    const env = { ...process.env, PATH: path, LC_ALL: 'C' }
+    const env = { ...process.env, PATH: path ?? process.env.PATH, LC_ALL: 'C' }
     // SIGKILL: a program that waits for a dead sound server may ignore anything less.
-    const settings = { env, timeout, killSignal: 'SIGKILL', windowsHide: true } as const
-    const child = execFile(program, [...args], settings, (error, stdout, stderr) => {
-      signal?.removeEventListener('abort', end)
+    const settings = { env, timeout: MIXER_TIMEOUT_MS, killSignal: 'SIGKILL', windowsHide: true } as const
+    const child = execFile(program, args, settings, (error, stdout, stderr) => {
       if (!error) return resolve(stdout)
-      const isLate = error.killed && error.signal === 'SIGKILL'
-      const said = (stderr || stdout).trim().split('\n')[0]?.trim()
-      const reason = said || (typeof error.code === 'number' ? `exit code ${error.code}` : error.message)
-      reject(new Error(isLate ? `no answer within ${timeout / 1000} s` : reason, { cause: error }))
+      const reason = error.killed ? 'no answer' : (stderr || stdout).trim().split('\n')[0] || error.message
+      reject(new Error(reason, { cause: error }))
     })
     // `execFile` would send SIGTERM on its own `signal`, whatever `killSignal` says.
-    const end = () => {
-      child.kill('SIGKILL')
-      child.stdout?.destroy()
-      child.stderr?.destroy()
-    }
-    signal?.addEventListener('abort', end)
+    signal?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })
   })
 }

@@ -1,15 +1,11 @@
-import { compiledFile } from '../../util/package-root.ts'
-import { type IsolatedFunction, isolate } from '../isolated.ts'
-import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
+import { inTurn, TimeLimitError } from '../../schema/limits.ts'
+import { defineTool, type Tool } from '../tool.ts'
 import type { BigResults } from './big-results.ts'
 import { HANDLE_PREFIX, type Missing, onlyFor, type ResultOwner } from './result-store.ts'
 
 export const READ_RESULT = 'read_result'
 const DEFAULT_LENGTH = 8_000
-/** Longer texts are not searched, as they would have to be copied to another process. */
-const MAX_SEARCHED_BYTES = 32_000_000
-
-let reader: IsolatedFunction | undefined
+const MAX_LINE_CHARS = 1_000
 
 /** `read_result`: parts of the results that belong to `owner`. */
 export function readResultTool(results: BigResults, owner: ResultOwner): Tool {
@@ -36,7 +32,7 @@ export function readResultTool(results: BigResults, owner: ResultOwner): Tool {
       required: ['handle'],
     },
     readOnly: true,
-    handler: (args, options) => readPart(args, { results, owner, options }),
+    handler: args => readPart(args, results, owner),
   })
 }
 
@@ -50,7 +46,8 @@ interface ReadArguments {
 
 async function readPart(
   { handle, grep, path, offset = 0, length: wanted = DEFAULT_LENGTH }: ReadArguments,
-  { results, owner, options }: { results: BigResults; owner: ResultOwner; options: InvokeOptions },
+  results: BigResults,
+  owner: ResultOwner,
 ): Promise<string> {
   const found = await results.store.read(handle, onlyFor(owner))
   if (typeof found === 'string') throw new Error(whyMissing(handle, found, results.minutes))
@@ -58,17 +55,38 @@ async function readPart(
   if (!isText(mimeType))
     throw new Error(`${handle} is ${mimeType} (${bytes} bytes) and cannot be read as text`)
   const length = Math.min(wanted, Math.max(1, Math.floor(results.maxTextBytes / 4)))
-  if (grep === undefined && path === undefined) return rangeOf(content.toString(), offset, length)
-  if (content.length > MAX_SEARCHED_BYTES)
-    throw new Error('This result is too long to search; read it with offset and length')
-  reader ??= isolate({
-    name: READ_RESULT,
-    module: compiledFile('tools/results/read-part-child.js'),
-    export: 'readPart',
-    heapMb: 512,
+  const text = content.toString()
+  if (path === undefined && grep === undefined) return rangeOf(text, offset, length)
+  const { search } = await import('@jmespath-community/jmespath')
+  // Either expression can take forever.
+  const read = () => (path === undefined ? matchingLines(text, grep) : valueAt(text, path, search))
+  const part = await inTurn(read).catch(error => {
+    if (!(error instanceof TimeLimitError)) throw error
+    throw new Error(`That takes ${error.message}; read the result with offset and length`)
   })
-  const part = String(await reader({ text: content.toString(), grep, path, maxChars: length }, options))
   return part.length > length ? rangeOf(part, offset, length) : part
+}
+
+function valueAt(text: string, path: string, search: (value: never, path: string) => unknown): string {
+  const value = attempt('The result is not JSON, so it has no paths', () => JSON.parse(text))
+  const found = attempt('Invalid path; expected JMESPath, such as items[0].name', () =>
+    search(value as never, path),
+  )
+  return typeof found === 'string' ? found : (JSON.stringify(found, null, 1) ?? 'null')
+}
+
+function matchingLines(text: string, grep = ''): string {
+  const pattern = attempt('Invalid pattern', () => new RegExp(grep, 'u'))
+  const lines = text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${at + 1}: ${line}`] : []))
+  return lines.map(line => line.slice(0, MAX_LINE_CHARS)).join('\n') || 'No line matches'
+}
+
+function attempt<T>(problem: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    throw new Error(`${problem}: ${(error as Error).message}`)
+  }
 }
 
 /** Why a result cannot be read. */
