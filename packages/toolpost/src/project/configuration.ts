@@ -1,10 +1,10 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { secretsIn } from '../logging/config-secrets.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
 import { describeThrown } from '../util/quietly.ts'
-import { changesBetween, changesText, type ReloadChanges } from './changes.ts'
 import { ConfigError, type ToolpostConfig } from './config.ts'
-import { type Following, followFiles } from './follow-files.ts'
 import type { Part, ProjectOptions } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
@@ -14,6 +14,25 @@ interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer'> {
   /** Nothing is applied once this is aborted. */
   closing: AbortSignal
 }
+
+/** What a reload did to the servers, by name. */
+export interface ReloadChanges {
+  added: string[]
+  removed: string[]
+  changed: string[]
+  unchanged: string[]
+}
+
+export interface Following {
+  /** Reloads now; a mistake is reported. */
+  reload(): Promise<void>
+  stop(): void
+}
+
+/** Keys that are read only at the start. */
+const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
+/** Editors write in several steps: everything within this time is one change. */
+const QUIET_MS = 150
 
 /** The current configuration of a project, and how it is reloaded. */
 export class Configuration implements Part {
@@ -66,10 +85,9 @@ export class Configuration implements Part {
     for (const replace of replacements) replace?.()
     const changes = changesBetween(before, after)
     for (const notice of after.notices) if (!before.notices.includes(notice)) say(notice)
-    const isSame =
-      isDeepStrictEqual(before.config, after.config) &&
-      isDeepStrictEqual(before.brokenServers, after.brokenServers)
-    if (!quietly || !isSame) say(changesText(changes, before, after))
+    const isSame = ({ config, brokenServers }: ResolvedConfig) =>
+      isDeepStrictEqual([config, brokenServers], [after.config, after.brokenServers])
+    if (!quietly || !isSame(before)) say(changesText(changes, before.config, after.config))
     for (const part of parts) {
       try {
         await part.apply?.(after, before)
@@ -80,15 +98,100 @@ export class Configuration implements Part {
     return changes
   }
 
-  /** Calls `reload` when the files change. */
+  /** Calls `reload` when one of the files is written, replaced, created or deleted. */
   follow(reload: (options: { quietly: boolean }) => Promise<unknown>): Following {
-    return followFiles({ files: () => this.#current.files, reload, say: this.#options.say })
+    const { say } = this.#options
+    let watcher: import('chokidar').FSWatcher | undefined
+    let timer: NodeJS.Timeout | undefined
+    /** The last mistake that was reported: a file may change several times and keep it. */
+    let mistake: string | undefined
+    let isStopped = false
+    const reloadOnce = async (quietly: boolean) => {
+      if (isStopped) return
+      try {
+        await reload({ quietly })
+        mistake = undefined
+      } catch (error) {
+        const { message } = error as Error
+        if (message !== mistake || !quietly) say(`❌ ${message}; the configuration stays as it was`)
+        mistake = message
+      }
+      watcher?.add(this.#current.files.map(nearestFolder))
+    }
+    void import('chokidar').then(({ watch }) => {
+      if (isStopped) return
+      // Of the folders, only the way to the files is watched.
+      const ignored = (path: string) =>
+        !this.#current.files.some(file => file === path || file.startsWith(join(path, sep)))
+      watcher = watch(this.#current.files.map(nearestFolder), { persistent: false, ignored })
+      // The first events are those of the files as they are, which may have changed since they were read.
+      watcher.on('all', () => {
+        clearTimeout(timer)
+        if (!isStopped) timer = setTimeout(() => void reloadOnce(true), QUIET_MS).unref()
+      })
+      // The system has reached its limit of watches: a person can still reload.
+      const onError = ({ message }: Error) =>
+        say(`⚠️ Changes of the configuration are not noticed: ${message}`)
+      watcher.on('error', error => onError(error as Error))
+    })
+    return {
+      reload: () => reloadOnce(false),
+      stop() {
+        isStopped = true
+        clearTimeout(timer)
+        void watcher?.close()
+      },
+    }
   }
 
   /** Resolves when no reload is in progress. */
   async close(): Promise<void> {
     await this.#reloading
   }
+}
+
+export function differs(
+  before: ToolpostConfig,
+  after: ToolpostConfig,
+  keys: readonly (keyof ToolpostConfig)[],
+): boolean {
+  return keys.some(key => !isDeepStrictEqual(before[key], after[key]))
+}
+
+/** The differences in servers between two configurations. */
+function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
+  const [old, now] = [before, after].map(({ config }) => Object.keys(config.mcpServers ?? {}))
+  const serverIn = ({ config, brokenServers }: ResolvedConfig, name: string) => [
+    config.mcpServers?.[name],
+    brokenServers[name],
+  ]
+  const isSame = (name: string) => isDeepStrictEqual(serverIn(before, name), serverIn(after, name))
+  const kept = now?.filter(name => old?.includes(name)) ?? []
+  return {
+    added: now?.filter(name => !kept.includes(name)) ?? [],
+    removed: old?.filter(name => !kept.includes(name)) ?? [],
+    changed: kept.filter(name => !isSame(name)),
+    unchanged: kept.filter(isSame),
+  }
+}
+
+/** In one line, naming what takes effect only after a restart. */
+function changesText(
+  { added, removed, changed }: ReloadChanges,
+  before: ToolpostConfig,
+  after: ToolpostConfig,
+): string {
+  const late = READ_ONCE.filter(key => differs(before, after, [key]))
+  const lists = { added, restarted: changed, removed, 'restart Toolpost to apply': late }
+  const parts = Object.entries(lists).filter(([, names]) => names.length > 0)
+  const shown = parts.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')
+  return `Configuration reloaded${shown ? `: ${shown}` : ''}`
+}
+
+/** The folder of a file, or the nearest one above it that exists: a file may come later, and its folder with it. */
+function nearestFolder(file: string): string {
+  const folder = dirname(file)
+  return existsSync(folder) || folder === file ? folder : nearestFolder(folder)
 }
 
 /** Registers the values in a configuration that must never be logged. */

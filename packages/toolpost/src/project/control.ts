@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Interceptor } from '../executor/chain.ts'
-import type { CallContext } from '../executor/context.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import {
   Approvals,
@@ -10,7 +9,6 @@ import {
   Pins,
   pins,
   policy,
-  type RememberedDecision,
   secretGuard,
   trace,
 } from '../interceptors/index.ts'
@@ -20,8 +18,8 @@ import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { fitsGlob } from '../util/glob.ts'
 import { ownValue } from '../util/guards.ts'
-import { differs } from './changes.ts'
 import type { ToolpostConfig } from './config.ts'
+import { differs } from './configuration.ts'
 import { stateFolder } from './local-state.ts'
 import { ownedSecrets } from './owned-secrets.ts'
 import type { Part } from './project-options.ts'
@@ -52,27 +50,34 @@ export class Control implements Part {
   readonly #inside = new Map<Interceptor, () => void>()
   /** Whether the patterns for tools were compared with the tools there are. */
   #isChecked = false
-  /** The last known status. */
-  readonly #servers = new Map<string, ServerStatus>()
-  /** Servers that were ready, and no longer are. */
-  readonly #gone = new Set<string>()
+  /** The last known status of each server, and whether it was ready before. */
+  readonly #servers = new Map<string, { status: ServerStatus; wasReady: boolean }>()
 
   /** Throws a ConfigError if the remembered decisions cannot be read. */
   constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
     this.#executor = executor
     this.#tell = tell
     this.#current = resolved
-    this.approvals = new Approvals({ onRemember: decision => this.#remember(decision) })
+    this.approvals = new Approvals({
+      onRemember: decision => {
+        try {
+          rememberDecision(this.#current.file, decision)
+        } catch (error) {
+          const problem = `could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`
+          tell.warn(`⚠️ The decision on '${decision.tool}' ${problem}`)
+          throw error
+        }
+      },
+    })
     const { file } = resolved
+    const { tools } = executor
     this.pins = new Pins({
       file: file === undefined ? undefined : join(stateFolder(file), 'pins.json'),
       isTrusted: this.#isTrusted,
       onChange: change => tell.warn(`⚠️ ${changeText(change)}`),
       warn: tell.warn,
     })
-    executor.tools.onChange(() =>
-      this.pins.see(executor.tools.getTools(), tool => executor.tools.originOf(tool)),
-    )
+    tools.onChange(() => this.pins.see(tools.getTools(), tool => tools.originOf(tool)))
     this.prepare(resolved)()
   }
 
@@ -87,21 +92,25 @@ export class Control implements Part {
     const remembered = rememberedDecisions(file)
     const newLimits = isNew('limits', 'mcpServers') ? limitsOf(config) : this.#limits
     const newBreaker = isNew('limits') || !this.#breaker ? this.#breakerOf(after) : this.#breaker
+    const rules = [...(config.policy ?? []), ...samplingRules(config)]
     // Outermost first.
     const interceptors = [
       isTraced(config) ? trace(config.trace || {}) : undefined,
       secretGuard(ownedSecrets(after)),
       pins(this.pins),
-      policy([...(config.policy ?? []), ...samplingRules(config)], {
-        approvals: this.approvals,
-        isTrusted: this.#isTrusted,
-      }),
+      policy(rules, { approvals: this.approvals, isTrusted: this.#isTrusted }),
       newLimits,
       newBreaker,
     ].filter(interceptor => interceptor !== undefined)
     return () => {
-      const isApproved = (call: CallContext) => isAutoApproved(call, autoApprove)
-      this.approvals.update({ timeoutMs: config.approvals?.timeoutMs, remembered, isApproved })
+      this.approvals.update({
+        timeoutMs: config.approvals?.timeoutMs,
+        remembered,
+        // By the server's own name for the tool, whatever name it is registered under.
+        isApproved: ({ name, server = '' }) =>
+          ownValue(autoApprove, server)?.some(each => name === each || name === `${server}__${each}`) ===
+          true,
+      })
       this.#current = after
       this.pins.mode = config.pins ?? 'hold'
       this.#limits = newLimits
@@ -110,31 +119,27 @@ export class Control implements Part {
       const old = this.#removals
       this.#removals = interceptors.map(interceptor => this.#executor.use(interceptor))
       for (const remove of old) remove()
-      for (const interceptor of this.#inside.keys()) this.#placeInside(interceptor)
+      for (const interceptor of [...this.#inside.keys()]) this.useInside(interceptor)
     }
   }
 
   /** Adds an interceptor inside all of these, also after every change; returns a function that removes it. */
   useInside(interceptor: Interceptor): () => void {
-    this.#placeInside(interceptor)
+    const remove = this.#executor.use(interceptor)
+    this.#inside.get(interceptor)?.()
+    this.#inside.set(interceptor, remove)
     return () => {
       this.#inside.get(interceptor)?.()
       this.#inside.delete(interceptor)
     }
   }
 
-  #placeInside(interceptor: Interceptor): void {
-    const remove = this.#executor.use(interceptor)
-    this.#inside.get(interceptor)?.()
-    this.#inside.set(interceptor, remove)
-  }
-
   /** Reports a server's status. The breaker of one that comes back is reset: earlier failures no longer count. */
   noteServer(status: ServerStatus): void {
     const { name, state } = status
-    if (this.#servers.get(name)?.state === 'ready' && state !== 'ready') this.#gone.add(name)
-    if (state === 'ready' && this.#gone.delete(name)) this.resetBreaker(name)
-    this.#servers.set(name, status)
+    const before = this.#servers.get(name)
+    if (state === 'ready' && before?.wasReady && before.status.state !== 'ready') this.resetBreaker(name)
+    this.#servers.set(name, { status, wasReady: before?.wasReady === true || state === 'ready' })
     this.#tellOf(name)
     if (state === 'closed') this.#servers.delete(name)
   }
@@ -143,9 +148,8 @@ export class Control implements Part {
     this.#breaker?.reset(server)
   }
 
-  withBreakers(servers: ServerStatus[]): ServerStatus[] {
-    const breaker = this.#breaker
-    return breaker ? servers.map(status => ({ ...status, breaker: breaker.status(status.name) })) : servers
+  withBreaker(status: ServerStatus): ServerStatus {
+    return this.#breaker ? { ...status, breaker: this.#breaker.status(status.name) } : status
   }
 
   /** Warns, once, of patterns that match no tool. Tools may appear later, but a misspelt rule guards nothing. */
@@ -157,30 +161,23 @@ export class Control implements Part {
 
   /** The patterns in rules and clients that match no tool, in words. */
   unmatched(): string[] {
-    const { policy = [], clients = {} } = this.#current.config
-    const patterns = [
-      ...policy.map(({ tools = [] }, index) => ({ place: `policy[${index}]`, tools: [tools].flat() })),
-      ...Object.entries(clients).map(([name, { tools = [] }]) => ({ place: `clients.${name}`, tools })),
-    ].flatMap(({ place, tools }) => tools.map(pattern => ({ place, pattern })))
-    const manager = this.#executor.tools
+    const { policy: rules = [], clients = {} } = this.#current.config
+    const { tools } = this.#executor
     const isThere = (pattern: string) =>
-      manager.getTools().some(tool => fitsTool(pattern, tool, manager.originOf(tool)?.server)) ||
+      tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server)) ||
       samplingNames(this.#current.config).some(name => fitsGlob(name, pattern))
-    return patterns
-      .filter(({ pattern }) => !isThere(pattern))
-      .map(({ place, pattern }) => `${place} names '${pattern}', but there is no such tool`)
-  }
-
-  /** If it cannot be saved, the decision still holds, but is not remembered. */
-  #remember(decision: RememberedDecision): void {
-    try {
-      rememberDecision(this.#current.file, decision)
-    } catch (error) {
-      this.#tell.warn(
-        `⚠️ The decision on '${decision.tool}' could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`,
-      )
-      throw error
-    }
+    const places = [
+      ...rules.map((rule, index) => ({ place: `policy[${index}]`, patterns: [rule.tools ?? []].flat() })),
+      ...Object.entries(clients).map(([name, client]) => ({
+        place: `clients.${name}`,
+        patterns: client.tools ?? [],
+      })),
+    ]
+    return places.flatMap(({ place, patterns }) =>
+      patterns
+        .filter(pattern => !isThere(pattern))
+        .map(pattern => `${place} names '${pattern}', but there is no such tool`),
+    )
   }
 
   close(): void {
@@ -197,8 +194,8 @@ export class Control implements Part {
   }
 
   #tellOf(name: string): void {
-    const status = this.#servers.get(name)
-    if (status) for (const shown of this.withBreakers([status])) this.#tell.server(shown)
+    const known = this.#servers.get(name)
+    if (known) this.#tell.server(this.withBreaker(known.status))
   }
 }
 
@@ -211,12 +208,4 @@ function limitsOf(config: ToolpostConfig): Interceptor | undefined {
   const { breaker: _, ...rules } = config.limits ?? {}
   const tools = { ...samplingLimits(config), ...rules.tools }
   return Object.keys({ ...rules, ...tools }).length > 0 ? limits({ ...rules, tools }) : undefined
-}
-
-/** Matches the server's own name for the tool, whatever name it is registered under. */
-function isAutoApproved(
-  { name, server = '' }: CallContext,
-  autoApprove: Readonly<Record<string, readonly string[]>>,
-): boolean {
-  return ownValue(autoApprove, server)?.some(each => name === each || name === `${server}__${each}`) === true
 }

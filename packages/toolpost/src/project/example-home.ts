@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -43,22 +43,18 @@ export async function startExampleHome(options: {
 }): Promise<ExampleHome | undefined> {
   const folder = zwavePackage()
   if (!folder) return undefined
+  const { MQTT_BROKER_URL: given } = process.env
+  const { program = join(folder, 'bin', 'zwave-home.js'), signal } = options
+  const home = given ? { brokerUrl: given, close: async () => {} } : await startVirtualHome(program, signal)
+  const set = BROKER_VARIABLES.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : []))
   const server = {
     trust: true,
     command: process.execPath,
     args: [join(folder, 'bin', 'zwave-mcp-server.js')],
     hint: 'MQTT broker running, zwave-mcp-server installed',
+    env: given ? Object.fromEntries(set) : { MQTT_BROKER_URL: home.brokerUrl },
   }
-  const { MQTT_BROKER_URL: brokerUrl } = process.env
-  if (brokerUrl) {
-    const given = BROKER_VARIABLES.map(name => [name, process.env[name]]).filter(([, value]) => value)
-    const env = Object.fromEntries(given)
-    return { server: { ...server, env }, brokerUrl, isVirtual: false, close: async () => {} }
-  }
-  const { program = join(folder, 'bin', 'zwave-home.js'), signal } = options
-  const home = await startVirtualHome(program, signal)
-  const env = { MQTT_BROKER_URL: home.brokerUrl }
-  return { ...home, server: { ...server, env }, isVirtual: true }
+  return { ...home, server, isVirtual: !given }
 }
 
 async function startVirtualHome(program: string, signal: AbortSignal) {
@@ -68,31 +64,25 @@ async function startVirtualHome(program: string, signal: AbortSignal) {
     windowsHide: true,
   })
   const deadline = AbortSignal.timeout(HOME_TIMEOUT_MS)
-  const ended = new Promise<never>((_, reject) => {
-    home.on('error', reject)
-    home.once('exit', (code, killedBy) =>
-      reject(new Error(killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`)),
-    )
+  const ended = once(home, 'exit').then(([code, killedBy]) => {
+    throw new Error(killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`)
   })
   ended.catch(() => {})
+  const end = async (how: NodeJS.Signals) => {
+    home.kill(how)
+    await ended.catch(() => {})
+  }
   try {
     const lines = createInterface({ input: home.stdout })
     const first = once(lines, 'line', { signal: AbortSignal.any([signal, deadline]) })
     const [line] = await Promise.race([first, ended])
     // The program prints one line of JSON when its broker is listening.
     const brokerUrl = /^\{.*"url":"([^"]+)"/.exec(line)?.[1]
-    if (brokerUrl) return { brokerUrl, close: () => end(home) }
+    if (brokerUrl) return { brokerUrl, close: () => end('SIGTERM') }
     throw new Error(`it printed '${line.slice(0, 80)}' instead of its address`)
   } catch (error) {
-    await end(home, 'SIGKILL')
+    await end('SIGKILL')
     const late = `it did not report its address within ${HOME_TIMEOUT_MS} ms`
     throw deadline.aborted ? new Error(late, { cause: error }) : error
   }
-}
-
-async function end(home: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  if (home.pid === undefined || home.exitCode !== null || home.signalCode !== null) return
-  const exited = once(home, 'exit')
-  home.kill(signal)
-  await exited
 }

@@ -1,7 +1,7 @@
 export { safeValue } from '../logging/safe-value.ts'
 export { stderrLogger } from '../logging/stderr-logger.ts'
 export { fitsGlob } from '../util/glob.ts'
-export type { ReloadChanges } from './changes.ts'
+export type { ReloadChanges } from './configuration.ts'
 export {
   type AcceptedRun,
   type CreateDurable,

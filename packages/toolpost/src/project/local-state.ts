@@ -3,22 +3,24 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   unwatchFile,
   watchFile,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isLoopback } from '../util/loopback.ts'
 import { hasFileModes } from '../util/platform.ts'
-import { tokenProblem } from './check.ts'
+import { tokenProblem } from './formats.ts'
 
 /*
  * What a project keeps in `.toolpost/`, next to its configuration: the owner's token, and the address of the gateway
  * that is running. Both are readable by their owner only.
  */
 
+const STATE_FOLDER = '.toolpost'
 const TOKEN_FILE = 'token'
 const GATEWAY_FILE = 'gateway.json'
 const OWNER_ONLY = 0o600
@@ -26,7 +28,7 @@ const TOKEN_POLL_MS = 500
 
 /** The `.toolpost` folder of the project with this configuration file; of the working directory if it has none. */
 export function stateFolder(file: string | undefined): string {
-  return join(file === undefined ? process.cwd() : dirname(file), '.toolpost')
+  return join(file === undefined ? process.cwd() : dirname(file), STATE_FOLDER)
 }
 
 /** The project's own token; `undefined` if none was made yet. */
@@ -45,7 +47,7 @@ export function readToken(folder: string): string | undefined {
 /** Makes a random token and saves it. Throws if the folder cannot be written to. */
 export function makeToken(folder: string): string {
   const token = randomBytes(24).toString('base64url')
-  writePrivate(folder, TOKEN_FILE, `${token}\n`)
+  writePrivate(join(folder, TOKEN_FILE), `${token}\n`)
   return token
 }
 
@@ -77,18 +79,19 @@ export function announceGateway(
   folder: string,
   { url, token, config }: { url: string; token: string | undefined; config?: string },
 ): () => void {
+  const file = join(folder, GATEWAY_FILE)
   const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token), config }
-  writePrivate(folder, GATEWAY_FILE, `${JSON.stringify(note)}\n`)
+  writePrivate(file, `${JSON.stringify(note)}\n`)
   return () => {
-    if (runningGateway(folder)?.pid === process.pid) rmSync(join(folder, GATEWAY_FILE), { force: true })
+    if (runningGateway(folder)?.pid === process.pid) rmSync(file, { force: true })
   }
 }
 
 /** The gateway of this folder, if it runs on this machine. */
 export function runningGateway(folder: string): RunningGateway | undefined {
+  const note = readJson(join(folder, GATEWAY_FILE)) as RunningGateway | undefined
   try {
-    const note = JSON.parse(readFileSync(join(folder, GATEWAY_FILE), 'utf8')) as RunningGateway
-    return isLoopback(new URL(note.url).hostname) && isAlive(note.pid) ? note : undefined
+    return note && isLoopback(new URL(note.url).hostname) && isAlive(note.pid) ? note : undefined
   } catch {
     return undefined
   }
@@ -106,13 +109,24 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function writePrivate(folder: string, name: string, text: string): void {
+/** `undefined` if a file is missing, unreadable or not JSON. */
+export function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes a file that only its owner may read, atomically. Throws if that fails. */
+export function writePrivate(file: string, text: string): void {
+  const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // Also in a folder that the history or a login made.
   const ignored = join(folder, '.gitignore')
-  if (!existsSync(ignored)) writeFileSync(ignored, '*\n')
-  const file = join(folder, name)
-  // A file that exists keeps its mode, and might be a link: a new one is neither.
-  rmSync(file, { force: true })
-  writeFileSync(file, text, { mode: OWNER_ONLY, flag: 'wx' })
+  if (basename(folder) === STATE_FOLDER && !existsSync(ignored)) writeFileSync(ignored, '*\n')
+  // A new file has its own mode, and is no link.
+  const draft = `${file}.${process.pid}.tmp`
+  rmSync(draft, { force: true })
+  writeFileSync(draft, text, { mode: OWNER_ONLY, flag: 'wx' })
+  renameSync(draft, file)
 }

@@ -6,32 +6,28 @@ import { loadOptional } from '../util/missing-package.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { NotifyConfig } from './config.ts'
 import { runningGateway, stateFolder } from './local-state.ts'
+import type { ProjectContext } from './project-options.ts'
 
 /** Longer questions are not sent: nobody could decide about what they cannot read. */
 const MAX_SENT_QUESTION_BYTES = 2_000
 const RETRY_AFTER_MS = [1_000, 5_000, 25_000]
 const TIMEOUT_MS = 10_000
 
-interface NotifierOptions {
-  target(): NotifyConfig | undefined
-  /** The configuration: the console of its gateway is linked to. */
-  file(): string | undefined
-  warn(text: string): void
-}
+type Context = Pick<ProjectContext, 'configuration' | 'report'>
 
 /** Reports calls that wait for a person to a webhook and an MQTT topic, without holding anything up. */
 export class Notifier {
-  readonly #options: NotifierOptions
+  readonly #context: Context
   readonly #closing = new AbortController()
   #known = new Set<string>()
 
-  constructor(options: NotifierOptions) {
-    this.#options = options
+  constructor(context: Context) {
+    this.#context = context
   }
 
   /** Sends those that are new. */
   show(waiting: readonly Approval[]): void {
-    const { url, secret = '', mqtt } = this.#options.target() ?? {}
+    const { url, secret = '', mqtt } = this.#context.configuration.config.approvals?.notify ?? {}
     const added = waiting.filter(({ id }) => !this.#known.has(id))
     this.#known = new Set(waiting.map(({ id }) => id))
     for (const approval of url || mqtt ? added : []) {
@@ -59,14 +55,14 @@ export class Notifier {
     }
     if (signal.aborted) return
     const warning = `a waiting call could not be reported: ${describeThrown(problem)}`
-    this.#options.warn(`⚠️ approvals.notify: ${warning}`)
+    this.#context.report(`⚠️ approvals.notify: ${warning}`)
   }
 
   #message(approval: Approval): object {
     const { id, tool, server, origin, caller, because, askedAt, expiresAt } = approval
     const question = questionOf(approval)
     const isShort = Buffer.byteLength(question) <= MAX_SENT_QUESTION_BYTES
-    const gateway = runningGateway(stateFolder(this.#options.file()))
+    const gateway = runningGateway(stateFolder(this.#context.configuration.current.file))
     return {
       question: isShort ? question : 'A call is too long to be shown here: look at it in the console',
       ...{ id, tool, server, origin, caller, because, askedAt, expiresAt },

@@ -12,27 +12,22 @@ const SCHEME = /^(?:bearer|basic|token)\s+/i
 /** The secrets of a configuration and where they are set, each with the server that may receive it. */
 export function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): OwnedSecret[] {
   const { clients = {}, gateway, models, mcpServers = {} } = config
-  const own: [string, unknown][] = [
+  const own = [
     ['gateway.token', gateway?.token],
     ['.toolpost/token', file === undefined ? undefined : readToken(stateFolder(file))],
     ['models.openai.apiKey', models?.openai?.apiKey],
-    ...Object.entries(clients).map(([name, { token }]): [string, unknown] => [
-      `clients.${name}.token`,
-      token,
-    ]),
+    ...Object.entries(clients).map(([name, { token }]) => [`clients.${name}.token`, token]),
     ...Object.entries(process.env).filter(([name]) => /_API_KEY$|^TOOLPOST_TOKEN$/.test(name)),
-  ]
+  ] as [string, unknown][]
   const ofServers = Object.entries(mcpServers).flatMap(([server, entry]) => {
-    const isOf = entry.url === undefined ? 'env' : 'headers'
-    const settings = Object.entries((entry.url === undefined ? entry.env : entry.headers) ?? {})
-    return settings.flatMap(([name, text]) => {
-      const key = `mcpServers.${server}.${isOf}.${name}`
+    const [place, settings = {}] = entry.url === undefined ? ['env', entry.env] : ['headers', entry.headers]
+    return Object.entries(settings).flatMap(([name, text]) => {
+      const key = `mcpServers.${server}.${place}.${name}`
       const value = text.replace(SCHEME, '')
       const isFilled = fromEnvironment[server]?.includes(name) === true && !PLACE.test(value)
       const values = isSecretKey(name) || isFilled ? [value] : secretsInAddress(value)
       return values.map(each => ({ key, value: each, server }))
     })
   })
-  const given = own.flatMap(([key, value]) => (typeof value === 'string' ? [{ key, value }] : []))
-  return [...ofServers, ...given]
+  return [...ofServers, ...own.flatMap(([key, value]) => (typeof value === 'string' ? [{ key, value }] : []))]
 }

@@ -1,28 +1,16 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ToolExecutor } from '../executor/executor.ts'
 import { hasDatabase } from '../history/database.ts'
 import { History } from '../history/history.ts'
-import type { Logger } from '../logging/logger.ts'
-import { differs } from './changes.ts'
-import type { Configuration } from './configuration.ts'
-import type { Part } from './project-options.ts'
+import { differs } from './configuration.ts'
+import { stateFolder } from './local-state.ts'
+import type { Part, ProjectContext } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
-
-interface ProjectHistoryOptions {
-  configuration: Configuration
-  executor: ToolExecutor
-  logger: Logger
-  /** Receives notices for a person. */
-  say(text: string): void
-}
-
-const DEFAULT_FILE = join('.toolpost', 'history.db')
 
 /** The file of a project's history, next to its configuration; `undefined` if the history is off. */
 export function historyFile({ config, file }: Pick<ResolvedConfig, 'config' | 'file'>): string | undefined {
   if (config.history === false) return undefined
-  return config.history?.file ?? join(file === undefined ? process.cwd() : dirname(file), DEFAULT_FILE)
+  return config.history?.file ?? join(stateFolder(file), 'history.db')
 }
 
 export interface KeepHistoryOptions {
@@ -37,31 +25,28 @@ export interface KeepHistoryOptions {
 
 /** The recorded calls of a project. */
 export class ProjectHistory implements Part {
-  readonly #project: ProjectHistoryOptions
-  #history: History | undefined
+  readonly #context: ProjectContext
   #options: KeepHistoryOptions | undefined
+  current: History | undefined
 
-  constructor(project: ProjectHistoryOptions) {
-    this.#project = project
-  }
-
-  get current(): History | undefined {
-    return this.#history
+  constructor(context: ProjectContext) {
+    this.#context = context
   }
 
   /** Resolves when the file is open or cannot be opened; never rejects. */
   async keep(options: KeepHistoryOptions = {}): Promise<void> {
-    const { configuration, executor, logger, say } = this.#project
+    const { configuration, executor, logger, say } = this.#context
     const { lazy = false, unasked = true, after, onNotice = say } = options
-    const { config } = configuration
+    const { history: wanted } = configuration.config
     const file = historyFile(configuration.current)
     this.#options = options
-    if (this.#history || file === undefined || !(unasked || isWanted(configuration.current, file))) return
-    const history = new History({ ...config.history, file, onNotice, logger })
-    this.#history = history
+    if (this.current || file === undefined) return
+    if (!unasked && wanted === undefined && !(existsSync(dirname(file)) && hasDatabase())) return
+    const history = new History({ ...wanted, file, onNotice, logger })
+    this.current = history
     history.observe(executor)
     await after?.catch(() => {})
-    if (!lazy && history === this.#history) history.open()
+    if (!lazy && history === this.current) history.open()
   }
 
   /** Records calls according to the new configuration from now on. */
@@ -72,12 +57,8 @@ export class ProjectHistory implements Part {
   }
 
   async close(): Promise<void> {
-    const history = this.#history
-    this.#history = undefined
+    const history = this.current
+    this.current = undefined
     await history?.close()
   }
-}
-
-function isWanted({ config }: ResolvedConfig, file: string): boolean {
-  return config.history !== undefined || (existsSync(dirname(file)) && hasDatabase())
 }

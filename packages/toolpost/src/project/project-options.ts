@@ -1,10 +1,12 @@
 import type { Interceptor } from '../executor/chain.ts'
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { HistoryStatus } from '../history/history.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolpostConfig } from './config.ts'
+import type { Configuration } from './configuration.ts'
 import type { DurableWishes } from './durable/project-durable.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ConfigInput } from './inputs.ts'
@@ -56,7 +58,7 @@ export interface ProjectEvents {
   durable: DurableChange
 }
 
-/** A snapshot of the whole project. */
+/** A snapshot of the whole project; what is `undefined` is off. */
 export interface ProjectStatus {
   /** In the order of the configuration. */
   servers: ServerStatus[]
@@ -64,10 +66,21 @@ export interface ProjectStatus {
   problem: string | undefined
   model: ModelInfo | undefined
   voice: VoicePart[]
-  /** `undefined` if calls are not recorded. */
   history?: HistoryStatus | undefined
-  /** `undefined` if there are no durable calls. */
   durable?: DurableStatus | undefined
+}
+
+/** What the parts of a project share. */
+export interface ProjectContext {
+  configuration: Configuration
+  executor: ToolExecutor
+  logger: Logger
+  /** Tells a person. Never throws. */
+  say(text: string): void
+  /** The same, unless the caller looks at every status itself. */
+  report(text: string): void
+  /** Aborted when the project is closed: nothing starts afterwards. */
+  closing: AbortSignal
 }
 
 /** A running part of a project: it follows the configuration, and closes with the project. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import type { History } from '../history/history.ts'
@@ -9,26 +10,26 @@ import { Catalog } from '../mcp/catalog.ts'
 import type { LoggedMessage, Logins, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
+import { checkedTool, ToolDefinitionError } from '../tools/check-tool.ts'
+import { declareTools } from '../tools/declared-tools.ts'
 import { closeIsolated } from '../tools/isolated.ts'
+import { localInternals, localTools } from '../tools/local-tools.ts'
 import { BigResults } from '../tools/results/big-results.ts'
 import { shapedTool } from '../tools/shape.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { Listeners } from '../util/listeners.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import type { ReloadChanges } from './changes.ts'
 import type { ToolpostConfig } from './config.ts'
-import { Configuration } from './configuration.ts'
+import { Configuration, differs, type Following, type ReloadChanges } from './configuration.ts'
 import { Control } from './control.ts'
 import type { DurableRuns } from './durable/durable-runs.ts'
 import { ProjectDurable } from './durable/project-durable.ts'
 import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
-import type { Following } from './follow-files.ts'
 import { stateFolder } from './local-state.ts'
 import { ModelChoice, type ModelInfo } from './model-choice.ts'
 import { Notifier } from './notify.ts'
-import { ownTools, toolsOf } from './own-tools.ts'
 import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
 import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
@@ -71,13 +72,16 @@ export class Project {
   constructor(resolved: ResolvedConfig, options: ProjectOptions) {
     const { config } = resolved
     const logger = quietLogger(options.logger?.(config))
-    const warn = (message: string, fields?: object) => (error: unknown) =>
-      logger.warn({ ...fields, error: describeThrown(error) }, message)
-    const say = (text: string) => quietly(() => options.say?.(text), warn('say() failed'))
+    const warn = (error: unknown, message: string) => logger.warn({ error: describeThrown(error) }, message)
+    const say = (text: string) =>
+      quietly(
+        () => options.say?.(text),
+        error => warn(error, 'say() failed'),
+      )
     const report = options.looksForItself ? () => {} : say
     for (const notice of resolved.notices) say(notice)
     const listeners = new Listeners<ProjectEvents>((event, error) =>
-      warn('A listener for project events failed', { event })(error),
+      warn(error, `A listener for '${event}' failed`),
     )
     const closing = this.#closing.signal
     const configuration = new Configuration(resolved, { ...options, say, closing })
@@ -95,33 +99,26 @@ export class Project {
       warn: report,
     })
     const { approvals, pins } = control
-    const notifier = new Notifier({
-      target: () => configuration.config.approvals?.notify,
-      file: () => configuration.current.file,
-      warn: report,
-    })
+    const context = { configuration, executor, bigResults, approvals, logger, report, say, closing }
+    const notifier = new Notifier(context)
     approvals.onChange(waiting => {
       listeners.tell('approval', waiting)
       notifier.show(waiting)
     })
-
-    const common = { configuration, tools, executor, bigResults, approvals, logger, report, say }
     const model = new ModelChoice({
-      ...common,
+      ...context,
       whenReady: () => this.ready(),
       onChosen: chosen => listeners.tell('model', chosen),
       ...options.model,
     })
-    const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
     const servers = new Servers({
-      ...common,
-      ...{ catalog: this.catalog, closing, homeProgram: options.homeProgram, triesOnce: options.triesOnce },
+      ...{ ...options, ...context, catalog: this.catalog },
       sample: sampling({ executor, choose: () => model.choose() }),
       onStatus: status => control.noteServer(status),
     })
     const durable = new ProjectDurable(
       {
-        ...common,
+        ...context,
         use: interceptor => control.useInside(interceptor),
         onChange: change => listeners.tell('durable', change),
         onBack: pool => control.resetBreaker(pool),
@@ -129,8 +126,8 @@ export class Project {
       },
       options.durable,
     )
-    for (const interceptor of options.inside ?? []) control.useInside(interceptor)
-    control.useInside(servers.answerAwaited)
+    for (const interceptor of [...(options.inside ?? []), servers.answerAwaited])
+      control.useInside(interceptor)
     this.tools = tools
     this.executor = executor
     this.bigResults = bigResults
@@ -140,34 +137,24 @@ export class Project {
     this.#configuration = configuration
     this.#control = control
     this.#model = model
+    const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
     this.#voice = options.voice && new Voice<Project>(this, options.voice, { onChange, onNotice: say })
     this.#durable = durable
     this.#servers = servers
-    this.#history = new ProjectHistory(common)
+    this.#history = new ProjectHistory(context)
     this.#listeners = listeners
     this.#timers = new Timers({
-      executor,
-      logger,
-      folder: () => stateFolder(configuration.current.file),
+      ...{ executor, logger, folder: () => stateFolder(this.file) },
       onEnd: event => {
         say(event.text)
         listeners.tell('timer', event)
       },
     })
-    const inOrder = [
-      control,
-      notifier,
-      ownTools(tools),
-      model,
-      this.#voice,
-      configuration,
-      durable,
-      servers,
-      this.#history,
-      this.#timers,
+    const parts = [
+      ...[control, notifier, { prepare: replaceTools(tools) }, model, this.#voice, configuration, durable],
+      ...[servers, this.#history, this.#timers, bigResults?.store, { close: closeIsolated }],
     ]
-    const last = [bigResults?.store, { close: closeIsolated }]
-    this.#parts = new Set<Part>([...inOrder, ...last].filter(part => part !== undefined))
+    this.#parts = new Set<Part>(parts.filter(part => part !== undefined))
   }
 
   get config(): ToolpostConfig {
@@ -205,12 +192,6 @@ export class Project {
   /** Accepts and lists durable calls; `undefined` until started. */
   durable = (): DurableRuns | undefined => this.#durable.runs
 
-  /** Calls `listener` on every change of a durable run, worker or the database; returns a function that stops it. */
-  onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
-
-  /** Calls `listener` when a timer has ended; returns a function that stops it. */
-  onTimer = (listener: (event: TimerEvent) => void): (() => void) => this.on('timer', listener)
-
   /** Whether the configuration makes all calls of a tool durable. */
   isAlwaysDurable = (tool: string): boolean => this.#durable.isNamed(tool)
 
@@ -244,7 +225,7 @@ export class Project {
 
   status(): ProjectStatus {
     return {
-      servers: this.#control.withBreakers(this.#servers.status()),
+      servers: this.#servers.status().map(status => this.#control.withBreaker(status)),
       problem: this.#servers.problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
@@ -256,25 +237,28 @@ export class Project {
   /** Returns a function that removes the listener. */
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
+  onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
+
+  onTimer = (listener: (event: TimerEvent) => void): (() => void) => this.on('timer', listener)
+
   /** The last messages exchanged with a server. */
-  messages(server: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
-    return this.#servers.messages(server, options)
-  }
+  messages = (server: string, options?: { after?: number | undefined }): LoggedMessage[] =>
+    this.#servers.mcp?.messages(server, options) ?? []
 
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
-    await this.#servers.restart(server)
+    await this.#servers.started(server).restart(server)
     this.#control.resetBreaker(server)
   }
 
   /** Stops a server until it is restarted. */
-  stop = (server: string): Promise<void> => this.#servers.stop(server)
+  stop = async (server: string): Promise<void> => this.#servers.started(server).stop(server)
 
   /** How a server is configured. */
   entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
 
   /** The logins to the servers, once those have been started. */
-  logins = (): Logins | undefined => this.#servers.logins
+  logins = (): Logins | undefined => this.#servers.mcp?.logins
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   exampleHome = (): Promise<ExampleHome | undefined> => this.#servers.home()
@@ -310,12 +294,7 @@ export class Project {
 
   /** Adds a check that runs before a reload: if it throws, the reload is rejected. Returns a function that removes it. */
   addCheck(check: (config: ToolpostConfig) => void): () => void {
-    const part: Part = {
-      prepare({ config }) {
-        check(config)
-        return undefined
-      },
-    }
+    const part: Part = { prepare: ({ config }) => void check(config) }
     this.#parts.add(part)
     return () => void this.#parts.delete(part)
   }
@@ -342,4 +321,38 @@ export class Project {
 
   /** Takes no more durable runs, and gives running ones up to `drainMs`; other workers take over the rest. */
   closeDurable = (options?: CloseOptions): Promise<void> => this.#durable.close(options)
+}
+
+/** The local and declared tools of a configuration. Throws a ConfigError on an unusable declaration. */
+function toolsOf({ config, source }: ResolvedConfig): Tool[] {
+  const options = { documents: config.documents, searxng: config.search?.searxng }
+  const internals = localInternals(options)
+  const local = localTools(options, internals)
+  const declared = (config.tools ?? []).flatMap((declaration, index) => {
+    try {
+      return declareTools([declaration], { internals }).map(tool => checkedTool(tool))
+    } catch (cause) {
+      if (!(cause instanceof ToolDefinitionError)) throw cause
+      throw source.error(['tools', index], cause.message, { cause })
+    }
+  })
+  const { local: wanted = local.map(({ name }) => name) } = config
+  return [...local.filter(({ name }) => wanted !== false && wanted.includes(name)), ...declared]
+}
+
+/** Replaces the tools of the configuration; unchanged ones survive a reload. */
+function replaceTools(manager: ToolManager): NonNullable<Part['prepare']> {
+  return (after, before) => {
+    const tools = toolsOf(after)
+    const old = toolsOf(before).map(({ name }) => name)
+    const isMoved = differs(before.config, after.config, ['documents', 'search'])
+    const declared = ({ config }: ResolvedConfig, name: string) =>
+      config.tools?.findLast(each => each.name === name)
+    const isSame = ({ name }: Tool) =>
+      old.includes(name) && !isMoved && isDeepStrictEqual(declared(before, name), declared(after, name))
+    return () => {
+      manager.removeAll(old.filter(name => !tools.some(tool => tool.name === name)))
+      for (const tool of tools) if (!isSame(tool)) manager.addCustomTool(tool)
+    }
+  }
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
-import { defineTool, type Tool } from '../tools/tool.ts'
+import { defineTool } from '../tools/tool.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
+import { packageRoot } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
+import { readJson, writePrivate } from './local-state.ts'
 import type { Part } from './project-options.ts'
 
 /** A timer that has ended, and what came of it. */
@@ -21,20 +23,18 @@ interface KeptTimer {
   name?: string | undefined
   /** Milliseconds since 1970: it outlives the process. */
   endsAt: number
-  calls?: { name: string; args: Record<string, unknown> }[] | undefined
+  calls?: { name: string; args?: Record<string, unknown> }[] | undefined
   /** Who set it; its calls are made in their name. */
   origin?: string | undefined
   caller?: string | undefined
 }
 
-interface TimerArgs {
+interface TimerArgs extends Pick<KeptTimer, 'name' | 'calls'> {
   action: 'set' | 'list' | 'remaining' | 'change' | 'cancel'
-  name?: string
   seconds?: number
   less?: number
   at?: string
   all?: boolean
-  calls?: { name: string; args?: Record<string, unknown> }[]
 }
 
 interface TimersOptions {
@@ -48,7 +48,6 @@ interface TimersOptions {
   now?: (() => number) | undefined
 }
 
-const FILE = 'timers.json'
 const MAX_TIMERS = 100
 const MAX_SECONDS = 30 * 86_400
 /** A command that was due longer ago, while nothing was running, is not carried out. */
@@ -59,21 +58,23 @@ const OWNER = 'default'
 /** Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs. */
 export class Timers implements Part {
   readonly #options: TimersOptions
-  readonly #clock: Clock
   readonly #now: () => number
+  readonly #data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'timer.json'), 'utf8'))
   #timers: KeptTimer[] = []
   #next: Timer | undefined
 
   constructor(options: TimersOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
     this.#now = options.now ?? Date.now
   }
 
   /** Adds the tool and goes on with the timers that were kept. */
   start(): void {
-    this.#timers = this.#read()
-    this.#options.executor.tools.addCustomTool(this.#tool())
+    const kept = readJson(this.#file)
+    const isTimer = (each: unknown): each is KeptTimer => isRecord(each) && typeof each.endsAt === 'number'
+    this.#timers = Array.isArray(kept) ? kept.filter(isTimer) : []
+    const handler = (args: TimerArgs, options: object) => this.#handle(args, options)
+    this.#options.executor.tools.addCustomTool(defineTool<TimerArgs>({ ...this.#data.tool, handler }))
     this.#schedule()
   }
 
@@ -82,104 +83,80 @@ export class Timers implements Part {
     this.#next = undefined
   }
 
-  #tool(): Tool {
-    return defineTool<TimerArgs>({
-      name: 'timer',
-      description:
-        'Sets, lists, changes and cancels timers. With `calls`, these tools are called when the timer ends: a command for later.',
-      schema: {
-        type: 'object',
-        properties: {
-          action: { type: 'string', enum: ['set', 'list', 'remaining', 'change', 'cancel'] },
-          name: {
-            type: 'string',
-            description: 'What it is for, such as "tea"; it identifies the timer later.',
-          },
-          seconds: { type: 'number', description: 'How long (set), or by how much longer (change).' },
-          less: { type: 'number', description: 'By how many seconds shorter (change).' },
-          at: {
-            type: 'string',
-            pattern: '^\\d\\d:\\d\\d$',
-            description: 'A time of day instead of seconds.',
-          },
-          all: { type: 'boolean', description: 'Cancel all timers.' },
-          calls: {
-            type: 'array',
-            maxItems: 20,
-            items: {
-              type: 'object',
-              properties: { name: { type: 'string' }, args: { type: 'object' } },
-              required: ['name'],
-            },
-          },
-        },
-        required: ['action'],
-        additionalProperties: false,
-      },
-      handler: (args, options) => this.#handle(args, options as { origin?: string; caller?: string }),
-    })
+  get #file(): string {
+    return join(this.#options.folder(), 'timers.json')
   }
 
-  #handle(args: TimerArgs, { origin, caller }: { origin?: string; caller?: string }): object {
-    if (args.action === 'set') return this.#set(args, { origin, caller })
-    if (args.action === 'list') {
-      const text = this.#timers.map(timer => `${this.#title(timer)} has ${this.#left(timer)} left`).join('; ')
+  /** A text of `data/timer.json`, with its slots filled in. */
+  #text(key: string, slots: Record<string, unknown> = {}): string {
+    return this.#data.texts[key].replace(/\{(\w+)\}/g, (_: string, slot: string) => String(slots[slot]))
+  }
+
+  /** The same about a timer. */
+  #say(key: string, timer: KeptTimer): string {
+    const { name, calls, endsAt } = timer
+    const title = this.#text(name !== undefined ? 'named' : calls ? 'command' : 'unnamed', { name })
+    const seconds = Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
+    const parts = [
+      counted(Math.floor(seconds / 3_600), 'hour'),
+      counted(Math.floor((seconds % 3_600) / 60), 'minute'),
+      counted(seconds % 60, 'second'),
+    ]
+    const left = parts.filter(part => !part.startsWith('0')).join(' ') || '0 seconds'
+    return this.#text(key, { timer: title, left })
+  }
+
+  #handle(args: TimerArgs, by: Pick<KeptTimer, 'origin' | 'caller'>): object {
+    const { action, name, seconds = 0, less = 0, all } = args
+    if (action === 'set') return this.#set(args, by)
+    if (action === 'list') {
+      const text = this.#timers.map(timer => this.#say('remaining', timer)).join('; ')
       return {
-        text: text ? `${text}.` : 'No timer is set.',
+        text: text ? `${text}.` : this.#text('none'),
         timers: this.#timers.map(timer => this.#shown(timer)),
       }
     }
-    if (args.action === 'cancel' && args.all) {
-      const count = this.#timers.length
+    if (action === 'cancel' && all) {
+      const { length } = this.#timers
       this.#keep([])
-      return {
-        text:
-          count === 0 ? 'No timer is set.' : `${count} ${count === 1 ? 'timer is' : 'timers are'} cancelled.`,
-      }
+      const count = `${counted(length, 'timer')} ${length === 1 ? 'is' : 'are'}`
+      return { text: this.#text(length === 0 ? 'none' : 'cancelledAll', { count }) }
     }
-    const timer = this.#find(args.name)
-    if (args.action === 'cancel') {
-      this.#keep(this.#timers.filter(each => each !== timer))
-      return { text: `${this.#title(timer)} is cancelled.` }
+    const timer = this.#find(name)
+    if (action === 'remaining') return { text: `${this.#say('remaining', timer)}.`, ...this.#shown(timer) }
+    const others = this.#timers.filter(each => each !== timer)
+    if (action === 'cancel') {
+      this.#keep(others)
+      return { text: this.#say('cancelled', timer) }
     }
-    if (args.action === 'remaining')
-      return { text: `${this.#title(timer)} has ${this.#left(timer)} left.`, ...this.#shown(timer) }
-    const by = (args.seconds ?? 0) - (args.less ?? 0)
-    const changed = { ...timer, endsAt: timer.endsAt + by * 1_000 }
-    this.#keep(this.#timers.map(each => (each === timer ? changed : each)))
-    return { text: `${this.#title(changed)} now has ${this.#left(changed)} left.`, ...this.#shown(changed) }
+    const changed = { ...timer, endsAt: timer.endsAt + (seconds - less) * 1_000 }
+    this.#keep([...others, changed])
+    return { text: this.#say('changed', changed), ...this.#shown(changed) }
   }
 
-  #set({ name, seconds, at, calls }: TimerArgs, by: Pick<KeptTimer, 'origin' | 'caller'>): object {
-    const endsAt = at === undefined ? this.#now() + (seconds ?? 0) * 1_000 : this.#nextTime(at)
+  #set({ name, seconds = 0, at, calls }: TimerArgs, { origin, caller }: Partial<KeptTimer>): object {
+    const endsAt = at === undefined ? this.#now() + seconds * 1_000 : this.#nextTime(at)
     const total = (endsAt - this.#now()) / 1_000
-    if (!(total > 0) || total > MAX_SECONDS) throw new Error('A timer takes between a second and 30 days.')
-    if (this.#timers.length >= MAX_TIMERS) throw new Error(`There are already ${MAX_TIMERS} timers.`)
-    if (calls && by.caller !== undefined && by.caller !== OWNER)
-      throw new Error('Only the owner can have tools called later.')
+    if (!(total > 0) || total > MAX_SECONDS) throw new Error(this.#text('tooLong'))
+    if (this.#timers.length >= MAX_TIMERS) throw new Error(this.#text('tooMany', { count: MAX_TIMERS }))
+    if (calls && caller !== undefined && caller !== OWNER) throw new Error(this.#text('ownerOnly'))
     const unknown = calls?.find(call => !this.#options.executor.tools.findTool(call.name))
     if (unknown) throw new Error(`Tool '${unknown.name}' not found`)
-    const timer: KeptTimer = {
-      id: randomUUID(),
-      ...(name !== undefined && { name }),
-      endsAt,
-      ...(calls && { calls: calls.map(call => ({ name: call.name, args: call.args ?? {} })), ...by }),
-    }
+    const timer = { id: randomUUID(), name, endsAt, ...(calls && { calls, origin, caller }) }
     this.#keep([...this.#timers, timer])
-    const text = calls
-      ? `I will do that in ${this.#left(timer)}.`
-      : `${this.#title(timer)} is set for ${this.#left(timer)}.`
-    return { text, ...this.#shown(timer) }
+    return { text: this.#say(calls ? 'later' : 'set', timer), ...this.#shown(timer) }
   }
 
   /** The named timer, or the only one. Throws an Error that lists the timers. */
   #find(name: string | undefined): KeptTimer {
     const wanted = name?.toLowerCase()
     const found = this.#timers.filter(each => wanted === undefined || each.name?.toLowerCase() === wanted)
-    const [timer, ...others] = found
-    if (timer && others.length === 0) return timer
-    if (this.#timers.length === 0) throw new Error('No timer is set.')
-    throw new Error(`Which timer? There are: ${this.#timers.map(each => this.#title(each)).join(', ')}.`)
+    if (found[0] && found.length === 1) return found[0]
+    if (this.#timers.length === 0) throw new Error(this.#text('none'))
+    const titles = this.#timers.map(({ name: each }) =>
+      this.#text(each ? 'named' : 'unnamed', { name: each }),
+    )
+    throw new Error(this.#text('which', { timers: titles.join(', ') }))
   }
 
   #nextTime(at: string): number {
@@ -190,23 +167,6 @@ export class Timers implements Part {
     return date.getTime()
   }
 
-  #title({ name, calls }: KeptTimer): string {
-    return name !== undefined ? `The ${name} timer` : calls ? 'The command' : 'The timer'
-  }
-
-  #left({ endsAt }: KeptTimer): string {
-    const seconds = Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
-    const parts = [
-      [Math.floor(seconds / 3_600), 'hour'],
-      [Math.floor((seconds % 3_600) / 60), 'minute'],
-      [seconds % 60, 'second'],
-    ] as const
-    const said = parts
-      .filter(([count]) => count > 0)
-      .map(([count, unit]) => `${count} ${unit}${count === 1 ? '' : 's'}`)
-    return said.join(' ') || '0 seconds'
-  }
-
   #shown({ id, name, endsAt, calls }: KeptTimer): object {
     const remaining = Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
     return { id, ...(name !== undefined && { name }), remaining_seconds: remaining, ...(calls && { calls }) }
@@ -214,31 +174,16 @@ export class Timers implements Part {
 
   #keep(timers: KeptTimer[]): void {
     this.#timers = timers
-    const folder = this.#options.folder()
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const file = join(folder, FILE)
-    writeFileSync(`${file}.new`, JSON.stringify(timers), { mode: 0o600 })
-    renameSync(`${file}.new`, file)
+    writePrivate(this.#file, JSON.stringify(timers))
     this.#schedule()
   }
 
-  #read(): KeptTimer[] {
-    try {
-      const kept: unknown = JSON.parse(readFileSync(join(this.#options.folder(), FILE), 'utf8'))
-      const isTimer = (each: unknown): each is KeptTimer => isRecord(each) && typeof each.endsAt === 'number'
-      return Array.isArray(kept) ? kept.filter(isTimer) : []
-    } catch {
-      return []
-    }
-  }
-
   #schedule(): void {
-    this.#next?.cancel()
-    this.#next = undefined
+    this.close()
     if (this.#timers.length === 0) return
     const first = Math.min(...this.#timers.map(({ endsAt }) => endsAt))
     const delayMs = Math.min(Math.max(0, first - this.#now()), MAX_TIMER_MS)
-    this.#next = this.#clock.setTimer(() => this.#endDue(), delayMs)
+    this.#next = (this.#options.clock ?? systemClock).setTimer(() => this.#endDue(), delayMs)
     this.#next.hold(false)
   }
 
@@ -252,22 +197,21 @@ export class Timers implements Part {
   }
 
   async #end(timer: KeptTimer): Promise<void> {
-    const { name, calls, origin, caller } = timer
-    const isLate = this.#now() - timer.endsAt > MAX_LATE_MS
-    if (calls && isLate) {
-      const text = `${this.#title(timer)} was due while Toolpost was not running, so it was not carried out.`
-      return this.#options.onEnd({ name, text })
-    }
-    if (!calls) return this.#options.onEnd({ name, text: `${this.#title(timer)} is done.` })
-    const { executor } = this.#options
-    const results = await Promise.all(
-      calls.map(call =>
-        executor.run({ id: `timer_${randomUUID()}`, ...call }, { origin: origin ?? 'timer', caller }),
-      ),
-    )
-    const said = results.map(result =>
-      result.success ? executor.text(result) : `That did not work: ${result.error}`,
-    )
-    this.#options.onEnd({ name, text: said.join(' ') })
+    const { name, calls = [], origin = 'timer', caller, endsAt } = timer
+    const { executor, onEnd } = this.#options
+    if (calls.length === 0) return onEnd({ name, text: this.#say('done', timer) })
+    if (this.#now() - endsAt > MAX_LATE_MS) return onEnd({ name, text: this.#say('missed', timer) })
+    const said = calls.map(async call => {
+      const result = await executor.run(
+        { id: `timer_${randomUUID()}`, args: {}, ...call },
+        { origin, caller },
+      )
+      return result.success ? executor.text(result) : this.#text('failed', { error: result.error })
+    })
+    onEnd({ name, text: (await Promise.all(said)).join(' ') })
   }
+}
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
