@@ -27,7 +27,6 @@ export function valueOfResult(result: unknown): unknown {
   return isPlain && !meta ? textOf(blocks) : new ToolOutput(textOf(blocks), blocks, meta)
 }
 
-/** Leaves out the protocol's own keys. */
 function metaOf(meta: unknown): Record<string, unknown> | undefined {
   if (!isRecord(meta)) return undefined
   const own = Object.entries(meta).filter(([name]) => !name.startsWith(PROTOCOL))
@@ -59,7 +58,6 @@ function malformed(problem: string): RpcError {
   return new RpcError(`Malformed MCP result: ${problem}`)
 }
 
-/** The kind of a value, for error messages. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
@@ -72,7 +70,6 @@ export function needsInput(result: unknown): result is { inputRequests?: unknown
   return isRecord(result) && result.resultType === 'input_required'
 }
 
-/** Whether the server returned a task in place of a result. */
 export function isTask(result: unknown): result is { taskId?: unknown } {
   return isRecord(result) && result.resultType === 'task'
 }

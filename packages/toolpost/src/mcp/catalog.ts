@@ -7,7 +7,6 @@ import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
 import { KEYS, type OfferKind, type OfferList, type ServerOffers } from './server-offers.ts'
 
-/** What the catalog needs from a server. */
 export interface CatalogServer {
   readonly name: string
   readonly offers: ServerOffers
@@ -16,11 +15,8 @@ export interface CatalogServer {
 /** Whether an offer of a server may be seen; `key` is its own name or URI. */
 export type Access = (server: string, key: string) => boolean
 
-/** The offers of all servers, under unique names. */
 export interface CatalogList {
   entries: Params[]
-  ttlMs: number
-  cacheScope: 'public' | 'private'
 }
 
 export interface CatalogOptions extends RequestOptions {
@@ -30,7 +26,6 @@ export interface CatalogOptions extends RequestOptions {
 export interface CatalogEvents {
   resources: undefined
   prompts: undefined
-  /** The URI of a followed resource that changed, as its followers know it. */
   updated: string
 }
 
@@ -46,6 +41,12 @@ interface Placed extends Found {
   entry: Params
 }
 
+/** What was made of the servers' lists. */
+interface Known {
+  lists: readonly OfferList[]
+  placed: Placed[]
+}
+
 const NOT_FOUND = -32_002
 /** Changes are batched for this long. */
 const CHANGE_PAUSE_MS = 50
@@ -58,54 +59,52 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 export class Catalog {
   #servers: () => readonly CatalogServer[] = () => []
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
-  /** What is reported at the end of the pause. */
   readonly #changes = new Map<string, () => void>()
-  readonly #known = new Map<OfferKind, { lists: readonly OfferList[]; placed: Placed[] }>()
+  readonly #known = new Map<OfferKind, Known>()
   /** The log level each client wants. Servers have only one for all: the lowest. */
   readonly #levels = new Map<object, number>()
 
-  /** Sets where to get the servers from. */
   show(servers: () => readonly CatalogServer[]): void {
     this.#servers = servers
   }
 
-  /** A list of a server changed. */
   changed(kind: 'resources' | 'prompts'): void {
     this.#reportSoon(kind, () => this.#listeners.tell(kind, undefined))
   }
 
-  /** Subscribes; returns a function that unsubscribes. */
   readonly on: Listeners<CatalogEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
-  /** A combined list may be cached only as long as its shortest-lived part; a filtered one not in a shared cache. */
   async list(kind: OfferKind, access?: Access): Promise<CatalogList> {
-    const { placed, lists } = await this.#all(kind)
-    const used = lists.filter(({ offers }) => offers.size > 0)
-    const isPublic = !access && used.length > 0 && used.every(each => each.isPublic)
-    return {
-      entries: placed.filter(each => this.#allows(each, access)).map(({ entry }) => entry),
-      ttlMs: used.length > 0 ? Math.min(...used.map(({ ttlMs }) => ttlMs)) : 0,
-      cacheScope: isPublic ? 'public' : 'private',
-    }
+    const { placed } = await this.#all(kind)
+    return { entries: placed.filter(each => this.#allows(each, access)).map(({ entry }) => entry) }
   }
 
-  /** `resources/read`, from whichever server has it. */
+  /** `resources/read`. Tools return links to unlisted resources: those are asked for at each server until one knows it. */
   async read(uri: string, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
     const found = await this.#find(uri)
-    if (found && !this.#allows(found, options.access)) throw notFound(uri)
-    const given = found
-      ? await found.server.offers.request('resources/read', { uri: found.key }, options)
-      : await this.#readAnywhere(uri, options)
-    const result = withList(given, 'contents', 'a resource without contents')
-    if (!found || found.key === uri) return result
-    const prefix = uri.slice(0, -found.key.length)
-    const contents = result.contents.map(each =>
-      isRecord(each) && typeof each.uri === 'string' ? { ...each, uri: `${prefix}${each.uri}` } : each,
+    const anywhere = this.#servers().flatMap(server =>
+      server.offers.has('resources') ? [{ server, key: uri }] : [],
     )
-    return { ...result, contents }
+    let failure: unknown
+    for (const { server, key } of found ? [found] : anywhere) {
+      if (!this.#allows({ server, key }, options.access)) continue
+      try {
+        const given = await server.offers.request('resources/read', { uri: key }, options)
+        const result = withList(given, 'contents', 'a resource without contents')
+        const prefix = uri.slice(0, uri.length - key.length)
+        const contents = result.contents.map(each =>
+          isRecord(each) && typeof each.uri === 'string' ? { ...each, uri: `${prefix}${each.uri}` } : each,
+        )
+        return { ...result, contents }
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        if (found) throw error
+        failure ??= error
+      }
+    }
+    throw failure instanceof RpcError ? failure : notFound(uri)
   }
 
-  /** `prompts/get`. */
   async prompt(
     name: string,
     args: Params | undefined,
@@ -131,7 +130,6 @@ export class Catalog {
     return result as Record<string, unknown>
   }
 
-  /** Which of these URIs may be read. */
   async allowed(uris: readonly string[], access: Access): Promise<string[]> {
     const found = await Promise.all(uris.map(uri => this.#find(uri)))
     return uris.filter((_, at) => this.#allows(found[at], access))
@@ -145,7 +143,6 @@ export class Catalog {
     return found.server.offers.follow(found.key, () => this.#reportSoon(`updated ${uri}`, report))
   }
 
-  /** Several changes in quick succession are reported once. */
   #reportSoon(what: string, report: () => void): void {
     if (this.#changes.size === 0)
       setTimeout(() => {
@@ -168,7 +165,6 @@ export class Catalog {
     await Promise.race([Promise.all(set), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
-  /** The servers' own instructions, as one text. */
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {
     const given = this.#servers()
       .map(({ name, offers }) => ({ name, text: offers.info?.instructions?.trim() ?? '' }))
@@ -177,7 +173,7 @@ export class Catalog {
     return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
   }
 
-  async #all(kind: OfferKind): Promise<{ placed: Placed[]; lists: readonly OfferList[] }> {
+  async #all(kind: OfferKind): Promise<Known> {
     const servers = [...this.#servers()]
     const lists = await Promise.all(servers.map(({ offers }) => offers.list(kind)))
     const known = this.#known.get(kind)
@@ -187,7 +183,7 @@ export class Catalog {
     const isFree = (name: string, owner: CatalogServer) =>
       !taken.has(name) && this.#addressed(kind, name).every(({ server }) => server === owner)
     const placed = servers.flatMap((server, at) =>
-      [...(lists[at]?.offers ?? [])].map(([key, entry]) => {
+      [...(lists[at] ?? [])].map(([key, entry]) => {
         const as = isFree(key, server) ? key : `${prefixOf(kind, server)}${key}`
         taken.add(as)
         return { server, key, as, entry: as === key ? entry : { ...entry, [KEYS[kind]]: as } }
@@ -245,21 +241,6 @@ export class Catalog {
     const { placed } = await this.#all('templates')
     const template = placed.find(({ key }) => fitsTemplate(uri, key))
     return template && { server: template.server, key: uri }
-  }
-
-  /** Tools return links to unlisted resources: asks each server until one knows it. */
-  async #readAnywhere(uri: string, options: CatalogOptions): Promise<unknown> {
-    let failure: unknown
-    for (const server of this.#servers()) {
-      if (!server.offers.has('resources') || !this.#allows({ server, key: uri }, options.access)) continue
-      try {
-        return await server.offers.request('resources/read', { uri }, options)
-      } catch (error) {
-        options.signal?.throwIfAborted()
-        failure ??= error
-      }
-    }
-    throw failure instanceof RpcError ? failure : notFound(uri)
   }
 }
 

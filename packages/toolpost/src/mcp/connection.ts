@@ -13,11 +13,9 @@ import { type ServerFailure, ServerLostError, UnusableAnswerError } from './serv
 import { StdioTransport } from './stdio-transport.ts'
 
 export interface RequestOptions extends PeerRequestOptions {
-  /** The caller that the request is made for. */
   from?: Requester | undefined
   /** Called with the request once it has an id. */
   onRequest?: ((request: ServerRequest) => void) | undefined
-  /** Sent along over HTTP. */
   headers?: Record<string, string> | undefined
 }
 
@@ -41,7 +39,6 @@ export type ListKind = keyof typeof LISTS
 
 export interface Listed {
   entries: unknown[]
-  /** More were left out. */
   isCut: boolean
   /** How long, and by whom, the list may be cached. */
   ttlMs?: unknown
@@ -50,12 +47,10 @@ export interface Listed {
 
 /** One connection to a server, from its handshake to its end. */
 export class Connection {
-  /** What the server says about itself. */
   capabilities: Params = {}
   instructions: unknown
   info: Params = {}
   protocolVersion = ''
-  /** Whether it has answered a call. */
   hasAnswered = false
   /** The tools it listed at the handshake, unvalidated. */
   tools: Listed = { entries: [], isCut: false }
@@ -132,7 +127,6 @@ export class Connection {
     return this.#http ? undefined : (this.#transport as StdioTransport).pid
   }
 
-  /** The tail of the server's stderr. */
   get stderr(): string {
     return this.#http ? '' : (this.#transport as StdioTransport).stderr
   }
@@ -164,7 +158,6 @@ export class Connection {
     return others.every(({ peer }) => peer === first?.peer) ? first : undefined
   }
 
-  /** Sends a request; resolves to the raw result. */
   request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
     const { failure } = this.#transport
     if (failure) return Promise.reject(new ServerLostError(failure.cause, { neverSent: true }))
@@ -187,7 +180,6 @@ export class Connection {
     return { method, id, protocolVersion, sessionId: this.#http?.sessionId, address }
   }
 
-  /** Resolves as soon as no request is pending. */
   idle(): Promise<void> {
     this.#listening?.abort()
     return this.#peer.idle()
@@ -413,7 +405,6 @@ function namesModern(error: unknown): boolean {
   return Array.isArray(supported) && supported.includes(MODERN)
 }
 
-/** How Toolpost introduces itself to servers. */
 function clientInfo(): { name: string; version: string } {
   return { name: 'toolpost', version: toolpostVersion() }
 }

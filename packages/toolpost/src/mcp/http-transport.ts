@@ -23,7 +23,6 @@ import {
 /** How much of the body of a refused request is read, and how much of it is shown. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 const SHOWN_CHARACTERS = 300
-/** How long a server may take to end a session. */
 const GOODBYE_MS = 500
 
 /** Loaded for the first connection over HTTP: it takes longer to load than the rest of a short program. */
@@ -31,7 +30,6 @@ export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')
   return import('@modelcontextprotocol/client')
 }
 
-/** A request with its response. */
 interface Exchange {
   readonly id: number | string | undefined
   readonly isCall?: boolean
@@ -68,7 +66,6 @@ export class HttpStatusError extends Error {
 
 export interface HttpTransportOptions {
   login: ServerLogin | undefined
-  /** Every message, for the record. */
   onMessage(direction: 'sent' | 'received', message: object): void
   isSse: boolean
 }
@@ -92,7 +89,6 @@ export class HttpTransport implements Transport {
   readonly hasPerRequestStream: boolean
   readonly #inner: InnerTransport
   readonly #onMessage: HttpTransportOptions['onMessage']
-  /** How many answers are being sent. */
   #answers = 0
 
   static async create(entry: HttpServerEntry, options: HttpTransportOptions): Promise<HttpTransport> {

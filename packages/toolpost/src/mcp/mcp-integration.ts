@@ -43,9 +43,7 @@ export type ServerListener = (status: ServerStatus) => void
  * gone holds up neither the start nor the others. Throws on an unusable entry.
  */
 export class McpIntegration {
-  /** Resources and prompts of all servers together. */
   readonly catalog: Catalog
-  /** The logins to servers over HTTP. */
   readonly logins: Logins
   #options: McpIntegrationOptions
   readonly #logger: Logger
@@ -57,7 +55,6 @@ export class McpIntegration {
   readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
   )
-  /** Changes in this turn of the event loop. */
   readonly #changes = new Map<McpServer, Change>()
   #closing: Promise<unknown> | undefined
 
@@ -154,7 +151,6 @@ export class McpIntegration {
     )
   }
 
-  /** Every server, in the order of the configuration. */
   status(): ServerStatus[] {
     return this.#servers.map(server => server.status())
   }
@@ -169,7 +165,6 @@ export class McpIntegration {
     await this.#find(name).restart()
   }
 
-  /** Stops a server until it is restarted. Resolves when all its processes are gone. */
   async stop(name: string): Promise<void> {
     await this.#find(name).stop()
   }

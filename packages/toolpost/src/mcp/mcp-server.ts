@@ -70,16 +70,12 @@ const MAX_CAPABILITIES = 20
 export class McpServer {
   readonly name: string
   entry: ServerEntry
-  /** Its position in the configuration. */
   order = 0
   readonly logger: Logger
   readonly messages = new MessageLog()
-  /** Answers its own requests. */
   requests: ServerRequests
-  /** What it offers besides tools. */
   readonly offers: ServerOffers
   state: ServerState = 'starting'
-  /** The current connection, if any. */
   connection: Connection | undefined
   failure: ServerFailure | undefined
   readonly #host: McpHost
@@ -94,14 +90,12 @@ export class McpServer {
   #running: Promise<void> = Promise.resolve()
   /** The current attempt, or the last one: resolves to its failure, or `undefined` if the server is ready. */
   #attempt: Promise<ServerFailure | undefined> = Promise.resolve(undefined)
-  /** The number of the attempt as it is shown. */
   #number = 0
   #nextAt: string | undefined
   /** Whether it was ever connected: it is then retried forever. */
   #wasReady = false
   /** Consecutive connections that ended soon, without being used: each makes the next one wait longer. */
   #shortLives = 0
-  /** The server's Retry-After. */
   #askedMs = 0
   #startedAt = 0
   #readyAt = 0
@@ -249,7 +243,6 @@ export class McpServer {
     this.#host.onChange(this, what)
   }
 
-  /** Logs a problem outside any call. */
   problem(message: string): void {
     const fields = { problem: safeText(message) }
     this.log.write('warn', 'MCP connection problems', () => [fields, 'MCP connection problem'])
@@ -269,7 +262,6 @@ export class McpServer {
     this.log.write(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
   }
 
-  /** A response without a pending request. */
   onStray({ id, result }: Params, isLate: boolean): void {
     const reason = isLate ? 'the call had already ended' : 'no pending call has its id'
     this.log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [

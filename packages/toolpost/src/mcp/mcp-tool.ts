@@ -140,7 +140,6 @@ function lossOf({ message, neverSent }: ServerLostError, consequence = ''): stri
   return neverSent ? message : `${message} during the call${consequence}`
 }
 
-/** Sent along when a request is repeated. */
 export interface InputAnswers {
   inputResponses: Record<string, unknown>
   requestState?: string

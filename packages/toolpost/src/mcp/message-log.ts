@@ -1,10 +1,8 @@
 import { cleaner } from '../logging/safe-value.ts'
 import { plainCopy } from '../util/plain-value.ts'
 
-/** A JSON-RPC message between Toolpost and a server. */
 export interface LoggedMessage {
   seq: number
-  /** ISO time. */
   time: string
   direction: 'sent' | 'received'
   kind: 'request' | 'response' | 'error' | 'notification'

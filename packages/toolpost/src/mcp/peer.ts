@@ -53,7 +53,6 @@ export interface PeerOptions {
   onNotification?(method: string, params: Params): void
   /** A response without a pending request; `isLate` if that was cancelled. */
   onStray?(message: Params, isLate: boolean): void
-  /** An error outside any request. */
   onError?(error: Error): void
   /** The connection has ended, before pending requests are rejected; returns what they are rejected with. */
   onClose?(): Error | undefined
@@ -86,7 +85,6 @@ const REMEMBERED = 10_000
 export class Peer {
   /** Sent in the `_meta` of every request and notification: protocol 2026-07-28 has no session to remember it. */
   envelope: Params | undefined
-  /** Our requests that are waiting for their response. */
   readonly pending = new Map<number, Pending>()
   readonly #transport: Transport
   readonly #options: PeerOptions
@@ -113,7 +111,6 @@ export class Peer {
     return this.#transport.close()
   }
 
-  /** Resolves as soon as none of our requests is pending. */
   async idle(): Promise<void> {
     if (this.pending.size > 0) await new Promise<void>(resolve => this.#onIdle.push(resolve))
   }
@@ -149,7 +146,6 @@ export class Peer {
     await this.#transport.send(message, options).catch(error => this.#options.onError?.(error))
   }
 
-  /** Tells the other side that a result is no longer wanted. */
   #cancel(id: number, reason: unknown): void {
     const pending = this.#take(id)
     if (!pending) return

@@ -3,7 +3,6 @@ import { delimiter, join, resolve } from 'node:path'
 import { platform } from '../util/platform.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 
-/** How a stdio server is confined. */
 export interface Sandbox {
   /** Folders it may write to; everything else is read-only. */
   write?: readonly string[] | undefined
@@ -13,7 +12,6 @@ export interface Sandbox {
   network?: boolean | undefined
 }
 
-/** Why a server that is to be confined cannot be. */
 export class NoSandboxError extends Error {
   override name = 'NoSandboxError'
 }

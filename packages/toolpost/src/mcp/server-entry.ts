@@ -18,7 +18,6 @@ interface CommonEntry {
   exclude?: readonly string[] | undefined
   /** The longest message it may send: a line, an event or a body. 10 MB if left out. */
   maxLineBytes?: number | undefined
-  /** What to check first if the server does not start. */
   hint?: string | undefined
   /** By tool: sentences that call it without a model. */
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
@@ -37,7 +36,6 @@ export interface StdioServerEntry extends CommonEntry {
   /** Added to the few variables of this process that are safe to pass on (PATH, HOME, …). */
   env?: Readonly<Record<string, string>> | undefined
   cwd?: string | undefined
-  /** Confines it, with bubblewrap. */
   sandbox?: Sandbox | undefined
   url?: undefined
 }
@@ -51,7 +49,6 @@ export interface HttpServerEntry extends CommonEntry {
   command?: undefined
 }
 
-/** An entry of `mcpServers`. */
 export type ServerEntry = StdioServerEntry | HttpServerEntry
 
 export function isHttp(entry: ServerEntry): entry is HttpServerEntry {

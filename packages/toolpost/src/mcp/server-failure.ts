@@ -18,16 +18,13 @@ export interface ServerFailure {
   isPermanent?: boolean
   /** Of an HTTP server that refused the handshake. */
   status?: number | undefined
-  /** The server's Retry-After. */
   retryAfterMs?: number | undefined
 }
 
-/** A failure with nothing but a cause. */
 export function failureWith(cause: string, more?: Partial<ServerFailure>): ServerFailure {
   return { cause, stderr: '', exitCode: null, exitSignal: null, ...more }
 }
 
-/** A program is missing or may not be executed. */
 export class NeverStartedError extends Error {
   override name = 'NeverStartedError'
 }
@@ -44,7 +41,6 @@ export class NeedsLoginError extends Error {
   }
 }
 
-/** The NeedsLoginError behind an error, if any. */
 export function neededLogin(error: unknown): NeedsLoginError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof NeedsLoginError) return cause
@@ -98,7 +94,6 @@ export function unavailable(
   })
 }
 
-/** A failure as log fields. */
 export function fieldsOf({ cause, stderr, exitCode, exitSignal }: ServerFailure): object {
   return {
     error: safeText(cause),
@@ -140,7 +135,6 @@ export interface FailedServer {
   entry: ServerEntry
   attempts: number
   failure: ServerFailure
-  /** What still works. */
   consequence: string
 }
 
@@ -160,7 +154,6 @@ export function describeFailure({ name, entry, attempts, failure, consequence }:
   return [...told, `⚠️ ${consequence}`].join('\n')
 }
 
-/** `1 attempt`, `3 attempts`. */
 export function countOf(attempts: number): string {
   return `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
 }
@@ -173,7 +166,6 @@ export function hintFor(server: string, entry: ServerEntry): string {
   return `'${safeText(entry.command)}' is installed, and 'args', 'env' and 'cwd' of '${server}' are correct`
 }
 
-/** Without user, password and query. */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return shownAddress(url)
   const { origin, pathname } = new URL(url)

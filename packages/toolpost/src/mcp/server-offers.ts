@@ -13,28 +13,21 @@ import { describeError, ServerLostError } from './server-failure.ts'
 import type { ServerInfo } from './server-status.ts'
 import { problemOfDefinition } from './tool-definition.ts'
 
-/** What a server offers besides tools. */
 export type OfferKind = Exclude<ListKind, 'tools'>
 
-export interface OfferList {
-  /** Resources, templates or prompts as their server describes them, by their URI, template or name. */
-  offers: ReadonlyMap<string, Params>
-  /** How long, and by whom, it may be cached. */
-  ttlMs: number
-  isPublic: boolean
-}
+/** Resources, templates or prompts as their server describes them, by their URI, template or name. */
+export type OfferList = ReadonlyMap<string, Params>
 
 /** The field that names an offer. */
 export const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 
-const NOTHING: OfferList = { offers: new Map(), ttlMs: 0, isPublic: true }
+const NOTHING: OfferList = new Map()
 /** A server's log level if no client has set one. */
 const DEFAULT_LEVEL = 'info'
 /** Maps the levels of MCP, which are those of syslog, to ours. */
 const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' } as const
-/** How long to wait for a list; and how soon it is read again if that failed, or if the server does not say. */
+/** How long to wait for a list; and how soon it is read again if that failed, or if changes are not reported. */
 const LIST_TIMEOUT_MS = 5_000
-/** A longer log message is shortened. */
 const MAX_LOG_CHARACTERS = 64 * 1024
 
 interface Followed {
@@ -79,35 +72,24 @@ export class ServerOffers {
   }
 
   /** What the server lists; nothing if it cannot, or was never connected. Never rejects. */
-  list(kind: OfferKind): Promise<OfferList> {
+  async list(kind: OfferKind): Promise<OfferList> {
     const { connection } = this.#server
     const known = this.#lists.get(kind)
-    const before = known?.list ?? Promise.resolve(NOTHING)
-    if (!connection || (known && performance.now() < known.until)) return before
-    const kept = { until: Number.POSITIVE_INFINITY, list: before }
+    if (!connection || (known && performance.now() < known.until)) return known?.list ?? NOTHING
+    const soon = performance.now() + LIST_TIMEOUT_MS
+    const isReported = connection.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
+    const list = this.#read(kind, connection).catch(error => {
+      kept.until = Math.min(kept.until, performance.now() + LIST_TIMEOUT_MS)
+      this.#server.problem(`Could not list the server's ${kind}: ${describeError(error)}`)
+      return known?.list ?? NOTHING
+    })
+    const kept = { list, until: isReported ? Number.POSITIVE_INFINITY : soon }
     this.#lists.set(kind, kept)
-    const keepFor = (ms: number) => {
-      kept.until = Math.min(kept.until, performance.now() + ms)
-    }
-    kept.list = this.#read(kind, connection).then(
-      list => {
-        // Forever, if the server reports changes and gives no time.
-        const isReported = connection.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
-        if (!isReported || list.ttlMs > 0) keepFor(Math.max(list.ttlMs, LIST_TIMEOUT_MS))
-        return list
-      },
-      error => {
-        keepFor(LIST_TIMEOUT_MS)
-        this.#server.problem(`Could not list the server's ${kind}: ${describeError(error)}`)
-        return before
-      },
-    )
-    return kept.list
+    return list
   }
 
   async #read(kind: OfferKind, connection: Connection): Promise<OfferList> {
-    const listed = await connection.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
-    const { entries, isCut, ttlMs, cacheScope } = listed
+    const { entries, isCut } = await connection.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
     const offers = new Map<string, Params>()
     for (const entry of entries) {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
@@ -116,8 +98,7 @@ export class ServerOffers {
       if (!problem) offers.set(String(clean[KEYS[kind]]), clean)
     }
     if (isCut) this.#server.problem(`The server lists too many ${kind}; the rest is left out`)
-    const ms = typeof ttlMs === 'number' && ttlMs > 0 ? Math.floor(Math.min(ttlMs, 2 ** 52)) : 0
-    return { offers, ttlMs: ms, isPublic: cacheScope === 'public' }
+    return offers
   }
 
   /** Sends a request about a resource or prompt, within a time limit that does not run while the caller is asked. */
@@ -159,25 +140,21 @@ export class ServerOffers {
       this.#followed.delete(uri)
       followed.stop?.then(stop => stop()).catch(() => {})
     }
-    try {
-      await this.#subscribe(uri, followed, connection)
-      return remove
-    } catch (error) {
+    await this.#subscribe(uri, followed, connection).catch(error => {
       remove()
       throw error
-    }
+    })
+    return remove
   }
 
   /** A refusal is forgotten, so that the next follower asks again. */
   async #subscribe(uri: string, followed: Followed, connection: Connection): Promise<void> {
     followed.stop ??= connection.follow(uri)
     const { stop } = followed
-    try {
-      await stop
-    } catch (error) {
+    await stop.catch(error => {
       if (followed.stop === stop) followed.stop = undefined
       throw error
-    }
+    })
   }
 
   /** A new connection: what was known from the old one may no longer hold. */
@@ -192,7 +169,6 @@ export class ServerOffers {
     for (const kind of ['resources', 'prompts'] as const) this.#onChange(kind, this.has(kind))
   }
 
-  /** The server is gone for good. */
   forget(): void {
     const had = this.#lists.size > 0
     this.#lists.clear()
@@ -204,7 +180,6 @@ export class ServerOffers {
     if (isReported) this.#catalog.changed(kind)
   }
 
-  /** A notification that is not about tools. */
   onNotification(method: string, params: Params, from: Requester | undefined): void {
     if (method === 'notifications/message') this.#onLog(params, from)
     if (method === 'notifications/resources/list_changed') this.#onChange('resources', true)

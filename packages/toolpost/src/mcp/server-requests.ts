@@ -14,14 +14,12 @@ import { TASKS_EXTENSION } from './tasks.ts'
 
 type Answer = Promise<Record<string, unknown>>
 
-/** Whom a request of the server is for. */
 interface AskOptions extends AskedBy {
   from?: Requester | undefined
 }
 
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 export const URL_REQUIRED = -32_042
-/** The longest question of a server that is shown to the user. */
 const MAX_QUESTION_CHARACTERS = 10_000
 /** How many URLs one rejected call may ask to be visited, and how many visits are tracked until they are completed. */
 const MAX_ADDRESSES = 5
@@ -60,7 +58,6 @@ export class ServerRequests {
     )
   }
 
-  /** Rejects with the error to send to the server. */
   async answer(method: string, params: Params, options: AskOptions): Answer {
     if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
     const known = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined

@@ -6,7 +6,6 @@ import type { BreakerStatus } from '../call/breaker-status.ts'
  */
 export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'needs_login' | 'closed'
 
-/** What a server says about itself. */
 export interface ServerInfo {
   name?: string
   title?: string

@@ -18,7 +18,6 @@ interface ServerToolsOptions {
   connectTimeoutMs: number
 }
 
-/** How many log lines of one kind one list can cause. */
 const MAX_LINES = 20
 
 /** Keeps the tools of one server in the ToolManager in sync with what the server lists. */
@@ -34,7 +33,6 @@ export class ServerTools {
     this.#options = options
   }
 
-  /** Removes them all. */
   clear(): void {
     this.#options.tools.removeAll(this.names())
   }
@@ -44,7 +42,6 @@ export class ServerTools {
     this.#known.clear()
   }
 
-  /** The names they are registered under. */
   names(): string[] {
     return this.#registered().map(tool => tool.name)
   }

@@ -16,11 +16,9 @@ import type { StdioServerEntry } from './server-entry.ts'
 import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
 
 export interface StdioEvents {
-  /** A line on stdout that is not JSON-RPC. */
   junk(line: string): void
   /** A message over the limits; without an id if that cannot be told. */
   tooLarge(id: number | undefined, problem: string): void
-  /** Every message, for the record. */
   message(direction: 'sent' | 'received', message: object, bytes: number): void
 }
 
@@ -75,7 +73,6 @@ export class StdioTransport implements Transport {
     return safeLines(isCut ? text.slice(text.search(/\s/) + 1) : text).trim()
   }
 
-  /** Starts the process; rejects if it cannot be started. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (error: unknown) => {

@@ -7,7 +7,6 @@ import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError, rpcErrorOf } from './peer.ts'
 import { OUTCOME_UNKNOWN } from './server-failure.ts'
 
-/** The extension of protocol 2026-07-28. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled']
@@ -20,7 +19,6 @@ const MAX_POLL_MS = 10_000
 /** The tasks that calls wait for, by server and id, and how to have a look at one at once. */
 const followed = new WeakMap<McpServer, Map<string, () => void>>()
 
-/** The server reports that a task changed. */
 export function onTaskChange(server: McpServer, id: unknown): void {
   followed.get(server)?.get(String(id))?.()
 }
@@ -90,7 +88,6 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
   }
 }
 
-/** A task as its server describes it. Throws if it is malformed. */
 function checkedTask(task: unknown): Params & { taskId: string } {
   if (!isRecord(task) || !STATUSES.includes(String(task.status))) throw malformed('it has no valid status')
   if (typeof task.taskId !== 'string' || task.taskId === '') throw malformed('it has no id')

@@ -23,7 +23,6 @@ export interface McpToolDefinition {
   readonly annotations?: Readonly<Record<string, unknown>>
   /** As the server sent it, if invisible text was removed; its own name is needed to call it. */
   readonly raw?: Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
-  /** Passed on unchanged. */
   readonly icons?: readonly unknown[]
   readonly _meta?: Readonly<Record<string, unknown>>
 }

@@ -11,7 +11,6 @@ import type {
 import { isRecord } from '../../util/guards.ts'
 import { hasFileModes } from '../../util/platform.ts'
 
-/** The stored login to one server. */
 export interface Login {
   /** The authorization server all of this belongs to; nothing of it is sent to any other. */
   issuer?: string
@@ -103,7 +102,6 @@ export class LoginStore {
   }
 }
 
-/** The locks that this process holds. */
 const held = new Set<string>()
 
 /** Runs `work` while holding a lock file that names its holder. One whose process has ended was left behind. */

@@ -6,9 +6,7 @@ import { describeError } from '../server-failure.ts'
 
 /** A request to an authorization server that takes longer has failed. */
 export const OAUTH_TIMEOUT_MS = 10_000
-/** Metadata, keys and tokens may not be longer than this. */
 const MAX_OAUTH_BYTES = 1024 * 1024
-/** Fields of an answer that are kept out of logs. */
 const SECRETS = /token$|secret|assertion/
 
 /** The authorization server, or what a server says about it, cannot be trusted. Nothing more is sent. */

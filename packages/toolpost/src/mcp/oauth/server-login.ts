@@ -17,7 +17,6 @@ const MAX_RENEWALS = 2
 const MAX_PENDING = 8
 
 export interface ServerLoginOptions {
-  /** The server's name in the configuration. */
   name: string
   url: string
   oauth: OAuthOptions | undefined
@@ -35,7 +34,6 @@ interface Challenge {
 interface LoginProvider extends OAuthClientProvider {
   /** What is to be saved once there are tokens: a failed login leaves the previous one alone. */
   readonly login: Login
-  /** The page where the user logs in. */
   page?: URL
   /** The client that was registered for this login, if it was. */
   registered?: StoredOAuthClientInformation
@@ -58,7 +56,6 @@ export class ServerLogin {
   #login: Login | undefined
   #reading: Promise<void> | undefined
   #renewing: Promise<boolean> | undefined
-  /** What the server last asked for. */
   #challenge: Challenge | undefined
 
   constructor({ name, url, oauth, store }: ServerLoginOptions) {
@@ -131,7 +128,6 @@ export class ServerLogin {
     this.#notify()
   }
 
-  /** Obtains a token with the program's own credentials. */
   async signIn(): Promise<void> {
     this.#challenge ??= await askForChallenge(this.#url)
     await this.#update(login => this.#signIn(login))
