@@ -1,8 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallerOptions } from '../executor/options.ts'
-import { fitSchema, safeNames, TOOL_NAME } from '../models/fit-schema.ts'
-import { toQwenTools } from '../models/to-qwen-tools.ts'
+import { fitSchema, safeNames, TOOL_NAME, toQwenTools } from '../models/fit-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 

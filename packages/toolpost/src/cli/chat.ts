@@ -1,7 +1,11 @@
 import { createInterface, type Interface } from 'node:readline'
-import type { CallNotice, ConversationMessage, ModelStatus } from '../models/ai-client.ts'
+import {
+  type CallNotice,
+  type ConversationMessage,
+  type ModelStatus,
+  whyUnanswered,
+} from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
-import { whyUnanswered } from '../models/why-unanswered.ts'
 import type { Ask } from '../tools/caller.ts'
 import { timeoutOf } from './call.ts'
 import type { BareContext, SourceContext } from './context.ts'

@@ -4,16 +4,11 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Environment } from '../util/environment.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import { imagesOf } from './conversation.ts'
-import { FittedTools } from './fit-tools.ts'
-import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
-import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
+import { FittedTools } from './fit-schema.ts'
+import { boundedFetch, type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './langchain.ts'
+import { type Provider, ProviderClient, type ProviderClientOptions, styleOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
-import { styleOptions } from './writing.ts'
-
-const DEFAULT_MODEL = 'claude-haiku-4-5'
-const DEFAULT_ADDRESS = 'https://api.anthropic.com'
 
 export interface AnthropicClientOptions extends ProviderClientOptions {
   /** `ANTHROPIC_MODEL` if left out, else `claude-haiku-4-5`. */
@@ -34,8 +29,8 @@ export class AnthropicClient extends ProviderClient {
 
   constructor(options: AnthropicClientOptions) {
     const { environment = process.env } = options
-    const model = options.model ?? (environment.ANTHROPIC_MODEL?.trim() || DEFAULT_MODEL)
-    const baseUrl = options.baseUrl ?? (environment.ANTHROPIC_BASE_URL?.trim() || DEFAULT_ADDRESS)
+    const model = options.model ?? (environment.ANTHROPIC_MODEL?.trim() || 'claude-haiku-4-5')
+    const baseUrl = options.baseUrl ?? (environment.ANTHROPIC_BASE_URL?.trim() || 'https://api.anthropic.com')
     const apiKey = options.apiKey ?? environment.ANTHROPIC_API_KEY?.trim()
     // An error or a result that echoes the key must not put it into a log.
     if (apiKey) removeFromLogs([apiKey])
@@ -65,30 +60,25 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Set
     endsWithReason: true,
     async open(tools, style) {
       if (!apiKey) throw missingAnthropicKey()
-      const load = () => import('@langchain/anthropic')
-      const [{ ChatAnthropic }, langchain] = await Promise.all([
-        loadLangChain(PACKAGES.anthropic, load),
-        loadMessages(),
-      ])
+      const { ChatAnthropic } = await loadLangChain(PACKAGES.anthropic, () => import('@langchain/anthropic'))
+      const langchain = await loadMessages()
       const given = settings?.clientOptions
-      const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
+      const fetch = boundedFetch(given?.fetch as typeof globalThis.fetch | undefined)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
       // The loop retries: it knows how much time is left.
       const fixed = { model, apiKey, maxRetries: 0, clientOptions }
       const chat = new ChatAnthropic({ ...settings, ...styleOptions(style), ...fixed })
       const fitted = new FittedTools(tools, 'anthropic', quietLogger(options.logger))
-      const withTools = tools.length > 0 ? chat.bindTools([...fitted.tools]) : chat
+      const bound = (choice: object) => (tools.length > 0 ? chat.bindTools([...fitted.tools], choice) : chat)
       // Anthropic rejects a conversation that has calls but no tools, so they are offered with tool_choice 'none'.
-      const withoutCalls =
-        tools.length > 0 ? chat.bindTools([...fitted.tools], { tool_choice: 'none' }) : chat
+      const [withTools, withoutCalls] = [bound({}), bound({ tool_choice: 'none' })]
       return {
         takesImages: true,
         original: call => fitted.original(call),
-        stream: (messages, { signal, offersTools }) =>
-          (offersTools ? withTools : withoutCalls).stream(
-            withResultBlocks(fitted.renamed(messages, langchain), langchain),
-            { signal },
-          ),
+        stream(messages, { signal, offersTools }) {
+          const sent = withResultBlocks(fitted.renamed(messages, langchain), langchain)
+          return (offersTools ? withTools : withoutCalls).stream(sent, { signal })
+        },
       }
     },
   }
@@ -101,17 +91,16 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Set
  */
 function withResultBlocks(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   return messages.map(message => {
-    const images = imagesOf(message).map(({ mimeType, data }) => ({
-      type: 'image',
-      source: { type: 'base64', media_type: mimeType, data },
-    }))
     if (!langchain.ToolMessage.isInstance(message)) return message
-    if (message.status !== 'error' && images.length === 0) return message
-    const { tool_call_id: tool_use_id, content: text } = message
+    const images = imagesOf(message).map(({ mimeType: media_type, data }) => ({
+      type: 'image',
+      source: { type: 'base64', media_type, data },
+    }))
+    const { tool_call_id: tool_use_id, content: text, status } = message
+    const is_error = status === 'error'
+    if (!is_error && images.length === 0) return message
     const content = images.length > 0 ? [{ type: 'text', text }, ...images] : text
-    const is_error = message.status === 'error'
-    return new langchain.HumanMessage({
-      content: [{ type: 'tool_result', tool_use_id, content, ...(is_error && { is_error }) }],
-    })
+    const block = { type: 'tool_result', tool_use_id, content, ...(is_error && { is_error }) }
+    return new langchain.HumanMessage({ content: [block] })
   })
 }

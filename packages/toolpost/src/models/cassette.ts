@@ -7,13 +7,11 @@ import {
   recordable,
 } from '../tools/cassette-file.ts'
 import type { ChatModel } from './model-client.ts'
-import { type Reply, type ReplyChunk, textOfContent } from './read-reply.ts'
-
-/** Called with every reply of a model and what it answers. */
-export type OnReply = (messages: readonly BaseMessage[], reply: Reply) => void
+import { type ReplyChunk, textOfContent } from './read-reply.ts'
+import type { Setup } from './turn.ts'
 
 /** Appends the replies of a model to a cassette, without secrets. Throws a CassetteError if the file cannot be written. */
-export function recordReplies(file: string): OnReply {
+export function recordReplies(file: string): NonNullable<Setup['onReply']> {
   const write = cassetteWriter(file)
   return (messages, { text, content, calls, usage }) =>
     write({ type: 'reply', question: questionIn(messages), text, content, calls, usage })

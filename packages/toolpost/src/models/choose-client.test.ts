@@ -3,9 +3,8 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import { fakeOpenAi } from '../testing/fake-openai.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { findOllamaModel } from './find-models.ts'
+import { findOllamaModel, listModels } from './find-models.ts'
 import { AnthropicClient, chooseClient, chooseClientOrOffline, OfflineClient, OllamaClient } from './index.ts'
-import { listModels } from './list-models.ts'
 
 const executor = new ToolExecutor(new ToolManager())
 /** Nothing answers at port 1, and nothing else is looked for. */
@@ -123,7 +122,7 @@ describe('which client', () => {
 describe('looking for a model on Ollama', () => {
   it('says what is missing', async () => {
     await using server = await fakeOllama({ models: { 'old:latest': ['completion'] } })
-    const find = (wanted?: string) => findOllamaModel({ timeoutMs: 10_000, baseUrl: server.url, wanted })
+    const find = (wanted?: string) => findOllamaModel({ baseUrl: server.url, wanted })
     expect(await find('old')).toEqual({ problem: "'old' on Ollama cannot use tools" })
     expect((await find('other')).problem).toContain('`ollama pull other`')
     expect((await find()).problem).toContain('no model that can use tools')

@@ -48,11 +48,7 @@ export interface ChosenClient {
   sentences?: OfflineClient | undefined
 }
 
-interface Context extends Pick<ChooseOptions, 'executor' | 'fetch' | 'record'> {
-  environment: Environment
-  logger: Logger
-  config: ModelConfig
-}
+type Context = ChooseOptions & { environment: Environment; config: ModelConfig }
 
 /**
  * The client to ask: the one asked for, else the configured one, else a reachable Ollama with a model that can use
@@ -60,8 +56,8 @@ interface Context extends Pick<ChooseOptions, 'executor' | 'fetch' | 'record'> {
  * templates alone. Rejects with a ModelError if the one asked for is unavailable.
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
-  const { executor, config = {}, environment = process.env, fetch, record } = options
-  const context = { executor, environment, logger: quietLogger(options.logger), fetch, config, record }
+  const { config = {}, environment = process.env } = options
+  const context = { ...options, environment, config, logger: quietLogger(options.logger) }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
   const chosen = await (wanted ? named(wanted, why, context) : found(context))
@@ -82,26 +78,59 @@ export async function chooseClientOrOffline(options: ChooseOptions): Promise<Cho
 async function named(wanted: string, why: string, context: Context): Promise<ChosenClient> {
   const [provider = '', ...rest] = wanted.split(':')
   const model = rest.join(':').trim() || undefined
-  if (provider === 'offline') return offline(why, context)
-  if (provider === 'ollama') return ollama(why, context, model)
-  if (provider === 'anthropic') return anthropic(why, context, model)
-  if (provider === 'openai') return openAiNamed(model, why, context)
-  if (provider === 'replay' && model) return replayed(model, context)
-  throw new ModelError(
-    'unknown_provider',
-    `Unknown model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model>, openai:<model> or offline`,
-  )
+  const make = PROVIDERS[provider]
+  if (make && (provider !== 'replay' || model)) return make(why, context, { model })
+  const expected = 'ollama:<model>, anthropic:<model>, openai:<model> or offline'
+  const problem = `Unknown model provider '${safeText(provider)}': use ${expected}`
+  throw new ModelError('unknown_provider', problem)
 }
 
-/** Without an address, a server on this machine that has the model, else OpenAI. */
-async function openAiNamed(model: string | undefined, why: string, context: Context): Promise<ChosenClient> {
-  const { environment, fetch } = context
-  const baseUrl = openAiAddress(context)
-  const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch })
-  if (local) return openAi(why, context, { ...local, apiKey: '' })
-  const { apiKey = environment.OPENAI_API_KEY?.trim() } = context.config.models?.openai ?? {}
-  if (!baseUrl && !apiKey) throw missingOpenAiKey()
-  return openAi(why, context, { model })
+type Make = (
+  why: string,
+  context: Context,
+  found?: OpenAiSettings & { model?: string | undefined },
+) => ChosenClient | Promise<ChosenClient>
+
+const PROVIDERS: Readonly<Record<string, Make>> = {
+  ollama(why, context, { model } = {}) {
+    const client = new OllamaClient({ ...withoutConfig(context), ...context.config.models?.ollama, model })
+    return { client, writer: client, name: `ollama:${client.model}`, why }
+  },
+  anthropic(why, context, { model } = {}) {
+    if (!context.environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
+    const client = new AnthropicClient({ ...withoutConfig(context), model })
+    return { client, writer: client, name: `anthropic:${client.model}`, why }
+  },
+  /** Without an address, a server on this machine that has the model, else OpenAI. */
+  async openai(why, context, { model } = {}) {
+    const baseUrl = openAiAddress(context)
+    const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch: context.fetch })
+    if (local) return openAi(why, context, { ...local, apiKey: '' })
+    const { apiKey = context.environment.OPENAI_API_KEY?.trim() } = context.config.models?.openai ?? {}
+    if (!baseUrl && !apiKey) throw missingOpenAiKey()
+    return openAi(why, context, { model })
+  },
+  offline(why, context) {
+    const client = new OfflineClient({ ...context, sentences: context.config.sentences })
+    return { client, name: 'offline', why, sentences: client }
+  },
+  replay(_, context, { model: file = '' } = {}) {
+    const client = new ModelClient({ ...withoutConfig(context), model: replayModel(file) })
+    return { client, writer: client, name: `replay:${file}`, why: 'replies come from the cassette' }
+  },
+}
+
+function withoutConfig({ executor, environment, logger, fetch, record }: Context) {
+  return { executor, environment, logger, fetch, record }
+}
+
+function openAi(
+  why: string,
+  context: Context,
+  found: OpenAiSettings & { model?: string | undefined },
+): ChosenClient {
+  const client = new OpenAiClient({ ...withoutConfig(context), ...context.config.models?.openai, ...found })
+  return { client, writer: client, name: `openai:${client.model}`, why }
 }
 
 function openAiAddress({ config, environment }: Context): string | undefined {
@@ -118,44 +147,12 @@ async function found(context: Context): Promise<ChosenClient> {
     findOllamaModel({ baseUrl, wanted, fetch }),
     findLocalServer({ baseUrl: openAiUrl, fetch }),
   ])
-  if (model) return ollama(`Ollama at ${baseUrl} has it`, context, model)
-  if (local) {
-    // A key in the environment is for OpenAI, not for a server that happens to be here.
-    const key = openAiUrl ? {} : { apiKey: '' }
-    return openAi(`${local.name} at ${local.baseUrl} has it`, context, { ...local, ...key })
-  }
+  if (model) return named(`ollama:${model}`, `Ollama at ${baseUrl} has it`, context)
+  // A key in the environment is for OpenAI, not for a server that happens to be here.
+  const key = openAiUrl ? {} : { apiKey: '' }
+  if (local) return openAi(`${local.name} at ${local.baseUrl} has it`, context, { ...local, ...key })
   if (environment.ANTHROPIC_API_KEY?.trim())
-    return anthropic(`${problem}, and ANTHROPIC_API_KEY is set`, context)
+    return named('anthropic', `${problem}, and ANTHROPIC_API_KEY is set`, context)
   if (environment.OPENAI_API_KEY?.trim()) return openAi(`${problem}, and OPENAI_API_KEY is set`, context, {})
-  return offline(`${problem}, and neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set`, context)
-}
-
-function ollama(why: string, context: Context, model: string | undefined): ChosenClient {
-  const client = new OllamaClient({ ...context, ...context.config.models?.ollama, model })
-  return { client, writer: client, name: `ollama:${client.model}`, why }
-}
-
-function anthropic(why: string, context: Context, model?: string): ChosenClient {
-  if (!context.environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
-  const client = new AnthropicClient({ ...context, model })
-  return { client, writer: client, name: `anthropic:${client.model}`, why }
-}
-
-function openAi(
-  why: string,
-  context: Context,
-  found: OpenAiSettings & { model?: string | undefined },
-): ChosenClient {
-  const client = new OpenAiClient({ ...context, ...context.config.models?.openai, ...found })
-  return { client, writer: client, name: `openai:${client.model}`, why }
-}
-
-function offline(why: string, context: Context): ChosenClient {
-  const client = new OfflineClient({ ...context, sentences: context.config.sentences })
-  return { client, name: 'offline', why, sentences: client }
-}
-
-function replayed(file: string, context: Context): ChosenClient {
-  const client = new ModelClient({ ...context, model: replayModel(file) })
-  return { client, writer: client, name: `replay:${file}`, why: 'replies come from the cassette' }
+  return named('offline', `${problem}, and neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set`, context)
 }

@@ -118,7 +118,7 @@ describe('AnthropicClient', () => {
     expect(first?.tools).toMatchObject([
       { input_schema: { required: ['_top'] } },
       { name: 'files_read' },
-      { input_schema: { description: 'Use one of these forms: (1) id; (2) url.' } },
+      { input_schema: { properties: { id: {}, url: {} } } },
       { input_schema: { properties: { x: { type: 'string' } } } },
       { name: 'alien', input_schema: { properties: {} } },
     ])

@@ -1,8 +1,8 @@
 import type { AIMessage, BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ConversationMessage } from './ai-client.ts'
+import { type LangChainMessages, loadMessages } from './langchain.ts'
 import { MAX_IMAGE_BYTES, MAX_IMAGES } from './limits.ts'
-import { type LangChainMessages, loadMessages } from './load-langchain.ts'
 import { ModelError } from './model-error.ts'
 import type { Reply, RequestedCall } from './read-reply.ts'
 

@@ -1,21 +1,17 @@
 import type { Environment } from '../util/environment.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import { trimmedEnd } from '../util/trimmed-end.ts'
-import { beginningOf } from './bounded-fetch.ts'
-
-type Fetch = typeof globalThis.fetch
+import { beginningOf } from './langchain.ts'
 
 interface Server {
   baseUrl: string
-  fetch?: Fetch | undefined
-  timeoutMs?: number
+  fetch?: typeof globalThis.fetch | undefined
 }
 
 /** Responses about models are never longer. */
 const MAX_FACTS_BYTES = 8 * 1024 * 1024
 /** A server on the local network answers within milliseconds; a missing one is not worth waiting for. */
 const PROBE_TIMEOUT_MS = 1_000
-const LOCAL_TIMEOUT_MS = 300
 /** Each costs a request for its capabilities. */
 const MAX_MODELS_ASKED = 20
 const OLLAMA = 'http://127.0.0.1:11434'
@@ -42,6 +38,31 @@ export function ollamaAddress(environment: Environment): string {
   return trimmedEnd(url.href, '/')
 }
 
+/** What Ollama says about a model. */
+export interface OllamaFacts {
+  /** The longest context the model supports. */
+  contextLength?: number | undefined
+  /** The `num_ctx` of its Modelfile. */
+  ownContext?: number | undefined
+  usesTools?: boolean | undefined
+  canThink?: boolean | undefined
+  seesImages?: boolean | undefined
+}
+
+/** `undefined` if Ollama does not respond. Never rejects. */
+export async function ollamaFacts(server: Server, model: string): Promise<OllamaFacts | undefined> {
+  const shown = await getJson(server, '/api/show', { model })
+  if (!shown) return undefined
+  const { model_info: info, parameters, capabilities } = shown
+  const lengths = Object.entries(isRecord(info) ? info : {}).find(([key]) => key.endsWith('.context_length'))
+  const own = typeof parameters === 'string' ? /^num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined
+  const can = (what: string) => (Array.isArray(capabilities) ? capabilities.includes(what) : undefined)
+  return {
+    ...{ contextLength: Number(lengths?.[1]) || undefined, ownContext: Number(own) || undefined },
+    ...{ usesTools: can('tools'), canThink: can('thinking'), seesImages: can('vision') },
+  }
+}
+
 /** Looks for a model on Ollama that can use tools, or says why there is none; never rejects. */
 export async function findOllamaModel(
   options: Server & { wanted?: string | undefined },
@@ -50,111 +71,110 @@ export async function findOllamaModel(
   const listed = await getJson(options, '/api/tags')
   if (!listed) return { problem: `Ollama is not running at ${baseUrl}` }
   const names = namesIn(listed).filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
-  for (const model of names) if (await usesTools(model, options)) return { model }
-  if (!wanted)
-    return {
-      problem: `Ollama at ${baseUrl} has no model that can use tools (try \`ollama pull qwen3:0.6b\`)`,
-    }
+  for (const model of names) if ((await ollamaFacts(options, model))?.usesTools) return { model }
+  const none = 'has no model that can use tools (try `ollama pull qwen3:0.6b`)'
+  if (!wanted) return { problem: `Ollama at ${baseUrl} ${none}` }
   if (names.length > 0) return { problem: `'${wanted}' on Ollama cannot use tools` }
   return { problem: `Ollama at ${baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)` }
 }
 
 /** The models on Ollama that can use tools; none if it does not answer. Never rejects. */
-export async function listOllamaModels(server: Server): Promise<string[]> {
+async function listOllamaModels(server: Server): Promise<string[]> {
   const names = namesIn((await getJson(server, '/api/tags')) ?? {})
-  const fit = await Promise.all(names.map(name => usesTools(name, server)))
-  return names.filter((_, at) => fit[at])
+  const facts = await Promise.all(names.map(name => ollamaFacts(server, name)))
+  return names.filter((_, at) => facts[at]?.usesTools)
 }
 
-async function usesTools(model: string, server: Server): Promise<boolean> {
-  const { capabilities } = ((await getJson(server, '/api/show', { model })) ?? {}) as {
-    capabilities?: unknown
-  }
-  return Array.isArray(capabilities) && capabilities.includes('tools')
-}
-
-function namesIn({ models }: { models?: unknown }): string[] {
+function namesIn({ models }: Record<string, unknown>): string[] {
   const names = Array.isArray(models) ? models.map(entry => entry?.name) : []
   return names.filter(name => typeof name === 'string').slice(0, MAX_MODELS_ASKED)
 }
 
-/** What Ollama says about a model. */
-export interface OllamaFacts {
-  /** The longest context the model supports. */
-  contextLength?: number | undefined
-  /** The `num_ctx` of its Modelfile. */
-  ownContext?: number | undefined
-  canThink?: boolean | undefined
-  seesImages?: boolean | undefined
-}
-
-/** `undefined` if Ollama does not respond. Never rejects. */
-export async function ollamaFacts(server: Server, model: string): Promise<OllamaFacts | undefined> {
-  const shown = (await getJson(server, '/api/show', { model })) as Record<string, unknown> | undefined
-  if (!shown) return undefined
-  const { model_info: info, parameters, capabilities } = shown
-  const lengths = Object.entries(isRecord(info) ? info : {}).find(([key]) => key.endsWith('.context_length'))
-  const own = typeof parameters === 'string' ? /^num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined
-  return {
-    contextLength: Number(lengths?.[1]) || undefined,
-    ownContext: Number(own) || undefined,
-    ...(Array.isArray(capabilities) && {
-      canThink: capabilities.includes('thinking'),
-      seesImages: capabilities.includes('vision'),
-    }),
-  }
-}
-
 /** Whether a model is in memory; `undefined` if Ollama does not say. Never rejects. */
 export async function isOllamaLoaded(server: Server, model: string): Promise<boolean | undefined> {
-  const { models } = ((await getJson(server, '/api/ps')) ?? {}) as { models?: unknown }
+  const { models } = (await getJson(server, '/api/ps')) ?? {}
   if (!Array.isArray(models)) return undefined
-  return models.some(entry =>
-    [entry?.name, entry?.model].some(name => name === model || name === `${model}:latest`),
-  )
+  const isMeant = (name: unknown) => name === model || name === `${model}:latest`
+  return models.some(entry => isMeant(entry?.name) || isMeant(entry?.model))
 }
 
-interface LocalSearch {
-  /** Looks only there. */
-  baseUrl?: string | undefined
-  /** Any chat model if left out. */
-  wanted?: string | undefined
-  fetch?: Fetch | undefined
+type LocalSearch = { [Key in 'baseUrl' | 'wanted']?: string | undefined } & Pick<Server, 'fetch'>
+
+interface LocalServer {
+  name: string
+  baseUrl: string
+  model: string
 }
 
-/** An OpenAI-compatible server on this machine and the model it has. Never rejects. */
+/** An OpenAI-compatible server at `baseUrl`, or on this machine, and the model it has: any for chats, or the wanted one. */
 export async function findLocalServer({
   baseUrl,
   wanted,
   fetch,
-}: LocalSearch): Promise<{ name: string; baseUrl: string; model: string } | undefined> {
+}: LocalSearch): Promise<LocalServer | undefined> {
   const places = baseUrl ? [{ name: 'The server', baseUrl: trimmedEnd(baseUrl, '/') }] : LOCAL_SERVERS
-  const found = await Promise.all(
-    places.map(async place => {
-      const server = { baseUrl: place.baseUrl, fetch, timeoutMs: LOCAL_TIMEOUT_MS }
-      const { data } = ((await getJson(server, '/models')) ?? {}) as { data?: unknown }
-      const ids = Array.isArray(data) ? data.map(entry => entry?.id) : []
-      const isFit = (id: unknown) => typeof id === 'string' && !/embed|rerank/i.test(id)
-      const model = ids.find(id => (wanted === undefined ? isFit(id) : id === wanted))
-      return model === undefined ? undefined : { ...place, model: String(model) }
-    }),
-  )
-  return found.find(each => each !== undefined)
+  const modelAt = async (place: { name: string; baseUrl: string }) => {
+    const { data } = (await getJson({ ...place, fetch }, '/models')) ?? {}
+    const ids: unknown[] = Array.isArray(data) ? data.map(entry => entry?.id) : []
+    const isFit = (id: unknown) => typeof id === 'string' && !/embed|rerank/i.test(id)
+    const model = ids.find(id => (wanted === undefined ? isFit(id) : id === wanted))
+    return model === undefined ? [] : [{ ...place, model: String(model) }]
+  }
+  const found = await Promise.all(places.map(modelAt))
+  return found.flat()[0]
 }
 
 /** The response from a path; `undefined` on any failure or timeout. Never rejects. */
 async function getJson(
-  { baseUrl, fetch = globalThis.fetch, timeoutMs = PROBE_TIMEOUT_MS }: Server,
+  { baseUrl, fetch = globalThis.fetch }: Server,
   path: string,
   body?: object,
-): Promise<object | undefined> {
+): Promise<Record<string, unknown> | undefined> {
   try {
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
     const request = body ? { method: 'POST', body: JSON.stringify(body), signal } : { signal }
     const response = await fetch(`${baseUrl}${path}`, request)
     const value: unknown = response.ok ? JSON.parse(await beginningOf(response, MAX_FACTS_BYTES)) : undefined
-    return isObjectLike(value) ? value : undefined
+    return isObjectLike(value) ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined
   }
+}
+
+/** A model that can be asked, and why it is listed. */
+export interface ListedModel {
+  name: string
+  why: string
+}
+
+interface ListOptions {
+  /** The model named in the configuration. */
+  configured?: string | undefined
+  /** The model in use. */
+  current?: ListedModel | undefined
+  environment?: Environment | undefined
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+/** The models in use, configured and found, each once; `offline` comes last. Never rejects. */
+export async function listModels({ configured, current, environment = process.env, fetch }: ListOptions) {
+  const baseUrl = ollamaAddress(environment)
+  const [ollama, local] = await Promise.all([
+    listOllamaModels({ baseUrl, fetch }),
+    findLocalServer({ baseUrl: environment.OPENAI_BASE_URL?.trim(), fetch }),
+  ])
+  const all = new Map<string, string>()
+  const add = (name: string | undefined, why: string) => name && !all.has(name) && all.set(name, why)
+  add(current?.name, current?.why ?? '')
+  add(configured, 'set in the configuration')
+  for (const name of ollama) add(`ollama:${name}`, `Ollama at ${baseUrl} has it`)
+  add(local && `openai:${local.model}`, `${local?.name} at ${local?.baseUrl} has it`)
+  for (const provider of ['anthropic', 'openai']) {
+    const key = `${provider.toUpperCase()}_API_KEY`
+    // A named model already stands for its provider.
+    const isNamed = [...all.keys()].some(name => name.startsWith(`${provider}:`))
+    if (environment[key]?.trim() && !isNamed) add(provider, `${key} is set`)
+  }
+  add('offline', 'Sentence templates only, no model')
+  return [...all].map(([name, why]): ListedModel => ({ name, why }))
 }

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
-import { type JsonSchema, propertiesOf, refTarget, requiredOf } from '../schema/json-schema.ts'
-import { isRecord } from '../util/guards.ts'
+import type { BaseMessage } from '@langchain/core/messages'
+import type { Logger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { type JsonSchema, jsonSchemaOf, propertiesOf, refTarget, requiredOf } from '../schema/json-schema.ts'
+import type { Tool } from '../tools/tool.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
+import type { LangChainMessages } from './langchain.ts'
+import type { RequestedCall } from './read-reply.ts'
 
 /** A provider with its own rules for tool schemas; `openai` stands for every compatible API. */
 export type FittingProvider = 'anthropic' | 'ollama' | 'openai'
@@ -33,7 +40,6 @@ const MAX_PARTS = 2_000
 const DEPTHS = [32, 8, 4, 2]
 /** How often a definition is written out inside itself. */
 const MAX_RECURSION = 2
-const MAX_FORMS = 8
 /** A tool name that every provider accepts. */
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const MAX_NAME_CHARS = 64
@@ -167,44 +173,26 @@ function anyOf(forms: readonly JsonSchema[]): JsonSchema {
   return isEnum ? { enum: [...new Set(different.flatMap(form => form.enum))] } : { anyOf: different }
 }
 
-/** Folds `anyOf` into the schema, since no provider accepts it at the top; the forms go into the description. */
+/** Folds `anyOf` into the schema, since no provider accepts it at the top. */
 function folded(schema: JsonSchema): JsonSchema {
   const { anyOf: given, ...base } = schema
   if (given === undefined) return base
   const forms = (given as JsonSchema[]).map(form => both(base, folded(form)))
   const isClosed = (form: JsonSchema) => form.additionalProperties === false
   const property = (name: string) => {
-    const own = forms.map(form =>
-      Object.hasOwn(propertiesOf(form), name) ? propertiesOf(form)[name] : undefined,
-    )
     // A form without the name allows any value, unless it is closed.
-    return anyOf(
-      own.flatMap((one, at) => (one ? [one as JsonSchema] : isClosed(forms[at] ?? {}) ? [] : [{}])),
-    )
+    const inForm = (form: JsonSchema) => ownValue(propertiesOf(form), name) ?? (isClosed(form) ? [] : {})
+    return anyOf(forms.flatMap(inForm) as JsonSchema[])
   }
   const names = [...new Set(forms.flatMap(form => Object.keys(propertiesOf(form))))]
   const required = names.filter(name => forms.every(form => requiredOf(form).includes(name)))
-  const words = forms.map(form => inWords(form, requiredOf(base))).filter(Boolean)
   const { additionalProperties, ...open } = base
-  const fitted = {
+  return {
     ...open,
     properties: Object.fromEntries(names.map(name => [name, property(name)])),
     ...(required.length > 0 && { required }),
     ...(forms.every(isClosed) && { additionalProperties: false }),
   }
-  if (words.length < 2) return fitted
-  const listed = words.slice(0, MAX_FORMS).map((text, at) => `(${at + 1}) ${text}`)
-  return described(fitted, `Use one of these forms: ${listed.join('; ')}.`)
-}
-
-/** `action="create", title` */
-function inWords(form: JsonSchema, known: readonly string[]): string {
-  const parts = requiredOf(form).flatMap(name => {
-    const { enum: values } = (propertiesOf(form)[name] ?? {}) as JsonSchema
-    if (Array.isArray(values) && values.length === 1) return [`${name}=${JSON.stringify(values[0])}`]
-    return known.includes(name) ? [] : [name]
-  })
-  return parts.join(', ')
 }
 
 function described(schema: JsonSchema, words: string): JsonSchema {
@@ -234,4 +222,82 @@ function withNames(
 ): Record<string, unknown> {
   if (names.size === 0) return args
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]))
+}
+
+/** Tools that a provider accepts, whatever their names and schemas. */
+export class FittedTools {
+  /** In LangChain's format, with JSON Schemas. */
+  readonly tools: readonly Tool[]
+  readonly #safeNames: ReadonlyMap<string, string>
+  readonly #ownNames: ReadonlyMap<string, string>
+  readonly #schemas = new Map<string, FittedSchema>()
+
+  constructor(tools: readonly Tool[], provider: FittingProvider, logger: Logger) {
+    this.#safeNames = safeNames(tools.map(offeredName), TOOL_NAME)
+    this.#ownNames = new Map([...this.#safeNames].map(([name, safe]) => [safe, name]))
+    this.tools = tools.map(tool => {
+      const name = offeredName(tool)
+      const fitted = fitSchema(readSchema(tool, logger), provider)
+      this.#schemas.set(name, fitted)
+      const { description, invoke, extras } = tool as Tool & { extras?: unknown }
+      const shown = { name: this.#safeNames.get(name) ?? name, description, schema: fitted.schema, invoke }
+      return extras === undefined ? shown : { ...shown, extras }
+    })
+  }
+
+  /** A model's call, under the names the executor knows. */
+  original(call: RequestedCall): RequestedCall {
+    const name = this.#ownNames.get(call.name) ?? call.name
+    const args = typeof call.args === 'string' ? call.args : this.#schemas.get(name)?.nameBack(call.args)
+    return { ...call, name, args: args ?? call.args }
+  }
+
+  /** A conversation under the names the model was given: providers reject others in past calls too. */
+  renamed(messages: readonly BaseMessage[], { AIMessage }: LangChainMessages): BaseMessage[] {
+    return messages.map(message => {
+      const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []
+      const tool_calls = calls.map(call => ({
+        ...call,
+        name: this.#safeNames.get(call.name) ?? call.name,
+        args: this.#schemas.get(call.name)?.rename(call.args) ?? call.args,
+      }))
+      const isSame = tool_calls.every(
+        ({ name, args }, at) => name === calls[at]?.name && args === calls[at]?.args,
+      )
+      return isSame ? message : new AIMessage({ content: message.content as string, tool_calls })
+    })
+  }
+}
+
+/** An unreadable schema is left open: the tool is still offered, and the executor says what is wrong. */
+function readSchema(tool: Tool, logger?: Logger): JsonSchema {
+  try {
+    return jsonSchemaOf(tool)
+  } catch (error) {
+    const reason = safeText(describeThrown(error))
+    logger?.warn({ tool: safeText(tool.name), reason }, 'Tool offered without its arguments')
+    return { properties: {} }
+  }
+}
+
+/** A tool in the format that Qwen, every other model on Ollama, and OpenAI's API expect. */
+export interface QwenTool {
+  type: 'function'
+  function: { name: string; description: string; parameters: JsonSchema }
+}
+
+/** Describes tools in Qwen's format. Pure: the tools are not changed; `null` or `undefined` returns `[]`. */
+export function toQwenTools(tools: readonly Tool[] | null | undefined): QwenTool[] {
+  return (tools ?? []).map(tool => {
+    const { $schema, ...schema } = readSchema(tool)
+    // Models ignore tools without a description; the name in words is better than nothing.
+    const description = tool.description?.trim() || tool.name.replace(/[_-]+/g, ' ')
+    const parameters = { ...schema, type: 'object' }
+    return { type: 'function', function: { name: offeredName(tool), description, parameters } }
+  })
+}
+
+/** `lc_name` if it is a non-empty string, else `name`. */
+function offeredName({ name, lc_name }: Tool): string {
+  return typeof lc_name === 'string' && lc_name !== '' ? lc_name : name
 }

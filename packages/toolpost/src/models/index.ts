@@ -10,6 +10,7 @@ export type {
   StopReason,
   Usage,
 } from './ai-client.ts'
+export { whyUnanswered } from './ai-client.ts'
 export { AnthropicClient, type AnthropicClientOptions } from './anthropic-client.ts'
 export { replayModel } from './cassette.ts'
 export {
@@ -19,8 +20,14 @@ export {
   chooseClientOrOffline,
 } from './choose-client.ts'
 export { Conversations, type ConversationsOptions } from './conversations.ts'
-export { withFastPath } from './fast-path.ts'
-export { type FittedSchema, type FittingProvider, fitSchema } from './fit-schema.ts'
+export { whenToolsReady, withFastPath } from './fast-path.ts'
+export {
+  type FittedSchema,
+  type FittingProvider,
+  fitSchema,
+  type QwenTool,
+  toQwenTools,
+} from './fit-schema.ts'
 export { type ChatModel, ModelClient, type ModelClientOptions } from './model-client.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './model-error.ts'
 export {
@@ -32,6 +39,3 @@ export {
 export { OllamaClient, type OllamaClientOptions } from './ollama-client.ts'
 export { OpenAiClient, type OpenAiClientOptions } from './openai-client.ts'
 export type { OllamaSettings, OpenAiSettings } from './settings.ts'
-export { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
-export { whenToolsReady } from './when-tools-ready.ts'
-export { whyUnanswered } from './why-unanswered.ts'

@@ -5,14 +5,14 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock } from '../util/clock.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, ModelStatus } from './ai-client.ts'
-import { type OnReply, recordReplies } from './cassette.ts'
-import { FittedTools } from './fit-tools.ts'
-import { loadMessages } from './load-langchain.ts'
+import { recordReplies } from './cassette.ts'
+import { FittedTools } from './fit-schema.ts'
+import { loadMessages } from './langchain.ts'
 import { ModelError, type ModelErrorCode, type ProviderWords } from './model-error.ts'
 import type { ReplyChunk, RequestedCall } from './read-reply.ts'
 import type { Writer, WritingRequest, WritingStyle, WrittenMessage } from './settings.ts'
 import { answerWithTools } from './tool-loop.ts'
-import { writeMessage } from './writing.ts'
+import { type Setup, writeMessage } from './turn.ts'
 
 /** A source of models, and how it differs from others. */
 export interface Provider extends ProviderWords {
@@ -67,25 +67,19 @@ export interface ProviderClientOptions {
   record?: string | undefined
 }
 
-export interface ModelClientOptions extends ProviderClientOptions {
-  /** Any LangChain chat model. */
-  model: ChatModel
-}
-
 /** Runs the tool loop on any provider. */
 export class ProviderClient implements AiClient, Writer {
-  readonly #provider: Provider
-  readonly #options: ProviderClientOptions
-  readonly #onReply: OnReply | undefined
+  readonly #executor: ToolExecutor | undefined
+  readonly #setup: Setup
 
-  constructor(provider: Provider, options: ProviderClientOptions) {
-    this.#provider = provider
-    this.#options = { ...options, logger: quietLogger(options.logger) }
-    this.#onReply = options.record === undefined ? undefined : recordReplies(options.record)
+  constructor(provider: Provider, { executor, logger, clock, record }: ProviderClientOptions) {
+    this.#executor = executor
+    const onReply = record === undefined ? undefined : recordReplies(record)
+    this.#setup = { provider, logger: quietLogger(logger), clock, onReply }
   }
 
   async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
-    const executor = options.executor ?? this.#options.executor
+    const executor = options.executor ?? this.#executor
     if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
     return answerWithTools(prompt, { ...options, executor }, this.#setup)
   }
@@ -94,36 +88,42 @@ export class ProviderClient implements AiClient, Writer {
   write(request: WritingRequest): Promise<WrittenMessage> {
     return writeMessage(request, this.#setup)
   }
+}
 
-  get #setup() {
-    const { logger = quietLogger(undefined), clock } = this.#options
-    return { provider: this.#provider, logger, clock, onReply: this.#onReply }
-  }
+export interface ModelClientOptions extends ProviderClientOptions {
+  /** Any LangChain chat model. */
+  model: ChatModel
 }
 
 /** A client for any LangChain chat model. */
 export class ModelClient extends ProviderClient {
   constructor({ model, ...options }: ModelClientOptions) {
-    const identity = {
-      provider: model._llmType?.() ?? 'unknown',
-      model: typeof model.model === 'string' ? model.model : undefined,
+    const type = model._llmType?.()
+    const name = typeof model.model === 'string' ? model.model : undefined
+    const open = async (tools: readonly Tool[]): Promise<OpenModel> => {
+      if (tools.length > 0 && !model.bindTools)
+        throw new ModelError('no_tools', 'This chat model cannot use tools: it has no bindTools')
+      // OpenAI's rules are the strictest, and most other providers copied them.
+      const rules = type === 'anthropic' || type === 'ollama' ? type : 'openai'
+      const fitted = new FittedTools(tools, rules, quietLogger(options.logger))
+      const bound = tools.length > 0 ? (model.bindTools?.([...fitted.tools] as never[]) ?? model) : model
+      const langchain = await loadMessages()
+      return {
+        original: call => fitted.original(call),
+        stream: (messages, { signal, offersTools }) =>
+          (offersTools ? bound : model).stream(fitted.renamed(messages, langchain), { signal }),
+      }
     }
-    const open = (tools: readonly Tool[]) => openGiven(model, tools, quietLogger(options.logger))
+    const identity = { provider: type ?? 'unknown', model: name }
     super({ who: 'The model', advice: {}, identity, passing: ['rate_limited', 'overloaded'], open }, options)
   }
 }
 
-async function openGiven(model: ChatModel, tools: readonly Tool[], logger: Logger): Promise<OpenModel> {
-  if (tools.length > 0 && !model.bindTools)
-    throw new ModelError('no_tools', 'This chat model cannot use tools: it has no bindTools')
-  const type = model._llmType?.()
-  // OpenAI's rules are the strictest, and most other providers copied them.
-  const fitted = new FittedTools(tools, type === 'anthropic' || type === 'ollama' ? type : 'openai', logger)
-  const bound = tools.length > 0 ? (model.bindTools?.([...fitted.tools] as never[]) ?? model) : model
-  const langchain = await loadMessages()
+/** What is given of a style, in the names of ChatAnthropic and ChatOpenAI. */
+export function styleOptions({ maxTokens, temperature, stopSequences }: Partial<WritingStyle> = {}) {
   return {
-    original: call => fitted.original(call),
-    stream: (messages, { signal, offersTools }) =>
-      (offersTools ? bound : model).stream(fitted.renamed(messages, langchain), { signal }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences !== undefined && stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
   }
 }

@@ -52,41 +52,26 @@ export interface ProviderWords {
   advice: Partial<Record<ModelErrorCode, string>>
 }
 
-interface FailureKind {
-  code: ModelErrorCode
-  /** `<who> …` */
-  says: string
-  /** An HTTP status; without one, `text` decides. */
-  status?: (status: number) => boolean
-  /** Codes and messages of the error and its causes. */
-  text?: RegExp
-}
+const NEVER = /^\b$/
 
-/** The first that fits. */
-const FAILURES: readonly FailureKind[] = [
-  { code: 'unauthorized', says: 'rejected the key', status: status => status === 401 || status === 403 },
-  { code: 'no_tools', says: 'cannot use tools with this model', text: /does not support tools/i },
-  { code: 'model_not_found', says: 'does not have the model', status: status => status === 404 },
-  { code: 'rate_limited', says: 'is rate limiting requests', status: status => status === 429 },
-  {
-    code: 'overloaded',
-    says: 'is overloaded',
-    status: status => status === 503 || status === 529,
-    text: /overloaded_error/,
-  },
-  { code: 'server_error', says: 'failed', status: status => status >= 500 },
-  { code: 'rejected', says: 'rejected the request', status: status => status >= 400 },
-  {
-    code: 'unreachable',
-    says: 'cannot be reached',
-    text: /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|_(CONNECT|HEADERS)_TIMEOUT|fetch failed|connection error/i,
-  },
-  {
-    code: 'truncated',
-    says: 'broke off in the middle of its answer',
-    text: /terminated|UND_ERR_SOCKET|_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i,
-  },
-  { code: 'invalid_response', says: 'sent a response that could not be read', text: /^/ },
+/** By the HTTP status if there is one, else by codes and messages of the error and its causes. The first that fits. */
+const FAILURES: readonly [code: ModelErrorCode, says: string, status: RegExp, text: RegExp][] = [
+  ['unauthorized', 'rejected the key', /^40[13]$/, NEVER],
+  ['no_tools', 'cannot use tools with this model', NEVER, /does not support tools/i],
+  ['model_not_found', 'does not have the model', /^404$/, NEVER],
+  ['rate_limited', 'is rate limiting requests', /^429$/, NEVER],
+  ['overloaded', 'is overloaded', /^5[02][39]$/, /overloaded_error/],
+  ['server_error', 'failed', /^[5-9]/, NEVER],
+  ['rejected', 'rejected the request', /^4/, NEVER],
+  [
+    ...(['unreachable', 'cannot be reached', NEVER] as const),
+    /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|_(CONNECT|HEADERS)_TIMEOUT|fetch failed|connection error/i,
+  ],
+  [
+    ...(['truncated', 'broke off in the middle of its answer', NEVER] as const),
+    /terminated|UND_ERR_SOCKET|_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i,
+  ],
+  ['invalid_response', 'sent a response that could not be read', /^/, /^/],
 ]
 
 /** The fields that an error from the system, a provider or its library may have. */
@@ -108,9 +93,10 @@ export function explainFailure(error: unknown, { who, advice }: ProviderWords): 
     causes.push(cause)
   const status = Number(causes[0]?.status) >= 400 ? Number(causes[0]?.status) : undefined
   const text = causes.map(cause => `${cause.code} ${cause.type} ${cause.message}`).join('\n')
-  const fits = (kind: FailureKind) =>
-    status !== undefined && kind.status ? kind.status(status) : kind.text?.test(text)
-  const { code, says } = FAILURES.find(fits) as FailureKind
+  const found = FAILURES.find(
+    ([, , ofStatus, ofText]) => (status !== undefined && ofStatus.test(String(status))) || ofText.test(text),
+  )
+  const [code, says] = found ?? (['invalid_response', ''] as const)
   // The innermost cause says the most: `connect ECONNREFUSED 127.0.0.1:11434`, not `fetch failed`.
   const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
   const own = trimmedEnd(safeText(words.at(-1) ?? String(error)), '. \n\t')

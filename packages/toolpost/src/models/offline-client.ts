@@ -1,12 +1,4 @@
-import type {
-  Answered,
-  Dialogue,
-  Meaning,
-  SentenceFile,
-  SentenceGraph,
-  Sentences,
-  Situation,
-} from 'toolpost-sentences'
+import type { Dialogue, Meaning, SentenceFile, SentenceGraph, Sentences, Situation } from 'toolpost-sentences'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions } from '../executor/options.ts'
@@ -18,21 +10,22 @@ import { describeThrown } from '../util/quietly.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from './ai-client.ts'
 import { roleOf } from './conversations.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
-import { harmless } from './listener.ts'
 import { ModelError } from './model-error.ts'
 import { textOfContent } from './read-reply.ts'
-import { runCalls } from './run-calls.ts'
-import { TimeIsUp, TimeLimit } from './time-limit.ts'
+import { harmless, runCalls } from './tool-loop.ts'
+import { TimeIsUp, TimeLimit } from './turn.ts'
+
+type Names = Readonly<Record<string, readonly string[]>> | undefined
 
 /** `sentences` in the configuration. */
 export interface SentenceSettings {
   /** A folder of sentence files in Home Assistant's format. */
   folder?: string | undefined
   language?: string | undefined
-  rooms?: Readonly<Record<string, readonly string[]>> | undefined
-  floors?: Readonly<Record<string, readonly string[]>> | undefined
-  groups?: Readonly<Record<string, readonly string[]>> | undefined
-  aliases?: Readonly<Record<string, readonly string[]>> | undefined
+  rooms?: Names
+  floors?: Names
+  groups?: Names
+  aliases?: Names
   rules?: Readonly<Record<string, string>> | undefined
   lists?: Readonly<Record<string, object>> | undefined
 }
@@ -62,29 +55,30 @@ export interface Understood {
   meaning?: object | undefined
 }
 
+type Prompt = string | readonly ConversationMessage[]
+
+/** How long a list of the home's devices is good enough: for a clear request, and for any. */
 const FRESH_MS = 60_000
 const RECENT_MS = 2_000
 const LISTING_TIMEOUT_MS = 5_000
-const NOT_UNDERSTOOD: Understood = { kind: 'nothing', key: '', changes: false, free: 0 }
 
 /**
- * Answers without a model: a sentence matches the request, its tool runs, and the result is phrased. `toolpost-sentences` is loaded with
- * the first question, or by `load`. Its messages are plain objects that the other clients accept as history.
+ * Answers without a model: a sentence matches the request, its tool runs, and the result is phrased. `toolpost-sentences` is
+ * loaded with the first question, or by `load`. Its messages are plain objects that the other clients accept as history.
  */
 export class OfflineClient implements AiClient {
   readonly #executor: ToolExecutor | undefined
   readonly #logger: Logger
   readonly #settings: SentenceSettings
   readonly #listeners: Listeners<{ graph: undefined }>
-  #loading: Promise<Sentences> | undefined
   #sentences: Sentences | undefined
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
 
-  constructor({ executor, sentences = {}, ...options }: OfflineClientOptions = {}) {
+  constructor({ executor, sentences = {}, logger }: OfflineClientOptions = {}) {
     this.#executor = executor
     this.#settings = sentences
-    this.#logger = quietLogger(options.logger)
+    this.#logger = quietLogger(logger)
     this.#listeners = new Listeners((_, error) =>
       this.#logger.warn({ error: describeThrown(error) }, 'A listener for changed sentences failed'),
     )
@@ -92,20 +86,15 @@ export class OfflineClient implements AiClient {
 
   /** Loads the sentences; `understand`, `graph` and `problems` need it first. */
   async load(): Promise<void> {
-    this.#loading ??= import('toolpost-sentences').then(
-      module => new module.Sentences(this.#settings as ConstructorParameters<typeof Sentences>[0]),
-    )
-    this.#sentences = await this.#loading
+    const { Sentences: Loaded } = await import('toolpost-sentences')
+    this.#sentences ??= new Loaded(this.#settings as ConstructorParameters<typeof Sentences>[0])
   }
 
   /** What a request means in its conversation. Makes no calls. */
-  understand(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Understood {
-    const situation = this.#situation(options)
-    const meaning = this.#loaded().understand(questionIn(prompt), situation, {
-      dialogue: dialogueIn(prompt),
-      area: options.area,
-    })
-    if (!meaning) return NOT_UNDERSTOOD
+  understand(prompt: Prompt, options: AskOptions = {}): Understood {
+    const about = { dialogue: dialogueIn(prompt), area: options.area }
+    const meaning = this.#loaded().understand(questionIn(prompt), this.#situation(options), about)
+    if (!meaning) return { kind: 'nothing', key: '', changes: false, free: 0 }
     const { kind, key, free, isGuess } = meaning
     return { kind, key, free, changes: kind === 'act', ...(isGuess && { isGuess }), meaning }
   }
@@ -128,9 +117,8 @@ export class OfflineClient implements AiClient {
   /** Calls `listener` when the sentences that can be understood change; returns a function that stops it. */
   onGraphChange(listener: () => void, options: AskOptions = {}): () => void {
     const stop = this.#listeners.on('graph', listener)
-    const stopTools = this.#executorFor(options).tools.onChange(() => {
-      void this.refresh(options).then(() => this.#listeners.tell('graph', undefined))
-    })
+    const onTools = () => void this.refresh(options).then(() => this.#listeners.tell('graph', undefined))
+    const stopTools = this.#executorFor(options).tools.onChange(onTools)
     return () => {
       stop()
       stopTools()
@@ -147,43 +135,6 @@ export class OfflineClient implements AiClient {
     return this.#reading
   }
 
-  async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
-    const question = questionIn(prompt)
-    if (question.trim() === '') throw new ModelError('empty_question', 'The question is empty')
-    this.#executorFor(options)
-    const messages: ConversationMessage[] =
-      typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
-    await this.load()
-    const meaning = options.meaning ?? (await this.#understandNow(prompt, options)).meaning
-    const answer = await this.#answer(meaning as Meaning | undefined, messages, {
-      ...options,
-      dialogue: dialogueIn(prompt),
-    })
-    if (answer.iterations > 0) harmless(options.onToken, this.#logger)(answer.text)
-    return answer
-  }
-
-  /** Understands after reading the home, if it has to be known for that. */
-  async #understandNow(
-    prompt: string | readonly ConversationMessage[],
-    options: AskOptions,
-  ): Promise<Understood> {
-    const understood = this.understand(prompt, options)
-    const sentences = this.#loaded()
-    if (!sentences.listing(this.#situation(options))) return understood
-    const { tools } = this.#executorFor(options)
-    const steps = (understood.meaning as Meaning | undefined)?.steps ?? []
-    const isClear = steps.length > 0 && understood.free === 0
-    const isLocal =
-      isClear && steps.every(({ block }) => isLocalTool(tools.findTool(block.tool ?? ''), tools))
-    const age = performance.now() - this.#readAt
-    if (isLocal || (isClear && age < FRESH_MS) || age < RECENT_MS) return understood
-    const refreshed = this.refresh(options)
-    if (isClear && sentences.hasListing) return understood
-    await refreshed
-    return this.understand(prompt, options)
-  }
-
   async #refresh(options: AskOptions): Promise<void> {
     await this.load()
     const sentences = this.#loaded()
@@ -191,47 +142,63 @@ export class OfflineClient implements AiClient {
     if (!call) return
     const executor = this.#executorFor(options)
     const tool = executor.tools.findTool(call.tool)
-    const result = await executor.run(
-      { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args },
-      {
-        ...callerOptions(options),
-        signal: options.signal,
-        timeoutMs: LISTING_TIMEOUT_MS,
-        ...(tool && { among: [tool] }),
-      },
-    )
+    const limits = { signal: options.signal, timeoutMs: LISTING_TIMEOUT_MS, ...(tool && { among: [tool] }) }
+    const listing = { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args }
+    const result = await executor.run(listing, { ...callerOptions(options), ...limits })
     this.#readAt = performance.now()
     if (sentences.setListing(result)) this.#listeners.tell('graph', undefined)
   }
 
-  async #answer(
-    meaning: Meaning | undefined,
-    messages: readonly ConversationMessage[],
-    options: AskOptions & { dialogue: Dialogue | undefined },
-  ): Promise<Answer> {
-    const [sentences, situation] = [this.#loaded(), this.#situation(options)]
-    const said: PlainMessage[] = []
-    const results: ToolResult[] = []
-    const limit = new TimeLimit({
-      limitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
-      signal: options.signal,
+  async ask(prompt: Prompt, options: AskOptions = {}): Promise<Answer> {
+    if (questionIn(prompt).trim() === '') throw new ModelError('empty_question', 'The question is empty')
+    this.#executorFor(options)
+    await this.load()
+    const meaning = options.meaning ?? (await this.#understandNow(prompt, options)).meaning
+    const answer = await this.#answer(prompt, meaning as Meaning | undefined, options)
+    if (answer.iterations > 0) harmless(options.onToken, this.#logger)(answer.text)
+    return answer
+  }
+
+  /** Understands after reading the home, if it has to be known for that. */
+  async #understandNow(prompt: Prompt, options: AskOptions): Promise<Understood> {
+    const understood = this.understand(prompt, options)
+    const sentences = this.#loaded()
+    if (!sentences.listing(this.#situation(options))) return understood
+    const { tools } = this.#executorFor(options)
+    const steps = (understood.meaning as Meaning | undefined)?.steps ?? []
+    const isClear = steps.length > 0 && understood.free === 0
+    const isLocal = steps.every(({ block }) => {
+      const tool = tools.findTool(block.tool ?? '')
+      return tool && !tools.originOf(tool)
     })
+    const age = performance.now() - this.#readAt
+    if (age < RECENT_MS || (isClear && (isLocal || age < FRESH_MS))) return understood
+    const refreshed = this.refresh(options)
+    if (isClear && sentences.hasListing) return understood
+    await refreshed
+    return this.understand(prompt, options)
+  }
+
+  async #answer(prompt: Prompt, meaning: Meaning | undefined, options: AskOptions): Promise<Answer> {
+    const [sentences, situation] = [this.#loaded(), this.#situation(options)]
+    const said: ConversationMessage[] =
+      typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
+    const results: ToolResult[] = []
+    const limit = new TimeLimit(options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS, options.signal)
+    const run = async (planned: readonly PlannedCall[]) => {
+      const made = await this.#call(planned, said, { ...options, signal: limit.signal })
+      results.push(...made)
+      return made
+    }
     try {
-      const { text, dialogue }: Answered = meaning
-        ? await sentences.carryOut(meaning, situation, {
-            dialogue: options.dialogue,
-            run: async calls => {
-              const made = await this.#call(calls, said, { ...options, signal: limit.signal })
-              results.push(...made)
-              return made
-            },
-          })
+      const { text, dialogue } = meaning
+        ? await sentences.carryOut(meaning, situation, { dialogue: dialogueIn(prompt), run })
         : { text: sentences.help(situation), dialogue: {} }
       const isOutOfTime = limit.signal.reason instanceof TimeIsUp
       if (limit.signal.aborted && !isOutOfTime) throw limit.signal.reason
       return {
         text,
-        messages: [...messages, ...said, { role: 'assistant', content: text, dialogue }],
+        messages: [...said, { role: 'assistant', content: text, dialogue }],
         results,
         iterations: meaning && meaning.steps.length > 0 ? 1 : 0,
         stopReason: isOutOfTime ? 'time_limit' : 'answer',
@@ -243,24 +210,17 @@ export class OfflineClient implements AiClient {
 
   /** Runs calls in parallel and adds them to the messages. */
   async #call(
-    planned: readonly { tool: string; args: Record<string, unknown> }[],
-    said: PlainMessage[],
-    options: AskOptions & { signal: AbortSignal },
+    planned: readonly PlannedCall[],
+    said: ConversationMessage[],
+    options: AskOptions,
   ): Promise<ToolResult[]> {
     const executor = this.#executorFor(options)
     const calls = planned.map(({ tool: name, args }) => ({ id: `call_${crypto.randomUUID()}`, name, args }))
-    const outcomes = await runCalls(calls, {
-      executor,
-      tools: planned.flatMap(({ tool }) => executor.tools.findTool(tool) ?? []),
-      signal: options.signal,
-      onCall: harmless(options.onCall, this.#logger),
-      ...callerOptions(options),
-    })
-    said.push({
-      role: 'assistant',
-      content: '',
-      tool_calls: calls.map(made => ({ ...made, type: 'tool_call' })),
-    })
+    const among = planned.flatMap(({ tool }) => executor.tools.findTool(tool) ?? [])
+    const setup = { ...options, executor, onCall: harmless(options.onCall, this.#logger) }
+    const outcomes = await runCalls(calls, setup, { signal: options.signal, among })
+    const tool_calls = calls.map(made => ({ ...made, type: 'tool_call' as const }))
+    said.push({ role: 'assistant', content: '', tool_calls })
     for (const [at, { content }] of outcomes.entries())
       said.push({ role: 'tool', content, tool_call_id: calls[at]?.id ?? '' })
     return outcomes.map(({ result }) => result)
@@ -280,26 +240,26 @@ export class OfflineClient implements AiClient {
   #situation(options: AskOptions): Situation {
     const { tools: manager } = this.#executorFor(options)
     const tools = options.tools ?? manager.getTools()
-    return {
-      tools: tools.map(tool => ({
-        name: tool.name,
-        original: manager.originOf(tool)?.name,
-        schema: tool.schema,
-        sentences: tool.sentences,
-        readOnly: tool.readOnly,
-      })),
-      files: tools.flatMap(filesOf),
+    const shown = (tool: Tool) => {
+      const { name, schema, sentences, readOnly } = tool
+      return { name, original: manager.originOf(tool)?.name, schema, sentences, readOnly }
     }
+    return { tools: tools.map(shown), files: tools.flatMap(filesOf) }
   }
 }
 
+interface PlannedCall {
+  tool: string
+  args: Record<string, unknown>
+}
+
 /** The question: the text, or the last message of a conversation. */
-function questionIn(prompt: string | readonly ConversationMessage[]): string {
+function questionIn(prompt: Prompt): string {
   return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
 }
 
 /** What the last answer left open, and what it was about. */
-function dialogueIn(prompt: string | readonly ConversationMessage[]): Dialogue | undefined {
+function dialogueIn(prompt: Prompt): Dialogue | undefined {
   if (typeof prompt === 'string') return undefined
   const last = prompt.findLast(message => roleOf(message) === 'assistant')
   return (last as PlainMessage | undefined)?.dialogue as Dialogue | undefined
@@ -311,8 +271,4 @@ function filesOf({ name, passedOn }: Tool): SentenceFile[] {
   return Object.entries(Object(files) as object).flatMap(([language, text]) =>
     typeof text === 'string' ? [{ name: `${name}/${language}.yaml`, text }] : [],
   )
-}
-
-function isLocalTool(tool: Tool | undefined, manager: ToolExecutor['tools']): boolean {
-  return tool !== undefined && manager.originOf(tool) === undefined
 }

@@ -7,16 +7,20 @@ import type { Environment } from '../util/environment.ts'
 import { fitsGlob } from '../util/glob.ts'
 import { trimmedEnd } from '../util/trimmed-end.ts'
 import type { ModelStatus } from './ai-client.ts'
-import { beginningOf, boundedFetch } from './bounded-fetch.ts'
 import { callsIn, withImagesAfterResults } from './conversation.ts'
 import { isOllamaLoaded, type OllamaFacts, ollamaAddress, ollamaFacts } from './find-models.ts'
-import { FittedTools } from './fit-tools.ts'
-import { type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
-import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
+import { FittedTools, toQwenTools } from './fit-schema.ts'
+import {
+  beginningOf,
+  boundedFetch,
+  type LangChainMessages,
+  loadLangChain,
+  loadMessages,
+  PACKAGES,
+} from './langchain.ts'
+import { type Provider, ProviderClient, type ProviderClientOptions, styleOptions } from './model-client.ts'
 import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
 import type { OllamaSettings } from './settings.ts'
-import { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
-import { styleOptions } from './writing.ts'
 
 /** Small enough for any machine, and can use tools. */
 const DEFAULT_MODEL = 'qwen3:0.6b'
@@ -63,11 +67,12 @@ export class OllamaClient extends ProviderClient {
 type Settings = OllamaClientOptions & { model: string; baseUrl: string }
 
 function ollamaProvider(options: Settings): Provider {
-  const { model, baseUrl, fetch = globalThis.fetch, clock = systemClock } = options
+  const { model, baseUrl, fetch, clock = systemClock } = options
   const logger = quietLogger(options.logger)
   const name = safeText(model)
   const server = { baseUrl, fetch }
   let facts: OllamaFacts | undefined
+  /** It only grows, since any other size makes Ollama reload the model. */
   let context: number | undefined
   return {
     packages: PACKAGES.ollama,
@@ -82,11 +87,8 @@ function ollamaProvider(options: Settings): Provider {
     passing: ['rate_limited', 'overloaded'],
     endsWithReason: true,
     async open(tools, style) {
-      const load = () => import('@langchain/ollama')
-      const [{ ChatOllama }, langchain] = await Promise.all([
-        loadLangChain(PACKAGES.ollama, load),
-        loadMessages(),
-      ])
+      const { ChatOllama } = await loadLangChain(PACKAGES.ollama, () => import('@langchain/ollama'))
+      const langchain = await loadMessages()
       facts ??= await ollamaFacts(server, model)
       const known = facts ?? {}
       const { maxTokens, stopSequences: stop, ...sampling } = styleOptions(style)
@@ -102,29 +104,33 @@ function ollamaProvider(options: Settings): Provider {
           const sent = flattened(fitted.renamed(messages, langchain), langchain)
           const shown = known.seesImages ? withImagesAfterResults(sent, langchain) : sent
           const offered = offersTools ? converted : []
-          const fits = contextFor(sent, offered, { options, facts: known, before: context })
-          if (!fits.isEnough)
+          const parts = { tool_tokens: tokensOf(offered), history_tokens: tokensOf(sent.map(partsOf)) }
+          const needed = parts.tool_tokens + parts.history_tokens + ANSWER_TOKENS
+          context = contextFor(needed, { options, facts: known, before: context })
+          const advice = 'offer fewer tools, or raise models.ollama.maxContext'
+          if (needed > context)
             logger.warn(
-              { model: name, context: fits.size, tool_tokens: fits.tools, history_tokens: fits.history },
-              'Tools and history do not fit the model context: offer fewer tools, or raise models.ollama.maxContext',
+              { model: name, context, ...parts },
+              `Tools and history do not fit the model context: ${advice}`,
             )
-          context = fits.size
-          const isLoaded = isFirst ? () => isOllamaLoaded(server, model) : async () => true
-          isFirst = false
           // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
           const chat = new ChatOllama({
-            ...requestOptions(options, known),
-            numCtx: context,
-            ...options.settings,
+            ...{ ...requestOptions(options, known), numCtx: context, ...options.settings },
             ...(maxTokens !== undefined && { numPredict: maxTokens }),
             ...(stop && { stop }),
-            ...sampling,
-            model,
-            baseUrl,
-            fetch: ollamaFetch(signal, fetch),
+            ...{ ...sampling, model, baseUrl, fetch: ollamaFetch(signal, fetch) },
           })
           const ready = offered.length > 0 ? chat.bindTools(offered) : chat
-          return reportingLoading(() => ready.stream(shown), { model, isLoaded, onStatus, clock })
+          if (!isFirst) return ready.stream(shown)
+          isFirst = false
+          const startedAt = clock.now()
+          const elapsedMs = () => Math.round(clock.now() - startedAt)
+          const tell = (state: ModelStatus['state']) => onStatus({ state, model, elapsedMs: elapsedMs() })
+          return reportingLoading(() => ready.stream(shown), {
+            isLoaded: isOllamaLoaded(server, model),
+            tell,
+            clock,
+          })
         },
       }
     },
@@ -141,64 +147,50 @@ function requestOptions({ think, model, keepAlive = DEFAULT_KEEP_ALIVE }: Settin
   return { keepAlive, ...(isSent && { think: wanted }) }
 }
 
-interface ContextOptions {
-  options: Settings
-  facts: OllamaFacts
-  /** The size of the last request: it only grows, since any other makes Ollama reload the model. */
-  before: number | undefined
-}
-
-/** The context size for a request: the next power of two that tools, history and an answer fit into, within limits. */
+/** The context size for a request: the next power of two that it fits into, within limits. */
 function contextFor(
-  messages: readonly BaseMessage[],
-  offered: readonly QwenTool[],
-  { options: { maxContext = DEFAULT_MAX_CONTEXT, settings }, facts, before }: ContextOptions,
-): { size: number; isEnough: boolean; tools: number; history: number } {
-  const tools = estimateTokens(offered)
-  const history = estimateTokens(messages.map(message => [message.content, callsIn(message)]))
-  const needed = tools + history + ANSWER_TOKENS
-  const most = Math.min(settings?.numCtx ?? maxContext, facts.contextLength ?? Number.POSITIVE_INFINITY)
-  const least = settings?.numCtx ?? before ?? facts.ownContext ?? MIN_CONTEXT
+  needed: number,
+  { options, facts, before }: { options: Settings; facts: OllamaFacts; before: number | undefined },
+): number {
+  const { maxContext = DEFAULT_MAX_CONTEXT, settings: { numCtx } = {} } = options
+  const most = Math.min(numCtx ?? maxContext, facts.contextLength ?? Number.POSITIVE_INFINITY)
+  const least = numCtx ?? before ?? facts.ownContext ?? MIN_CONTEXT
   const power = 2 ** Math.ceil(Math.log2(Math.max(needed, MIN_CONTEXT)))
-  const size = Math.min(Math.max(power, least), most)
-  return { size, isEnough: needed <= size, tools, history }
+  return Math.min(Math.max(power, least), most)
 }
 
-/** A character beyond Latin is often a token of its own. */
-function estimateTokens(value: unknown): number {
+const partsOf = (message: BaseMessage) => [message.content, callsIn(message)]
+
+/** An estimate: a character beyond Latin is often a token of its own. */
+function tokensOf(value: unknown): number {
   const text = JSON.stringify(value)
   const others = text.match(/[^\0-\u024f]/g)?.length ?? 0
   return Math.ceil((text.length - others) / CHARS_PER_TOKEN + others)
 }
 
 interface LoadingOptions {
-  model: string
-  isLoaded: () => Promise<boolean | undefined>
-  onStatus: (status: ModelStatus) => void
+  isLoaded: Promise<boolean | undefined>
+  tell(state: ModelStatus['state']): void
   clock: Clock
 }
 
 /** A stream that reports every second, until its first chunk, that the model is loading: it takes seconds to minutes. */
 async function* reportingLoading(
   start: () => Promise<AsyncIterable<ReplyChunk>>,
-  { model, isLoaded, onStatus, clock }: LoadingOptions,
+  { isLoaded, tell, clock }: LoadingOptions,
 ): AsyncGenerator<ReplyChunk> {
-  const startedAt = clock.now()
   let timer: Timer | undefined
   let isOver = false
-  const tell = (state: ModelStatus['state']) =>
-    onStatus({ state, model, elapsedMs: Math.round(clock.now() - startedAt) })
   const tick = () => {
     if (isOver) return
     timer = clock.setTimer(tick, STATUS_EVERY_MS)
     tell('loading')
   }
-  void isLoaded().then(known => known === false && tick())
+  void isLoaded.then(known => known === false && tick())
   try {
     for await (const chunk of await start()) {
       if (!isOver && timer) tell('loaded')
       isOver = true
-      timer?.cancel()
       yield chunk
     }
   } finally {
@@ -224,7 +216,7 @@ function flattened(messages: readonly BaseMessage[], langchain: LangChainMessage
  * turns a failed request or a garbled line into an error. (ChatOllama itself ignores its signal until the first byte,
  * and its client logs non-JSON responses to stdout.)
  */
-function ollamaFetch(signal: AbortSignal, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+function ollamaFetch(signal: AbortSignal, fetch?: typeof globalThis.fetch): typeof globalThis.fetch {
   const bounded = boundedFetch(fetch, checkLines)
   return async (url, init) => {
     const request = { ...init, signal: AbortSignal.any([signal, ...(init?.signal ? [init.signal] : [])]) }
@@ -238,8 +230,10 @@ function ollamaFetch(signal: AbortSignal, fetch: typeof globalThis.fetch): typeo
 
 /** Every line must be JSON. LangChain takes seconds over thousands of calls in one line, so they are counted here. */
 function checkLines(lines: Buffer): void {
-  for (const line of lines.toString().split('\n')) {
-    if (line.trim() === '') continue
+  for (const line of lines
+    .toString()
+    .split('\n')
+    .filter(each => each.trim() !== '')) {
     let read: { message?: { tool_calls?: unknown[] } } | null
     try {
       read = JSON.parse(line)

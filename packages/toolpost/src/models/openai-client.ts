@@ -4,17 +4,13 @@ import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Environment } from '../util/environment.ts'
 import { trimmedEnd } from '../util/trimmed-end.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import { withImagesAfterResults } from './conversation.ts'
-import { FittedTools } from './fit-tools.ts'
-import { loadLangChain, loadMessages, PACKAGES } from './load-langchain.ts'
-import { type Provider, ProviderClient, type ProviderClientOptions } from './model-client.ts'
+import { FittedTools, toQwenTools } from './fit-schema.ts'
+import { boundedFetch, loadLangChain, loadMessages, PACKAGES } from './langchain.ts'
+import { type Provider, ProviderClient, type ProviderClientOptions, styleOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import type { OpenAiSettings } from './settings.ts'
-import { toQwenTools } from './to-qwen-tools.ts'
-import { styleOptions } from './writing.ts'
 
-const DEFAULT_MODEL = 'gpt-5-mini'
 const DEFAULT_ADDRESS = 'https://api.openai.com/v1'
 
 export interface OpenAiClientOptions extends ProviderClientOptions, OpenAiSettings {
@@ -33,11 +29,9 @@ export class OpenAiClient extends ProviderClient {
 
   constructor(options: OpenAiClientOptions) {
     const { environment = process.env } = options
-    const model = options.model ?? (environment.OPENAI_MODEL?.trim() || DEFAULT_MODEL)
-    const baseUrl = trimmedEnd(
-      options.baseUrl ?? (environment.OPENAI_BASE_URL?.trim() || DEFAULT_ADDRESS),
-      '/',
-    )
+    const model = options.model ?? (environment.OPENAI_MODEL?.trim() || 'gpt-5-mini')
+    const address = options.baseUrl ?? (environment.OPENAI_BASE_URL?.trim() || DEFAULT_ADDRESS)
+    const baseUrl = trimmedEnd(address, '/')
     const apiKey = options.apiKey ?? environment.OPENAI_API_KEY?.trim()
     // An error or a result that echoes the key must not put it into a log.
     if (apiKey) removeFromLogs([apiKey])
@@ -65,21 +59,13 @@ function openAiProvider({ model, baseUrl, apiKey, settings, images, ...options }
     endsWithReason: true,
     async open(tools, style) {
       if (!apiKey && isOpenAi) throw missingOpenAiKey()
-      const load = () => import('@langchain/openai')
-      const [{ ChatOpenAICompletions }, langchain] = await Promise.all([
-        loadLangChain(PACKAGES.openai, load),
-        loadMessages(),
-      ])
-      const fetch = boundedFetch(options.fetch ?? globalThis.fetch)
-      const chat = new ChatOpenAICompletions({
-        ...settings,
-        ...styleOptions(style),
-        model,
-        apiKey: apiKey || 'none',
-        // The loop retries: it knows how much time is left.
-        maxRetries: 0,
-        configuration: { baseURL: baseUrl, fetch, logLevel: 'off' },
-      })
+      const library = await loadLangChain(PACKAGES.openai, () => import('@langchain/openai'))
+      const langchain = await loadMessages()
+      // The loop retries: it knows how much time is left.
+      const fixed = { model, apiKey: apiKey || 'none', maxRetries: 0 }
+      const configuration = { baseURL: baseUrl, fetch: boundedFetch(options.fetch), logLevel: 'off' as const }
+      const given = { ...settings, ...styleOptions(style), ...fixed, configuration }
+      const chat = new library.ChatOpenAICompletions(given)
       const fitted = new FittedTools(tools, 'openai', quietLogger(options.logger))
       const withTools = tools.length > 0 ? chat.bindTools(toQwenTools(fitted.tools)) : chat
       return {
@@ -96,8 +82,6 @@ function openAiProvider({ model, baseUrl, apiKey, settings, images, ...options }
 }
 
 export function missingOpenAiKey(): ModelError {
-  return new ModelError(
-    'missing_key',
-    'No OpenAI API key: set OPENAI_API_KEY, or OPENAI_BASE_URL to another server',
-  )
+  const problem = 'No OpenAI API key: set OPENAI_API_KEY, or OPENAI_BASE_URL to another server'
+  return new ModelError('missing_key', problem)
 }

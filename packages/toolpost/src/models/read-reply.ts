@@ -59,10 +59,12 @@ export async function readReply(stream: AsyncIterable<ReplyChunk>, options: Read
   for await (const chunk of stream) {
     const calls = chunk.tool_call_chunks ?? chunk.tool_calls ?? []
     checkCalls(calls.length)
-    bytes += 1 + sizeOf([chunk.content, calls])
+    bytes += 1 + Buffer.byteLength(JSON.stringify([chunk.content, calls]))
     if (bytes > MAX_REPLY_BYTES)
       throw new ModelError('truncated', `The model was stopped: its reply is over ${MAX_REPLY_BYTES} bytes`)
-    whole = joined(whole, chunk)
+    // Without `concat`, a chunk is the whole message so far.
+    const { concat } = (whole ?? {}) as { concat?: (next: ReplyChunk) => ReplyChunk }
+    whole = concat ? concat.call(whole, chunk) : chunk
     const token = textOfContent(chunk.content)
     if (token !== '') options.onToken(token)
     if (performance.now() < turnEndsAt) continue
@@ -71,54 +73,24 @@ export async function readReply(stream: AsyncIterable<ReplyChunk>, options: Read
   }
   if (!whole) throw new ModelError('invalid_response', 'The model sent an empty response')
   const stopReason = stopReasonOf(whole)
-  checkEnd(stopReason, options)
+  // A truncated call or sentence must not pass for a whole one.
+  if (stopReason === undefined && options.endsWithReason)
+    throw new ModelError('truncated', 'The model broke off in the middle of its answer')
+  const cut = `The model's answer was cut off at its token limit (${stopReason}): ask for less, or raise the limit`
+  if (isCutOff(stopReason) && !options.mayBeCut) throw new ModelError('truncated', cut)
   const { input_tokens: input, output_tokens: output } = whole.usage_metadata ?? {}
-  return {
-    text: textOfContent(whole.content),
-    content: lastingContent(whole.content),
-    calls: await callsOf(whole),
-    usage: { input, output },
-    stopReason,
-  }
+  const [text, content] = [textOfContent(whole.content), lastingContent(whole.content)]
+  return { text, content, calls: await callsOf(whole), usage: { input, output }, stopReason }
 }
 
 /** Throws a ModelError if a reply has too many calls. */
 export function checkCalls(count: number): void {
-  if (count <= MAX_CALLS_IN_REPLY) return
-  throw new ModelError(
-    'invalid_response',
-    `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was run`,
-  )
-}
-
-/** Without `concat`, a chunk is the whole message so far. */
-function joined(before: ReplyChunk | undefined, chunk: ReplyChunk): ReplyChunk {
-  const { concat } = (before ?? {}) as { concat?: (next: ReplyChunk) => ReplyChunk }
-  return concat ? concat.call(before, chunk) : chunk
-}
-
-/** As JSON; infinite for a value nested too deeply. */
-function sizeOf(value: unknown): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(value))
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
+  const problem = `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was run`
+  if (count > MAX_CALLS_IN_REPLY) throw new ModelError('invalid_response', problem)
 }
 
 export function isCutOff(stopReason: string | undefined): boolean {
   return /^(max_tokens|length|model_context_window_exceeded)$/.test(stopReason ?? '')
-}
-
-/** A truncated call or sentence must not pass for a whole one. */
-function checkEnd(reason: string | undefined, { endsWithReason, mayBeCut }: ReadOptions): void {
-  if (reason === undefined && endsWithReason)
-    throw new ModelError('truncated', 'The model broke off in the middle of its answer')
-  if (isCutOff(reason) && !mayBeCut)
-    throw new ModelError(
-      'truncated',
-      `The model's answer was cut off at its token limit (${reason}): ask for less, or raise the limit`,
-    )
 }
 
 /** Why the model stopped, in whichever field its provider reports it. */
@@ -138,29 +110,24 @@ export function textOfContent(content: unknown): string {
 function lastingContent(content: unknown): string | object[] {
   if (!Array.isArray(content)) return textOfContent(content)
   const lasting = content.filter(block => !/^(tool_use|input_json_delta|tool_call)/.test(block?.type))
-  return lasting.every(block => block?.type === 'text')
-    ? textOfContent(lasting)
-    : lasting.filter(isObjectLike)
+  const isText = lasting.every(block => block?.type === 'text')
+  return isText ? textOfContent(lasting) : lasting.filter(isObjectLike)
 }
 
 /**
  * The calls in the order the model made them. In a stream, the text of the arguments counts: LangChain completes
  * truncated JSON, and a truncated call must not run.
  */
-async function callsOf({
-  tool_call_chunks: chunks = [],
-  tool_calls = [],
-  invalid_tool_calls = [],
-}: ReplyChunk): Promise<RequestedCall[]> {
+async function callsOf(whole: ReplyChunk): Promise<RequestedCall[]> {
+  const { tool_call_chunks: chunks = [], tool_calls = [], invalid_tool_calls = [] } = whole
   const calls = chunks.length > 0 ? chunks : [...tool_calls, ...invalid_tool_calls]
   checkCalls(calls.length)
-  return Promise.all(
-    calls.map(async ({ id, name = '', args = {} }) => {
-      const text = typeof args === 'string' ? textInText(args) : undefined
-      const read = text === undefined ? args : ((await argumentsFromText(text)) ?? text)
-      return { id: id || undefined, name, args: read as RequestedCall['args'] }
-    }),
-  )
+  const read = async ({ id, name = '', args = {} }: LangChainCall) => {
+    const text = typeof args === 'string' ? textInText(args) : undefined
+    const value = text === undefined ? args : ((await argumentsFromText(text)) ?? text)
+    return { id: id || undefined, name, args: value as RequestedCall['args'] }
+  }
+  return Promise.all(calls.map(read))
 }
 
 /** If a server sends arguments as text, ChatOllama encodes that text as JSON once more. */

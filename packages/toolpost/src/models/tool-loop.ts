@@ -1,24 +1,26 @@
+import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
-import { callerOptions } from '../executor/options.ts'
+import { callerOptions, type RunOptions } from '../executor/options.ts'
+import type { Logger } from '../logging/logger.ts'
 import { HANDLE_PREFIX } from '../tools/results/result-store.ts'
+import { innerCall } from '../tools/search/search-tools.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
+import { describeThrown, quietly } from '../util/quietly.ts'
 import type { Answer, AskOptions, ConversationMessage, StopReason, Usage } from './ai-client.ts'
-import { Conversation, type NumberedCall } from './conversation.ts'
+import { Conversation, type NumberedCall, placeholder } from './conversation.ts'
 import {
   DEFAULT_MAX_ITERATIONS,
   DEFAULT_MAX_TOOLS,
   DEFAULT_TIME_LIMIT_MS,
   MAX_IDENTICAL_FAILURES,
 } from './limits.ts'
-import { harmless } from './listener.ts'
 import type { OpenModel } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import type { Reply } from './read-reply.ts'
-import { runCalls } from './run-calls.ts'
-import { TimeIsUp, TimeLimit } from './time-limit.ts'
 import { ToolOffer } from './tool-offer.ts'
-import { askModel, type Setup, withinLimit } from './turn.ts'
+import { askModel, type Setup, TimeIsUp, TimeLimit } from './turn.ts'
 
 export interface LoopOptions extends AskOptions {
   executor: ToolExecutor
@@ -26,12 +28,15 @@ export interface LoopOptions extends AskOptions {
   aroundTurn?: ((request: () => Promise<Reply>) => Promise<Reply>) | undefined
 }
 
+type Prompt = string | readonly ConversationMessage[]
+
+const NO_LAST_WORD = {
+  max_iterations: 'I stopped after too many rounds of tool calls without an answer.',
+  repeated_failure: 'I stopped because the same tool call kept failing.',
+}
+
 /** One question to one model: ask, run the calls in its reply, ask again, until it answers in text. */
-export async function answerWithTools(
-  prompt: string | readonly ConversationMessage[],
-  options: LoopOptions,
-  setup: Setup,
-): Promise<Answer> {
+export async function answerWithTools(prompt: Prompt, options: LoopOptions, setup: Setup): Promise<Answer> {
   if (!options.trace) return answer(prompt, options, setup)
   const { tracedAnswer } = await import('./trace.ts')
   return tracedAnswer(setup.provider.identity, options.meta, traced =>
@@ -39,14 +44,10 @@ export async function answerWithTools(
   )
 }
 
-async function answer(
-  prompt: string | readonly ConversationMessage[],
-  options: LoopOptions,
-  setup: Setup,
-): Promise<Answer> {
+async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promise<Answer> {
   const conversation = await Conversation.from(prompt, setup.provider.packages)
   const limitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
-  const limit = new TimeLimit({ limitMs, signal: options.signal, clock: setup.clock })
+  const limit = new TimeLimit(limitMs, options.signal, setup.clock)
   const loop = new ToolLoop(conversation, limit, { ...options, ...setup })
   try {
     return await loop.run()
@@ -63,8 +64,7 @@ async function answer(
 class ToolLoop {
   readonly results: ToolResult[] = []
   #iterations = 0
-  readonly #usage: Usage = {}
-  readonly #modelCalls: NonNullable<Answer['modelCalls']>[number][] = []
+  readonly #modelCalls: (Usage & { duration_ms: number })[] = []
   readonly #conversation: Conversation
   readonly #limit: TimeLimit
   readonly #setup: LoopOptions & Setup
@@ -73,16 +73,11 @@ class ToolLoop {
   readonly #failures = new Map<string, number>()
 
   constructor(conversation: Conversation, limit: TimeLimit, setup: LoopOptions & Setup) {
+    const { executor, logger, maxTools = DEFAULT_MAX_TOOLS, pin, onToken, onCall, onStatus } = setup
     this.#conversation = conversation
     this.#limit = limit
-    const { logger } = setup
-    this.#setup = {
-      ...setup,
-      onToken: harmless(setup.onToken, logger),
-      onCall: harmless(setup.onCall, logger),
-      onStatus: harmless(setup.onStatus, logger),
-    }
-    const { executor, maxTools = DEFAULT_MAX_TOOLS, pin } = setup
+    const listeners = { onToken: harmless(onToken, logger), onCall: harmless(onCall, logger) }
+    this.#setup = { ...setup, ...listeners, onStatus: harmless(onStatus, logger) }
     const tools = [...(setup.tools ?? executor.tools.getTools())]
     this.#offer = new ToolOffer({ tools, manager: executor.tools, maxTools, pin })
     this.#offer.addUsed(conversation.calls())
@@ -109,8 +104,7 @@ class ToolLoop {
   async #open(current?: OpenModel): Promise<OpenModel> {
     const { provider } = this.#setup
     const tools = this.#offer.changed()
-    if (!tools && current) return current
-    return withinLimit(this.#limit, provider, () => provider.open(tools ?? []))
+    return !tools && current ? current : this.#limit.hold(provider, () => provider.open(tools ?? []))
   }
 
   /** Ends the conversation with our own text. */
@@ -121,11 +115,16 @@ class ToolLoop {
 
   #answer(text: string, stopReason: StopReason): Answer {
     const { messages } = this.#conversation
-    const iterations = this.#iterations
+    const [iterations, modelCalls] = [this.#iterations, this.#modelCalls]
     if (stopReason !== 'answer')
       this.#setup.logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
-    const told = Object.keys(this.#usage).length > 0 ? { usage: this.#usage } : {}
-    const modelCalls = this.#modelCalls
+    const usage = Object.fromEntries(
+      (['input', 'output'] as const).flatMap(side => {
+        const told = modelCalls.flatMap(call => call[side] ?? [])
+        return told.length > 0 ? [[side, told.reduce((sum, tokens) => sum + tokens)]] : []
+      }),
+    )
+    const told = Object.keys(usage).length > 0 ? { usage } : {}
     return { text, messages, results: this.results, iterations, stopReason, ...told, modelCalls }
   }
 
@@ -135,26 +134,16 @@ class ToolLoop {
     const { messages } = this.#conversation
     const startedAt = performance.now()
     const reply = await aroundTurn(() => askModel(model, messages, { offersTools, onToken, onStatus }, setup))
-    for (const side of ['input', 'output'] as const)
-      if (reply.usage[side] !== undefined) this.#usage[side] = (this.#usage[side] ?? 0) + reply.usage[side]
     this.#modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
     return reply
   }
 
   /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { executor, clock, onCall = () => {} } = this.#setup
+    const { all: among, helpers: also } = this.#offer
+    const setup = { ...this.#setup, textOf: (result: ToolResult) => this.#textOf(result) }
     this.#offer.addUsed(calls)
-    const outcomes = await runCalls(calls, {
-      executor,
-      tools: this.#offer.all,
-      helpers: this.#offer.helpers,
-      textOf: result => this.#textOf(result),
-      signal: this.#limit.signal,
-      onCall,
-      ...callerOptions(this.#setup),
-      clock,
-    })
+    const outcomes = await runCalls(calls, setup, { signal: this.#limit.signal, among, also })
     let isHopeless = false
     for (const [at, { result, content }] of outcomes.entries()) {
       const call = calls[at] as NumberedCall
@@ -184,7 +173,7 @@ class ToolLoop {
   }
 
   /** At the limit, the model sums up without tools. Calls it makes anyway are not run. */
-  async #lastWord(model: OpenModel, stopReason: 'max_iterations' | 'repeated_failure'): Promise<Answer> {
+  async #lastWord(model: OpenModel, stopReason: keyof typeof NO_LAST_WORD): Promise<Answer> {
     const { text, calls } = await this.#ask(model, false)
     if (calls.length > 0)
       this.#setup.logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit were not run')
@@ -192,9 +181,57 @@ class ToolLoop {
   }
 }
 
-const NO_LAST_WORD = {
-  max_iterations: 'I stopped after too many rounds of tool calls without an answer.',
-  repeated_failure: 'I stopped because the same tool call kept failing.',
+interface CallSetup extends AskOptions {
+  executor: ToolExecutor
+  clock?: Clock | undefined
+  /** The text of a result for the model; the executor's if left out. */
+  textOf?: ((result: ToolResult) => Promise<string>) | undefined
+}
+
+/**
+ * Runs the calls of one turn in parallel. `among` is what the model was offered, `also` what the manager does not have.
+ * Resolves to the results and their texts for the model, in order; never rejects. `onCall` must not throw.
+ */
+export function runCalls(
+  calls: readonly NumberedCall[],
+  setup: CallSetup,
+  offered: Pick<RunOptions, 'signal' | 'among' | 'also'>,
+): Promise<{ result: ToolResult; content: string }[]> {
+  const { executor, clock = systemClock, onCall = () => {} } = setup
+  const { textOf = async (result: ToolResult) => executor.text(result) } = setup
+  const options = { ...callerOptions(setup), ...offered, repair: true }
+  const run = async (given: NumberedCall) => {
+    const { id, name, args } = offered.also?.length ? innerCall(given) : given
+    const call: ToolCall = { id, name, args }
+    const startedAt = clock.now()
+    onCall({ type: 'start', call })
+    const outcome = await executor.run(call, options).then(
+      async result => ({ result, content: await textOf(result) }),
+      // Our executor never rejects, but someone else's might, and every call needs a result.
+      thrown => {
+        const content = placeholder(name, describeThrown(thrown))
+        const about = { tool_name: name, tool_call_id: id, execution_time_ms: 0 }
+        const error = content.slice('Error: '.length)
+        return { result: { success: false as const, error, code: 'tool_error' as const, ...about }, content }
+      },
+    )
+    onCall({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
+    return outcome
+  }
+  return Promise.all(calls.map(run))
+}
+
+/** Wraps a caller's callback so that it cannot break the answer: its first error or rejection is logged. */
+export function harmless<Value>(
+  listener: ((value: Value) => unknown) | undefined,
+  logger: Logger,
+): (value: Value) => void {
+  let hasFailed = false
+  const report = (error: unknown) => {
+    if (!hasFailed) logger.warn({ error: describeThrown(error) }, 'An ask() callback failed')
+    hasFailed = true
+  }
+  return value => quietly(() => listener?.(value), report)
 }
 
 /** JSON with sorted keys. A model's arguments came as JSON, so they can be serialized. */

@@ -22,7 +22,7 @@ export class ToolOffer {
   /** The tools the model may use, offered or not. */
   readonly all: readonly Tool[]
   /** Tools outside the manager: the search, and the reader of long results. */
-  readonly helpers: Tool[]
+  readonly helpers: Tool[] = []
   readonly #maxTools: number
   readonly #isSearched: boolean
   readonly #shown = new Map<string, Tool>()
@@ -32,13 +32,11 @@ export class ToolOffer {
     this.all = tools
     this.#maxTools = maxTools
     this.#isSearched = tools.length > maxTools
-    this.helpers = this.#isSearched
-      ? searchTools({ tools: manager, among: () => tools, onFound: found => this.#show(found) })
-      : []
-    if (this.#isSearched)
-      this.#show(
-        tools.filter(tool => pin.some(pattern => fitsTool(pattern, tool, manager.originOf(tool)?.server))),
-      )
+    if (!this.#isSearched) return
+    this.helpers = searchTools({ tools: manager, among: () => tools, onFound: found => this.#show(found) })
+    const isPinned = (tool: Tool) =>
+      pin.some(pattern => fitsTool(pattern, tool, manager.originOf(tool)?.server))
+    this.#show(tools.filter(isPinned))
   }
 
   /** Adds the tools a conversation has already used. */
@@ -70,9 +68,7 @@ export class ToolOffer {
       this.#shown.delete(tool.name)
       this.#shown.set(tool.name, tool)
     }
-    for (const name of this.#shown.keys()) {
-      if (this.#shown.size <= this.#maxTools) return
-      this.#shown.delete(name)
-    }
+    const tooMany = Math.max(0, this.#shown.size - this.#maxTools)
+    for (const name of [...this.#shown.keys()].slice(0, tooMany)) this.#shown.delete(name)
   }
 }

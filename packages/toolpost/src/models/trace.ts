@@ -27,16 +27,17 @@ export async function tracedAnswer(
   if (!api) return answer({})
   const { trace, context, SpanKind, isSpanContextValid } = api
   const name = model && safeText(model)
-
   const shared = { [ATTRIBUTE.provider]: safeText(provider), [ATTRIBUTE.requestModel]: name }
+  const tracer = trace.getTracer(TRACER)
 
   async function inSpan<Value>(
-    { operation, title, kind, parent }: { operation: string; title: string; kind: number; parent: Context },
+    [operation, title, kind]: [operation: string, title: string, kind: number],
+    parent: Context,
     work: (inside: Context) => Promise<Value>,
     describe: (value: Value) => Attributes,
   ): Promise<Value> {
     const given = attributes({ [ATTRIBUTE.operation]: operation, ...shared })
-    const span = trace.getTracer(TRACER).startSpan(title, { kind, attributes: given }, parent)
+    const span = tracer.startSpan(title, { kind, attributes: given }, parent)
     const inside = trace.setSpan(parent, span)
     try {
       const value = await context.with(inside, () => work(inside))
@@ -52,30 +53,25 @@ export async function tracedAnswer(
   }
 
   const { invokeAgent, chat } = OPERATION
-  const top = {
-    operation: invokeAgent,
-    title: invokeAgent,
-    kind: SpanKind.INTERNAL,
-    parent: parentOf(api, given ?? {}),
-  }
   const answered = (agent: Context) => {
     const meta = { ...given }
     const span = trace.getSpanContext(agent)
     if (span && isSpanContextValid(span)) putInto(meta, agent, api)
-    const turn = {
-      operation: chat,
-      title: name ? `${chat} ${name}` : chat,
-      kind: SpanKind.CLIENT,
-      parent: agent,
-    }
     const aroundTurn: Traced['aroundTurn'] = request =>
-      inSpan(turn, request, ({ usage, stopReason }) => ({
-        ...tokens(usage),
-        ...attributes({ [ATTRIBUTE.finishReasons]: stopReason && [safeText(stopReason)] }),
-      }))
+      inSpan(
+        [chat, name ? `${chat} ${name}` : chat, SpanKind.CLIENT],
+        agent,
+        request,
+        ({ usage, stopReason }) => ({
+          ...tokens(usage),
+          ...attributes({ [ATTRIBUTE.finishReasons]: stopReason && [safeText(stopReason)] }),
+        }),
+      )
     return answer({ meta, aroundTurn })
   }
-  return inSpan(top, answered, ({ usage = {} }) => tokens(usage))
+  const parent = parentOf(api, given ?? {})
+  const top: [string, string, number] = [invokeAgent, invokeAgent, SpanKind.INTERNAL]
+  return inSpan(top, parent, answered, ({ usage = {} }) => tokens(usage))
 }
 
 function tokens({ input, output }: Usage): Attributes {

@@ -3,8 +3,8 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { AiClient } from './ai-client.ts'
+import { whenToolsReady } from './fast-path.ts'
 import { OfflineClient } from './offline-client.ts'
-import { whenToolsReady } from './when-tools-ready.ts'
 
 const tool = (name: string, sentence: string) =>
   defineTool({

@@ -62,7 +62,7 @@ export class ModelChoice implements Part {
   }
 
   async #list(): Promise<ModelInfo[]> {
-    const { listModels } = await import('../models/list-models.ts')
+    const { listModels } = await import('../models/find-models.ts')
     await this.choose().catch(() => {})
     const wanted = this.#options.wanted ?? this.#options.configuration.config.model
     return listModels({ current: this.chosen, configured: wanted })

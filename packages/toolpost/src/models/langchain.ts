@@ -1,0 +1,75 @@
+import { loadOptional, MissingPackageError } from '../util/missing-package.ts'
+import { MAX_BODY_BYTES } from './limits.ts'
+import { ModelError } from './model-error.ts'
+
+export type LangChainMessages = typeof import('@langchain/core/messages')
+type Fetch = typeof globalThis.fetch
+
+const CORE = '@langchain/core'
+
+/** What to install for a provider, so that one command gets it all. */
+export const PACKAGES = {
+  anthropic: [CORE, '@langchain/anthropic'],
+  ollama: [CORE, '@langchain/ollama'],
+  // The last one for Node 20.
+  openai: [CORE, '@langchain/openai@1.5.8'],
+}
+
+/** LangChain's messages. LangChain is optional, and loaded with the first question to a model. */
+export const loadMessages = (packages: readonly string[] = [CORE]): Promise<LangChainMessages> =>
+  loadLangChain(packages, () => import('@langchain/core/messages'))
+
+/** Rejects with a ModelError that says what to install. */
+export async function loadLangChain<T>(packages: readonly string[], load: () => Promise<T>): Promise<T> {
+  try {
+    return await loadOptional('This model', packages, load)
+  } catch (error) {
+    if (!(error instanceof MissingPackageError)) throw error
+    throw new ModelError('missing_package', error.message, { cause: error })
+  }
+}
+
+/**
+ * A fetch whose responses fail once they get too long: libraries buffer them without a limit. They arrive in whole lines,
+ * which `check` sees first, and may refuse by throwing.
+ */
+export function boundedFetch(
+  fetch: Fetch = globalThis.fetch,
+  check: (lines: Buffer) => void = () => {},
+): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    let total = 0
+    let rest = Buffer.alloc(0)
+    const pass = (lines: Buffer, controller: TransformStreamDefaultController<Uint8Array>) => {
+      if (response.ok) check(lines)
+      controller.enqueue(lines)
+    }
+    const lines = new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, controller) {
+        total += bytes.length
+        const problem = `The model was stopped: its answer is over ${MAX_BODY_BYTES} bytes`
+        if (total > MAX_BODY_BYTES) throw new ModelError('truncated', problem)
+        const all = Buffer.concat([rest, bytes])
+        const end = all.lastIndexOf('\n') + 1
+        rest = all.subarray(end)
+        if (end > 0) pass(all.subarray(0, end), controller)
+      },
+      flush: controller => pass(rest, controller),
+    })
+    return response.body ? new Response(response.body.pipeThrough(lines), response) : response
+  }
+}
+
+/** The beginning of a response's text; never rejects: what arrived before the connection broke may be enough. */
+export async function beginningOf(response: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.length >= maxBytes) break
+    }
+  } catch {}
+  return text.slice(0, maxBytes)
+}
