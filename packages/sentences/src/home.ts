@@ -2,24 +2,24 @@ import { type NumberReader, Phrases } from './numbers.ts'
 import { valueAt } from './response.ts'
 import { keysOf, type Token } from './text.ts'
 
-/** What the configuration adds to the listed home. */
+type Names = Readonly<Record<string, readonly string[]>>
+
+/** What the configuration adds to the listed home: room → devices, floor → rooms, group → devices, name → other names. */
 export interface HomeSettings {
-  rooms?: Readonly<Record<string, readonly string[]>> | undefined
-  floors?: Readonly<Record<string, readonly string[]>> | undefined
-  groups?: Readonly<Record<string, readonly string[]>> | undefined
-  aliases?: Readonly<Record<string, readonly string[]>> | undefined
+  rooms?: Names | undefined
+  floors?: Names | undefined
+  groups?: Names | undefined
+  aliases?: Names | undefined
 }
 
 /** A kind of devices, such as lights. */
 interface KindWords {
-  /** Listed kinds that always belong to it. */
+  /** Listed kinds that belong to it, unless their name has a word of `not`. */
   of?: string[]
-  /** Listed kinds that belong to it if their name has one of these words. */
-  named?: Record<string, string[]>
-  /** Listed kinds that belong to it if their state looks like this. */
-  state?: Record<string, string>
-  /** Words in the name of a device that belongs to it by none of these. */
   not?: string[]
+  /** Listed kinds that belong to it if their name has one of these words, or if their state looks like this. */
+  named?: Record<string, string[]>
+  state?: Record<string, string>
   /** How it is called; the words in `broad` mean all of its devices, whatever their names. */
   words?: string[]
   broad?: string[]
@@ -27,12 +27,10 @@ interface KindWords {
   spoken?: string[]
 }
 
-const CLASSES = 'the all both everything except in and it them other one here house'.split(' ') as WordClass[]
-type WordClass = 'the' | 'all' | 'both' | 'everything' | 'except' | 'in' | 'and' | Noun
-type Noun = 'it' | 'them' | 'other' | 'one' | 'here' | 'house'
+const ROLES = 'the all both everything except in and it them other one here house'.split(' ')
 
-/** How a language speaks of a home; the classes are words with a role in names: articles, quantifiers, pronouns. */
-export interface HomeWords extends Partial<Record<WordClass, string[]>> {
+/** How a language speaks of a home. */
+export interface HomeWords {
   /** The tool that lists the home, and the fields of its result. */
   listing?: {
     tool: string
@@ -58,8 +56,11 @@ export interface HomeWords extends Partial<Record<WordClass, string[]>> {
   states?: Record<string, string>
   /** Names are written in lower case within a sentence. */
   lowercase?: boolean
+  /** Word → the word it is taken for. */
   same?: Record<string, string>
   kinds?: Record<string, KindWords>
+  /** Words with a role in names, by role: articles, quantifiers, pronouns. */
+  [role: string]: unknown
 }
 
 export interface Device {
@@ -77,30 +78,19 @@ export interface Device {
 
 /** A part of what a name slot took: "all the lights in the kitchen". */
 interface Item {
-  words: string[]
+  words: readonly string[]
   /** The words after "in". */
-  place: string[]
-  isPlural?: boolean
-  isAll?: boolean
-  isBoth?: boolean
-  isEverything?: boolean
-  isHere?: boolean
-  isHouse?: boolean
-  isOne?: boolean
-  isOther?: boolean
-  pronoun?: 'it' | 'them'
-  /** Words that follow belong to the place. */
-  isPlace?: boolean
-  /** May end here. */
-  isWhole?: boolean
+  place: readonly string[]
+  /** The roles of the other words; `plural` if a noun is, `in` while words belong to the place. */
+  roles: ReadonlySet<string>
   text: string
 }
 
 /** What a name slot took; which devices it means depends on what is to be done with them. */
 export interface NamePhrase {
   key: string
-  items: Item[]
-  except: Item[]
+  items: readonly Item[]
+  except: readonly Item[]
 }
 
 /** What is known of the conversation and the purpose when a phrase is resolved. */
@@ -113,9 +103,8 @@ interface ResolveOptions {
   among?: readonly string[] | undefined
   /** "it" and "them". */
   last?: { it: readonly string[]; them: readonly string[] } | undefined
-  /** "here". */
+  /** "here"; with `prefersArea`, "the lights" are those of the area if it has some. */
   area?: string | undefined
-  /** "The lights" are those of the area, if it has some. */
   prefersArea?: boolean | undefined
 }
 
@@ -125,21 +114,9 @@ export type Resolved =
   | { problem: 'unknown'; text: string }
   | { problem: 'here'; text: string }
 
-interface Found<Value> {
-  end: number
-  value: Value
-  cost: number
-}
-
-/** How a device is called. */
-interface Called {
-  name: ReadonlySet<string>
-  /** Also by its room, floor and other names. */
-  all: ReadonlySet<string>
-  /** Also by its kinds; the first only by words that are broad. */
-  broadly: ReadonlySet<string>
-  byKind: ReadonlySet<string>
-}
+/** The words of a device's name; with its place and the broad words of its kinds; with all words of its kinds. */
+type Called = Record<'name' | 'broadly' | 'byKind', ReadonlySet<string>>
+type Found<Value> = { end: number; value: Value; cost: number }
 
 const MAX_DEVICES = 5_000
 const MAX_RUN = 8
@@ -154,7 +131,7 @@ export class Home {
   readonly words: HomeWords
   readonly #numbers: NumberReader
   readonly #byId: ReadonlyMap<string, Device>
-  readonly #groups = new Map<string, readonly string[]>()
+  readonly #groups: ReadonlyMap<string, readonly string[]>
   /** The words of a place, sorted → its name. */
   readonly #placeKeys = new Map<string, string>()
   readonly #called = new Map<Device, Called>()
@@ -164,31 +141,26 @@ export class Home {
   readonly #broad = new Set<string>()
   readonly #nouns = new Set<string>()
   /** Names as sorted words → devices with exactly that name. */
-  readonly #exact = new Map<string, { device: Device; isPlural: boolean }[]>()
+  readonly #exact = new Map<string, Set<Device>>()
   readonly #compounds = new Map<string, string[]>()
-  readonly #classes: Phrases<WordClass>
+  readonly #roles: Phrases<string>
 
   /** `listed` is the result of the listing tool. */
   constructor(listed: unknown, words: HomeWords, numbers: NumberReader, settings: HomeSettings = {}) {
     this.words = words
     this.#numbers = numbers
-    this.#classes = new Phrases(
-      CLASSES.flatMap(name => (words[name] ?? []).map(text => [text, name] as const)),
-    )
+    const said = (role: string) => (words[role] ?? []) as string[]
+    this.#roles = new Phrases(ROLES.flatMap(role => said(role).map(text => [text, role] as const)))
     const { rooms = {}, aliases = {}, floors = {}, groups = {} } = settings
     const data = devicesIn(listed, words)
-    const roomOf = ({ name, area }: Device) =>
-      Object.keys(rooms).find(room => rooms[room]?.includes(name)) ?? area
-    const areas = [...new Set([...data.flatMap(each => roomOf(each) ?? []), ...Object.keys(rooms)])]
-    const floorOf = (area: string | undefined) =>
-      Object.keys(floors).find(floor => area !== undefined && floors[floor]?.includes(area))
-    const count = new Map<string, number>()
-    for (const { name } of data) count.set(name, (count.get(name) ?? 0) + 1)
+    const holding = (all: Names, member: string | undefined) =>
+      Object.keys(all).find(name => member !== undefined && all[name]?.includes(member))
+    const areas = [...new Set([...data.flatMap(({ area }) => area ?? []), ...Object.keys(rooms)])]
     this.devices = data.map(each => {
-      const isTwice = (count.get(each.name) ?? 0) > 1
-      const area = roomOf(each) ?? this.#areaIn(each.name, areas)
+      const isTwice = data.length < MAX_DEVICES && data.filter(({ name }) => name === each.name).length > 1
+      const area = holding(rooms, each.name) ?? each.area ?? this.#areaIn(each.name, areas)
       const id = isTwice && each.area ? `${each.area} ${each.name}` : each.name
-      return { ...each, id, area, floor: each.floor ?? floorOf(area), kinds: this.#kindsOf(each) }
+      return { ...each, id, area, floor: each.floor ?? holding(floors, area), kinds: this.#kindsOf(each) }
     })
     this.#byId = new Map(this.devices.map(device => [device.id, device]))
     this.places = [...new Set([...areas, ...this.devices.flatMap(({ floor }) => floor ?? [])])]
@@ -198,25 +170,19 @@ export class Home {
         this.#compound(key)
       }
     for (const device of this.devices) this.#index(device, aliases)
-    for (const [name, members] of Object.entries(groups)) {
-      this.#groups.set(sorted(this.#canonical(name)), members)
-      for (const word of this.#canonical(name)) if (!this.#byWord.has(word)) this.#byWord.set(word, new Set())
-    }
+    this.#groups = new Map(Object.entries(groups).map(([name, ids]) => [sorted(this.#canonical(name)), ids]))
+    for (const word of [...this.#groups.keys()].flatMap(key => key.split(' '))) add(this.#byWord, word)
   }
 
   /** Changes whenever what can be said does. */
   get key(): string {
-    return JSON.stringify(
-      this.devices.map(({ id, area, floor, isDead, kinds }) => [id, area, floor, isDead, ...kinds]),
-    )
+    return JSON.stringify(this.devices.map(({ state: _, kinds, ...device }) => [device, ...kinds]))
   }
 
   /** All words that are no misspellings of others. */
-  *vocabulary(): Generator<string> {
-    yield* this.#byWord.keys()
-    yield* this.#compounds.keys()
-    yield* this.#classes.words()
-    yield* Object.keys(this.words.same ?? {})
+  vocabulary(): string[] {
+    const { same = {} } = this.words
+    return [...this.#byWord.keys(), ...this.#compounds.keys(), ...this.#roles.words(), ...Object.keys(same)]
   }
 
   device(id: string): Device | undefined {
@@ -226,17 +192,24 @@ export class Home {
   /** Every name phrase that starts at a token. */
   readonly namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
     const found: Found<NamePhrase>[] = []
-    const grow = (items: Item[], except: Item[] | undefined, at: number, costBefore: number) => {
+    const grow = (
+      items: readonly Item[],
+      except: readonly Item[] | undefined,
+      at: number,
+      before: number,
+    ) => {
       if (items.length + (except?.length ?? 0) > MAX_ITEMS) return
-      for (const { item: read, end } of this.#itemsFrom(tokens, at, { words: [], place: [], text: '' })) {
-        const said = tokens.slice(at, end).map(({ key }) => key)
-        const item = { ...read, text: said.join(' ') }
+      const start = { words: [], place: [], roles: new Set<string>(), text: '' }
+      for (const { item: read, end } of this.#itemsFrom(tokens, at, start)) {
+        const text = tokens.slice(at, end).map(({ key }) => key)
+        const item = { ...read, text: text.join(' ') }
         const next = except ? { items, except: [...except, item] } : { items: [...items, item], except: [] }
-        const { isAll, isOne, place } = item
-        const cost = costBefore + (isAll ? 0.25 : 0.2) + (isOne ? 0.5 : 0) + place.length / 100
+        const { roles, place } = item
+        const cost =
+          before + (roles.has('all') ? 0.25 : 0.2) + (roles.has('one') ? 0.5 : 0) + place.length / 100
         found.push({ end, value: { ...next, key: `${pos} ${found.length}` }, cost })
         if (tokens[end]?.afterBreak) grow(next.items, except && next.except, end, cost)
-        for (const { value, end: after } of this.#classes.at(tokens, end))
+        for (const { value, end: after } of this.#roles.at(tokens, end))
           if (value === 'and') grow(next.items, except && next.except, after, cost)
           else if (value === 'except' && !except) grow(next.items, [], after, cost)
       }
@@ -261,16 +234,17 @@ export class Home {
   /** The devices that a phrase means. */
   resolve({ items, except }: NamePhrase, options: ResolveOptions = {}): Resolved {
     const left = new Set<Device>()
-    for (const at of items.keys()) {
-      const resolved = this.#resolveItem(this.#inContext(items, at, options), options)
-      if ('problem' in resolved) return resolved
-      for (const device of resolved.devices) left.add(device)
-    }
-    for (const item of except) {
-      const resolved = this.#resolveItem({ ...item, isAll: true }, { ...options, roomKind: undefined })
-      if ('problem' in resolved) return resolved
-      for (const device of resolved.devices) left.delete(device)
-    }
+    const meant = items.map((_, at) => this.#inContext(items, at, options))
+    const resolved = meant.map(item => this.#resolveItem(item, options))
+    const excepted = except.map(item =>
+      this.#resolveItem(withRoles(item, 'all'), { ...options, roomKind: undefined }),
+    )
+    for (const each of [...resolved, ...excepted])
+      if ('problem' in each) return each
+      else
+        for (const device of each.devices)
+          if (resolved.includes(each)) left.add(device)
+          else left.delete(device)
     return left.size > 0 ? { devices: [...left] } : { problem: 'unknown', text: items[0]?.text ?? '' }
   }
 
@@ -283,16 +257,16 @@ export class Home {
   /** Devices whose whole name is in a text, with hardly anything else. */
   namedIn(text: string, kinds: readonly string[] | undefined): Device[] {
     const words = this.#canonical(text)
-    const isNamed = ({ name }: Device) => {
-      const own = this.#canonical(name)
-      return own.length + MAX_MORE_WORDS >= words.length && own.every(word => words.includes(word))
-    }
-    return this.devices.filter(device => isOneOf(device, kinds) && isNamed(device))
+    const isNamed = (own: readonly string[]) =>
+      own.length + MAX_MORE_WORDS >= words.length && own.every(word => words.includes(word))
+    return this.devices.filter(device => isOneOf(device, kinds) && isNamed(this.#canonical(device.name)))
   }
 
   /** How devices of these kinds may be called, for a speech recogniser. */
   *spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
-    const [the = '', within = '', all = ''] = [this.words.the?.[0], this.words.in?.[0], this.words.all?.[0]]
+    const [the = '', within = '', all = ''] = ['the', 'in', 'all'].map(
+      role => (this.words[role] as string[])?.[0],
+    )
     const meant = this.devices.filter(device => isOneOf(device, kinds))
     const names = meant.flatMap(({ name, area = '' }) => {
       const [words, room] = [keysOf(name).filter(isWord), keysOf(area)]
@@ -313,14 +287,11 @@ export class Home {
   /** The same phrase in a place: "the light" … "in the kitchen", "here", "in the house". */
   within(phrase: NamePhrase, area: unknown, scope: unknown): NamePhrase {
     const place = typeof area === 'string' ? this.#canonical(area) : []
-    const [isHere, isHouse] = [scope === 'here', scope === 'house']
-    const items = phrase.items.map(item => ({
-      ...item,
-      place: [...item.place, ...place],
-      ...(isHere && { isHere }),
-      ...(isHouse && { isHouse }),
-    }))
-    return { ...phrase, items }
+    const scoped = (item: Item) => (typeof scope === 'string' ? withRoles(item, scope) : item)
+    return {
+      ...phrase,
+      items: phrase.items.map(item => ({ ...scoped(item), place: [...item.place, ...place] })),
+    }
   }
 
   isPluralName(name: string): boolean {
@@ -335,46 +306,36 @@ export class Home {
 
   #kindsOf({ kind, name, state }: Device): ReadonlySet<string> {
     const words = this.#canonical(name)
-    const isOf = ({ of = [], named = {}, state: states = {}, not = [] }: KindWords) => {
-      if (not.some(word => words.includes(word))) return false
-      const looks = states[kind]
-      const isNamed = named[kind]?.some(word => words.includes(this.#canon(word)))
-      return of.includes(kind) || isNamed || (looks !== undefined && new RegExp(looks, 'i').test(state))
+    const has = (wanted: readonly string[] = []) => wanted.some(word => words.includes(this.#canon(word)))
+    const isOf = ({ of = [], named, state: states, not }: KindWords) => {
+      const looks = states?.[kind]
+      const hasState = looks !== undefined && new RegExp(looks, 'i').test(state)
+      return !has(not) && (of.includes(kind) || has(named?.[kind]) || hasState)
     }
     const all = Object.entries(this.words.kinds ?? {}).filter(([, each]) => isOf(each))
     return new Set([kind, ...all.map(([each]) => each)])
   }
 
-  #index(device: Device, aliases: NonNullable<HomeSettings['aliases']>): void {
-    const { name: full, id, area = '', floor = '' } = device
-    const name = this.#canonical(full)
-    const room = this.#canonical(area)
-    const aliased = aliases[id] ?? aliases[full] ?? []
-    const others = aliased.map(alias => this.#canonical(alias))
-    for (const text of [full, ...aliased]) this.#compound(text)
+  #index(device: Device, aliases: Names): void {
+    const { name, id, area = '', floor = '' } = device
+    const names = [name, ...(aliases[id] ?? aliases[name] ?? [])]
     const places = [area, ...(aliases[area] ?? []), floor, ...(aliases[floor] ?? [])]
-    const isPlural = this.isPluralName(full)
-    for (const words of [name, [...room, ...name], ...others]) {
-      const known = this.#exact.get(sorted(words)) ?? []
-      if (!known.some(each => each.device === device)) known.push({ device, isPlural })
-      this.#exact.set(sorted(words), known)
-    }
-    const noun = name.findLast(word => !/\d/.test(word))
-    if (noun) this.#nouns.add(noun)
+    for (const text of [...names, `${area} ${name}`]) add(this.#exact, sorted(this.#canonical(text)), device)
+    for (const text of names) this.#compound(text)
+    const noun = this.#canonical(name).findLast(word => !/\d/.test(word))
     const kinds = [...device.kinds].flatMap(kind => this.words.kinds?.[kind] ?? [])
-    const canonical = (texts: readonly string[] = []) => texts.map(text => this.#canon(text))
-    const broad = kinds.flatMap(kind => canonical(kind.broad))
-    const narrow = kinds.flatMap(kind => canonical(kind.words))
+    const canonical = (texts: readonly string[]) => texts.flatMap(text => this.#canonical(text))
+    const broad = canonical(kinds.flatMap(kind => kind.broad ?? []))
+    const byKind = [...broad, ...canonical(kinds.flatMap(kind => kind.words ?? []))]
     for (const word of broad) this.#broad.add(word)
-    for (const word of [...broad, ...narrow]) {
-      this.#nouns.add(word)
-      this.#kindWords.add(word)
-    }
-    const all = new Set([...name, ...others.flat(), ...places.flatMap(place => this.#canonical(place))])
-    const broadly = new Set([...all, ...broad])
-    const byKind = new Set([...broadly, ...narrow])
-    this.#called.set(device, { name: new Set([...name, ...others.flat()]), all, broadly, byKind })
-    for (const word of byKind) this.#byWord.set(word, (this.#byWord.get(word) ?? new Set()).add(device))
+    for (const word of byKind) this.#kindWords.add(word)
+    for (const word of noun ? [noun, ...byKind] : byKind) this.#nouns.add(word)
+    const own = canonical(names)
+    const all = [...own, ...canonical(places)]
+    const called = { name: own, broadly: [...all, ...broad], byKind: [...all, ...byKind] }
+    const entries = Object.entries(called).map(([how, words]) => [how, new Set(words)])
+    this.#called.set(device, Object.fromEntries(entries) as Called)
+    for (const word of called.byKind) add(this.#byWord, word, device)
   }
 
   /** "livingroom", "switchone": words of a name written as one. */
@@ -400,10 +361,9 @@ export class Home {
   }
 
   #singular(key: string): string {
-    const found = this.words.plurals?.find(
-      ([ending]) => key.endsWith(ending) && key.length > ending.length + 1,
-    )
-    return found ? key.slice(0, -found[0].length) + found[1] : key
+    const isEnding = ([ending]: [string, string]) => key.endsWith(ending) && key.length > ending.length + 1
+    const [ending, instead] = this.words.plurals?.find(isEnding) ?? ['', '']
+    return key.slice(0, key.length - ending.length) + instead
   }
 
   #isPlural(key: string): boolean {
@@ -412,18 +372,21 @@ export class Home {
 
   /** Every way to read an item on: articles and quantifiers, words of names, rooms and kinds, then a place. */
   *#itemsFrom(tokens: readonly Token[], at: number, item: Item): Generator<{ item: Item; end: number }> {
-    for (const { value, end } of this.#classes.at(tokens, at)) {
-      const next = withClass(item, value)
-      if (next?.isWhole) yield { item: next, end }
-      if (next && !next.pronoun) yield* this.#itemsFrom(tokens, end, next)
+    const { words, place, roles } = item
+    for (const { value, end } of this.#roles.at(tokens, at)) {
+      if (!canTake(item, value)) continue
+      const next = value === 'the' ? item : withRoles(item, value)
+      if (WHOLE.has(value)) yield { item: next, end }
+      if (!PRONOUNS.has(value)) yield* this.#itemsFrom(tokens, end, next)
     }
     const word = this.#wordAt(tokens, at)
-    if (!word || item.words.length + item.place.length >= MAX_RUN || item.isHere) return
-    if (item.isEverything && !item.isPlace) return
-    const { words, isPlural } = word
-    const next = item.isPlace
-      ? { ...item, place: [...item.place, ...words], isWhole: true }
-      : { ...item, words: [...item.words, ...words], isPlural: item.isPlural || isPlural, isWhole: true }
+    const isPlace = roles.has('in')
+    if (!word || words.length + place.length >= MAX_RUN || roles.has('here')) return
+    if (roles.has('everything') && !isPlace) return
+    const named = { ...(word.isPlural && !isPlace ? withRoles(item, 'plural') : item) }
+    const next = isPlace
+      ? { ...named, place: [...place, ...word.words] }
+      : { ...named, words: [...words, ...word.words] }
     yield { item: next, end: word.end }
     yield* this.#itemsFrom(tokens, word.end, next)
   }
@@ -437,16 +400,16 @@ export class Home {
     if (!token) return undefined
     for (const key of [token.key, ...token.corrections]) {
       const words = (this.words.same?.[key] ?? key).split(' ').map(word => this.#canon(word))
+      const isPlural = this.#isPlural(key)
       if (words.every(word => this.#byWord.has(word)))
-        return { words, end: pos + 1, isPlural: this.#nouns.has(words.at(-1) ?? '') && this.#isPlural(key) }
+        return { words, end: pos + 1, isPlural: isPlural && this.#nouns.has(words.at(-1) ?? '') }
       const parts = this.#compounds.get(words[0] ?? '') ?? this.#compounds.get(key)
-      if (parts) return { words: parts, end: pos + 1, isPlural: this.#isPlural(key) }
+      if (parts) return { words: parts, end: pos + 1, isPlural }
     }
-    for (const size of [3, 2]) {
-      const parts = tokens.slice(pos, pos + size).map(({ key }) => key)
+    for (const end of [pos + 3, pos + 2]) {
+      const parts = tokens.slice(pos, end).map(({ key }) => key)
       const word = this.#canon(parts.join(''))
-      if (parts.length === size && this.#byWord.has(word))
-        return { words: [word], end: pos + size, isPlural: false }
+      if (end <= tokens.length && this.#byWord.has(word)) return { words: [word], end, isPlural: false }
     }
     return undefined
   }
@@ -454,13 +417,14 @@ export class Home {
   /** Fills in what an item shares with its neighbours: "the kitchen and bedroom lights", "the lights and the tv in the den". */
   #inContext(items: readonly Item[], at: number, options: ResolveOptions): Item {
     const item = items[at] as Item
-    if (item.pronoun || item.isEverything || items.length === 1) return item
+    if (items.length === 1 || ['it', 'them', 'everything'].some(role => item.roles.has(role))) return item
     const { place = [] } = items.at(-1) ?? {}
     const hasNoun = this.#exact.has(sorted(item.words)) || item.words.some(word => this.#kindWords.has(word))
     const withNoun = [items[at + 1], items[at - 1]].flatMap(other => {
       const noun = other?.words.findLast(word => this.#nouns.has(word) && !item.words.includes(word))
       if (hasNoun || noun === undefined) return []
-      return [{ ...item, words: [...item.words, noun], isPlural: other?.isPlural === true }]
+      const named = { ...item, words: [...item.words, noun] }
+      return [other?.roles.has('plural') ? withRoles(named, 'plural') : named]
     })
     const withPlace = item.place.length === 0 && place.length > 0 ? [{ ...item, place }] : []
     const isFound = (each: Item) => !('problem' in this.#resolveItem(each, options))
@@ -468,52 +432,48 @@ export class Home {
   }
 
   #resolveItem(item: Item, options: ResolveOptions): Resolved {
-    const { text, isHere, isHouse, isEverything, isOther } = item
-    const { area, last, among, kinds } = options
-    if (item.pronoun || (item.isBoth && item.words.length === 0)) return this.#pronoun(item, options)
-    if (isHere && area === undefined) return { problem: 'here', text }
+    const { text, roles } = item
+    const { area, last, among, kinds, roomKind } = options
+    const has = (...wanted: string[]) => wanted.some(role => roles.has(role))
+    const unknown = { problem: 'unknown' as const, text }
+    if (has('it', 'them') || (has('both') && item.words.length === 0)) return this.#pronoun(item, options)
+    if (has('here') && area === undefined) return { problem: 'here', text }
     const isMeant = (device: Device) =>
       isOneOf(device, kinds) &&
       (!among || among.includes(device.id)) &&
-      (!isHere || isIn(device, area)) &&
-      (!isOther || !last?.them.includes(device.id))
+      (!has('here') || isIn(device, area)) &&
+      (!has('other') || !last?.them.includes(device.id))
     const words = [...new Set([...item.words, ...item.place])]
     const group = this.#groups.get(sorted(words))
     if (group)
       return { devices: this.devices.filter(({ id, name }) => group.includes(id) || group.includes(name)) }
-    if (isOther && (!last || words.length === 0)) return this.#other(text, options)
+    if (has('other') && (!last || words.length === 0)) return this.#other(text, options)
     if (words.length === 0) {
       const all = alive(this.devices.filter(isMeant))
-      if (isEverything) return all.length > 0 ? { devices: all } : { problem: 'unknown', text }
-      return options.roomKind && (isHere || isHouse)
-        ? usual(all, text, options)
-        : { problem: 'unknown', text }
+      if (has('everything')) return all.length > 0 ? { devices: all } : unknown
+      return roomKind && has('here', 'house') ? usual(all, text, roomKind) : unknown
     }
-    const exact = (this.#exact.get(sorted(words)) ?? []).filter(each => isMeant(each.device))
-    const named = exact.filter(({ isPlural }) => isPlural || !item.isPlural).map(({ device }) => device)
-    if (named.length === 1 && !isHouse) return { devices: named }
-    const place = item.isOne ? undefined : this.#placeOf(words)
-    if (place !== undefined && !isEverything && !among)
-      return usual(
-        alive(this.devices.filter(device => isIn(device, place) && isOneOf(device, kinds))),
-        text,
-        options,
-      )
-    const found = this.#within(alive(this.#calledAll(words, isMeant, isEverything)), words, item)
-    if (!found) return { problem: 'unknown', text }
-    const near = found.filter(device => isIn(device, area))
-    const isNear =
-      options.prefersArea && !item.isAll && !isHouse && near.length > 0 && near.length < found.length
-    const devices = isNear ? near : found
-    const isBroad = item.words.some(word => this.#broad.has(word))
-    const isScoped = isBroad && (words.length > 1 || isHere || isHouse || isNear)
-    const areMany = item.isAll || item.isPlural || isEverything || isScoped || isHouse
-    const isUnclear = item.isBoth ? devices.length !== 2 : devices.length > 1 && !areMany
+    const exact = [...(this.#exact.get(sorted(words)) ?? [])].filter(isMeant)
+    const named = exact.filter(({ name }) => !has('plural') || this.isPluralName(name))
+    if (named.length === 1 && !has('house')) return { devices: named }
+    const place = has('one', 'everything') || among ? undefined : this.#placeOf(words)
+    const there = place === undefined ? [] : this.devices.filter(device => isIn(device, place))
+    if (place !== undefined) return usual(alive(there.filter(each => isOneOf(each, kinds))), text, roomKind)
+    const found = this.#within(alive(this.#calledAll(words, isMeant, has('everything'))), words, has('all'))
+    if (!found) return unknown
+    const near = options.prefersArea && !has('all', 'house') ? found.filter(device => isIn(device, area)) : []
+    const devices = near.length > 0 ? near : found
+    const isScoped = words.length > 1 || has('here') || near.length > 0
+    const areMany =
+      has('all', 'plural', 'everything', 'house') ||
+      (isScoped && item.words.some(word => this.#broad.has(word)))
+    const isUnclear = has('both') ? devices.length !== 2 : devices.length > 1 && !areMany
     return isUnclear ? { problem: 'which', devices, text } : { devices }
   }
 
-  #pronoun({ pronoun = 'them', text, isBoth }: Item, { last, kinds, among }: ResolveOptions): Resolved {
-    const ids = isBoth && among ? among : (last?.[pronoun] ?? [])
+  #pronoun({ roles, text }: Item, { last, kinds, among }: ResolveOptions): Resolved {
+    const isBoth = roles.has('both')
+    const ids = (isBoth && among) || (roles.has('it') ? last?.it : last?.them) || []
     const devices = ids.flatMap(id => this.device(id) ?? [])
     const areFitting = devices.length > 0 && devices.every(device => isOneOf(device, kinds))
     return areFitting && (!isBoth || devices.length === 2) ? { devices } : { problem: 'unknown', text }
@@ -523,11 +483,10 @@ export class Home {
   #other(text: string, { last, kinds }: ResolveOptions): Resolved {
     const ids = last?.them ?? []
     const words = new Set(ids.flatMap(id => this.#canonical(this.device(id)?.name ?? '')))
-    const scored = this.devices
-      .filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
-      .map(device => ({ device, score: this.#canonical(device.name).filter(word => words.has(word)).length }))
-    const best = Math.max(1, ...scored.map(({ score }) => score))
-    const alike = scored.filter(({ score }) => score === best).map(({ device }) => device)
+    const score = ({ name }: Device) => this.#canonical(name).filter(word => words.has(word)).length
+    const others = this.devices.filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
+    const best = Math.max(1, ...others.map(score))
+    const alike = others.filter(device => score(device) === best)
     return alike.length === 1 ? { devices: alike } : { problem: 'unknown', text }
   }
 
@@ -542,38 +501,54 @@ export class Home {
   }
 
   /** Devices that are called by all the words: by name and place if possible, otherwise also by kind. */
-  #calledAll(words: readonly string[], isMeant: (device: Device) => boolean, isEverything = false): Device[] {
+  #calledAll(
+    words: readonly string[],
+    isMeant: (device: Device) => boolean,
+    isEverything: boolean,
+  ): Device[] {
     const sets = words.map(word => this.#byWord.get(word) ?? new Set<Device>())
     const [smallest = new Set<Device>()] = sets.sort((one, other) => one.size - other.size)
-    const all =
-      this.devices.length > 100 ? [...smallest] : this.devices.filter(device => smallest.has(device))
-    const by = (how: 'broadly' | 'byKind') =>
-      all.filter(device => isMeant(device) && words.every(word => this.#called.get(device)?.[how].has(word)))
-    const literal = by('broadly')
-    return literal.length > 0 || isEverything ? literal : by('byKind')
+    const isCalled = (how: keyof Called) => (device: Device) =>
+      isMeant(device) && words.every(word => this.#called.get(device)?.[how].has(word))
+    const literal = [...smallest].filter(isCalled('broadly'))
+    return literal.length > 0 || isEverything ? literal : [...smallest].filter(isCalled('byKind'))
   }
 
   /** Those in the place that the words name in full. Parts of the names of several places name none. */
-  #within(found: Device[], words: readonly string[], { isAll }: Item): Device[] | undefined {
+  #within(found: Device[], words: readonly string[], isAll: boolean): Device[] | undefined {
     const keys = [...this.#placeKeys.keys()].filter(key => key.split(' ').every(word => words.includes(word)))
     const places = keys.sort((one, other) => other.length - one.length).map(key => this.#placeKeys.get(key))
-    const [there] = places
-      .map(place => found.filter(device => isIn(device, place)))
-      .filter(each => each.length > 0)
-    if (there) return there
-    const byPlace = found.filter(device => words.some(word => this.#isOnlyPlace(device, word)))
-    const isSpread = !isAll && new Set(byPlace.map(({ area }) => area)).size > 1
-    return found.length > 0 && !isSpread ? found : undefined
-  }
-
-  #isOnlyPlace(device: Device, word: string): boolean {
-    const { name, all } = this.#called.get(device) ?? {}
-    return all?.has(word) === true && !name?.has(word) && !this.#kindWords.has(word)
+    const inPlaces = places.map(place => found.filter(device => isIn(device, place)))
+    const there = inPlaces.find(devices => devices.length > 0)
+    const isOfPlace = (device: Device) =>
+      words.some(word => !this.#called.get(device)?.name.has(word) && !this.#kindWords.has(word))
+    const isSpread = !isAll && new Set(found.filter(isOfPlace).map(({ area }) => area)).size > 1
+    return there ?? (found.length > 0 && !isSpread ? found : undefined)
   }
 }
 
+const PRONOUNS = new Set(['it', 'them'])
+/** An item may end with these. */
+const WHOLE = new Set(['both', 'everything', 'it', 'them', 'other', 'one', 'here', 'house'])
+
+/** Whether a word with a role can stand after what was read. */
+function canTake({ words, place, roles }: Item, role: string): boolean {
+  const isPlace = roles.has('in')
+  const isStart = !isPlace && words.length === 0 && !roles.has('one') && !roles.has('everything')
+  if (role === 'the' || role === 'all') return isPlace ? place.length === 0 : isStart
+  if (role === 'one') return !isPlace && !roles.has('everything')
+  if (role === 'in') return words.length > 0 || [...WHOLE].some(each => roles.has(each))
+  if (PRONOUNS.has(role)) return isStart && !roles.has('other')
+  return role === 'here' || role === 'house' || (isStart && role !== 'and' && role !== 'except')
+}
+
+function withRoles(item: Item, ...roles: string[]): Item {
+  const implied = roles.includes('both') || roles.includes('everything') ? ['all'] : []
+  return { ...item, roles: new Set([...item.roles, ...roles, ...implied]) }
+}
+
 /** What a bare room stands for. */
-function usual(there: Device[], text: string, { roomKind }: ResolveOptions): Resolved {
+function usual(there: Device[], text: string, roomKind: string | undefined): Resolved {
   const devices = roomKind === undefined ? there : there.filter(({ kinds }) => kinds.has(roomKind))
   if (devices.length > 0) return { devices }
   return there.length === 1 ? { devices: there } : { problem: 'unknown', text }
@@ -591,12 +566,8 @@ function devicesIn(result: unknown, { listing }: HomeWords): Device[] {
     const name = text(listing.name)
     if (name === undefined) return []
     const isDead = Object.entries(listing.dead ?? {}).some(([path, value]) => valueAt(entry, path) === value)
-    const [area, floor, state = '', kind = ''] = [
-      listing.area,
-      listing.floor,
-      listing.state,
-      listing.kind,
-    ].map(text)
+    const [area, floor] = [text(listing.area), text(listing.floor)]
+    const [state = '', kind = ''] = [text(listing.state), text(listing.kind)]
     return [{ name, id: name, area, floor, state, kind, isDead, kinds: new Set<string>() }]
   })
 }
@@ -622,21 +593,6 @@ function sorted(words: readonly string[]): string {
   return [...new Set(words)].sort().join(' ')
 }
 
-/** An item with a word that has a role; `undefined` if it cannot stand there. */
-function withClass(item: Item, value: WordClass): Item | undefined {
-  const { words, place, isPlace, isOne, isEverything, isOther, isWhole } = item
-  const isStart = !isPlace && words.length === 0 && !isOne && !isEverything
-  const isLead = isPlace ? place.length === 0 : isStart
-  if (value === 'the') return isLead ? item : undefined
-  if (value === 'all') return isLead ? { ...item, isAll: true } : undefined
-  if (value === 'both') return isStart ? { ...item, isAll: true, isBoth: true, isWhole: true } : undefined
-  if (value === 'it' || value === 'them')
-    return isStart && !isOther ? { ...item, pronoun: value, isWhole: true } : undefined
-  if (value === 'everything')
-    return isStart ? { ...item, isAll: true, isEverything: true, isWhole: true } : undefined
-  if (value === 'other') return isStart ? { ...item, isOther: true, isWhole: true } : undefined
-  if (value === 'one') return isPlace || isEverything ? undefined : { ...item, isOne: true, isWhole: true }
-  if (value === 'in') return isWhole ? { ...item, isPlace: true, isWhole: false } : undefined
-  if (value === 'here') return { ...item, isHere: true, isWhole: true }
-  return value === 'house' ? { ...item, isHouse: true, isWhole: true } : undefined
+function add<Key, Value>(map: Map<Key, Set<Value>>, key: Key, ...values: Value[]): void {
+  map.set(key, new Set([...(map.get(key) ?? []), ...values]))
 }
