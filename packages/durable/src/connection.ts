@@ -24,7 +24,7 @@ const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 500
 const LOOK_EVERY_MS = 1_000
 /** In looks. */
-const RARELY = 3
+const RARELY = 5
 const CLEAN_EVERY = 60
 const DEFAULT_CONCURRENCY = 16
 const DEFAULT_DAYS = 30

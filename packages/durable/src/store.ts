@@ -15,12 +15,12 @@ const DEFAULT_APPROVAL_MS = 24 * 3_600_000
  * Runs live in our own tables; DBOS only knows which attempt of which run it has to start. A run changes by single
  * statements that name the state and attempt they expect, so whoever comes second changes nothing.
  *
- * A process is live while it holds its advisory lock and says every second that it is; for a moment it may be without its
- * lock, to reconnect. It is dead otherwise, but not before everybody has had the time to return after PostgreSQL started.
+ * A process is live while it holds its advisory lock and is never silent for long; for a moment it may be without its lock,
+ * to reconnect. It is dead otherwise, but not before everybody has had the time to return after PostgreSQL started.
  */
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS toolpost;
-  CREATE TABLE IF NOT EXISTS toolpost.meta (version integer NOT NULL);
+  CREATE TABLE IF NOT EXISTS toolpost.meta (version integer NOT NULL, silence interval NOT NULL DEFAULT '8 s');
   CREATE TABLE IF NOT EXISTS toolpost.workers (
     process text PRIMARY KEY, id text NOT NULL, pool text NOT NULL, role text NOT NULL, host text NOT NULL,
     pid integer NOT NULL, lock_key integer NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),
@@ -29,7 +29,7 @@ const TABLES = `
   );
   CREATE OR REPLACE VIEW toolpost.processes AS SELECT *,
       NOT live AND now() - pg_postmaster_start_time() > interval '4 s' AS dead
-    FROM (SELECT w.*, NOT closed AND (seen_at > now() - interval '1.5 s' OR seen_at > now() - interval '8 s'
+    FROM (SELECT w.*, NOT closed AND (seen_at > now() - interval '1.5 s' OR seen_at > now() - (SELECT silence FROM toolpost.meta)
       AND EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted
         AND l.classid::bigint = ${LOCKS} AND l.objsubid = 2 AND l.objid::bigint = w.lock_key
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))) AS live

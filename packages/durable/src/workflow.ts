@@ -24,7 +24,7 @@ import { cancelled, keptResult, type RunRow, type Store, storedOf, unavailable }
 const SCHEMA = 'toolpost_engine'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
 const VERSION = 'toolpost-3'
-const POLL_MS = 100
+const POLL_MS = 40
 const PROGRESS_EVERY_MS = 250
 const RETRY_MS = 200
 /** How long a worker waits before it gives a run back whose tool it does not have. */

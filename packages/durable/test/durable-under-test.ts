@@ -96,6 +96,11 @@ function countingTools(put: (id: string) => void) {
   const tools = new ToolManager()
   tools.addCustomTool(defineTool({ name: 'note', description: 'Writes', schema, handler }))
   tools.addCustomTool(defineTool({ name: 'seek', description: 'Reads', schema, readOnly: true, handler }))
+  let failures = 0
+  const fail = () => {
+    throw new Error(`attempt ${++failures}`)
+  }
+  tools.addCustomTool(defineTool({ name: 'fail', description: 'Fails', schema, handler: fail }))
   tools.addCustomTool(
     defineTool({
       ...{ name: 'put', description: 'Writes', schema },

@@ -6,10 +6,18 @@ import { asks, durableUnderTest, WAIT } from './durable-under-test.ts'
 const { start, startWorker, noted, accepted, postgres } = durableUnderTest()
 const SLOW = { timeout: 90_000 }
 
+async function query(text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client(postgres().url())
+  client.on('error', () => {})
+  await client.connect()
+  return client.query(text).finally(() => client.end())
+}
+
 it('[F66] never runs undecided: a run that a person must approve is not queued before', SLOW, async () => {
   const first = await start()
   const options = { key: 'pay-1', approval: { because: 'it costs money' } }
   const run = await accepted(first.durable, { name: 'note', args: { id: 'asked' } }, options)
+  expect(run.approval).toMatchObject({ tool: 'note', because: 'it costs money' })
   expect(await first.durable.get(run.id)).toMatchObject({ state: 'approval', attempts: 0 })
   await first.durable.close({ drainMs: 0 })
   expect(await run.result).toMatchObject({
@@ -20,10 +28,8 @@ it('[F66] never runs undecided: a run that a person must approve is not queued b
   const second = await start()
   const again = await accepted(second.durable, { name: 'note', args: { id: 'asked' } }, options)
   expect(again.id).toBe(run.id)
-  const { approval } = run
-  expect(approval).toMatchObject({ tool: 'note', because: 'it costs money' })
   expect(second.executed).toEqual([])
-  expect(await second.durable.decide(approval?.id ?? '', 'approve', { by: 'console' })).toBe(true)
+  expect(await second.durable.decide(run.approval?.id ?? '', 'approve', { by: 'console' })).toBe(true)
   expect(await again.result).toMatchObject({ success: true, run_id: run.id })
   expect([...first.executed, ...second.executed]).toEqual(['asked'])
 })
@@ -35,48 +41,57 @@ it('does not ask again about a call that was approved on its way here', async ()
   expect(executed).toEqual(['once'])
 })
 
-it('[F68] runs a keyed call that was refused before it ran, once it is sent again', async () => {
-  let isRefusing = true
+it('[F68] keeps only what was executed: a key that was refused before runs when it is sent again', async () => {
+  let refusal: 'limited' | 'unavailable' | undefined
   const refuses = (): Interceptor => async (call, next) =>
-    isRefusing
+    refusal
       ? {
-          ...{ success: false, code: 'limited', error: 'too many', retry_after_ms: 5_000 },
+          ...{ success: false, code: refusal, error: 'not now', retry_after_ms: 5_000 },
           ...{ tool_name: call.name, execution_time_ms: 0 },
         }
       : next()
   const { durable, executed } = await start({ interceptor: refuses })
-  const send = () => durable.run({ name: 'note', args: { id: 'limited' } }, { key: 'limited-1' })
-  expect(await send()).toMatchObject({ code: 'limited', retry_after_ms: 5_000 })
-  isRefusing = false
-  expect(await send()).toMatchObject({ success: true, result: { id: 'limited' } })
-  expect(await send()).toMatchObject({ success: true, result: { id: 'limited' } })
-  expect(executed).toEqual(['limited'])
+  const send = (name: string, key: string) => durable.run({ name, args: { id: key } }, { key })
+  for (const code of ['limited', 'unavailable'] as const) {
+    refusal = code
+    expect(await send('note', code)).toMatchObject({ code, retry_after_ms: 5_000 })
+    expect(await send('note', code)).toMatchObject({ code })
+    refusal = undefined
+    expect(await send('note', code)).toMatchObject({ success: true, result: { id: code } })
+    refusal = code
+    expect(await send('note', code)).toMatchObject({ success: true, result: { id: code } })
+  }
+  expect(executed).toEqual(['limited', 'unavailable'])
+  // A tool that was invoked and failed stays failed.
+  refusal = undefined
+  expect(await send('fail', 'failed')).toMatchObject({ code: 'tool_error', error: 'attempt 1' })
+  expect(await send('fail', 'failed')).toMatchObject({ code: 'tool_error', error: 'attempt 1' })
+  expect(await send('fail', 'another')).toMatchObject({ error: 'attempt 2' })
+})
+
+it('[F68] runs a key that found no worker, once there is one', SLOW, async () => {
+  const { durable } = await start({ role: 'gateway', desertedMs: 1 })
+  const send = () => durable.run({ name: 'put', args: { id: 'later' } }, { key: 'later', pool: 'elsewhere' })
+  expect(await send()).toMatchObject({ code: 'unavailable' })
+  await startWorker('late')
+  await vi.waitFor(async () => expect(await send()).toMatchObject({ result: { by: 'late' } }), WAIT)
+  expect(noted('put later')).toHaveLength(1)
 })
 
 it('[F67] connects by itself if PostgreSQL is killed while it connects', SLOW, async () => {
-  const client = new pg.Client(postgres().url())
-  client.on('error', () => {})
-  await client.connect()
   const { durable } = await start({}, false)
-  await vi.waitFor(async () => {
-    const { rows } = await client.query(
-      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'toolpost'",
-    )
-    expect(rows[0].count).toBeGreaterThan(0)
-  }, WAIT)
+  const count = "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'toolpost'"
+  await vi.waitFor(async () => expect((await query(count)).rows[0].count).toBeGreaterThan(0), WAIT)
   await postgres().kill()
   await durable.ready()
   await postgres().start()
   await vi.waitFor(() => expect(durable.status().state).toBe('ready'), WAIT)
-  await vi.waitFor(
-    async () =>
-      expect(await durable.run({ name: 'seek', args: { id: 'x' } })).toMatchObject({ success: true }),
-    WAIT,
-  )
+  expect(await durable.run({ name: 'seek', args: { id: 'x' } })).toMatchObject({ success: true })
 })
 
 it('[F69] answers at the deadline while the worker is frozen, and ends the run honestly', SLOW, async () => {
   const [{ durable }, worker] = await Promise.all([start({ role: 'gateway' }), startWorker('one')])
+  await query("UPDATE toolpost.meta SET silence = '3 s'")
   await vi.waitFor(() => expect(durable.offers().some(({ workers }) => workers > 0)).toBe(true), WAIT)
   const put = { name: 'put', args: { id: 'frozen', hold: ['one'] } }
   const options = { pool: 'elsewhere', key: 'frozen-1', timeoutMs: 300 }
@@ -96,13 +111,9 @@ it('[F69] answers at the deadline while the worker is frozen, and ends the run h
   worker.kill('SIGCONT')
   await vi.waitFor(() => expect(noted('aborted frozen')).toHaveLength(1), WAIT)
   expect(await durable.run(put, options)).toMatchObject(unknown)
+  const look = { name: 'look', args: { id: 'thawed' } }
   await vi.waitFor(
-    async () =>
-      expect(
-        await durable.run({ name: 'look', args: { id: 'thawed' } }, { pool: 'elsewhere' }),
-      ).toMatchObject({
-        result: { by: 'one' },
-      }),
+    async () => expect(await durable.run(look, { pool: 'elsewhere' })).toMatchObject({ success: true }),
     WAIT,
   )
 })
@@ -118,21 +129,21 @@ it('refuses a key that was used for a tool of the same name in another pool', SL
   expect(noted('put mine')).toHaveLength(1)
 })
 
-it('makes calls wait while it connects', async () => {
-  const { durable } = await start({}, false)
-  expect(durable.status().state).toBe('starting')
-  expect(await durable.run({ name: 'seek', args: { id: 'early' } })).toMatchObject({ success: true })
-})
-
-it('makes calls wait for a PostgreSQL that is not there yet, within their deadline', SLOW, async () => {
+it('makes calls wait while it connects, also for a PostgreSQL that is not there yet', SLOW, async () => {
+  const first = await start({}, false)
+  expect(first.durable.status().state).toBe('starting')
+  const seek = { name: 'seek', args: { id: 'early' } }
+  expect(await first.durable.run(seek, { key: 'early' })).toMatchObject({ success: true })
+  await first.durable.close()
   await postgres().kill()
-  const { durable } = await start()
+  const { durable, executed } = await start()
   expect(durable.status().text).toMatch(/refuses connections.*retrying/)
-  const seek = (timeoutMs: number) => durable.run({ name: 'seek', args: { id: 'early' } }, { timeoutMs })
-  expect(await seek(50)).toMatchObject({ code: 'unavailable' })
-  const answer = seek(60_000)
+  expect(await durable.run(seek, { timeoutMs: 50 })).toMatchObject({ code: 'unavailable' })
+  // The key of a run that exists, and another one.
+  const answers = ['early', 'late'].map(key => durable.run(seek, { key, timeoutMs: 60_000 }))
   await postgres().start()
-  expect(await answer).toMatchObject({ success: true })
+  for (const answer of answers) expect(await answer).toMatchObject({ success: true })
+  expect(executed).toEqual(['early'])
 })
 
 it('warns if another project shares its database and pool', SLOW, async () => {
@@ -146,12 +157,16 @@ it('warns if another project shares its database and pool', SLOW, async () => {
   )
 })
 
-it('holds calls per minute', SLOW, async () => {
+it('holds calls per minute, and stops polling when nothing waits', SLOW, async () => {
   const { durable, executed } = await start({ pool: 'slow', limits: { local: { perMinute: 3 } } })
   for (const number of [1, 2, 3, 4, 5]) await accepted(durable, { name: 'note', args: { id: `p${number}` } })
   await vi.waitFor(() => expect(executed).toHaveLength(3), WAIT)
-  const states = (await durable.list({ tool: 'note', limit: 5 })).map(({ state }) => state)
-  expect(states.filter(state => state === 'waiting')).toHaveLength(2)
+  const waiting = await durable.list({ tool: 'note', state: 'waiting' })
+  expect(waiting).toHaveLength(2)
+  for (const { id } of waiting) await durable.cancel(id)
+  const polled = async () =>
+    (await query("SELECT FROM toolpost_engine.queues WHERE name = 'slow/local'")).rowCount
+  await vi.waitFor(async () => expect(await polled()).toBe(0), WAIT)
 })
 
 it('keeps runs for the configured number of days', async () => {
@@ -160,12 +175,10 @@ it('keeps runs for the configured number of days', async () => {
     ['old', 'young'].map(async id => (await durable.run({ name: 'seek', args: { id } })).run_id),
   )
   await durable.close()
-  const client = new pg.Client(postgres().url())
-  await client.connect()
-  const age = "UPDATE toolpost.runs SET ended_at = now() - $2::float8 * interval '1 hour' WHERE id = $1"
-  await client.query(age, [old, 170])
-  await client.query(age, [young, 166])
-  await client.end()
+  const age = (id: string, hours: number) =>
+    query(`UPDATE toolpost.runs SET ended_at = now() - interval '${hours} hours' WHERE id = '${id}'`)
+  await age(old, 170)
+  await age(young, 166)
   const later = await start({ days: 7 })
   await vi.waitFor(async () => expect(await later.durable.get(old)).toBeUndefined(), WAIT)
   expect(await later.durable.get(young)).toMatchObject({ state: 'done' })

@@ -41,6 +41,8 @@ export class MemoryDatabase {
   readonly runs = new WeakMap<AbortSignal, Entry>()
   /** While it is set, the database is gone. */
   problem: string | undefined
+  /** While it is set, the worker of every run is lost. */
+  isLosing = false
 
   tell(change: DurableChange): void {
     for (const each of this.processes) each.tell(change)
@@ -201,7 +203,9 @@ export class MemoryDatabase {
     const result =
       asked && !asked.approved
         ? ({ ...failed(call, `Tool '${call.name}' was denied: ${asked.reason}`), code: 'denied' } as const)
-        : await worker.options.executor.run(call, { ...given, signal: controller.signal })
+        : this.isLosing
+          ? failed(call, 'its worker was lost')
+          : await worker.options.executor.run(call, { ...given, signal: controller.signal })
     const state = result.success ? 'done' : controller.signal.aborted ? 'cancelled' : 'failed'
     const ended = { ...result, run_id: entry.run.id }
     this.#change(entry, { state, ended_at: new Date().toISOString(), result: ended })

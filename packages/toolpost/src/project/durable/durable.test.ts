@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execPath } from 'node:process'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configFolder, writeFiles } from '../../../test/config-folder.ts'
 import { MemoryDatabase } from '../../../test/memory-durable.ts'
@@ -71,6 +73,46 @@ describe('tools of elsewhere', () => {
       })
     await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
     await expect.poll(() => run({ name: 'lamp' }), PATIENCE).toMatchObject({ result: 'on' })
+  })
+})
+
+describe('a keyed call', () => {
+  it('waits for a server that is still starting, also if its run exists', async () => {
+    const database = new MemoryDatabase()
+    const gates = configFolder({})
+    const ledger = join(gates, 'ledger')
+    const script = fileURLToPath(new URL('../../../test/ledger-server.mjs', import.meta.url))
+    const serverBehind = (gate: string) => {
+      const line = `while [ ! -e "${join(gates, gate)}" ]; do sleep 0.02; done; exec "$0" "${script}" "${ledger}"`
+      return { command: 'sh', args: ['-c', line, execPath] }
+    }
+    for (const gate of ['first', 'second']) {
+      const { project } = await process(database, {
+        ...{ durable: true, tools: [] },
+        mcpServers: { slow: serverBehind(gate) },
+      })
+      void project.start()
+      const accepting = project.durable()?.accept({ name: 'note', args: { text: 'once' } }, { key: 'k' })
+      writeFiles(gates, { [gate]: '' })
+      const accepted = await accepting
+      if (!accepted || 'refused' in accepted) throw new Error(JSON.stringify(accepted))
+      expect(await accepted.result).toMatchObject({ success: true, result: 'note: once' })
+    }
+    expect(readFileSync(ledger, 'utf8')).toBe('note once\n')
+    expect(runsOf(database)).toHaveLength(1)
+  })
+
+  it('that was lost with its worker says nothing about the server: others are let through', async () => {
+    const database = new MemoryDatabase()
+    await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
+    const breaker = { failures: 2 }
+    const { project, run } = await process(database, { durable: true, limits: { breaker } })
+    await expect.poll(() => project.tools.findTool('lamp'), PATIENCE).toBeDefined()
+    database.isLosing = true
+    const lost = { code: 'unavailable', error: 'its worker was lost', run_id: expect.any(String) }
+    for (let time = 0; time < 6; time++) expect(await run({ name: 'lamp' })).toMatchObject(lost)
+    database.isLosing = false
+    expect(await run({ name: 'lamp' })).toMatchObject({ result: 'on' })
   })
 })
 
