@@ -1,6 +1,6 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { fitsGlob } from '../util/glob.ts'
 import { isRecord } from '../util/guards.ts'
+import { fitsGlob } from '../util/text.ts'
 import { type EvalCase, type ExpectedCall, fitsSchema, patternOf } from './eval-cases.ts'
 
 /** A call that a model made, with the arguments as the tool got them. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
-import { unlessAborted } from '../util/unless-aborted.ts'
+import { unlessAborted } from '../util/clock.ts'
 
 /** 1: the tool or the answer failed. 2: the command was misused, or the configuration is wrong; nothing ran. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const

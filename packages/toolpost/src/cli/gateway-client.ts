@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
 import type { ToolpostConfig } from '../project/config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
-import { isLoopback } from '../util/loopback.ts'
+import { isLoopback } from '../util/text.ts'
 import { UsageError } from './exit.ts'
 
 const TIMEOUT_MS = 10_000

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import { hasSwap } from '../util/has-swap.ts'
+import { hasSwap } from '../util/text.ts'
 import type { CallContext } from './context.ts'
 import { type Failure, unknownTool } from './failure.ts'
 

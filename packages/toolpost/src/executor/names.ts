@@ -14,8 +14,7 @@ import {
   withBranches,
 } from '../schema/json-schema.ts'
 import type { McpOrigin } from '../tools/tool-manager.ts'
-import { grouped } from '../util/grouped.ts'
-import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
+import { grouped, isObjectLike, isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 
 export { foldedName }

@@ -1,8 +1,8 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Progress } from '../tools/tool.ts'
+import { uuidv7 } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
-import { uuidv7 } from '../util/uuid.ts'
 import type { CallContext } from './context.ts'
 
 /** One stage of a call: finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */

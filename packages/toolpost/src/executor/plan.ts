@@ -12,7 +12,7 @@ import {
 import type { Tool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
-import { shortText } from '../util/short-text.ts'
+import { shortText } from '../util/text.ts'
 import type { CallContext } from './context.ts'
 import { Failure, invalidSchema } from './failure.ts'
 

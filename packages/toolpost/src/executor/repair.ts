@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { hasTwoReadings, pointerParts } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, withBranches } from '../schema/json-schema.ts'
-import { grouped } from '../util/grouped.ts'
-import { isRecord, valueAt } from '../util/guards.ts'
+import { grouped, isRecord, valueAt } from '../util/guards.ts'
 import { exactNumber, parseJsonText } from './json-text.ts'
 
 export type Arguments = Record<string, unknown>

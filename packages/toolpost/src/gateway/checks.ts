@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { clientProblems, oauthProblems, tokenProblem } from '../project/check.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import { isLoopback } from '../util/loopback.ts'
+import { isLoopback } from '../util/text.ts'
 import type { ClientList } from './clients.ts'
 
 /** The gateway cannot start with these options. The message says what to do. */

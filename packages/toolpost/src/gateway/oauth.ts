@@ -7,7 +7,7 @@ import type { OAuthConfig } from '../project/config.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { isRecord } from '../util/guards.ts'
-import { isLoopback } from '../util/loopback.ts'
+import { isLoopback } from '../util/text.ts'
 import { Client, hostOf } from './clients.ts'
 import { busy, failure, json } from './http.ts'
 import {

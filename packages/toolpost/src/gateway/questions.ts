@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Ask, answerProblem, isForm, type Question, type QuestionAnswer } from '../tools/caller.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
-import { shortText } from '../util/short-text.ts'
+import { shortText } from '../util/text.ts'
 import type { OpenQuestion } from './api-types.ts'
 import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS_OF_ONE } from './limits.ts'
 

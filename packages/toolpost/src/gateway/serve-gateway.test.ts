@@ -6,7 +6,7 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { isLoopback } from '../util/loopback.ts'
+import { isLoopback } from '../util/text.ts'
 import { hostNamesOf } from './checks.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 

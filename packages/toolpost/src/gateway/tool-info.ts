@@ -5,8 +5,7 @@ import { plainSchema } from '../schema/limits.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { packageRoot } from '../util/package-root.ts'
-import { toolpostVersion } from '../util/version.ts'
+import { packageRoot, toolpostVersion } from '../util/package-root.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
 
 const MAX_SENTENCES = 3

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { installedFile, isMissingPackage, MissingPackageError } from '../util/missing-package.ts'
-import { packageRoot } from '../util/package-root.ts'
+import { installedFile, isMissingPackage, MissingPackageError, packageRoot } from '../util/package-root.ts'
 import type { StoredCall } from './stored-call.ts'
 
 /** The part of libsql that is used; better-sqlite3 has the same interface. */

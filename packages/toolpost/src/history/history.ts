@@ -25,8 +25,6 @@ const RETRY_MS = 1_000
 /** How many calls may wait to be written, and how many while the file cannot be: those beyond are dropped and counted. */
 const MAX_WAITING = 20_000
 const MAX_KEPT = 2_000
-/** How often old calls are looked for. */
-const REMOVE_MS = 10_000
 /** How often, and how far apart, closing tries a locked file. */
 const CLOSING_ATTEMPTS = 20
 const CLOSING_RETRY_MS = 100
@@ -62,33 +60,28 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
 
 /** Past calls, kept in a file that several processes may use. A file that cannot be used never fails a call. */
 export class History {
-  readonly #file: string
-  readonly #status: HistoryStatus
-  readonly #limits: { days: number; maxMb: number }
+  readonly #options: HistoryOptions
   readonly #logger: Logger
-  readonly #onNotice: (text: string) => void
+  readonly #status: HistoryStatus
   readonly #stops: (() => void)[] = []
   #database: Database | undefined
   /** Ended calls that are not written yet; each is made ready when it is written. */
   #waiting: (() => StoredCall)[] = []
-  #writeTimer: NodeJS.Timeout | undefined
-  #removeTimer: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | undefined
   #isLocked = false
   #isReported = false
   #closed: Promise<void> | undefined
 
   /** The file is opened by `open`, or when it is first needed. */
-  constructor({ file, days = 30, maxMb = 500, logger, onNotice = () => {} }: HistoryOptions) {
-    this.#file = file
-    this.#status = { state: 'opening', file, problem: undefined, written: 0, dropped: 0 }
-    this.#limits = { days, maxMb }
-    this.#logger = quietLogger(logger)
-    this.#onNotice = onNotice
+  constructor(options: HistoryOptions) {
+    this.#options = options
+    this.#logger = quietLogger(options.logger)
+    this.#status = { state: 'opening', file: options.file, problem: undefined, written: 0, dropped: 0 }
   }
 
   /** Opens the file now. A problem is reported, and the file tried again with the next call. */
   open(): void {
-    this.#removeOldCalls()
+    this.#attempt(0, () => this.#removeOldCalls())
   }
 
   status(): HistoryStatus {
@@ -104,15 +97,13 @@ export class History {
 
   /** Ended calls, newest first, including those that ended just now. Rejects with a HistoryError. */
   async list(query: CallQuery = {}): Promise<CallPage> {
-    await this.#writeAll()
     const { sql, values } = sqlOf(query)
-    return pageOf(this.#select(sql, values), query)
+    return pageOf(await this.#select(sql, values), query)
   }
 
   /** The call with this serial. Rejects with a HistoryError. */
   async get(serial: string): Promise<StoredCall | undefined> {
-    await this.#writeAll()
-    return this.#select('SELECT call FROM calls WHERE serial = ?', [serial])[0]
+    return (await this.#select('SELECT call FROM calls WHERE serial = ?', [serial]))[0]
   }
 
   /** All matching calls, newest first, as chunks of JSON lines; read as fast as they are consumed. */
@@ -138,10 +129,15 @@ export class History {
       await delay(CLOSING_RETRY_MS)
     }
     if (this.#waiting.length > 0) this.#drop(this.#waiting.length)
-    clearTimeout(this.#writeTimer)
-    clearTimeout(this.#removeTimer)
+    clearTimeout(this.#timer)
     this.#status.state = 'closed'
     this.#closeFile()
+  }
+
+  async #select(sql: string, values: readonly unknown[]): Promise<StoredCall[]> {
+    await this.#writeAll()
+    const rows = this.#use(database => database.prepare(sql).all(values)) as { call: string }[]
+    return rows.map(({ call }) => JSON.parse(call))
   }
 
   /** On the path of every call: the rest is done when calls are written. */
@@ -153,80 +149,55 @@ export class History {
       const tool = tools.findTool(event.call.name)
       return storedCall(event, tool && tools.originOf(tool)?.server)
     })
-    this.#writeTimer ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
+    this.#timer ??= setTimeout(() => void this.#writeAll(), WRITE_MS).unref()
   }
 
-  /** Other work goes in between. */
+  /** Writes what waits, the first calls first; other work goes in between. */
   async #writeAll(): Promise<void> {
-    while (this.#write()) await nextTurn()
-  }
-
-  /** Writes the calls that ended first. Returns whether there are more that can be written. */
-  #write(): boolean {
-    clearTimeout(this.#writeTimer)
-    this.#writeTimer = undefined
-    if (this.#waiting.length === 0) return false
-    const calls = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
-    try {
-      this.#use(database => insertCalls(database, calls))
-    } catch (error) {
-      this.#fails(error as HistoryError)
-      // Results may be large: until they can be written, only what will be stored is kept.
-      const kept = this.#waiting.slice(0, MAX_KEPT).map(make => make())
-      if (kept.length < this.#waiting.length) this.#drop(this.#waiting.length - kept.length)
-      this.#waiting = kept.map(call => () => call)
-      this.#writeTimer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
-      return false
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    while (this.#waiting.length > 0) {
+      const calls = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
+      if (!this.#attempt(calls.length, () => this.#use(database => insertCalls(database, calls)))) {
+        // Results may be large: until they can be written, only what will be stored is kept.
+        const kept = this.#waiting.slice(0, MAX_KEPT).map(make => make())
+        if (kept.length < this.#waiting.length) this.#drop(this.#waiting.length - kept.length)
+        this.#waiting = kept.map(call => () => call)
+        this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
+        return
+      }
+      this.#waiting = this.#waiting.slice(calls.length)
+      this.#attempt(0, () => this.#removeOldCalls())
+      await nextTurn()
     }
-    this.#waiting = this.#waiting.slice(calls.length)
-    this.#works(calls.length)
-    this.#removeOldCalls()
-    if (this.#waiting.length === 0) this.#isReported = false
-    return this.#waiting.length > 0
-  }
-
-  #select(sql: string, values: readonly unknown[]): StoredCall[] {
-    const rows = this.#use(database => database.prepare(sql).all(values)) as { call: string }[]
-    return rows.map(({ call }) => JSON.parse(call))
+    if (this.#status.state === 'open') this.#isReported = false
   }
 
   #removeOldCalls(): void {
-    let isMore = false
-    try {
-      isMore = this.#use(database => removeOldCalls(database, this.#limits))
-    } catch (error) {
-      if (!this.#database) this.#fails(error as HistoryError)
-    }
-    clearTimeout(this.#removeTimer)
-    this.#removeTimer = setTimeout(() => this.#removeOldCalls(), isMore ? 0 : REMOVE_MS).unref()
+    const { days = 30, maxMb = 500 } = this.#options
+    const isMore = this.#use(database => removeOldCalls(database, { days, maxMb }))
+    if (isMore) setImmediate(() => this.#attempt(0, () => this.#removeOldCalls()))
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
-  #use<T>(action: (database: Database) => T): T {
-    const attempt = () => explaining(this.#file, () => action(this.#opened()))
-    const isUseless = (error: unknown) => /damaged|outdated/.test(String((error as HistoryError).reason))
+  #use<T>(action: (database: Database) => T, attempt = 1): T {
+    const { file } = this.#options
     try {
-      return attempt()
+      return explaining(file, () => action(this.#opened()))
     } catch (error) {
-      if (!isUseless(error)) throw error
+      const { message, reason } = error as HistoryError
+      if (attempt === 3 || (reason !== 'damaged' && reason !== 'outdated')) throw error
       this.#closeFile()
-    }
-    try {
-      // Another process may have replaced it already.
-      return attempt()
-    } catch (error) {
-      if (!isUseless(error)) throw error
-      this.#closeFile()
-      const { message, reason = '' } = error as HistoryError
-      const aside = explaining(this.#file, () => setAside(this.#file, reason))
-      this.#notice(`${message}; moved it to ${aside}`)
-      return attempt()
+      // At first another process may have replaced it already.
+      if (attempt === 2)
+        this.#notice(`${message}; moved it to ${explaining(file, () => setAside(file, reason))}`)
+      return this.#use(action, attempt + 1)
     }
   }
 
   #opened(): Database {
     if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
-    this.#database ??= openFile(this.#file).database
+    this.#database ??= openFile(this.#options.file).database
     if (this.#status.state === 'opening') this.#status.state = 'open'
     return this.#database
   }
@@ -236,20 +207,26 @@ export class History {
     this.#database = undefined
   }
 
-  #works(written: number): void {
+  /** Returns whether it succeeded; a problem is reported, except for a lock, which goes away. */
+  #attempt(written: number, action: () => void): boolean {
+    try {
+      action()
+    } catch (error) {
+      const { message, reason } = error as HistoryError
+      this.#isLocked = reason === 'locked'
+      if (this.#isLocked || this.#status.state === 'closed') return false
+      Object.assign(this.#status, { state: 'failed', problem: message })
+      this.#reportOnce(`Calls are not kept: ${message}`)
+      return false
+    }
     if (this.#status.state === 'failed') this.#logger.info({}, 'Calls are kept again')
-    this.#status.state = 'open'
-    this.#status.problem = undefined
-    this.#status.written += written
+    Object.assign(this.#status, {
+      state: 'open',
+      problem: undefined,
+      written: this.#status.written + written,
+    })
     this.#isLocked = false
-  }
-
-  #fails({ message, reason }: HistoryError): void {
-    this.#isLocked = reason === 'locked'
-    if (this.#isLocked) return
-    this.#status.state = 'failed'
-    this.#status.problem = message
-    this.#reportOnce(`Calls are not kept: ${message}`)
+    return true
   }
 
   #drop(calls: number): void {
@@ -265,6 +242,6 @@ export class History {
   /** For the log, and for a person. */
   #notice(text: string): void {
     this.#logger.warn({}, text)
-    quietly(() => this.#onNotice(text))
+    quietly(() => this.#options.onNotice?.(text))
   }
 }

@@ -45,27 +45,23 @@ export class FilterError extends Error {
 }
 
 type Value = string | number
-type CallInMemory = StoredCall & { notes?: Record<string, unknown> }
-type Condition = { sql: string; fits(call: CallInMemory, value: Value): boolean }
 
-/** Each part of a filter, for the database and for calls in memory. */
-const CONDITIONS: Record<keyof CallFilter, Condition> = {
-  tool: { sql: 'tool = ?', fits: ({ tool }, value) => tool === value },
-  server: { sql: 'server = ?', fits: ({ source }, value) => source === value },
-  caller: { sql: 'caller = ?', fits: ({ caller }, value) => caller === value },
-  origin: { sql: 'origin = ?', fits: ({ origin }, value) => origin === value },
-  trace: { sql: 'trace_id = ?', fits: ({ traceId, notes }, value) => (traceId ?? notes?.trace_id) === value },
-  q: { sql: 'calls_text MATCH ?', fits: (call, value) => hasWords(call, wordsOf(String(value))) },
-  outcome: {
-    sql: 'outcome = ?',
-    fits: ({ result }, value) => (result.success ? ['ok'] : ['failed', result.code]).includes(String(value)),
-  },
-  since: { sql: 'time >= ?', fits: ({ startedAt }, value) => startedAt >= Number(value) },
-  until: { sql: 'time < ?', fits: ({ startedAt }, value) => startedAt < Number(value) },
+/** Each part of a filter as a condition of the database. */
+const CONDITIONS: Record<keyof CallFilter, string> = {
+  tool: 'tool = ?',
+  server: 'server = ?',
+  caller: 'caller = ?',
+  origin: 'origin = ?',
+  trace: 'trace_id = ?',
+  outcome: 'outcome = ?',
+  since: 'time >= ?',
+  until: 'time < ?',
+  q: 'calls_text MATCH ?',
 }
 
+const FILTER_NAMES = Object.keys(CONDITIONS) as (keyof CallFilter)[]
+const QUERY_NAMES: readonly string[] = [...FILTER_NAMES, 'limit', 'cursor']
 const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
-const QUERY_NAMES = [...(Object.keys(CONDITIONS) as (keyof CallFilter)[]), 'limit', 'cursor'] as const
 
 /** Reads a query as written on a command line or in a URL. Throws a FilterError. */
 export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
@@ -77,7 +73,7 @@ function parsedValue(name: string, text: string, now: number): Value {
   const check = (isValid: boolean, expected: string) => {
     if (!isValid) throw new FilterError(`invalid ${name} '${text.slice(0, 50)}'; expected ${expected}`)
   }
-  if (!QUERY_NAMES.includes(name as keyof CallQuery))
+  if (!QUERY_NAMES.includes(name))
     throw new FilterError(`unknown parameter '${name}'; expected one of ${QUERY_NAMES.join(', ')}`)
   if (name === 'outcome') check(OUTCOMES.includes(text), `one of ${OUTCOMES.join(', ')}`)
   if (name === 'cursor') check(/^[\da-f-]{36}$/.test(text), "'next' of the previous page")
@@ -86,7 +82,7 @@ function parsedValue(name: string, text: string, now: number): Value {
     check(length >= 1 && length <= MAX_WORDS, `1 to ${MAX_WORDS} words`)
   }
   if (name === 'limit') {
-    const isInRange = /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
+    const isInRange = /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
     check(isInRange, `a number from 1 to ${MAX_LIMIT}`)
     return Number(text)
   }
@@ -112,57 +108,55 @@ function wordsOf(text: string): string[] {
   return plain.split(/[^\p{L}\p{N}\p{Co}]+/u).filter(word => word !== '')
 }
 
-function hasWords({ tool, args, result }: StoredCall, wanted: readonly string[]): boolean {
-  const outcome = result.success ? result.result : result.error
-  const words = wordsOf(`${tool} ${JSON.stringify(args)} ${JSON.stringify(outcome)}`)
-  return wanted.every(one => words.some(word => word.startsWith(one)))
-}
-
-function conditionsIn(query: CallQuery): [name: keyof CallFilter, value: Value][] {
-  const names = Object.keys(CONDITIONS) as (keyof CallFilter)[]
-  return names.flatMap(name => (query[name] === undefined ? [] : [[name, query[name]]]))
-}
-
 /** Finds the JSON of a page of calls and of one more, in the order in which they ended, newest first. */
 export function sqlOf(query: CallQuery): { sql: string; values: Value[] } {
   const { limit = DEFAULT_LIMIT, q, cursor } = query
-  const parts = conditionsIn(query).map(([name, value]) => {
-    if (name === 'outcome' && value === 'failed') return { sql: "outcome <> 'ok'", values: [] }
-    return { sql: CONDITIONS[name].sql, values: [name === 'q' ? matchOf(String(value)) : value] }
+  const given = FILTER_NAMES.flatMap((name): [string, Value][] => {
+    const value = query[name]
+    if (value === undefined) return []
+    if (name === 'outcome' && value === 'failed') return [['outcome <> ?', 'ok']]
+    // Every word is quoted, so that none is an operator of the index, and matches as a prefix.
+    const words = name === 'q' ? wordsOf(String(value)).map(word => `"${word}"*`) : []
+    return [[CONDITIONS[name], name === 'q' ? words.join(' AND ') : value]]
   })
   // The oldest calls are removed first: if the last one of a page is gone, so are all that follow.
-  const isAfter = 'seq < (SELECT seq FROM calls WHERE serial = ?)'
-  if (cursor !== undefined) parts.push({ sql: isAfter, values: [cursor] })
-  const where = parts.map(({ sql }) => sql).join(' AND ') || 'true'
+  if (cursor !== undefined) given.push(['seq < (SELECT seq FROM calls WHERE serial = ?)', cursor])
+  const where = given.map(([sql]) => sql).join(' AND ') || 'true'
   // Every index provides this order, so that a search ends when its page is full.
-  const [source, order] =
+  const source =
     q === undefined
-      ? ['calls', 'seq']
-      : ['calls_text JOIN calls ON seq = calls_text.rowid', 'calls_text.rowid']
-  return {
-    sql: `SELECT call FROM ${source} WHERE ${where} ORDER BY ${order} DESC LIMIT ${limit + 1}`,
-    values: parts.flatMap(({ values }) => values),
-  }
+      ? `calls WHERE ${where} ORDER BY seq`
+      : `calls_text JOIN calls ON seq = calls_text.rowid WHERE ${where} ORDER BY calls_text.rowid`
+  const sql = `SELECT call FROM ${source} DESC LIMIT ${limit + 1}`
+  return { sql, values: given.map(([, value]) => value) }
 }
 
-/** Every word is quoted, so that none is an operator of the index, and matches as a prefix. */
-function matchOf(q: string): string {
-  return wordsOf(q)
-    .map(word => `"${word}"*`)
-    .join(' AND ')
-}
+type CallInMemory = StoredCall & { notes?: Record<string, unknown> }
 
 /** The same query on calls in memory; `calls` is oldest first. */
 export function searchCalls<Call extends CallInMemory>(
   calls: readonly Call[],
   query: CallQuery,
 ): CallPage<Call> {
-  const conditions = conditionsIn(query)
+  const { since = 0, until = Number.POSITIVE_INFINITY, q = '', cursor } = query
+  const fits = (call: Call) => {
+    const { tool, source: server, caller, origin, startedAt, result, args } = call
+    const [outcome, said] = result.success ? ['ok', result.result] : [result.code, result.error]
+    const isOutcome = query.outcome === 'failed' ? outcome !== 'ok' : (query.outcome ?? outcome) === outcome
+    const values = { tool, server, caller, origin, trace: call.traceId ?? call.notes?.trace_id }
+    const names = Object.keys(values) as (keyof typeof values)[]
+    const words = q ? wordsOf(`${tool} ${JSON.stringify(args)} ${JSON.stringify(said)}`) : []
+    return (
+      startedAt >= since &&
+      startedAt < until &&
+      isOutcome &&
+      names.every(name => query[name] === undefined || query[name] === values[name]) &&
+      wordsOf(q).every(one => words.some(word => word.startsWith(one)))
+    )
+  }
   const newestFirst = calls.toReversed()
-  const start = query.cursor ? newestFirst.findIndex(({ serial }) => serial === query.cursor) + 1 : 0
-  const rest = newestFirst.slice(start)
-  const found = rest.filter(call => conditions.every(([name, value]) => CONDITIONS[name].fits(call, value)))
-  return pageOf(found, query)
+  const start = cursor ? newestFirst.findIndex(({ serial }) => serial === cursor) + 1 : 0
+  return pageOf(newestFirst.slice(start).filter(fits), query)
 }
 
 /** The page that begins with `found`, which may have more calls. */

@@ -31,46 +31,51 @@ export interface StoredCall {
 
 const MAX_NAME = 200
 const MAX_ERROR = 4_000
+/** Values within these limits are kept whole, except for secrets, so that the call can be repeated. */
+const WHOLE = { maxDepth: 64, maxEntries: 2_000, maxBytes: 16 * 1024, maxValues: 2_000, cleaner }
 
 /** What is kept of an ended call. */
 export function storedCall(event: CallEvent, server: string | undefined): StoredCall {
-  const { serial, call, origin, caller, startedAt, notes = {}, stages } = event
-  const result = event.result as ToolResult
-  const id = call.id === undefined ? undefined : nameOf(call.id)
-  const tool = nameOf(call.name)
-  const common = {
+  const { serial, call, startedAt, notes = {}, stages } = event
+  const { execution_time_ms, waited_ms, repairs, ...result } = event.result as ToolResult
+  const tool = nameOf(call.name) ?? ''
+  const id = nameOf(call.id)
+  const common = withoutUndefined({
     tool_name: tool,
-    execution_time_ms: result.execution_time_ms,
-    ...(id !== undefined && { tool_call_id: id }),
-    ...(result.waited_ms && { waited_ms: result.waited_ms }),
-    ...(result.repairs && { repairs: plainValue(result.repairs) as string[] }),
-  }
-  return {
+    execution_time_ms,
+    tool_call_id: id,
+    waited_ms,
+    repairs: repairs && (plainValue(repairs) as string[]),
+  })
+  const stored = {
     serial,
-    ...(id !== undefined && { id }),
+    id,
     tool,
     source: nameOf(server ?? 'local'),
-    origin: nameOf(origin ?? 'code'),
-    ...(caller && { caller: nameOf(caller) }),
+    origin: nameOf(event.origin ?? 'code'),
+    caller: nameOf(event.caller),
     args: plainValue(call.args),
     startedAt,
-    durationMs: result.execution_time_ms,
-    ...(stages && { stages }),
+    durationMs: execution_time_ms,
+    stages,
     result: result.success
       ? { success: true, result: plainValue(result.result), ...common }
       : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code, ...common },
-    ...(notes.rule !== undefined && { rule: nameOf(notes.rule) }),
-    ...(notes.approval !== undefined && { approval: plainValue(notes.approval) }),
-    ...(notes.trace_id !== undefined && { traceId: nameOf(notes.trace_id) }),
+    rule: nameOf(notes.rule),
+    approval: notes.approval && plainValue(notes.approval),
+    traceId: nameOf(notes.trace_id),
   }
+  return withoutUndefined(stored) as StoredCall
 }
 
-function nameOf(value: unknown): string {
+function withoutUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined
   return safeText(typeof value === 'string' ? value : String(safeValue(value)), MAX_NAME)
 }
-
-/** Values within these limits are kept whole, except for secrets, so that the call can be repeated. */
-const WHOLE = { maxDepth: 64, maxEntries: 2_000, maxBytes: 16 * 1024, maxValues: 2_000, cleaner }
 
 /** Plain data without secrets; a large value is shortened as in a log. */
 function plainValue(value: unknown): unknown {

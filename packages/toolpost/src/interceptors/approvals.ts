@@ -1,9 +1,8 @@
 import type { CallContext } from '../executor/context.ts'
 import { withoutKnownSecrets } from '../logging/redact.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
-import { Listeners } from '../util/listeners.ts'
 import { type PlainLimits, plainCopy } from '../util/plain-value.ts'
-import { quietly } from '../util/quietly.ts'
+import { Listeners, quietly } from '../util/quietly.ts'
 import {
   type Approval,
   type Decision,

@@ -5,7 +5,7 @@ import { cancelled } from '../executor/failure.ts'
 import type { Tool } from '../tools/tool.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
-import { fitsGlob } from '../util/glob.ts'
+import { fitsGlob } from '../util/text.ts'
 import { limited, refusal, wholeNumber } from './refuse.ts'
 
 /** What a limit allows. Anything left out is unlimited. */

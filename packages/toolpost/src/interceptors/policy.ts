@@ -5,7 +5,7 @@ import type { CallContext } from '../executor/context.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fitsCall } from '../tools/tool-pattern.ts'
-import { fitsGlob } from '../util/glob.ts'
+import { fitsGlob } from '../util/text.ts'
 import { Approvals } from './approvals.ts'
 import { denied } from './refuse.ts'
 

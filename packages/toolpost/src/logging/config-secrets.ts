@@ -1,5 +1,5 @@
 import { isObjectLike } from '../util/guards.ts'
-import { basicCredentials, uriDecoded } from '../util/uri-decoded.ts'
+import { basicCredentials, uriDecoded } from '../util/text.ts'
 import { isSecretKey, REMOVED } from './redact.ts'
 import { safeText } from './safe-value.ts'
 

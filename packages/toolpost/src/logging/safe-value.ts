@@ -4,8 +4,8 @@
  * `cleaner` for values that are stored with other limits.
  */
 
-import { escapeInvisible } from '../util/invisible-text.ts'
 import { type Cleaner, plainCopy } from '../util/plain-value.ts'
+import { escapeInvisible } from '../util/text.ts'
 import { isSecretKey, REMOVED, redact } from './redact.ts'
 
 const MAX_TEXT_CHARACTERS = 500

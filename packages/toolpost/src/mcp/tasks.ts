@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../util/guards.ts'
-import { shortText } from '../util/short-text.ts'
+import { shortText } from '../util/text.ts'
 import type { Connection, RequestOptions } from './connection.ts'
 import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'

@@ -3,7 +3,7 @@ import { safeText } from '../logging/safe-value.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
 import { isRecord } from '../util/guards.ts'
-import { withoutInvisible } from '../util/invisible-text.ts'
+import { withoutInvisible } from '../util/text.ts'
 import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { unlessAborted } from '../util/unless-aborted.ts'
+import { unlessAborted } from '../util/clock.ts'
 import type { AiClient } from './ai-client.ts'
 import type { ChosenClient } from './choose-client.ts'
 import type { OfflineClient, Understood } from './offline-client.ts'

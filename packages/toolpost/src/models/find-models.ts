@@ -1,6 +1,6 @@
-import type { Environment } from '../util/environment.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
-import { trimmedEnd } from '../util/trimmed-end.ts'
+import type { Environment } from '../util/platform.ts'
+import { trimmedEnd } from '../util/text.ts'
 import { beginningOf } from './langchain.ts'
 
 interface Server {

@@ -1,4 +1,4 @@
-import { loadOptional, MissingPackageError } from '../util/missing-package.ts'
+import { loadOptional, MissingPackageError } from '../util/package-root.ts'
 import { MAX_BODY_BYTES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 

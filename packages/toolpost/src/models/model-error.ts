@@ -1,7 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike } from '../util/guards.ts'
-import { trimmedEnd } from '../util/trimmed-end.ts'
+import { trimmedEnd } from '../util/text.ts'
 
 /** Why a question got no answer. */
 export const MODEL_ERROR_CODES = [

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { StdioServerEntry } from '../mcp/index.ts'
-import { installedFile } from '../util/missing-package.ts'
+import { installedFile } from '../util/package-root.ts'
 
 /** The npm package with the Z-Wave server and a virtual home to try it on; found by name. */
 export const ZWAVE_PACKAGE = 'zwave-mcp-server'

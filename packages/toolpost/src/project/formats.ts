@@ -1,6 +1,5 @@
 import { shownAddress } from '../logging/config-secrets.ts'
-import { globProblem } from '../util/glob.ts'
-import { isLoopback } from '../util/loopback.ts'
+import { globProblem, isLoopback } from '../util/text.ts'
 
 /** Shorter tokens are too easy to guess. */
 const MIN_TOKEN_LENGTH = 16

@@ -1,6 +1,6 @@
 export { safeValue } from '../logging/safe-value.ts'
 export { stderrLogger } from '../logging/stderr-logger.ts'
-export { fitsGlob } from '../util/glob.ts'
+export { fitsGlob } from '../util/text.ts'
 export type { ReloadChanges } from './configuration.ts'
 export {
   type AcceptedRun,

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isLoopback } from '../util/loopback.ts'
 import { hasFileModes } from '../util/platform.ts'
+import { isLoopback } from '../util/text.ts'
 import { tokenProblem } from './formats.ts'
 
 /*

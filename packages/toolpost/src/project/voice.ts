@@ -1,4 +1,4 @@
-import { installedFile } from '../util/missing-package.ts'
+import { installedFile } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { CloseOptions, Part } from './project-options.ts'
 

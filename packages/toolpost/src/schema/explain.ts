@@ -1,7 +1,6 @@
 import type { ErrorObject } from 'ajv'
-import { grouped } from '../util/grouped.ts'
-import { isObjectLike } from '../util/guards.ts'
-import { shortText } from '../util/short-text.ts'
+import { grouped, isObjectLike } from '../util/guards.ts'
+import { shortText } from '../util/text.ts'
 import { type JsonSchema, resolveRef } from './json-schema.ts'
 
 const MAX_PROBLEMS = 20

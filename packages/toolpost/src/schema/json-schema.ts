@@ -1,5 +1,5 @@
 import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
-import { uriDecoded } from '../util/uri-decoded.ts'
+import { uriDecoded } from '../util/text.ts'
 
 /** A JSON Schema exactly as received: read, never changed. */
 export type JsonSchema = Record<string, unknown>

@@ -1,5 +1,5 @@
 import { isRecord, ownValue } from '../util/guards.ts'
-import { shortText } from '../util/short-text.ts'
+import { shortText } from '../util/text.ts'
 import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
 const MAX_NESTING = 3

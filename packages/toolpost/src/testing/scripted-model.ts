@@ -1,4 +1,4 @@
-import { unlessAborted } from '../util/unless-aborted.ts'
+import { unlessAborted } from '../util/clock.ts'
 
 /** A scripted model's reply in one turn. */
 export interface ScriptedReply {

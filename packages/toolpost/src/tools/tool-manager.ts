@@ -1,7 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { Listeners } from '../util/listeners.ts'
-import { describeThrown } from '../util/quietly.ts'
+import { describeThrown, Listeners } from '../util/quietly.ts'
 import { checkedTool } from './check-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
 

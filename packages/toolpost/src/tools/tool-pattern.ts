@@ -1,5 +1,5 @@
-import { fitsGlob } from '../util/glob.ts'
 import { isRecord } from '../util/guards.ts'
+import { fitsGlob } from '../util/text.ts'
 import type { Tool } from './tool.ts'
 
 /**

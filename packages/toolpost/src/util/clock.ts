@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 /** Time as the executor sees it; tests pass their own (`fakeClock` in `toolpost/testing`). */
 export interface Clock {
   /** Milliseconds; monotonic. */
@@ -26,4 +28,42 @@ export const systemClock: Clock = {
       hold: alive => void (alive ? timer.ref() : timer.unref()),
     }
   },
+}
+
+/** Debounces: changes that come together are reported once, a moment later. */
+export function coalesced(tell: () => void, clock: Clock = systemClock, delayMs = 20) {
+  let timer: Timer | undefined
+  const fire = () => {
+    timer = undefined
+    tell()
+  }
+  const soon = () => {
+    timer ??= clock.setTimer(fire, delayMs)
+    timer.hold(false)
+  }
+  return { soon, stop: () => timer?.cancel() }
+}
+
+/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted, whatever `work` does. */
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let giveUp = () => {}
+  return new Promise<Value>((resolve, reject) => {
+    giveUp = () => reject(signal.reason)
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp)
+    work.then(resolve, reject)
+  }).finally(() => signal.removeEventListener('abort', giveUp))
+}
+
+let last = { ms: -1, count: 0, prefix: '', random: '' }
+
+/** A UUIDv7: unique across processes; sorts by `time`, and within one millisecond in the order of the calls. */
+export function uuidv7(time: number): string {
+  last.count = time === last.ms ? (last.count + 1) % 0x1000 : 0
+  if (last.count === 0) {
+    const ms = time.toString(16).padStart(12, '0')
+    const prefix = `${ms.slice(0, 8)}-${ms.slice(8)}-7`
+    last = { ms: time, count: 0, prefix, random: randomUUID().slice(18) }
+  }
+  return `${last.prefix}${last.count.toString(16).padStart(3, '0')}${last.random}`
 }

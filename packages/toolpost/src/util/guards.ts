@@ -13,15 +13,23 @@ export function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T
 
 /** The value at a path of own properties and indexes; `undefined` if there is none. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) =>
-      isObjectLike(inner) ? ownValue(inner as Record<string, unknown>, String(key)) : undefined,
-    value,
-  )
+  let inner = value
+  for (const key of path)
+    inner = isObjectLike(inner) ? ownValue(inner as Record<string, unknown>, String(key)) : undefined
+  return inner
 }
 
-/** Whether `await` would wait for the value. Reading `then` may throw. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
-  return typeof (value as { then?: unknown }).then === 'function'
+/** Groups things by key; keeps their order. */
+export function grouped<Key, Thing>(
+  things: Iterable<Thing>,
+  keyOf: (thing: Thing) => Key,
+): Map<Key, Thing[]> {
+  const groups = new Map<Key, Thing[]>()
+  for (const thing of things) {
+    const key = keyOf(thing)
+    const group = groups.get(key)
+    if (group) group.push(thing)
+    else groups.set(key, [thing])
+  }
+  return groups
 }

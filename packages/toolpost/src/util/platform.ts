@@ -20,6 +20,9 @@ export const INHERITED_VARIABLES: readonly string[] =
         ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
       ]
 
+/** Environment variables: `process.env`, or a stub in tests. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
 /** The command that opens a web page, if there is a display. */
 export function pageOpener(environment: NodeJS.ProcessEnv = process.env): readonly string[] | undefined {
   const { BROWSER, DISPLAY, WAYLAND_DISPLAY } = environment

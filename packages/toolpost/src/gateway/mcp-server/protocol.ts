@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { INTERNAL_ERROR, INVALID_PARAMS, type RequestId, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
-import { toolpostVersion } from '../../util/version.ts'
+import { toolpostVersion } from '../../util/package-root.ts'
 import type { Client } from '../clients.ts'
 import { jsonText } from '../http.ts'
 import { MAX_MCP_ANSWER_BYTES } from '../limits.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
-import { shortText } from '../../util/short-text.ts'
+import { shortText } from '../../util/text.ts'
 import { MAX_CLIENT_TASKS, MAX_TASK_MESSAGE, MAX_TASKS, TASK_POLL_MS, TASK_TTL_MS } from '../limits.ts'
 import type { ClientCall } from './client-calls.ts'
 import type { McpMethod } from './methods.ts'

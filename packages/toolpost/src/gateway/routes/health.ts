@@ -1,5 +1,5 @@
 import type { ServerState } from '../../mcp/server-status.ts'
-import { toolpostVersion } from '../../util/version.ts'
+import { toolpostVersion } from '../../util/package-root.ts'
 import type { GatewayContext } from '../context.ts'
 import { type App, content, json } from '../http.ts'
 import { isSubject } from '../oauth.ts'

@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
 import { isRecord } from '../../util/guards.ts'
-import { isLoopback } from '../../util/loopback.ts'
+import { isLoopback } from '../../util/text.ts'
 import { describeError } from '../server-failure.ts'
 
 /** A request to an authorization server that takes longer has failed. */

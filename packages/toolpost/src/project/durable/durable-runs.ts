@@ -11,7 +11,7 @@ import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { plainSchema } from '../../schema/limits.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
-import { coalesced } from '../../util/coalesced.ts'
+import { coalesced } from '../../util/clock.ts'
 import type {
   AcceptedRun,
   Durable,

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
-import { isMissingPackage, MissingPackageError } from '../../util/missing-package.ts'
-import { compiledFile } from '../../util/package-root.ts'
+import { compiledFile, isMissingPackage, MissingPackageError } from '../../util/package-root.ts'
 import { type IsolatedFunction, isolate } from '../isolated.ts'
 import type { InvokeOptions } from '../tool.ts'
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../util/guards.ts'
-import { basicCredentials } from '../../util/uri-decoded.ts'
+import { basicCredentials } from '../../util/text.ts'
 
 export interface SearchOptions {
   /** URL of a SearXNG instance; DuckDuckGo's instant answers if left out. */

@@ -1,2 +1,0 @@
-/** Environment variables: `process.env`, or a stub in tests. */
-export type Environment = Readonly<Record<string, string | undefined>>

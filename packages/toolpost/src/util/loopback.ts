@@ -1,4 +1,0 @@
-/** Whether a host, as written in a URL or a setting, is this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
-}

@@ -1,0 +1,77 @@
+/** The beginning of a text of any length, for a message that a person or a model reads. */
+export function shortText(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`
+}
+
+/** The text without these characters at its end. A pattern (`/\/+$/`) would restart at each of them: quadratic. */
+export function trimmedEnd(text: string, characters: string): string {
+  let end = text.length
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+/**
+ * Characters that people do not see but models read: tags (which mirror ASCII), zero-width characters, marks and overrides
+ * of the writing direction, and variation selectors that no font uses.
+ */
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu
+
+export function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, '')
+}
+
+/** Shows them as text (`\u200b`, `\u{e0041}`). */
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, character => {
+    const code = (character.codePointAt(0) as number).toString(16)
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+  })
+}
+
+/** Decodes a URI component; returns it unchanged if it is malformed. */
+export function uriDecoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** User and password, as written in a URL, for an Authorization header. */
+export function basicCredentials(username: string, password: string): string {
+  return Buffer.from(`${uriDecoded(username)}:${uriDecoded(password)}`).toString('base64')
+}
+
+/** Whether a host, as written in a URL or a setting, is this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+/** Whether two words differ only by two swapped neighbouring letters, the most common typo. */
+export function hasSwap(said: string, meant: string): boolean {
+  const at = [...said].findIndex((letter, index) => letter !== meant[index])
+  return said.slice(0, at) + said.charAt(at + 1) + said.charAt(at) + said.slice(at + 2) === meant
+}
+
+const patterns = new Map<string, RegExp>()
+
+/** `*` matches any characters, `?` one. Patterns are the configuration's: each is compiled once. */
+export function fitsGlob(name: string, glob: string): boolean {
+  let pattern = patterns.get(glob)
+  if (!pattern) {
+    const source = glob.replace(/[\\^$.+()[\]{}|/]/g, '\\$&').replace(/\*+/g, '.*')
+    pattern = new RegExp(`^${source.replaceAll('?', '.')}$`, 's')
+    patterns.set(glob, pattern)
+  }
+  return pattern.test(name)
+}
+
+/** Why a pattern would not do what its author expects; `undefined` if it would. */
+export function globProblem(glob: string): string | undefined {
+  if (glob === '') return 'a pattern must not be empty'
+  if (glob !== glob.trim() || /\p{Cc}/u.test(glob))
+    return `invalid pattern '${glob}'; remove surrounding whitespace and control characters`
+  if (/[[\]{}()|^$\\!,]/.test(glob)) return `invalid pattern '${glob}'; only * and ? are wildcards`
+  return undefined
+}
