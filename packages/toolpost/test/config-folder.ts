@@ -24,11 +24,7 @@ export function writeFiles(folder: string, files: Files): void {
 }
 
 /** What the `toolpost.json` of a folder says, with variables filled in. */
-export async function configOf(
-  folder: string,
-  environment: Record<string, string> = {},
-  answers?: Map<string, string>,
-) {
-  const resolved = await resolveConfig(undefined, { folder, environment, ...(answers && { answers }) })
+export async function configOf(folder: string, environment: Record<string, string> = {}) {
+  const resolved = await resolveConfig(undefined, { folder, environment })
   return { ...resolved, servers: resolved.config.mcpServers ?? {} }
 }

@@ -2,7 +2,6 @@ import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
 import type { ToolpostConfig } from '../project/config.ts'
 import { isTraced } from '../project/control.ts'
-import type { ConfigInput } from '../project/inputs.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
 import { commandsOf, trust, untrusted } from '../project/trust.ts'
@@ -30,7 +29,7 @@ export interface SourceContext extends BareContext {
   source: Source
 }
 
-export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say' | 'askInput'> & {
+export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
   /** Whether the command starts no server. */
   startsNothing?: boolean
 }
@@ -58,7 +57,6 @@ export async function openContext(
     file: options.config,
     logger: config => stderrLogger(levelFrom(options.logLevel, config)),
     say: text => say(terminal, text),
-    askInput: input => askInput(input, bare),
   })
   if (isBundle && (wishes.voice || project.config.durable)) {
     await project.close()
@@ -75,18 +73,6 @@ function levelFrom(given: string | undefined, config: ToolpostConfig): LogLevel 
   const level = given ?? process.env.TOOLPOST_LOG ?? config.log?.level ?? 'fatal'
   if (level === 'silent' || LOG_LEVELS.includes(level as LogLevel)) return level as LogLevel | 'silent'
   throw new UsageError(`invalid log level '${level}'; expected one of ${LOG_LEVELS.join(', ')}, silent`)
-}
-
-/** Asks for an input of the configuration at the terminal. `undefined` without a terminal or an answer. */
-async function askInput(asked: ConfigInput, { terminal, stop }: BareContext): Promise<string | undefined> {
-  if (!isInteractive(terminal)) return undefined
-  const { description, options: choices, suggestion, isSecret } = asked
-  for (const [index, choice] of choices.entries()) say(terminal, `  ${index + 1}  ${choice}`)
-  const hint = suggestion === undefined || isSecret ? '' : ` [${suggestion}]`
-  const typed = await typedLine(`${description}${hint}: `, terminal, { signal: stop.signal, isSecret })
-  const answer = typed?.trim() || suggestion
-  if (answer === undefined || choices.length === 0) return answer
-  return choices.includes(answer) ? answer : choices[Number(answer) - 1]
 }
 
 /** Asks once, at a terminal, whether the commands of a configuration may run on this machine. Throws if not. */

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { ConfigEditor } from './edit-config.ts'
 import { BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
-import { openProject } from './open-project.ts'
 import { normaliseServer } from './other-programs.ts'
-import { builtInExample, resolveConfig } from './resolve.ts'
+import { Project } from './project.ts'
+import { builtInExample, resolveConfig, resolveFile } from './resolve.ts'
+import { ConfigSource } from './source.ts'
 import { commandsOf, trust } from './trust.ts'
 
 export interface AddServerOptions {
@@ -23,20 +21,15 @@ export interface AddServerOptions {
   signal?: AbortSignal | undefined
 }
 
+/** The server's status and the names of its tools. */
 interface TriedServer {
   status: ServerStatus
-  /** The names of its tools. */
   tools: string[]
 }
 
+/** With `hasExample`, the file is new and holds the built-in example as well, which ran here until now. */
 export type AddedServer =
-  | {
-      outcome: 'added'
-      file: string
-      tried: TriedServer | undefined
-      /** Whether the file is new and holds the built-in example as well, which ran here until now. */
-      hasExample: boolean
-    }
+  | { outcome: 'added'; file: string; tried: TriedServer | undefined; hasExample: boolean }
   | { outcome: 'failed'; tried: TriedServer }
   | { outcome: 'taken'; file: string }
 
@@ -44,27 +37,23 @@ export type AddedServer =
 export async function addServer(options: AddServerOptions): Promise<AddedServer> {
   const { name, check, replace, signal } = options
   const editor = await ConfigEditor.open(options.file)
-  const { file, folder } = editor
+  const { file } = editor
   if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file }
   const { entry } = normaliseServer(options.entry)
-  const tried = check ? await tryServer(name, entry, { folder, signal }) : undefined
+  const tried = check ? await tryServer(file, { name, entry, signal }) : undefined
   if (tried && tried.status.state !== 'ready' && tried.status.state !== 'needs_login')
     return { outcome: 'failed', tried }
   const hasExample = options.file === undefined && editor.isNew
   if (hasExample) writeExample(editor)
   editor.set(['mcpServers', name], entry)
   await editor.save()
-  await trustAdded(file, name, hasExample)
-  return { outcome: 'added', file, tried, hasExample }
-}
-
-/** Whoever adds a server approves its command; if that cannot be saved, they are asked. */
-async function trustAdded(file: string, name: string, hasExample: boolean): Promise<void> {
   try {
+    // Whoever adds a server approves its command; if that cannot be saved, they are asked.
     const { mcpServers = {} } = (await resolveConfig(file)).config
     const { [name]: added } = mcpServers
     if (added) trust(file, commandsOf(hasExample ? mcpServers : { [name]: added }))
   } catch {}
+  return { outcome: 'added', file, tried, hasExample }
 }
 
 /** A file replaces the built-in example, so its contents are written there, too, and nothing disappears. */
@@ -81,29 +70,23 @@ function writeExample(editor: ConfigEditor): void {
   })
 }
 
-/** Starts a server once, as if it were in the configuration of this folder, and stops it again. */
+/** Starts a server once, as if it were in the configuration, and stops it again. */
 async function tryServer(
-  name: string,
-  entry: Readonly<Record<string, unknown>>,
-  { folder, signal }: { folder: string; signal: AbortSignal | undefined },
+  path: string,
+  { name, entry, signal }: { name: string; entry: object; signal: AbortSignal | undefined },
 ): Promise<TriedServer> {
-  const file = join(folder, `.toolpost-try-${randomUUID()}.json`)
-  const config = { mcpServers: { [name]: entry }, mcp: { retry: { attempts: 1 } }, pins: 'off' }
-  await writeFile(file, JSON.stringify(config), { mode: 0o600 })
+  const text = JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' })
+  const source = new ConfigSource(path, text)
+  const read = () => resolveFile({ source, path, shown: path, isIncluded: false })
+  const project = new Project(await read(), { read, triesOnce: true })
+  const stop = () => void project.close()
+  signal?.addEventListener('abort', stop)
   try {
-    const project = await openProject({ file, logger: () => silentLogger })
-    const stop = () => void project.close()
-    signal?.addEventListener('abort', stop)
-    try {
-      const [status] = await project.ready(name)
-      if (!status) throw new Error(`There is no server '${name}'`)
-      const tools = project.tools.getTools().filter(tool => project.tools.originOf(tool)?.server === name)
-      return { status, tools: tools.map(tool => tool.name) }
-    } finally {
-      signal?.removeEventListener('abort', stop)
-      await project.close()
-    }
+    const [status] = await project.ready(name)
+    if (!status) throw new Error(`There is no server '${name}'`)
+    return { status, tools: status.tools }
   } finally {
-    await rm(file, { force: true })
+    signal?.removeEventListener('abort', stop)
+    await project.close()
   }
 }

@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { secretsIn } from '../logging/config-secrets.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
 import { describeThrown } from '../util/quietly.ts'
-import { ConfigError, type ToolpostConfig } from './config.ts'
+import type { ToolpostConfig } from './config.ts'
 import type { Part, ProjectOptions } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
-interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer'> {
+interface ConfigurationOptions extends Pick<ProjectOptions, 'read'> {
   /** Never throws. */
   say(text: string): void
   /** Nothing is applied once this is aborted. */
@@ -52,19 +52,6 @@ export class Configuration implements Part {
 
   get config(): ToolpostConfig {
     return this.#current.config
-  }
-
-  /** Asks for the inputs of the servers, one after the other, until all are answered or one is not. */
-  async answerInputs(): Promise<void> {
-    const { answer, read } = this.#options
-    for (let [input] = this.#current.inputs; input && (await answer?.(input)); [input] = this.#current.inputs)
-      try {
-        this.#current = await read()
-      } catch (error) {
-        // The file changed while the person was typing.
-        if (error instanceof ConfigError) return
-        throw error
-      }
   }
 
   /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */

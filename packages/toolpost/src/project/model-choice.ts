@@ -50,8 +50,18 @@ export class ModelChoice implements Part {
   }
 
   /** Questions wait for the client to be chosen, and for the tools they may need. */
-  readonly client: AiClient = {
-    ask: async (prompt, options) => this.#ask(await this.choose(), prompt, options),
+  readonly client: AiClient = this.#clientOf(() => this.choose())
+
+  #clientOf(choose: () => Promise<ChosenClient>): AiClient {
+    return {
+      ask: async (prompt, options) => {
+        const { whenToolsReady } = await import('../models/index.ts')
+        const { configuration, bigResults, whenReady } = this.#options
+        const { maxTools, pin } = configuration.config.models ?? {}
+        const settings = { trace: isTraced(configuration.config), maxTools, pin, bigResults }
+        return whenToolsReady(await choose(), whenReady).ask(prompt, { ...settings, ...options })
+      },
+    }
   }
 
   /** The models to choose from: the current, configured and discovered ones. */
@@ -64,8 +74,8 @@ export class ModelChoice implements Part {
   async #list(): Promise<ModelInfo[]> {
     const { listModels } = await import('../models/find-models.ts')
     await this.choose().catch(() => {})
-    const wanted = this.#options.wanted ?? this.#options.configuration.config.model
-    return listModels({ current: this.chosen, configured: wanted })
+    const { wanted, configuration } = this.#options
+    return listModels({ current: this.chosen, configured: wanted ?? configuration.config.model })
   }
 
   /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
@@ -75,24 +85,25 @@ export class ModelChoice implements Part {
     const known = this.#others.get(name) ?? this.#choose(name, true)
     this.#others.set(name, known)
     known.catch(() => this.#others.delete(name))
-    return { ask: async (prompt, options) => this.#ask(await known, prompt, options) }
-  }
-
-  async #ask(
-    chosen: ChosenClient,
-    ...[prompt, options]: Parameters<AiClient['ask']>
-  ): ReturnType<AiClient['ask']> {
-    const { whenToolsReady } = await import('../models/index.ts')
-    const { configuration, bigResults, whenReady } = this.#options
-    const { maxTools, pin } = configuration.config.models ?? {}
-    const settings = { trace: isTraced(configuration.config), maxTools, pin, bigResults }
-    return whenToolsReady(chosen, whenReady).ask(prompt, { ...settings, ...options })
+    return this.#clientOf(() => known)
   }
 
   /** Rejects with a ModelError if a required model is unavailable. */
   choose(): Promise<ChosenClient> {
-    this.#choice ??= this.#chooseFirst()
+    const { wanted, isRequired = false, onChosen } = this.#options
+    this.#choice ??= this.#choose(wanted, isRequired).then(chosen => {
+      this.chosen = { name: chosen.name, why: chosen.why }
+      onChosen(this.chosen)
+      return chosen
+    })
     return this.#choice
+  }
+
+  async #choose(wanted: string | undefined, isRequired: boolean): Promise<ChosenClient> {
+    const { executor, logger, configuration, record } = this.#options
+    const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
+    const choose = isRequired ? chooseClient : chooseClientOrOffline
+    return choose({ model: wanted, config: configuration.config, executor, logger, record })
   }
 
   /** Chooses again, immediately if a client was chosen before. */
@@ -102,20 +113,5 @@ export class ModelChoice implements Part {
     this.#choice = this.chosen = this.#listed = undefined
     this.#others.clear()
     if (wasChosen) void this.choose().catch(() => {})
-  }
-
-  async #chooseFirst(): Promise<ChosenClient> {
-    const { wanted, isRequired = false, onChosen } = this.#options
-    const chosen = await this.#choose(wanted, isRequired)
-    this.chosen = { name: chosen.name, why: chosen.why }
-    onChosen(this.chosen)
-    return chosen
-  }
-
-  async #choose(wanted: string | undefined, isRequired: boolean): Promise<ChosenClient> {
-    const { executor, logger, configuration, record } = this.#options
-    const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
-    const choose = isRequired ? chooseClient : chooseClientOrOffline
-    return choose({ model: wanted, config: configuration.config, executor, logger, record })
   }
 }

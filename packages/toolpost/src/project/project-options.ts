@@ -9,7 +9,6 @@ import type { ToolpostConfig } from './config.ts'
 import type { Configuration } from './configuration.ts'
 import type { DurableWishes } from './durable/project-durable.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
-import type { ConfigInput } from './inputs.ts'
 import type { ModelChoiceOptions, ModelInfo } from './model-choice.ts'
 import type { Project } from './project.ts'
 import type { ResolvedConfig } from './resolve.ts'
@@ -27,8 +26,6 @@ export interface ProjectOptions {
   triesOnce?: boolean | undefined
   /** Reads the configuration again, for `reload`. */
   read(): Promise<ResolvedConfig>
-  /** Asks a person for an input of a server; resolves to whether there is an answer, for the next `read`. */
-  answer?(input: ConfigInput): Promise<boolean>
   /** The model to use instead of the configured one; if required and unavailable, it is an error. */
   model?: Pick<ModelChoiceOptions, 'wanted' | 'isRequired' | 'record'> | undefined
   /** Interceptors inside those of the configuration: only calls that may run reach them. */

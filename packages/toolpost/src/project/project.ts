@@ -262,9 +262,6 @@ export class Project {
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   exampleHome = (): Promise<ExampleHome | undefined> => this.#servers.home()
 
-  /** Asks for the inputs of the servers, once. Without an answer, only the server that needs it fails. */
-  answerInputs = (): Promise<void> => this.#configuration.answerInputs()
-
   /**
    * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Resolves to the
    * name under which it is registered, which may be given as `server__tool` too. Problems of other servers are reported only

@@ -5,5 +5,4 @@ export {
   type ToolpostConfig,
   type VoiceConfig,
 } from './config.ts'
-export type { ConfigInput } from './inputs.ts'
 export { type ResolvedConfig, resolveConfig as readConfig } from './resolve.ts'

@@ -1,4 +1,4 @@
-import { readFile, realpath } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { closest, distance } from 'fastest-levenshtein'
@@ -8,7 +8,6 @@ import { isLoopback } from '../util/text.ts'
 import { serverProblem } from './check.ts'
 import { ConfigError, DEFAULT_PORT, type ServerConfig, type ToolpostConfig } from './config.ts'
 import { configKeys, problemIn, serverKeys } from './config-schema.ts'
-import { type ConfigInput, inputsIn } from './inputs.ts'
 import { type KnownProgram, normaliseServer } from './other-programs.ts'
 import { type ConfigPath, ConfigSource } from './source.ts'
 
@@ -31,8 +30,6 @@ export interface FoundServer {
   file: ConfigFile
   /** Where it is in its file. */
   path: ConfigPath
-  /** The inputs of its file, by id. */
-  inputs: ReadonlyMap<string, ConfigInput>
   /** Keys that Toolpost does not know, as they are shown. */
   ignored: readonly string[]
   /** Tools that need no approval. */
@@ -79,7 +76,7 @@ export function ownConfig({ source }: ConfigFile): ToolpostConfig {
 /** The servers of a configuration and of the files it includes. Rejects with a ConfigError. */
 export async function collectServers(main: ConfigFile): Promise<CollectedServers> {
   const all = { servers: [], notices: [], files: [main.path] }
-  await collect(main, [main], all)
+  await collect(main, main, all)
   return all
 }
 
@@ -101,15 +98,10 @@ export async function programServers({ file }: KnownProgram, folder: string): Pr
 /** Keys that have no effect in an included file, which should not go unnoticed. */
 const OWN_ONLY = ['policy', 'clients', 'limits', 'gateway', 'approvals']
 
-/** Adds the servers of a file, then of those it includes. `chain` leads from the configuration to the file. */
-async function collect(
-  file: ConfigFile,
-  chain: readonly [ConfigFile, ...ConfigFile[]],
-  all: CollectedServers,
-): Promise<void> {
+/** Adds the servers of a file, then of those it includes; each file is read once. */
+async function collect(file: ConfigFile, main: ConfigFile, all: CollectedServers): Promise<void> {
   const { source, shown, isIncluded } = file
   if (!isRecord(source.value)) throw source.error([], `must be object, got ${kindOf(source.value)}`)
-  const [main] = chain
   const found = serversIn(file, dirname(main.path))
   for (const server of found) {
     const earlier = all.servers.find(({ name }) => name === server.name)
@@ -124,39 +116,20 @@ async function collect(
   const useless = isIncluded ? keys.filter(key => OWN_ONLY.includes(key)) : []
   if (useless.length > 0)
     all.notices.push(`⚠️ ${shown}: only servers are included; ignoring ${useless.join(', ')}`)
-  await includeFiles(file, chain, all)
-}
-
-async function includeFiles(
-  file: ConfigFile,
-  chain: readonly [ConfigFile, ...ConfigFile[]],
-  all: CollectedServers,
-): Promise<void> {
   // In other programs' files, `include` may mean something else.
-  const list = valueAt(file.source.value, ['include'])
-  const names = Array.isArray(list) && list.every(each => typeof each === 'string') ? list : []
-  for (const [index, shown] of names.entries()) {
-    const path = pathFrom(dirname(file.path), shown)
-    const real = await realPath(path)
-    const above = await Promise.all(chain.map(each => realPath(each.path)))
-    if (above.includes(real)) {
-      const shownChain = [...chain.map(each => each.shown), shown].join(' → ')
-      throw file.source.error(['include', index], `includes itself: ${shownChain}`)
-    }
+  const { include } = source.value
+  const names = Array.isArray(include) && include.every(each => typeof each === 'string') ? include : []
+  for (const name of names) {
+    const path = pathFrom(dirname(file.path), name)
     if (all.files.includes(path)) continue
     all.files.push(path)
     const text = await readFile(path, 'utf8').catch(({ code, message }: NodeJS.ErrnoException) => {
       const problem = code === 'ENOENT' ? 'does not exist yet' : `cannot be read: ${message}`
-      all.notices.push(`⚠️ ${file.shown}: the included file ${shown} ${problem}`)
+      all.notices.push(`⚠️ ${shown}: the included file ${name} ${problem}`)
     })
     if (text === undefined) continue
-    const included = { source: new ConfigSource(shown, text), path, shown, isIncluded: true }
-    await collect(included, [...chain, included], all)
+    await collect({ source: new ConfigSource(name, text), path, shown: name, isIncluded: true }, main, all)
   }
-}
-
-function realPath(path: string): Promise<string> {
-  return realpath(path).catch(() => path)
 }
 
 /** Resolves a path relative to `folder`; `~` is the home folder. */
@@ -169,7 +142,6 @@ export function pathFrom(folder: string, path: string): string {
 function serversIn(file: ConfigFile, folder: string): FoundServer[] {
   const { source, isIncluded } = file
   const { value } = source
-  const inputs = inputsIn(valueAt(value, ['inputs']) ?? valueAt(value, ['mcp', 'inputs']), file.path)
   const own = [['mcpServers'], ['servers'], ['context_servers'], ['mcp', 'servers']]
   return [...own, ['projects', folder, 'mcpServers']].flatMap(place => {
     const servers = valueAt(value, place)
@@ -180,7 +152,7 @@ function serversIn(file: ConfigFile, folder: string): FoundServer[] {
       // An included file must not say whom to trust, nor change what needs approval.
       if (isIncluded && isRecord(entry)) delete entry.trust
       return {
-        ...{ name, entry: entry as unknown as ServerConfig, file, path, inputs },
+        ...{ name, entry: entry as unknown as ServerConfig, file, path },
         ignored: unknownKeys(ignored, serverKeys(), path),
         autoApprove: isIncluded ? [] : autoApprove,
         problem: problem === undefined ? undefined : source.error(path, problem),

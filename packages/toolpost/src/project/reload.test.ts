@@ -82,7 +82,6 @@ describe('reload', () => {
       { clients: { me: { token: '${NO_SUCH_TOKEN}' } } },
       /NO_SUCH_TOKEN is not set/,
     ],
-    ['a cycle of includes', { include: ['toolpost.json'] }, /includes itself/],
   ])('[F59] changes nothing if there is a mistake: %s', async (_what, mistake, problem) => {
     const { project, rewrite, write } = await open({
       mcpServers: { a: gatedServer('a') },

@@ -7,7 +7,6 @@ import { packageRoot } from '../util/package-root.ts'
 import type { Environment } from '../util/platform.ts'
 import { checkConfig } from './check.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
-import type { ConfigInput } from './inputs.ts'
 import {
   type ConfigFile,
   collectServers,
@@ -33,8 +32,6 @@ export interface ResolvedConfig {
   notices: readonly string[]
   /** Every file it was read from, including those that do not exist yet. */
   files: readonly string[]
-  /** Inputs of servers that nobody has answered yet. */
-  inputs: readonly ConfigInput[]
   /** By server: tools that run without asking, even if the policy would ask. */
   autoApprove: Readonly<Record<string, readonly string[]>>
   /** By server: the variables and headers that were filled in from the environment. */
@@ -45,8 +42,6 @@ export interface ResolveOptions {
   /** Where to look for the file; the working directory if left out. */
   folder?: string
   environment?: Environment
-  /** A person's answers, by the key of the input. */
-  answers?: ReadonlyMap<string, string>
 }
 
 /** Reads, checks and resolves a configuration, or the built-in example if there is no file. Rejects with a ConfigError. */
@@ -65,7 +60,7 @@ export function builtInExample(): ResolvedConfig {
     file: undefined,
     source: new ConfigSource(DEFAULT_CONFIG_FILE, '{}'),
     files: [resolve(DEFAULT_CONFIG_FILE)],
-    ...{ brokenServers: {}, notices: [], inputs: [], autoApprove: {}, fromEnvironment: {} },
+    ...{ brokenServers: {}, notices: [], autoApprove: {}, fromEnvironment: {} },
   }
 }
 
@@ -80,11 +75,11 @@ const PATHS = ['documents', 'sentences.folder', 'voice.whisper.model', 'voice.pi
  */
 export async function resolveFile(
   main: ConfigFile,
-  { environment = process.env, answers = new Map() }: Omit<ResolveOptions, 'folder'> = {},
+  { environment = process.env }: Omit<ResolveOptions, 'folder'> = {},
 ): Promise<ResolvedConfig> {
   const { servers, notices, files } = await collectServers(main)
   const config = structuredClone(ownConfig(main))
-  const scope: Scope = { source: main.source, environment, folder: dirname(main.path), answers }
+  const scope: Scope = { source: main.source, environment, folder: dirname(main.path) }
   for (const key of FILLED)
     if (config[key]) Object.assign(config, { [key]: filled(config[key], [key], scope) })
   for (const place of PATHS) {
@@ -95,12 +90,11 @@ export async function resolveFile(
   }
   const entries: Record<string, ServerConfig> = {}
   const brokenServers: Record<string, string> = {}
-  const unanswered = new Set<ConfigInput>()
   const enabled = servers.filter(({ entry }) => entry?.disabled !== true)
   for (const server of enabled) {
-    const { name, entry, file, inputs } = server
+    const { name, entry, file } = server
     entries[name] = (isRecord(entry) ? entry : {}) as ServerConfig
-    const found = filledServer(server, { ...scope, source: file.source, inputs, unanswered }, files)
+    const found = filledServer(server, { ...scope, source: file.source }, files)
     const mistake = found instanceof ConfigError ? undefined : mistakeIn(server, found)
     // One that depends on the environment costs only the server.
     if (mistake && !file.isIncluded && !JSON.stringify(entry).includes('${')) throw mistake
@@ -114,7 +108,6 @@ export async function resolveFile(
   return {
     ...{ config, file: main.path, source: main.source, brokenServers, files },
     notices: [...notices, ...doubts],
-    inputs: [...unanswered],
     autoApprove: Object.fromEntries(enabled.map(({ name, autoApprove }) => [name, autoApprove])),
     fromEnvironment: Object.fromEntries(enabled.map(({ name, entry }) => [name, filledKeys(entry)])),
   }
@@ -127,11 +120,6 @@ interface Scope {
   environment: Environment
   /** The project's folder. */
   folder: string
-  /** A person's answers to inputs, by key. */
-  answers: ReadonlyMap<string, string>
-  /** The inputs of a file, by id; those that nobody has answered are added to `unanswered`. */
-  inputs?: ReadonlyMap<string, ConfigInput>
-  unanswered?: Set<ConfigInput>
 }
 
 /** The variables and headers of a server whose values come from `${NAME}`. */
@@ -185,8 +173,7 @@ function filled<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
 const VARIABLE = /\$\{([^}]+?)(?::-([^}]*))?\}/g
 
 /** Throws a ConfigError on a variable without a value or default. */
-function filledText(text: string, path: ConfigPath, scope: Scope): string {
-  const { source, environment, folder, answers, inputs, unanswered } = scope
+function filledText(text: string, path: ConfigPath, { source, environment, folder }: Scope): string {
   const editors = new Map([
     ['workspaceFolder', folder],
     ['workspaceRoot', folder],
@@ -197,21 +184,17 @@ function filledText(text: string, path: ConfigPath, scope: Scope): string {
     ['/', sep],
   ])
   return text.replace(VARIABLE, (_, given: string, fallback: string | undefined) => {
-    const id = /^input:(.*)/s.exec(given)?.[1]
-    const input = inputs?.get(id ?? '')
-    const name = input?.variable ?? given.replace(/^env:/, '')
-    const answer = input && answers.get(input.key)
-    const value = editors.get(given) ?? environment[name] ?? answer ?? fallback
+    // VS Code asks for these: `perplexity-key` is TOOLPOST_INPUT_PERPLEXITY_KEY here.
+    const [, input] = /^input:(.*)/s.exec(given) ?? []
+    const name = input
+      ? `TOOLPOST_INPUT_${input.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
+      : given.replace(/^env:/, '')
+    const value = editors.get(given) ?? environment[name] ?? fallback
     if (value !== undefined) return value
-    if (input) unanswered?.add(input)
-    throw source.error(path, missing(given, id, input))
+    const isOther = name.includes(':')
+    throw source.error(
+      path,
+      isOther ? `\${${given}} is not supported` : `the environment variable ${name} is not set`,
+    )
   })
-}
-
-function missing(given: string, id: string | undefined, input: ConfigInput | undefined): string {
-  if (input)
-    return `the input '${input.id}' has no value; set ${input.variable}, or start Toolpost in a terminal to be asked`
-  if (id !== undefined) return `unknown input '${id}': it is not in 'inputs'`
-  if (given.includes(':') && !given.startsWith('env:')) return `\${${given}} is not supported`
-  return `the environment variable ${given.replace(/^env:/, '')} is not set`
 }

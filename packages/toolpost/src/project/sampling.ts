@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
@@ -7,6 +6,7 @@ import type { Sample } from '../tools/caller.ts'
 import { defineTool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import type { ToolpostConfig } from './config.ts'
+import { digestOf } from './local-state.ts'
 
 /** How long the model may take for one message. */
 const WRITING_MS = 120_000
@@ -31,19 +31,14 @@ export function samplingLimits(config: ToolpostConfig): Record<string, LimitOpti
   return Object.fromEntries(samplingNames(config).map(name => [name, SAMPLING_LIMIT]))
 }
 
-interface SamplingOptions {
-  executor: ToolExecutor
-  choose(): Promise<ChosenClient>
-}
-
 /**
  * Lets the project's own model generate messages for servers. Each goes through the executor like every call, as a call of
  * an unlisted tool; rejects with the error for the server.
  */
-export function sampling({ executor, choose }: SamplingOptions): Sample {
+export function sampling(project: { executor: ToolExecutor; choose(): Promise<ChosenClient> }): Sample {
   return async (params, { server, signal, from }) => {
     const request = readSampling(params)
-    const { writer, name: model } = await choose()
+    const { writer, name: model } = await project.choose()
     if (!writer) throw new Error(`No model is available for sampling: Toolpost runs ${model}`)
     const tool = defineTool({
       name: `${server}__sampling`,
@@ -53,10 +48,9 @@ export function sampling({ executor, choose }: SamplingOptions): Sample {
       timeoutMs: WRITING_MS,
       handler: (_, { signal: until }) => writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
     })
-    const { messages, ...style } = request
-    const shown = messages.map(({ role, content }) => ({ role, text: shownText(content) }))
-    const result = await executor.run(
-      { name: tool.name, args: { messages: shown, ...style } },
+    const messages = request.messages.map(({ role, content }) => ({ role, text: shownText(content) }))
+    const result = await project.executor.run(
+      { name: tool.name, args: { ...request, messages } },
       {
         origin: from?.origin,
         ask: from?.ask,
@@ -81,18 +75,19 @@ function readSampling(params: Readonly<Record<string, unknown>>): SamplingReques
   if (!Array.isArray(messages) || messages.length === 0)
     throw new Error('Sampling needs at least one message')
   const all = messages.map(messageOf)
-  if (typeof systemPrompt === 'string' && systemPrompt.trim() !== '')
-    all.unshift({ role: 'system', content: systemPrompt })
+  if (isText(systemPrompt)) all.unshift({ role: 'system', content: systemPrompt })
   return {
     messages: all,
     maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
     // The highest value that every model accepts.
     ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
     // Some models reject blank ones.
-    stopSequences: (Array.isArray(stopSequences) ? stopSequences : []).filter(
-      text => typeof text === 'string' && text.trim() !== '',
-    ),
+    stopSequences: [stopSequences ?? []].flat().filter(isText),
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
 }
 
 function messageOf(message: unknown): WritingMessage {
@@ -115,9 +110,8 @@ function shownText(content: WritingMessage['content']): string {
   if (typeof content === 'string') return content
   const shown = content.map(block => {
     if (block.type === 'text') return block.text
-    const [kind = ''] = block.image_url.split(';', 1)
-    const digest = createHash('sha256').update(block.image_url).digest('hex')
-    return `[${kind.slice('data:'.length)}, sha256 ${digest}]`
+    const kind = /^data:([^;]*)/.exec(block.image_url)?.[1]
+    return `[${kind}, sha256 ${digestOf(block.image_url)}]`
   })
   return shown.join('\n')
 }

@@ -61,7 +61,6 @@ export class Servers implements Part {
   }
 
   async #open(): Promise<void> {
-    await this.#options.configuration.answerInputs()
     this.#reportBroken()
     await this.#begin(await this.home())
   }

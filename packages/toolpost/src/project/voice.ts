@@ -48,9 +48,7 @@ export async function startInstalledVoice<Project>(
   project: Project,
   events: VoiceEvents,
 ): Promise<VoiceGateway> {
-  const { startVoice } = (await import(VOICE_PACKAGE)) as {
-    startVoice(options: object): Promise<VoiceGateway>
-  }
+  const { startVoice } = await import(VOICE_PACKAGE)
   return startVoice({ project, ...events })
 }
 
@@ -60,8 +58,8 @@ export class Voice<Project> implements Part {
   readonly #onChange: () => void
   #gateway: VoiceGateway | undefined
   #starting: Promise<void> | undefined
-  #problem: string | undefined
-  #isReady = false
+  /** What there is to say instead of its parts. */
+  #state: VoicePart | undefined = { name: 'voice', state: 'starting', text: 'still starting' }
   #isClosed = false
 
   constructor(project: Project, start: StartVoice<Project>, events: VoiceEvents) {
@@ -82,9 +80,8 @@ export class Voice<Project> implements Part {
 
   /** Its parts, except those that the rest of the project reports as well. */
   status(): VoicePart[] {
-    if (this.#problem !== undefined) return [{ name: 'voice', state: 'missing', text: this.#problem }]
-    if (!this.#isReady) return [{ name: 'voice', state: 'starting', text: 'still starting' }]
-    return (this.#gateway?.status() ?? []).filter(({ name }) => name !== 'tools' && name !== 'model')
+    const parts = this.#state ? [this.#state] : (this.#gateway?.status() ?? [])
+    return parts.filter(({ name }) => name !== 'tools' && name !== 'model')
   }
 
   async close(options?: CloseOptions): Promise<void> {
@@ -98,9 +95,9 @@ export class Voice<Project> implements Part {
       if (this.#isClosed) await this.#gateway.close()
       this.#onChange()
       await this.#gateway.ready()
-      this.#isReady = true
+      this.#state = undefined
     } catch (error) {
-      this.#problem = describeThrown(error)
+      this.#state = { name: 'voice', state: 'missing', text: describeThrown(error) }
     }
     this.#onChange()
   }
