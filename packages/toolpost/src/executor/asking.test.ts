@@ -74,20 +74,6 @@ describe('a tool that asks whoever made the call', () => {
     })
   })
 
-  it('waits for each of two questions that follow each other', async () => {
-    const { clock, run, answer } = asking(async ({ ask }) => {
-      await ask?.(question)
-      await ask?.(question)
-      return 'done'
-    })
-    const result = run()
-    await clock.advance(4 * MINUTE)
-    answer(0)
-    await clock.advance(4 * MINUTE)
-    answer(1)
-    expect(await result).toMatchObject({ success: true, waited_ms: 8 * MINUTE })
-  })
-
   it('ends with a timeout if nobody ever answers: five minutes and the rest of its time later', async () => {
     const { clock, run, asked } = asking(async ({ ask }) => ask?.(question))
     const result = run()

@@ -88,34 +88,6 @@ describe('executor.use', () => {
     expect(seen).toEqual([code, hasTool])
     expect(runs()).toBe(0)
   })
-
-  it('can be taken away again, once for each time it was added', async () => {
-    const { executor, run } = setUp()
-    let count = 0
-    const counting: Interceptor = (_call, next) => {
-      count++
-      return next()
-    }
-    const remove = executor.use(counting)
-    executor.use(counting)
-    remove()
-    remove()
-    await run()
-    expect(count).toBe(1)
-  })
-
-  it('carries what interceptors add to `meta` to the tool', async () => {
-    const { executor, run } = setUp(args => args)
-    executor.use((call, next) => {
-      call.meta.traceparent = '00-1'
-      return next()
-    })
-    const meta = { tracestate: 'a=b' }
-    expect(await run({ n: 1 }, { meta })).toMatchObject({
-      result: { n: 1, traceparent: '00-1', tracestate: 'a=b' },
-    })
-    expect(meta).toEqual({ tracestate: 'a=b' })
-  })
 })
 
 describe('an interceptor that makes a mistake', () => {

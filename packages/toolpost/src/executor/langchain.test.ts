@@ -1,4 +1,4 @@
-import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools'
+import { DynamicTool, tool } from '@langchain/core/tools'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -32,17 +32,6 @@ describe("LangChain's tools, unchanged", () => {
     })
   })
 
-  it('DynamicStructuredTool with JSON Schema', async () => {
-    const greet = new DynamicStructuredTool({
-      name: 'greet',
-      description: 'greets',
-      schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-      func: async ({ name }: { name: string }) => `Hello ${name}`,
-    })
-    expect(await run(greet, { name: 'Ada' })).toMatchObject({ result: 'Hello Ada' })
-    expect(await run(greet, {})).toMatchObject({ error: "Invalid parameters: missing 'name'" })
-  })
-
   it('DynamicTool takes input, the only text of the call, or the call as JSON', async () => {
     const shout = new DynamicTool({ name: 'shout', description: 'shouts', func: async text => `${text}!` })
     expect(await run(shout, { input: 'hey' })).toMatchObject({ result: 'hey!' })
@@ -74,16 +63,6 @@ describe("LangChain's tools, unchanged", () => {
     )
     expect(await run(hang, {}, { timeoutMs: 50 })).toMatchObject({ code: 'timeout' })
     expect(signal?.aborted).toBe(true)
-  })
-
-  it('content_and_artifact: a model reads the content', async () => {
-    const both = tool(async () => ['the text', { big: true }], {
-      name: 'both',
-      description: 'both',
-      schema: z.object({}),
-      responseFormat: 'content_and_artifact',
-    })
-    expect(await executorWith(both).execute('both', {})).toBe('the text')
   })
 })
 
@@ -126,18 +105,6 @@ describe('schemas of other libraries', () => {
     })
     expect(await run(mail, { email: 'x@me.com' })).toMatchObject({
       result: { email: 'x@me.com', level: 7 },
-    })
-  })
-
-  it('asynchronous refinements are awaited', async () => {
-    const schema = z.object({
-      name: z.string().refine(async name => (await Promise.resolve(name)) === 'free', 'is taken'),
-    })
-    const subject = defineTool({ name: 't', description: 't', schema, handler: args => args })
-    expect(await run(subject, { name: 'free' })).toMatchObject({ result: { name: 'free' } })
-    expect(await run(subject, { name: 'other' })).toMatchObject({
-      code: 'invalid_arguments',
-      error: "Invalid parameters: 'name': is taken",
     })
   })
 

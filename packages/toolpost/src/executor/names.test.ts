@@ -28,29 +28,6 @@ async function received(tool: Partial<Tool>, args: object, { mcp = true, paramet
 }
 
 describe('argument names of MCP tools', () => {
-  it('become camelCase if the schema says nothing about names', async () => {
-    const given = { new_parameter_name: 1, MAX_RESULTS: 2, _meta: 3, to_string: 4, kebab_case_2: 5 }
-    expect((await received({ schema: { type: 'object' } }, given)).result).toEqual({
-      newParameterName: 1,
-      MAX_RESULTS: 2,
-      _meta: 3,
-      to_string: 4,
-      kebabCase2: 5,
-    })
-  })
-
-  it('become the known name that differs in case, _ and - alone', async () => {
-    const schema = properties('playerID', 'max-results', 'URL', 'page_size')
-    const given = { player_id: 1, MAX_RESULTS: 2, url: 3, pageSize: 4, other_name: 5 }
-    expect((await received({ schema }, given)).result).toEqual({
-      playerID: 1,
-      'max-results': 2,
-      URL: 3,
-      page_size: 4,
-      other_name: 5,
-    })
-  })
-
   it('follow the configuration too, and know a tool that had to be registered under another name', async () => {
     const manager = new ToolManager()
     const tool = (name: string): Tool => ({

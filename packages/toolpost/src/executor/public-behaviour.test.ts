@@ -52,41 +52,6 @@ describe('a text that could be two numbers', () => {
   })
 })
 
-describe('a result that throws when it is read', () => {
-  function treacherous(readsUntil: number): object {
-    let reads = 0
-    return {
-      inner: {
-        get value() {
-          if (reads++ >= readsUntil) throw new Error('not again')
-          return 'fine'
-        },
-      },
-    }
-  }
-
-  it.each([0, 1, 2, 3])('is read once, at %i reads', async readsUntil => {
-    const { executor } = executorWith(toolReturning(treacherous(readsUntil)))
-    const result = await executor.run({ name: 'subject' })
-    const first = JSON.stringify(result)
-    expect(first).toContain(readsUntil === 0 ? '[unreadable: not again]' : '"value":"fine"')
-    expect(JSON.stringify(result)).toBe(first)
-    expect(await executor.execute('subject')).toContain('"inner"')
-  })
-
-  it('cannot be a proxy either', async () => {
-    let isOver = false
-    const get = (target: object, key: string | symbol) => {
-      if (isOver) throw new Error('over')
-      return Reflect.get(target, key)
-    }
-    const { executor } = executorWith(toolReturning({ list: [new Proxy({ a: 1 }, { get })] }))
-    const result = await executor.run({ name: 'subject' })
-    isOver = true
-    expect(JSON.parse(JSON.stringify(result))).toMatchObject({ result: { list: [{ a: 1 }] } })
-  })
-})
-
 describe('the stages of an observed call', () => {
   it('follow each other, with each interceptor under its name', async () => {
     const { executor } = executorWith(toolReturning(1))

@@ -18,27 +18,6 @@ function setup(...all: Tool[]) {
 }
 
 describe('among', () => {
-  it('a call of a tool that is not among them is one of an unknown tool: counted, observed, logged', async () => {
-    const offered = [tool('light_on'), tool('light_off')]
-    const { executor, logger } = setup(...offered, tool('lights'))
-    const events: unknown[] = []
-    executor.observe(({ call, result }) => events.push([call.name, result?.success]))
-    const result = await executor.run({ id: 'c1', name: 'lights' }, { among: offered })
-    expect(result).toMatchObject({
-      code: 'unknown_tool',
-      error: "Tool 'lights' not found",
-      tool_call_id: 'c1',
-      diagnosis: { suggestions: ['light_on', 'light_off'] },
-    })
-    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, failures: { unknown_tool: 1 } })
-    expect(events).toEqual([
-      ['lights', undefined],
-      ['lights', false],
-    ])
-    expect(logger.at('warn')[0]?.fields).toMatchObject({ available: ['light_on', 'light_off'] })
-    expect(await executor.run({ name: 'lights' })).toMatchObject({ result: 'lights' })
-  })
-
   it('finds a tool under either of its names, and its successor if it was replaced since', async () => {
     const offered = [tool('a', () => 'old', { lc_name: 'other' })]
     const { executor, tools } = setup(...offered)

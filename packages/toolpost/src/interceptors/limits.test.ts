@@ -99,24 +99,6 @@ describe('limits', () => {
     expect(codes(await Promise.all(calls))).toEqual(['ok', 'ok'])
   })
 
-  it('do not let a call wait for longer than maxWaitMs', async () => {
-    const clock = fakeClock()
-    const at = bench({ servers: { fs: { concurrency: 1, maxWaitMs: 2_000 } } }, clock)
-    const first = at.run('read')
-    const second = at.run('write')
-    await clock.advance(1_999)
-    expect(at.now).toBe(1)
-    await clock.advance(1)
-    expect(await second).toMatchObject({
-      code: 'limited',
-      waited_ms: 2_000,
-      error: "Tool 'write' is over its limit: servers.fs allows 1 at once; no slot was free within 2 s",
-    })
-    await at.endAll()
-    expect((await first).success).toBe(true)
-    expect(clock.pending).toBeLessThanOrEqual(1)
-  })
-
   it('free a place at the deadline of a call, and when its caller gives up', async () => {
     const clock = fakeClock()
     const at = bench({ tools: { search: { concurrency: 1 } } }, clock)
@@ -131,21 +113,6 @@ describe('limits', () => {
     expect(await cancelled).toMatchObject({ code: 'cancelled' })
     await at.endAll()
     expect((await last).success).toBe(true)
-  })
-
-  it('a waiting call whose caller gives up frees its place in line at once', async () => {
-    const at = bench({ tools: { search: { concurrency: 1, queue: 2 } } })
-    const gone = new AbortController()
-    const first = at.run('search', { n: 1 })
-    const waiting = at.run('search', { n: 2, signal: gone.signal })
-    const behind = at.run('search', { n: 3 })
-    expect(await at.run('search')).toMatchObject({ code: 'limited' })
-    gone.abort()
-    const instead = at.run('search', { n: 4 })
-    expect(await waiting).toMatchObject({ code: 'cancelled' })
-    await at.endAll()
-    expect(codes(await Promise.all([first, behind, instead]))).toEqual(['ok', 'ok', 'ok'])
-    expect(at.begun).toEqual(['1', '3', '4'])
   })
 
   it('a pattern of a server means its tools by their full names; all of them share its limit', async () => {

@@ -1,5 +1,5 @@
 import * as api from '@opentelemetry/api'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordTelemetry } from '../../test/recorded-spans.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { removeFromLogs } from '../logging/redact.ts'
@@ -111,21 +111,6 @@ describe('trace()', () => {
     expect(given.traceparent).toBe(PARENT)
   })
 
-  it.each([
-    ['malformed', 'nonsense'],
-    ['no text', 7],
-  ])('begins a trace of its own if the one that came is %s', async (_title, traceparent) => {
-    using telemetry = recordTelemetry()
-    const { run, metas } = setUp()
-    await run({ name: 'Ada' }, { traceparent, tracestate: 'vendor=1', baggage: 7 })
-    const [span] = telemetry.spans()
-    expect(span?.parentSpanContext).toBeUndefined()
-    expect(metas[0]).toMatchObject({
-      traceparent: expect.stringContaining(span?.spanContext().traceId ?? '-'),
-      tracestate: undefined,
-    })
-  })
-
   it('measures every call in seconds, with the buckets of the conventions and no made-up names', async () => {
     using telemetry = recordTelemetry()
     const { executor, run } = setUp()
@@ -149,38 +134,5 @@ describe('trace()', () => {
       count: 1,
       buckets: { boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] },
     })
-  })
-
-  it('follows an SDK that is registered later', async () => {
-    const { run } = setUp()
-    await run()
-    using telemetry = recordTelemetry()
-    await run()
-    expect(telemetry.spans()).toHaveLength(1)
-    expect((await telemetry.histogram('gen_ai.execute_tool.duration'))?.dataPoints).toHaveLength(1)
-  })
-})
-
-describe('trace() without the API of OpenTelemetry', () => {
-  afterEach(() => void vi.doUnmock('@opentelemetry/api'))
-
-  it('does nothing, whoever has registered an SDK', async () => {
-    using telemetry = recordTelemetry()
-    vi.resetModules()
-    vi.doMock('@opentelemetry/api', () => {
-      throw Object.assign(new Error("Cannot find package '@opentelemetry/api'"), {
-        code: 'ERR_MODULE_NOT_FOUND',
-      })
-    })
-    const { trace: lonely } = await import('./trace.ts')
-    const tools = new ToolManager()
-    tools.addCustomTool(
-      defineTool({ name: 'yes', description: 'x', schema: { type: 'object' }, handler: () => 'yes' }),
-    )
-    const executor = new ToolExecutor(tools)
-    executor.use(lonely())
-    expect(await executor.run({ name: 'yes' })).toMatchObject({ result: 'yes' })
-    expect(await executor.run({ name: 'yes' })).toMatchObject({ result: 'yes' })
-    expect(telemetry.spans()).toEqual([])
   })
 })

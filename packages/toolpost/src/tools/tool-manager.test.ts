@@ -108,15 +108,6 @@ describe('the same name twice', () => {
     },
   )
 
-  it('[F36] moves a server tool aside for a local one that comes later', () => {
-    const manager = new ToolManager()
-    manager.addMcpTools([tool('a', 'remote')], { server: 'one' })
-    manager.addCustomTool(tool('a', 'local'))
-    expect(manager.findTool('a')?.invoke({})).toBe('local')
-    expect(manager.findTool('one__a')?.invoke({})).toBe('remote')
-    expect(manager.originOf(manager.findTool('one__a') as Tool)).toMatchObject({ name: 'a' })
-  })
-
   it('leaves a name with its tool when an earlier server offers it later, and gives it away when the tool is gone', () => {
     const manager = new ToolManager()
     manager.addMcpTools([tool('list', 'first')], { server: 'first', order: 0 })

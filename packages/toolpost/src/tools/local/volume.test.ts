@@ -39,22 +39,6 @@ case "$1" in
   set-sink-mute) save "$level" "$3" ;;
   *) exit 1 ;;
 esac`,
-  amixer: `${prologue}
-[ "$2" = Master ] || { echo "amixer: Unable to find simple control '$2',0" >&2; exit 1; }
-case "$1 $3" in
-  'set mute') muted=1 ;;
-  'set unmute') muted=0 ;;
-  'set '*) level="\${3%\\%}" ;;
-  'get ') ;;
-  *) exit 1 ;;
-esac
-save "$level" "$muted"
-[ "$muted" = 1 ] && switch=off || switch=on
-echo "Simple mixer control 'Master',0"
-echo '  Capabilities: pvolume pswitch pswitch-joined'
-echo '  Limits: Playback 0 - 65536'
-echo "  Front Left: Playback 29491 [$level%] [-20.81dB] [$switch]"
-echo "  Front Right: Playback 29491 [$level%] [-20.81dB] [$switch]"`,
   osascript: `${prologue}
 [ "$1" = -e ] || exit 1
 case "$2" in
@@ -114,8 +98,8 @@ describe('volume', () => {
 
   it('goes on to the next mixer where one is there but fails', async () => {
     await install('wpctl', failing('Could not connect to PipeWire'))
-    await install('amixer')
-    expect(await volume({ action: 'set', level: 30 })).toMatchObject({ level: 30, mixer: 'amixer' })
+    await install('pactl')
+    expect(await volume({ action: 'set', level: 30 })).toMatchObject({ level: 30, mixer: 'pactl' })
   })
 
   it('says what it looked for where there is no mixer', async () => {
