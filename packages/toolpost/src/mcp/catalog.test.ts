@@ -77,21 +77,6 @@ describe('a server', () => {
     await expect.poll(() => changes, PATIENCE).toBeGreaterThan(0)
   })
 
-  it('that never lists holds nobody up for long, and is not asked again all the time', async () => {
-    await using servers = await started({
-      silent: { hangs: 'resources' },
-      other: { resources: [resource('file:///x')] },
-    })
-    const { catalog } = servers.mcp
-    expect((await catalog.list('resources')).entries).toMatchObject([{ uri: 'file:///x' }])
-    for (let at = 0; at < 20; at++) await catalog.read('file:///x')
-    const { result } = (await servers.executor.run({
-      name: 'state',
-      args: { method: 'resources/list' },
-    })) as { result: string }
-    expect(JSON.parse(result).seen).toHaveLength(1)
-  })
-
   it('that dies while it reads, or gets a prompt, fails that request in words and comes back', async () => {
     await using servers = await started({ one: { prompts: [prompt('die')] } })
     const { catalog } = servers.mcp
@@ -166,35 +151,6 @@ describe('an attack with what a server offers', () => {
     },
     60_000,
   )
-
-  it('storms of list changes and updates are told of now and then', async () => {
-    await using servers = await started({ one: { resources: [resource('file:///x')] } })
-    const { mcp, executor } = servers
-    const told = { resources: 0, prompts: 0, updated: 0 }
-    mcp.catalog.on('resources', () => told.resources++)
-    mcp.catalog.on('prompts', () => told.prompts++)
-    mcp.catalog.on('updated', () => told.updated++)
-    await mcp.catalog.follow('file:///x')
-    const storm = (method: string, params = {}) =>
-      executor.run({ name: 'notify', args: { method: `notifications/${method}`, params, count: 20_000 } })
-    await unharmed(() => storm('resources/list_changed'))
-    await unharmed(() => storm('prompts/list_changed'))
-    await unharmed(() => storm('resources/updated', { uri: 'file:///x' }))
-    expect(told.resources).toBeLessThan(1_000)
-    expect(told.prompts).toBeLessThan(1_000)
-    expect(told.updated).toBeLessThan(20_000)
-    await expect.poll(() => told.updated, PATIENCE).toBeGreaterThan(0)
-    await unharmed(() => storm('resources/updated', { uri: ['not', 'text'] }))
-  })
-
-  it('instructions of 10 MB are cut, and cost nothing when they are asked for', async () => {
-    await using servers = await started({ one: { longInstructions: 10_000_000 } })
-    const { catalog } = servers.mcp
-    await unharmed(async () => {
-      for (let at = 0; at < 1_000; at++) expect(catalog.instructions()?.length).toBeLessThan(20_010)
-    })
-    expect(servers.status().info?.instructions?.length).toBeLessThan(20_010)
-  })
 
   it('entries that cannot be used are left out, with the reason in the log', async () => {
     const bad = [7, null, {}, { uri: '' }, { uri: 'x:\u0007' }, { uri: `x:${'y'.repeat(9_000)}` }]

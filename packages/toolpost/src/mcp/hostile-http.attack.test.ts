@@ -131,13 +131,6 @@ describe('answers over HTTP without measure', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB)
   })
 
-  it('[F48] a list of tools without end is told in words', async () => {
-    const endless: Behaviour = ({ response }) => forEver(response.writeHead(200, sse), 'data and more ')
-    await using server = await hostileHttp(() => {}, { 'tools/list': endless })
-    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
-    expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining('maxLineBytes') })
-  })
-
   it.each(['json', 'sse'])(
     '[F49] more values than anybody can handle are refused in words: %s',
     async kind => {
@@ -179,13 +172,6 @@ describe('what an HTTP server says with a status', () => {
     )
     expect(result).toMatchObject({ code: 'tool_error', error: words })
     expect(calls).toBe(1)
-  })
-
-  it('401 at the handshake is the reason of the failure', async () => {
-    const refuse: Behaviour = ({ response }) => void response.writeHead(401).end('who are you?')
-    await using server = await hostileHttp(() => {}, { initialize: refuse, 'server/discover': refuse })
-    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
-    expect(client.status().error).toBe('HTTP 401 Unauthorized: who are you?')
   })
 })
 
@@ -267,13 +253,6 @@ describe('answers over HTTP that do not come as they should', () => {
     expect(read).toMatchObject({ error: expect.not.stringContaining('outcome') })
   })
 
-  it('[F09] a handshake that is answered without a result fails at once, in words', async () => {
-    const nothing: Behaviour = ({ response }) => void response.writeHead(202).end()
-    await using server = await hostileHttp(() => {}, { initialize: nothing })
-    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
-    expect(client.status().error).toContain('The server answered 202 without a result')
-  })
-
   it.each([
     ['comments', ': c\n\n'],
     ['empty lines', '\n'],
@@ -290,15 +269,6 @@ describe('answers over HTTP that do not come as they should', () => {
     const result = await unharmed(attack, client)
     expect(result).toMatchObject({ success: false })
     expect(client.status().state).toBe('ready')
-  })
-
-  it('[F51] a stream of notifications before the answer changes nothing', async () => {
-    const notice = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}\n\n`
-    const { result } = await callOf(({ message, response }) => {
-      const last = `data: ${JSON.stringify(answer(message, { content: [{ type: 'text', text: 'ok' }] }))}\n\n`
-      response.writeHead(200, sse).end(notice.repeat(5_000) + last)
-    })
-    expect(result).toMatchObject({ success: true, result: 'ok' })
   })
 
   it('a stream that can be resumed is, and the call is not sent again', async () => {
@@ -332,14 +302,6 @@ describe('redirects', () => {
       error: expect.stringContaining('/elsewhere; calls are never sent twice'),
     })
     expect(calls).toBe(1)
-  })
-
-  it('a call that is redirected to another host names it, and no more of the address than it may', async () => {
-    const location = 'https://user:pass@elsewhere.example:444/mcp?token=secret#part'
-    const { result } = await callOf(({ response }) => void response.writeHead(307, { location }).end())
-    expect(result).toMatchObject({
-      error: expect.stringContaining('redirects to https://elsewhere.example:444/mcp; calls'),
-    })
   })
 
   it('a handshake that is redirected within the server is followed', async () => {
@@ -381,15 +343,6 @@ describe('redirects', () => {
     )
     expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining(other.url) })
     expect(other.seen).toEqual([])
-  })
-
-  it('a user and password in the URL go into a header', async () => {
-    await using server = await hostileHttp(() => {})
-    const url = server.url.replace('://', '://me:p%40ss@')
-    await using client = await startServers({ remote: { url } })
-    expect(client.status().state).toBe('ready')
-    const basic = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
-    expect(server.seen.every(({ headers }) => headers.authorization === basic)).toBe(true)
   })
 })
 

@@ -43,16 +43,6 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
     expect(JSON.stringify([client.log.records, client.status()])).not.toContain('ss-of-the-address')
   })
 
-  it('[F34] leaves an Authorization header that is configured as it is', async () => {
-    await using server = await makeServer()
-    const url = server.url.replace('://', '://me:other-password@')
-    await using client = await startServers({
-      remote: { url, headers: { Authorization: 'Bearer mine-alone' } },
-    })
-    expect(client.status().state).toBe('ready')
-    expect(server.authorizations).toEqual(['Bearer mine-alone'])
-  })
-
   it('tells the server that nobody waits any more', async () => {
     await using server = await makeServer()
     await using client = await startServers({ remote: { url: server.url } })
@@ -100,19 +90,6 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
     await server.restart()
     await client.log.logged('MCP connection succeeded', 2)
     expect(await client.executor.execute('echo', { text: 'after' })).toBe('after')
-  })
-
-  it('a call that is under way when the server goes fails, and its outcome is unknown', async () => {
-    await using server = await makeServer()
-    await using client = await startServers({ remote: { url: server.url } })
-    const call = client.executor.run({ name: 'never' })
-    await server.happened('call never')
-    await server.stop()
-    expect(await call).toMatchObject({
-      code: 'unavailable',
-      error: expect.stringContaining('the outcome of the call is unknown'),
-    })
-    await server.restart()
   })
 })
 

@@ -92,14 +92,11 @@ describe('@modelcontextprotocol/server-filesystem and -memory', () => {
 })
 
 describe('servers of every age', () => {
-  it.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18'])(
-    'one that speaks only %s',
-    async protocolVersion => {
-      await using server = await startHostile({ protocolVersion })
-      expect(server.status()).toMatchObject({ state: 'ready', protocolVersion })
-      expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
-    },
-  )
+  it.each(['2024-10-07', '2025-03-26'])('one that speaks only %s', async protocolVersion => {
+    await using server = await startHostile({ protocolVersion })
+    expect(server.status()).toMatchObject({ state: 'ready', protocolVersion })
+    expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
+  })
 
   it('SDK v1', async () => {
     await using server = await startServers({ v1: ownServer('sdk-v1') })

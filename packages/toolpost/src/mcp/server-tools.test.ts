@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { harnessFor, startHostile, startServers } from '../../test/hostile-server/harness.ts'
+import { startHostile, startServers } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -54,27 +54,6 @@ describe('the tools of a server', () => {
     expect(both.mcp.status().map(status => status.tools)).toEqual([['lookup'], ['second__lookup']])
   })
 
-  it('[F36] the plain name moves to the first server when that one connects late', async () => {
-    const clock = fakeClock()
-    await using other = await startHostile()
-    const { journal } = other
-    const server = harnessFor(
-      {
-        first: hostileServer({ tools: sameName, label: 'first', journal, crashes: 2 }),
-        second: hostileServer({ tools: sameName, label: 'second' }),
-      },
-      { clock },
-    )
-    await server.log.logged('MCP connection succeeded')
-    await server.log.logged('MCP connection attempt 1 failed')
-    expect(await server.executor.execute('lookup')).toBe('second lookup')
-    await clock.advance(2_000)
-    await server.log.logged('MCP connection succeeded', 2)
-    const answers = ['lookup', 'second__lookup'].map(name => server.executor.execute(name))
-    expect(await Promise.all(answers)).toEqual(['first lookup', 'second lookup'])
-    await server.mcp.close()
-  })
-
   it('are offered as include and exclude say, with their sentences, limits and argument names', async () => {
     await using server = await startHostile(
       {},
@@ -112,17 +91,6 @@ describe('the tools of a server', () => {
 })
 
 describe('a call of an MCP tool', () => {
-  it('passes progress on, also the last one that arrives together with the answer', async () => {
-    await using server = await startHostile()
-    const seen: unknown[] = []
-    const result = await server.executor.run(
-      { name: 'progress', args: { steps: 3 } },
-      { onProgress: progress => void seen.push(progress) },
-    )
-    expect(result).toMatchObject({ success: true, result: 'done' })
-    expect(seen).toEqual([1, 2, 3].map(progress => ({ progress, total: 3 })))
-  })
-
   it('is extended by progress up to maxTimeoutMs and no further', async () => {
     const clock = fakeClock()
     await using server = await startHostile({}, { timeoutMs: 1_000, maxTimeoutMs: 2_500 })
@@ -167,12 +135,6 @@ describe('a call of an MCP tool', () => {
     await server.executor.execute('echo', { text: 'so that the notice has arrived' })
     expect(server.count('cancelled')).toBe(1)
   })
-
-  it('that cannot be put into JSON fails, and the next one works', async () => {
-    await using server = await startHostile()
-    expect(await server.executor.run({ name: 'write', args: { big: 10n } })).toMatchObject({ success: false })
-    expect(await server.executor.execute('write', { big: 10 })).toBe('written')
-  })
 })
 
 describe('secrets', () => {
@@ -194,5 +156,32 @@ describe('secrets', () => {
     delete process.env.TOOLPOST_TEST_SECRET
     expect(names).toContain('PATH')
     expect(names).not.toContain('TOOLPOST_TEST_SECRET')
+  })
+})
+
+describe('oddities', () => {
+  it('[F52] a listener that throws what cannot be shown harms nobody', async () => {
+    const get = () => {
+      throw new Error('not even this')
+    }
+    await using server = await startHostile()
+    server.mcp.on('server', () => {
+      throw new Proxy({}, { get })
+    })
+    await server.mcp.restart('hostile')
+    await server.log.logged('A listener for MCP servers failed')
+    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
+  })
+
+  it('a byte order mark before the first message is ignored, and any isError means that the tool failed', async () => {
+    const { command, args } = hostileServer()
+    const [file, settings] = args.map(arg => JSON.stringify(arg))
+    const script = `process.argv[2] = ${settings}; process.stdout.write('\\ufeff'); import(${file})`
+    await using server = await startServers({ odd: { command, args: ['-e', script] } })
+    expect(server.status()).toMatchObject({ state: 'ready', junkLines: 0 })
+    const result = { isError: 'yes', content: [{ type: 'text', text: 'no luck' }] }
+    expect(await server.executor.run({ name: 'answer', args: { result } })).toMatchObject({
+      error: 'no luck',
+    })
   })
 })

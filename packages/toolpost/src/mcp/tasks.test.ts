@@ -90,11 +90,6 @@ describe('a task', () => {
     expect(server.count('tasks/get')).toBe(2)
   })
 
-  it('a result in place of the task is the result', async () => {
-    await using server = await taskServer()
-    expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
-  })
-
   it('that the server forgets, or loses with itself, is never called again', async () => {
     await using server = await taskServer()
     expect(await server.executor.run(run('forgetful'))).toMatchObject({
@@ -126,18 +121,6 @@ describe('a task', () => {
       error: 'Malformed MCP task: its id belongs to another pending call',
     })
     expect(await first).toMatchObject({ code: 'timeout' })
-  })
-
-  it.each(['never', 'deaf', 'silent', 'poll_huge'])('%s: ends at the deadline', async how => {
-    await using server = await taskServer()
-    const result = await server.executor.run(run(how), { timeoutMs: 500 })
-    expect(result).toMatchObject({ code: 'timeout' })
-    expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
-  })
-
-  it('an interval of 0 is no reason to ask all the time', async () => {
-    await using server = await taskServer()
-    expect(await server.executor.run(run('poll_zero'))).toMatchObject({ result: 'done' })
   })
 
   it('a storm of status notices holds up nobody', async () => {

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { fakeOAuth, type OAuthLies } from '../../../test/fake-oauth/fake-oauth.ts'
 import { startServers } from '../../../test/hostile-server/harness.ts'
 import { Logins } from './logins.ts'
-import { insecure } from './oauth-fetch.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
 
@@ -64,14 +63,6 @@ describe('an authorization server that lies is refused, with the reason', () => 
       error: "the server's metadata describes another resource: https://other.example/mcp",
     })
   })
-
-  it('is held to the issuer of the configuration', async () => {
-    await using oauth = await fakeOAuth()
-    const entry = { url: oauth.url, oauth: { issuer: 'https://login.example' } }
-    const logins = new Logins({ servers: { remote: entry } })
-    await expect(logins.of('remote')?.begin(REDIRECT)).rejects.toThrow('expected https://login.example')
-    expect(oauth.asked).toEqual([])
-  })
 })
 
 describe('a token', () => {
@@ -106,19 +97,5 @@ describe('a token', () => {
     await client.mcp.restart('remote')
     expect(client.status().error).toContain(other.issuer)
     expect(other.asked).toEqual([])
-  })
-})
-
-describe('what concerns a login', () => {
-  it.each([
-    ['https://login.example/a', 'https://server.example/mcp', undefined],
-    ['http://login.example/a', 'https://server.example/mcp', 'is not https'],
-    ['http://127.0.0.1:9/a', 'https://server.example/mcp', 'is on this machine'],
-    ['https://localhost/a', 'https://server.example/mcp', 'is on this machine'],
-    ['http://127.0.0.1:9/a', 'http://localhost:8/mcp', undefined],
-  ])('may go to %s for %s: %s', (url, server, problem) => {
-    const found = insecure(new URL(url), server)
-    if (problem === undefined) expect(found).toBeUndefined()
-    else expect(found).toContain(problem)
   })
 })

@@ -94,12 +94,6 @@ describe('a server that wants a login', () => {
     expect(client.status()).toMatchObject({ state: 'failed', error: 'HTTP 401 Unauthorized: log in first' })
   })
 
-  it('is not logged in at with `oauth: false`', async () => {
-    await using client = await connect({}, false)
-    expect(client.status()).toMatchObject({ state: 'failed', error: 'HTTP 401 Unauthorized: log in first' })
-    expect(client.mcp.logins.of('remote')).toBeUndefined()
-  })
-
   it('says why if the person refuses, and stays as it was', async () => {
     await using client = await connect({ denies: true })
     await expect(logIn(client)).rejects.toThrow('access_denied')
@@ -125,17 +119,6 @@ describe('a server that wants a login', () => {
     client.oauth.expire()
     expect(await client.executor.execute('write', { text: 'on' })).toBe('on')
     expect(client.oauth.asked).toEqual(['client_credentials', 'client_credentials'])
-  })
-
-  it('with client credentials that are wrong fails, with the reason', async () => {
-    await using client = await connect(
-      { clients: { robot: 'robot-secret' } },
-      { grant: 'client_credentials', clientId: 'robot', clientSecret: 'another-one' },
-    )
-    expect(client.status()).toMatchObject({
-      state: 'failed',
-      error: expect.stringContaining('invalid_client'),
-    })
   })
 })
 
@@ -220,10 +203,5 @@ describe('the end of a login', () => {
       code: 'unavailable',
     })
     expect(await client.mcp.logins.of('remote')?.logout()).toBe('none')
-  })
-
-  it('is said to be none if the authorization server cannot revoke', async () => {
-    await using client = await loggedIn({ noRevocation: true })
-    expect(await client.mcp.logins.of('remote')?.logout()).toBe('forgotten')
   })
 })
