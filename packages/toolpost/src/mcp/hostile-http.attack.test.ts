@@ -265,9 +265,14 @@ describe('answers over HTTP that do not come as they should', () => {
   ])('[F51] a stream of small events without end is felt by nobody else: %s', async (_, event) => {
     await using server = await hostileHttp(({ response }) => forEver(response.writeHead(200, sse), event))
     await using client = await startServers({ remote: { url: server.url } })
+    const warnings: Error[] = []
+    const warn = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warn)
     const attack = () => client.executor.run({ name: 'act' }, { timeoutMs: 500 })
     const result = await unharmed(attack, client)
     expect(result).toMatchObject({ success: false })
+    process.off('warning', warn)
+    expect(warnings).toEqual([])
     expect(client.status().state).toBe('ready')
   })
 
