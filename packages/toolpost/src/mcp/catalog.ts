@@ -4,13 +4,11 @@ import { Listeners } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
 import type { RequestOptions } from './connection.ts'
 import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
+import type { McpServer } from './mcp-server.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
-import { KEYS, type OfferKind, type OfferList, type ServerOffers } from './server-offers.ts'
+import { KEYS, type OfferKind, type OfferList } from './server-offers.ts'
 
-export interface CatalogServer {
-  readonly name: string
-  readonly offers: ServerOffers
-}
+type CatalogServer = Pick<McpServer, 'name' | 'offers'>
 
 /** Whether an offer of a server may be seen; `key` is its own name or URI. */
 export type Access = (server: string, key: string) => boolean

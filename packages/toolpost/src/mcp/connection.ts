@@ -55,7 +55,7 @@ export class Connection {
   /** The tools it listed at the handshake, unvalidated. */
   tools: Listed = { entries: [], isCut: false }
   readonly #server: McpServer
-  readonly #transport: StdioTransport | HttpTransport
+  readonly transport: StdioTransport | HttpTransport
   readonly #http: HttpTransport | undefined
   readonly #peer: Peer
   readonly #followed = new Set<string>()
@@ -99,7 +99,7 @@ export class Connection {
     const { entry, requests } = server
     this.#server = server
     this.#http = http
-    this.#transport =
+    this.transport =
       http ??
       new StdioTransport(entry as Exclude<typeof entry, { url: string }>, {
         junk: line => server.onJunk(line),
@@ -107,28 +107,20 @@ export class Connection {
           this.#onUnusable(new UnusableAnswerError(`The server's answer ${problem}`), id),
         message: server.messages.add.bind(server.messages),
       })
-    this.#transport.onlost = failure => this.#onLost(failure)
+    this.transport.onlost = failure => this.#onLost(failure)
     const answer = (params: Params, { method, signal }: { method: string; signal: AbortSignal }) =>
       requests.answer(method, params, { signal, from: this.#requester })
-    this.#peer = new Peer(this.#transport, {
+    this.#peer = new Peer(this.transport, {
       methods: { ...Object.fromEntries(requests.methods.map(name => [name, answer])), ping: () => ({}) },
       onNotification: (method, params) => this.#onNotification(method, params),
       onStray: (message, isLate) => server.onStray(message, isLate),
       onError: error => this.#onError(error),
       onClose: () => {
         const isStopped = this.#isClosing && this.#isReady
-        const cause = this.#transport.failure?.cause ?? 'it is not connected'
+        const cause = this.transport.failure?.cause ?? 'it is not connected'
         return new ServerLostError(isStopped ? 'the server was stopped' : cause)
       },
     })
-  }
-
-  get pid(): number | undefined {
-    return this.#http ? undefined : (this.#transport as StdioTransport).pid
-  }
-
-  get stderr(): string {
-    return this.#http ? '' : (this.#transport as StdioTransport).stderr
   }
 
   get isModern(): boolean {
@@ -159,7 +151,7 @@ export class Connection {
   }
 
   request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
-    const { failure } = this.#transport
+    const { failure } = this.transport
     if (failure) return Promise.reject(new ServerLostError(failure.cause, { neverSent: true }))
     const { onRequest, headers } = options
     const http = this.#http
@@ -386,7 +378,7 @@ export class Connection {
 
   /** Why the handshake failed: it was aborted, the process ended, or `error`. */
   #failureOf(error: unknown, signal: AbortSignal): ServerFailure {
-    const failure = (!this.#http && this.#transport.failure) || failures.failureWith('')
+    const failure = (!this.#http && this.transport.failure) || failures.failureWith('')
     if (signal.aborted) return { ...failure, cause: failures.describeError(signal.reason) }
     const login = failures.neededLogin(error)
     if (login) return { ...failure, cause: login.message, needsLogin: true }

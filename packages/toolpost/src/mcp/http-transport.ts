@@ -83,6 +83,8 @@ export class HttpTransport implements Transport {
   /** Called once if the connection is lost; whoever listens closes it. */
   onlost: ((failure: ServerFailure) => void) | undefined
   failure: ServerFailure | undefined
+  readonly pid = undefined
+  readonly stderr = ''
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
   /** Over the older HTTP+SSE, all answers come on one stream. */

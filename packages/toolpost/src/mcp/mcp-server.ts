@@ -149,9 +149,9 @@ export class McpServer {
       attempts: this.#number,
       tools: this.#tools.names(),
       error: isReady ? undefined : failure?.cause,
-      stderr: connection?.stderr ?? failure?.stderr ?? '',
+      stderr: connection?.transport.stderr ?? failure?.stderr ?? '',
       exitCode: failure?.exitCode ?? null,
-      pid: connection?.pid,
+      pid: connection?.transport.pid,
       junkLines: this.#junkLines,
       nextAttemptAt: this.#nextAt,
       readyAfterMs: this.#readyAfterMs,
@@ -225,7 +225,7 @@ export class McpServer {
 
   async #end(event: Event, cause: string, kept?: Connection): Promise<void> {
     const open = [...this.#retiring, this.connection].filter(each => each && each !== kept)
-    this.failure = failureWith(cause, { stderr: (kept ?? this.connection)?.stderr ?? '' })
+    this.failure = failureWith(cause, { stderr: (kept ?? this.connection)?.transport.stderr ?? '' })
     this.connection = this.#nextAt = undefined
     this.#round.abort(new Error(cause))
     this.#round = new AbortController()

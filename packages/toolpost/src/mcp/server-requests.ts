@@ -122,8 +122,7 @@ export class ServerRequests {
   #address({ message, url, elicitationId: id }: Params): Question {
     const [oldest = ''] = this.#watched.keys()
     if (this.#watched.size >= MAX_WATCHED_ADDRESSES) this.#watched.delete(oldest)
-    const completed =
-      typeof id === 'string' ? new Promise<void>(resolve => this.#watched.set(id, resolve)) : undefined
+    const completed = new Promise<void>(resolve => this.#watched.set(String(id), resolve))
     return { message: String(message ?? ''), server: this.#server.name, url: String(url), completed }
   }
 

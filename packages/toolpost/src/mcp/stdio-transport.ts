@@ -11,7 +11,7 @@ import { hasProcessGroups, INHERITED_VARIABLES } from '../util/platform.ts'
 import { jsonProblem } from './json-limit.ts'
 import * as limits from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
-import { NoSandboxError, sandboxed } from './sandbox.ts'
+import { sandboxed } from './sandbox.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
 
@@ -263,7 +263,7 @@ export class StdioTransport implements Transport {
   #startError(error: NodeJS.ErrnoException): Error {
     const { code = '', message } = error
     const { command, cwd } = this.#entry
-    if (error instanceof NoSandboxError) return new NeverStartedError(message)
+    if (error instanceof NeverStartedError) return error
     if (cwd !== undefined && !existsSync(cwd))
       return new NeverStartedError(`its working directory '${cwd}' does not exist`)
     const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'command not found' : message}`

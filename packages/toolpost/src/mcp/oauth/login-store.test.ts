@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 function file(name = 'remote', url = 'https://server.example/mcp'): LoginStore {
-  return new LoginStore({ name, url, folder, onProblem: problem => problems.push(problem) })
+  return new LoginStore(folder, `${name} ${url}`, problem => problems.push(problem))
 }
 
 const save = (store: LoginStore, token: string) => store.update(async () => login(token))

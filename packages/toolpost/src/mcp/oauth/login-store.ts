@@ -29,38 +29,32 @@ const WATCH_MS = 500
 const LOCK_RETRY_MS = 50
 const LOCK_TIMEOUT_MS = 60_000
 
-export interface LoginStoreOptions {
-  /** A login belongs to a server at one URL. */
-  name: string
-  url: string
-  /** Without a folder, a login lasts as long as the program. */
-  folder: string | undefined
-  onProblem(problem: string): void
-}
-
 /** Stores the login to one server, in a JSON file of mode 0600 with those to all servers of a project. */
 export class LoginStore {
-  readonly #options: LoginStoreOptions
+  readonly #folder: string | undefined
   readonly #file: string
   readonly #key: string
+  readonly #onProblem: (problem: string) => void
   #kept: Login | undefined
 
-  constructor(options: LoginStoreOptions) {
-    this.#options = options
-    this.#file = join(options.folder ?? '', 'logins.json')
-    this.#key = `${options.name} ${options.url}`
+  /** Without a folder, a login lasts as long as the program. `key` names the server and its URL. */
+  constructor(folder: string | undefined, key: string, onProblem: (problem: string) => void) {
+    this.#folder = folder
+    this.#file = join(folder ?? '', 'logins.json')
+    this.#key = key
+    this.#onProblem = onProblem
   }
 
   /** `undefined` if there is none, or it cannot be read. */
   async read(): Promise<Login | undefined> {
-    if (this.#options.folder === undefined) return this.#kept
+    if (this.#folder === undefined) return this.#kept
     const { [this.#key]: login } = await this.#readAll()
     return isRecord(login) ? login : undefined
   }
 
   /** Replaces the login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
   async update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<Login | undefined> {
-    const { folder } = this.#options
+    const folder = this.#folder
     if (folder === undefined) {
       this.#kept = await work(this.#kept)
       return this.#kept
@@ -78,25 +72,24 @@ export class LoginStore {
 
   /** Calls `listener` when another process may have changed it; returns a function that stops it. */
   watch(listener: () => void): () => void {
-    if (this.#options.folder === undefined) return () => {}
+    if (this.#folder === undefined) return () => {}
     const look = () => listener()
     watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
     return () => unwatchFile(this.#file, look)
   }
 
   async #readAll(): Promise<Record<string, unknown>> {
-    const { onProblem } = this.#options
     try {
       if (hasFileModes && ((await stat(this.#file)).mode & 0o077) !== 0) {
         await chmod(this.#file, 0o600)
-        onProblem('the saved logins were readable by others; the mode of the file was reset to 0600')
+        this.#onProblem('the saved logins were readable by others; the mode of the file was reset to 0600')
       }
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
       if (!isRecord(logins)) throw new Error('the file is malformed')
       return logins
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
-      if (code !== 'ENOENT') onProblem(`the saved logins cannot be used: ${message}`)
+      if (code !== 'ENOENT') this.#onProblem(`the saved logins cannot be used: ${message}`)
       return {}
     }
   }

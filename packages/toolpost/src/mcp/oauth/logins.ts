@@ -27,11 +27,10 @@ export class Logins {
     this.#logins.delete(name)
     if (!entry || !isHttp(entry) || !usesOAuth(entry)) return
     const { folder, logger } = this.#options
-    const { url } = entry
-    const onProblem = (problem: string) =>
-      quietLogger(logger).child({ server: name }).warn({ problem }, 'Problem with a saved login')
-    const store = new LoginStore({ name, url, folder, onProblem })
-    this.#logins.set(name, new ServerLogin({ name, url, oauth: entry.oauth || undefined, store }))
+    const store = new LoginStore(folder, `${name} ${entry.url}`, problem =>
+      quietLogger(logger).child({ server: name }).warn({ problem }, 'Problem with a saved login'),
+    )
+    this.#logins.set(name, new ServerLogin(name, entry, store))
   }
 
   /** `undefined` for a server that is not over HTTP, or has credentials in its configuration. */

@@ -6,6 +6,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../http-transport.ts'
+import type { HttpServerEntry } from '../server-entry.ts'
 import { describeError, NeedsLoginError } from '../server-failure.ts'
 import type { Login, LoginStore } from './login-store.ts'
 import { insecure, OAUTH_TIMEOUT_MS, OAuthDenial, OAuthRefusal, withOAuthFetch } from './oauth-fetch.ts'
@@ -15,13 +16,6 @@ import type { OAuthOptions } from './oauth-options.ts'
 const MAX_RENEWALS = 2
 /** How many unfinished logins are remembered. */
 const MAX_PENDING = 8
-
-export interface ServerLoginOptions {
-  name: string
-  url: string
-  oauth: OAuthOptions | undefined
-  store: LoginStore
-}
 
 /** What a server says when it rejects a request for lack of a login or scope. */
 interface Challenge {
@@ -58,11 +52,11 @@ export class ServerLogin {
   #renewing: Promise<boolean> | undefined
   #challenge: Challenge | undefined
 
-  constructor({ name, url, oauth, store }: ServerLoginOptions) {
+  constructor(name: string, { url, oauth }: HttpServerEntry, store: LoginStore) {
     this.name = name
     this.#url = url
     this.#store = store
-    this.#oauth = oauth ?? {}
+    this.#oauth = oauth || {}
     this.#isConfigured = oauth !== undefined
     this.isInteractive = this.#oauth.grant !== 'client_credentials'
     this.redirectPort = this.#oauth.redirectPort
