@@ -145,31 +145,3 @@ describe('processes that do not want to go', () => {
     expect(result.execution_time_ms).toBeLessThan(SOON_MS)
   })
 })
-
-describe('crowds and starts', () => {
-  it('[F18] a crash loop at start: three attempts, then reported; others are ready', async () => {
-    const reports: string[] = []
-    await using server = await startHostile(
-      { crashes: 1_000, stderr: 'no broker' },
-      {},
-      {
-        retry: { baseDelayMs: 1 },
-        onReport: text => void reports.push(text),
-      },
-    )
-    expect(server.status()).toMatchObject({
-      state: 'failed',
-      attempts: 3,
-      stderr: 'no broker',
-      exitCode: 1,
-      tools: [],
-    })
-    expect(server.count('start')).toBe(3)
-    expect(reports).toHaveLength(1)
-    await using both = await startServers(
-      { bad: hostileServer({ crashes: 1_000 }), good: hostileServer() },
-      { retry: { baseDelayMs: 1 } },
-    )
-    expect(both.mcp.status().map(({ state }) => state)).toEqual(['failed', 'ready'])
-  })
-})

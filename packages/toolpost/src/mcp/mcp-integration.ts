@@ -95,7 +95,7 @@ export class McpIntegration {
       server.order = order
       if (!isNew && isDeepStrictEqual(server.entry, entry)) return server
       this.logins.put(name, entry)
-      starts.push(() => this.#ready.set(name, isNew ? server.start() : server.replace(entry)))
+      starts.push(() => this.#ready.set(name, isNew ? server.start() : server.replace(entry, host)))
       return server
     })
     for (const server of before.values()) this.#remove(server)

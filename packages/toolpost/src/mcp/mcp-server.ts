@@ -78,7 +78,7 @@ export class McpServer {
   state: ServerState = 'starting'
   connection: Connection | undefined
   failure: ServerFailure | undefined
-  readonly #host: McpHost
+  #host: McpHost
   readonly #tools: ServerTools
   /** Logs what the server can cause as often as it likes. */
   readonly log: RateLimitedLog
@@ -189,10 +189,11 @@ export class McpServer {
   }
 
   /** Starts the server that `entry` describes in place of the current one, which ends when its pending calls have. */
-  replace(entry: ServerEntry): Promise<void> {
-    this.#retire('lost', 'it is being restarted')
+  replace(entry: ServerEntry, host: McpHost): Promise<void> {
+    void this.#retire('lost', 'it is being restarted')
+    this.#host = host
     this.entry = entry
-    this.requests = new ServerRequests(this, this.#host.sample)
+    this.requests = new ServerRequests(this, host.sample)
     this.#tools.forget()
     this.#wasReady = false
     this.#shortLives = this.#askedMs = 0
@@ -202,8 +203,8 @@ export class McpServer {
   /** Takes no more calls, and ends when the pending ones have. */
   async remove(): Promise<void> {
     this.#tools.clear()
-    await this.#retire('stopped', 'it was removed from the configuration')
     this.offers.forget()
+    await this.#retire('stopped', 'it was removed from the configuration')
   }
 
   /** Closes the connection and ends what it started. Resolves when everything is gone. */

@@ -98,18 +98,6 @@ describe('servers of every age', () => {
     expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
   })
 
-  it('SDK v1', async () => {
-    await using server = await startServers({ v1: ownServer('sdk-v1') })
-    expect(server.status()).toMatchObject({ state: 'ready', protocolVersion: '2025-11-25' })
-    expect(
-      await server.executor.execute('control_zwave_device', { device_name: 'Lamp', command: 'on' }),
-    ).toBe('{"deviceName":"Lamp","action":"on"}')
-    expect(await server.executor.run({ name: 'fail' })).toMatchObject({
-      code: 'tool_error',
-      error: 'the server said no',
-    })
-  })
-
   it.each([
     ['SDK v2', [], '2025-11-25'],
     ['SDK v2 with nothing but the newest protocol', ['modern'], '2026-07-28'],

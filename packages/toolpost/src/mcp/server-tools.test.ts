@@ -113,19 +113,6 @@ describe('a call of an MCP tool', () => {
     expect(await stuck).toMatchObject({ code: 'timeout', error: "Tool 'stuck' timed out after 2500 ms" })
   })
 
-  it('gives structured content as the result, and the text to a model', async () => {
-    await using server = await startHostile()
-    const result = {
-      content: [{ type: 'text', text: 'It is 22 degrees' }],
-      structuredContent: { temperature: 22 },
-    }
-    const answer = await server.executor.run({ name: 'answer', args: { result } })
-    expect(answer).toMatchObject({ success: true, result: { temperature: 22 }, text: 'It is 22 degrees' })
-    expect(JSON.stringify(answer)).not.toContain('content')
-    const onlyStructured = { content: [], structuredContent: { temperature: 22 } }
-    expect(await server.executor.execute('answer', { result: onlyStructured })).toBe('{"temperature":22}')
-  })
-
   it('can be given up by the signal of a caller that is not the executor', async () => {
     await using server = await startHostile()
     const caller = new AbortController()

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -41,14 +41,6 @@ describe('saved logins', () => {
     expect(readdirSync(folder)).toEqual(['logins.json'])
     await file().update(async () => undefined)
     expect([await file().read(), await file('other').read()]).toEqual([undefined, login('two')])
-  })
-
-  it('[F58] that others could read are closed to them again, and that is reported', async () => {
-    await save(file(), 'one')
-    chmodSync(path(), 0o644)
-    expect(await file().read()).toEqual(login('one'))
-    expect((statSync(path()).mode & 0o777).toString(8)).toBe('600')
-    expect(problems).toEqual([expect.stringContaining('readable by others')])
   })
 
   it.each(['', '{"cut', '[]'])('[F58] that are damaged count as none', async content => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, rmSync, unwatchFile, watchFile, writeFileSync } from 'node:fs'
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { unwatchFile, watchFile } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type {
@@ -9,7 +9,6 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import { isRecord } from '../../util/guards.ts'
-import { hasFileModes } from '../../util/platform.ts'
 
 export interface Login {
   /** The authorization server all of this belongs to; nothing of it is sent to any other. */
@@ -80,10 +79,6 @@ export class LoginStore {
 
   async #readAll(): Promise<Record<string, unknown>> {
     try {
-      if (hasFileModes && ((await stat(this.#file)).mode & 0o077) !== 0) {
-        await chmod(this.#file, 0o600)
-        this.#onProblem('the saved logins were readable by others; the mode of the file was reset to 0600')
-      }
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
       if (!isRecord(logins)) throw new Error('the file is malformed')
       return logins
@@ -95,46 +90,36 @@ export class LoginStore {
   }
 }
 
-const held = new Set<string>()
+/** Names this process, even if another had its id before. */
+const HOLDER = `${process.pid} ${randomUUID()}`
 
 /** Runs `work` while holding a lock file that names its holder. One whose process has ended was left behind. */
 async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const holder = `${process.pid} ${randomUUID()}`
   const giveUpAt = Date.now() + LOCK_TIMEOUT_MS
   for (;;)
     try {
-      writeFileSync(file, holder, { flag: 'wx', mode: 0o600 })
+      await writeFile(file, HOLDER, { flag: 'wx', mode: 0o600 })
       break
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      const other = contentOf(file)
-      if (other !== undefined && isLeftBehind(other)) rmSync(file, { force: true })
+      const other = await readFile(file, 'utf8').catch(() => HOLDER)
+      if (isLeftBehind(other)) await rm(file, { force: true })
       else if (Date.now() < giveUpAt) await pause(LOCK_RETRY_MS)
       else throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
     }
-  held.add(holder)
   try {
     return await work()
   } finally {
-    held.delete(holder)
-    if (contentOf(file) === holder) rmSync(file, { force: true })
+    await rm(file, { force: true })
   }
 }
 
 function isLeftBehind(holder: string): boolean {
   const pid = Number.parseInt(holder, 10)
-  if (pid === process.pid) return !held.has(holder)
+  if (pid === process.pid) return holder !== HOLDER
   try {
     return !process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
-
-function contentOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
   }
 }

@@ -68,27 +68,6 @@ describe('a server that wants a login', () => {
     expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
   })
 
-  it('takes a client that is registered already', async () => {
-    await using client = await loggedIn(
-      { clients: { mine: 'my-secret' } },
-      { clientId: 'mine', clientSecret: 'my-secret' },
-    )
-    expect(client.oauth.asked).toEqual(['authorize', 'authorization_code'])
-  })
-
-  it('takes the address of a client metadata document as its id, if the server does', async () => {
-    const clientMetadataUrl = 'https://client.example/toolpost.json'
-    await using client = await loggedIn({ clientDocuments: [clientMetadataUrl] }, { clientMetadataUrl })
-    expect(client.oauth.asked).toEqual(['authorize', 'authorization_code'])
-  })
-
-  it('is asked for what its 401 names; without that, for what is configured', async () => {
-    await using named = await loggedIn({ scope: 'read write' }, { scope: 'other' })
-    expect(named.oauth.lastScope).toBe('read write')
-    await using configured = await loggedIn({}, { scope: 'other' })
-    expect(configured.oauth.lastScope).toBe('other')
-  })
-
   it('and says nothing about OAuth is told as it is: it may want something else', async () => {
     await using client = await connect({ noResourceMetadata: true })
     expect(client.status()).toMatchObject({ state: 'failed', error: 'HTTP 401 Unauthorized: log in first' })

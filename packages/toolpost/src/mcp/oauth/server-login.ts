@@ -14,8 +14,6 @@ import type { OAuthOptions } from './oauth-options.ts'
 
 /** How many times a request is sent again with another token or a wider scope. */
 const MAX_RENEWALS = 2
-/** How many unfinished logins are remembered. */
-const MAX_PENDING = 8
 
 /** What a server says when it rejects a request for lack of a login or scope. */
 interface Challenge {
@@ -95,8 +93,6 @@ export class ServerLogin {
       page = provider.page.href
       removeFromLogs([state])
       this.#pending.set(state, provider)
-      const [oldest = ''] = this.#pending.keys()
-      if (this.#pending.size > MAX_PENDING) this.#pending.delete(oldest)
       return provider.registered ? { ...login, registered: provider.registered } : login
     })
     return page
