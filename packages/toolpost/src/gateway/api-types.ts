@@ -10,6 +10,7 @@ import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
 import type { Run, RunState, RunStep } from '../project/durable.ts'
 import type { ModelInfo } from '../project/model-choice.ts'
+import type { TimerEvent } from '../project/timers.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Progress } from '../tools/tool.ts'
 
@@ -112,8 +113,8 @@ export interface GatewayEvents {
   questions: { questions: readonly OpenQuestion[] }
   /** Speech to text became available or unavailable. */
   voice: { available: boolean }
-  /** A timer has ended: what to say. Only the owner gets it. */
-  timer: { name?: string | undefined; text: string }
+  /** A timer or a command for later has ended. */
+  timer: TimerEvent
 }
 
 /** The data of the events of `POST /api/chat`, by type. The last one is always `end`. */

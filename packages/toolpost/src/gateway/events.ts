@@ -1,19 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import type { CallEvent } from '../executor/observers.ts'
 import { safeText } from '../logging/safe-value.ts'
+import type { TimerEvent } from '../project/timers.ts'
 import type { Progress } from '../tools/tool.ts'
-import { type Clock, coalesced, systemClock, type Timer } from '../util/clock.ts'
+import { type Clock, coalesced } from '../util/clock.ts'
 import type { GatewayEvents } from './api-types.ts'
 import type { Client } from './clients.ts'
 import type { GatewayContext } from './context.ts'
-import { type App, busy, EVENT_STREAM_HEADERS, EventStream, eventText, headerOf } from './http.ts'
-import {
-  EVENT_FLUSH_MS,
-  GREETING_CALLS,
-  MAX_PENDING_EVENTS,
-  MAX_PROGRESS_MESSAGE,
-  PROGRESS_TOLD_MS,
-} from './limits.ts'
+import { type App, busy, EVENT_STREAM_HEADERS, EventStream, eventText } from './http.ts'
+import { EVENT_FLUSH_MS, MAX_PENDING_EVENTS, MAX_PROGRESS_MESSAGE, PROGRESS_TOLD_MS } from './limits.ts'
 import { shortRun } from './recent-calls.ts'
 
 type Event = { [Type in keyof GatewayEvents]: { type: Type; data: GatewayEvents[Type] } }[keyof GatewayEvents]
@@ -26,17 +19,9 @@ interface Subscriber {
 
 /** Sends events to all subscribers; those of one moment together. */
 export class EventHub {
-  /** Part of every event id, since ids from another run of the program mean nothing here. */
-  readonly #run = randomUUID().slice(0, 8)
-  readonly #clock: Clock
   readonly #subscribers = new Set<Subscriber>()
-  #pending: (Event & { id: string })[] = []
-  #number = 0
-  #timer: Timer | undefined
-
-  constructor(clock: Clock = systemClock) {
-    this.#clock = clock
-  }
+  #pending: Event[] = []
+  #timer: NodeJS.Timeout | undefined
 
   get clients(): number {
     return this.#subscribers.size
@@ -44,22 +29,16 @@ export class EventHub {
 
   publish(event: Event): void {
     if (this.#subscribers.size === 0) return
-    this.#pending.push({ ...event, id: `${this.#run}-${++this.#number}` })
-    if (this.#pending.length >= MAX_PENDING_EVENTS) return this.#flush()
-    if (this.#timer) return
-    this.#timer = this.#clock.setTimer(() => this.#flush(), EVENT_FLUSH_MS)
-    this.#timer.hold(false)
+    this.#pending.push(event)
+    if (this.#pending.length >= MAX_PENDING_EVENTS) this.#flush()
+    else this.#timer ??= setTimeout(() => this.#flush(), EVENT_FLUSH_MS).unref()
   }
 
   /** Sends the current state, then every event, until the returned function is called. */
   subscribe(subscriber: Subscriber, state: readonly Event[]): () => void {
     // Pending events go to those already connected.
     this.#flush()
-    const id = `${this.#run}-${this.#number}`
-    const client = subscriber.client()
-    const seen = state.map(event => eventFor(client, event)).filter(event => event !== undefined)
-    const first = seen.map(({ type, data }) => eventText(type, data, id)).join('')
-    subscriber.stream.write(`: connected\n\n${first}`)
+    subscriber.stream.write(`: connected\n\n${textFor(subscriber.client(), state)}`)
     this.#subscribers.add(subscriber)
     return () => this.#subscribers.delete(subscriber)
   }
@@ -71,7 +50,7 @@ export class EventHub {
   }
 
   #flush(): void {
-    this.#timer?.cancel()
+    clearTimeout(this.#timer)
     this.#timer = undefined
     const events = this.#pending.splice(0)
     if (events.length === 0) return
@@ -85,107 +64,99 @@ export class EventHub {
   }
 }
 
-function textFor(client: Client, events: readonly (Event & { id: string })[]): string {
-  const texts = events.map(event => {
-    const seen = eventFor(client, event)
-    return seen ? eventText(seen.type, seen.data, event.id) : ''
+/** The events, as a client may see them. */
+function textFor(client: Client, events: readonly Event[]): string {
+  const texts = events.map(({ type, data }) => {
+    const isOwn = (type !== 'call' && type !== 'progress' && type !== 'run') || client.sees(data)
+    const isForAll = type !== 'timer' || !client.isNamed
+    if (!isOwn || !isForAll) return ''
+    if (type === 'servers') return eventText(type, { servers: client.seenServers(data.servers) })
+    if (type === 'approvals') return eventText(type, { approvals: client.seenApprovals(data.approvals) })
+    if (type === 'questions')
+      return eventText(type, { questions: data.questions.filter(question => client.sees(question)) })
+    return eventText(type, data)
   })
   return texts.join('')
 }
 
-/** An event as a client may see it; `undefined` if it may not. */
-function eventFor(client: Client, event: Event): Event | undefined {
-  const { type, data } = event
-  if (type === 'call' || type === 'progress' || type === 'run') return client.sees(data) ? event : undefined
-  if (type === 'timer') return client.isNamed ? undefined : event
-  if (type === 'servers') return { type, data: { servers: client.seenServers(data.servers) } }
-  if (type === 'approvals') return { type, data: { approvals: client.seenApprovals(data.approvals) } }
-  if (type === 'questions')
-    return { type, data: { questions: data.questions.filter(question => client.sees(question)) } }
-  return event
+/** Events whose data is the current state. */
+function stateEvents({ source, questions }: GatewayContext) {
+  return {
+    servers: (): Event => ({ type: 'servers', data: { servers: source.status().servers } }),
+    approvals: (): Event => ({ type: 'approvals', data: { approvals: source.approvals?.list() ?? [] } }),
+    questions: (): Event => ({ type: 'questions', data: { questions: questions.list() } }),
+  }
 }
 
-/** The events of everything that happens. A client that was here before also gets the last calls. */
+/** Everything that happens, after what is the case now: servers, open questions, running calls. */
 export function addEventRoute(app: App, context: GatewayContext): void {
-  const { source, recent, questions, events, clients, streams } = context
+  const { recent, events, clients, streams } = context
+  const { servers, approvals, questions } = stateEvents(context)
   app.get('/api/events', c => {
     // Nobody would read or end the stream of a HEAD request.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
     if (streams.areFull) return busy('Too many event subscribers')
-    const { key } = c.get('client')
-    const wasHere = headerOf(c, 'last-event-id') !== undefined
-    const state: Event[] = [
-      { type: 'servers', data: { servers: source.status().servers } },
-      { type: 'approvals', data: { approvals: source.approvals?.list() ?? [] } },
-      { type: 'questions', data: { questions: questions.list() } },
-      ...(wasHere ? [{ type: 'tools' as const, data: {} }] : []),
-      ...(wasHere ? recent.list().slice(-GREETING_CALLS) : []).map(data => ({ type: 'call' as const, data })),
-    ]
+    const { key } = c.env.client
+    const running = recent.running().map((data): Event => ({ type: 'call', data }))
     const stops = [streams.add()]
     const onEnd = () => {
       for (const stop of stops) stop()
     }
-    const stream = new EventStream({ onEnd, outgoing: c.env?.outgoing })
+    const stream = new EventStream({ onEnd, outgoing: c.env.outgoing })
+    const state = [servers(), approvals(), questions(), ...running]
     stops.push(events.subscribe({ stream, client: () => clients.named(key) }, state))
     return stream.response
   })
 }
 
-/** Publishes every call, whatever its origin, and changes of tools, servers, approvals, questions, runs and speech. */
+/** Publishes every call, whatever its origin, and changes of everything else. */
 export function publishEvents(context: GatewayContext, clock: Clock | undefined): (() => void)[] {
-  const { executor, source, events, questions, recent } = context
+  const { executor, source, events, recent } = context
+  const { servers, approvals, questions } = stateEvents(context)
   const stops: (() => void)[] = []
-  const soon = (event: () => Event) => {
-    const coalescing = coalesced(() => events.publish(event()), clock)
+  const soon = (tell: () => void, delayMs?: number) => {
+    const coalescing = coalesced(tell, clock, delayMs)
     stops.push(coalescing.stop)
     return coalescing.soon
   }
   const latest = new Map<string, Progress>()
-  const progress = coalesced(
-    () => {
-      for (const [serial, each] of latest) {
-        const { caller } = recent.noteProgress(serial, each) ?? {}
-        events.publish({
-          type: 'progress',
-          data: { serial, ...each, ...(caller !== undefined && { caller }) },
-        })
-      }
-      latest.clear()
+  const tellProgress = soon(() => {
+    for (const [serial, progress] of latest) {
+      const { caller } = recent.noteProgress(serial, progress) ?? {}
+      const data = { serial, ...progress, ...(caller !== undefined && { caller }) }
+      events.publish({ type: 'progress', data })
+    }
+    latest.clear()
+  }, PROGRESS_TOLD_MS)
+  const onProgress = (serial: string, { progress, total, message }: Progress) => {
+    const short = typeof message === 'string' && { message: safeText(message, MAX_PROGRESS_MESSAGE) }
+    latest.set(serial, { progress, ...(total !== undefined && { total }), ...short })
+    tellProgress()
+  }
+  const observe = executor.observe(
+    event => {
+      recent.note(event)
+      const record = events.clients > 0 ? recent.get(event.serial) : undefined
+      if (record) events.publish({ type: 'call', data: record })
+      if (event.result) latest.delete(event.serial)
     },
-    clock,
-    PROGRESS_TOLD_MS,
+    { onProgress },
   )
-  const onProgress = (serial: string, { progress: done, total, message }: Progress) => {
-    latest.set(serial, {
-      progress: done,
-      ...(total !== undefined && { total }),
-      ...(typeof message === 'string' && { message: safeText(message, MAX_PROGRESS_MESSAGE) }),
-    })
-    progress.soon()
-  }
-  const observer = (event: CallEvent) => {
-    recent.note(event)
-    const record = events.clients > 0 ? recent.get(event.serial) : undefined
-    if (record) events.publish({ type: 'call', data: record })
-    if (event.result) latest.delete(event.serial)
-  }
+  const voice = () => events.publish({ type: 'voice', data: { available: source.voice() !== undefined } })
   stops.push(
-    progress.stop,
-    executor.observe(observer, { onProgress }),
-    executor.tools.onChange(soon(() => ({ type: 'tools', data: {} }))),
+    observe,
+    executor.tools.onChange(soon(() => events.publish({ type: 'tools', data: {} }))),
     source.on(
       'server',
-      soon(() => ({ type: 'servers', data: { servers: source.status().servers } })),
+      soon(() => events.publish(servers())),
     ),
     source.on(
       'approval',
-      soon(() => ({ type: 'approvals', data: { approvals: source.approvals?.list() ?? [] } })),
+      soon(() => events.publish(approvals())),
     ),
-    questions.onChange(soon(() => ({ type: 'questions', data: { questions: questions.list() } }))),
-    source.on('voice', () =>
-      events.publish({ type: 'voice', data: { available: source.voice() !== undefined } }),
-    ),
-    source.onTimer?.(data => events.publish({ type: 'timer', data })) ?? (() => {}),
+    context.questions.onChange(soon(() => events.publish(questions()))),
+    source.on('voice', voice),
+    source.on('timer', data => events.publish({ type: 'timer', data: data as TimerEvent })),
     source.onDurable?.(change => {
       if (change.type === 'run') events.publish({ type: 'run', data: shortRun(change.run) })
     }) ?? (() => {}),

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { dirname, join } from 'node:path'
 import { Hono } from 'hono'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_SLOW_MS } from '../executor/options.ts'
@@ -11,14 +10,14 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
+import { clientProblems, oauthProblems } from '../project/check.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { Clock } from '../util/clock.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
-import { ChatArchive } from './chat/chat-archive.ts'
-import { checkGatewayClients, checkGatewayOAuth } from './checks.ts'
+import { ChatArchive } from './chat-archive.ts'
 import { type ClientList, Clients, createGuard } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { type GatewayContext, type GatewayServers, type GatewaySource, sourceOf } from './context.ts'
@@ -87,9 +86,15 @@ export interface Gateway {
   abort(): void
 }
 
+/** The gateway cannot start with these options. The message says what to do. */
+export class GatewayError extends Error {
+  override name = 'GatewayError'
+}
+
 const DEFAULT_INSTRUCTIONS =
   'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
 
+/** Throws a GatewayError if clients could not be told apart, a token could be guessed, or an issuer not be trusted. */
 export function createGateway(given: GatewayOptions): Gateway {
   const options = { ...given, token: given.token ?? randomBytes(24).toString('base64url') }
   const context = contextOf(options)
@@ -99,9 +104,8 @@ export function createGateway(given: GatewayOptions): Gateway {
     ...publishEvents(context, options.clock),
     // A project's executor has it already.
     ...(options.bigResults ? [context.executor.use(longResults(options.bigResults))] : []),
-    context.source.addCheck?.(({ clients }) => checkGatewayClients(clients, token)) ?? (() => {}),
+    context.source.addCheck?.(({ clients }) => checkClients(clients, token)) ?? (() => {}),
   ]
-  const app = createApp(context, options)
   return {
     get token() {
       return token || undefined
@@ -110,7 +114,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       token = next
       context.clients.setToken(next)
     },
-    fetch: (request, env) => app.fetch(request, env ?? {}),
+    fetch: createFetch(context, options),
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
       await calls.drain(drainMs, options.clock)
@@ -132,18 +136,18 @@ function contextOf(options: GatewayOptions & { token: string | false }): Gateway
   const calls = new ActiveCalls()
   const streams = new Streams()
   const list = () => options.clients ?? source.config?.clients
-  checkGatewayClients(list(), token)
-  checkGatewayOAuth(oauthOf(options), token)
+  checkClients(list(), token)
+  checkOAuth(oauthOf(options), token)
   const oauth = new OAuthClients({ tools, config: () => oauthOf(options), logger })
   const clients = new Clients({ tools, token, list, oauth })
   return {
     ...{ executor, source, clients, oauth, instructions, calls, streams, logger },
     recent: new RecentCalls({ tools, slowMs, traceUrl: traceId => traceUrlOf(source, traceId) }),
-    archive: new ChatArchive({
-      folder: () => conversationsFolder(source),
-      onProblem: error => logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation'),
-    }),
-    events: new EventHub(clock),
+    archive: new ChatArchive(
+      () => source.history?.()?.status().file,
+      error => logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation'),
+    ),
+    events: new EventHub(),
     questions: new Questions(clock),
     mcp: new McpEndpoint({
       ...{ executor, calls, clients, logger, streams },
@@ -153,10 +157,17 @@ function contextOf(options: GatewayOptions & { token: string | false }): Gateway
   }
 }
 
-/** Next to the history; without one, conversations are not saved to disk. */
-function conversationsFolder({ history }: GatewaySource): string | undefined {
-  const file = history?.()?.status().file
-  return file === undefined ? undefined : join(dirname(file), 'conversations')
+function checkClients(clients: ClientList = {}, own: string | false): void {
+  if (own === false && Object.keys(clients).length > 0)
+    throw new GatewayError('\'clients\' need authentication: remove "token": false')
+  const [found] = clientProblems(clients, own || undefined)
+  if (found) throw new GatewayError(`${found.path.join('.')}: ${found.problem}`)
+}
+
+function checkOAuth(oauth: OAuthConfig | undefined, own: string | false): void {
+  if (own === false && oauth) throw new GatewayError('\'oauth\' needs authentication: remove "token": false')
+  const [found] = oauth ? oauthProblems(oauth) : []
+  if (found) throw new GatewayError(`gateway.oauth.${found.path.join('.')}: ${found.problem}`)
 }
 
 /** Read again when the configuration changes. */
@@ -169,14 +180,11 @@ const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A browser returns from a login without a token; its answer is identified by its state. */
 const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH, HEALTH_PATH]
 
-/** The guard sees every request first. */
-function createApp(context: GatewayContext, options: GatewayOptions): App {
+/** The guard sees every request first, then the routes. */
+function createFetch(context: GatewayContext, options: GatewayOptions): Gateway['fetch'] {
   const { clients, mcp, logger } = context
   const files = new ConsoleFiles(options.console ?? findConsole())
   const app: App = new Hono<GatewayEnv>()
-  const isOpen = (method: string, path: string) =>
-    PAGE_METHODS.includes(method) && (OPEN_PATHS.includes(path) || files.has(path))
-  app.use(createGuard({ hosts: options.hosts, clients, isOpen }))
   addToolRoutes(app, context)
   addServerRoutes(app, context)
   addCallRoutes(app, context)
@@ -192,7 +200,8 @@ function createApp(context: GatewayContext, options: GatewayOptions): App {
     const { method, path } = c.req
     if (PAGE_METHODS.includes(method) && files.has(path)) return files.answer(c.req.raw)
     const what = `${method} ${safeText(path, 200)}`
-    const allowed = files.has(path) ? PAGE_METHODS : METHODS.filter(each => isRouted(app, each, path))
+    const isRouted = (each: string) => app.router.match(each === 'HEAD' ? 'GET' : each, path)[0].length > 0
+    const allowed = files.has(path) ? PAGE_METHODS : METHODS.filter(isRouted)
     if (allowed.length === 0) return failure(404, `Not found: ${what}`)
     return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
   })
@@ -200,11 +209,12 @@ function createApp(context: GatewayContext, options: GatewayOptions): App {
     logger.error({ error: safeText(error.message) }, 'Request failed')
     return failure(500, 'Internal error; see the log')
   })
-  return app
-}
-
-/** Apart from the middleware, which sees every request. */
-function isRouted(app: App, method: string, path: string): boolean {
-  const [found] = app.router.match(method === 'HEAD' ? 'GET' : method, path)
-  return found.length > 1
+  const isOpen = (path: string) => OPEN_PATHS.includes(path) || files.has(path)
+  const guard = createGuard({ hosts: options.hosts, clients, isOpen })
+  return (request, env = {}) => {
+    const answer = (client: Awaited<ReturnType<typeof guard>>) =>
+      client instanceof Response ? client : app.fetch(request, Object.assign(env, { client }))
+    const found = guard(request, env)
+    return found instanceof Promise ? found.then(answer) : answer(found)
+  }
 }

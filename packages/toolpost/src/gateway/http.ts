@@ -9,23 +9,31 @@ import { isRecord } from '../util/guards.ts'
 import type { Client } from './clients.ts'
 import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_STREAMS, MAX_WAITING_BYTES } from './limits.ts'
 
-/** What the gateway's middleware knows about a request. */
+/** Node's request and response, if a request came over a real connection. */
+export interface NodeBindings {
+  incoming?: IncomingMessage
+  outgoing?: ServerResponse
+}
+
+/** `client`: whose token it is; set except on open routes. */
 export interface GatewayEnv {
-  Variables: { client: Client }
-  /** Node's request and response, if it came over a real connection. */
-  Bindings: { incoming?: IncomingMessage; outgoing?: ServerResponse }
+  Bindings: NodeBindings & { client: Client }
 }
 
 export type App = Hono<GatewayEnv>
 export type RequestContext = Context<GatewayEnv>
 
 /** A header, as Node has parsed it already: making a `Headers` object costs as much as a small call. Names in lower case. */
-export function headerOf(c: RequestContext, name: string): string | undefined {
-  const { incoming } = c.env ?? {}
-  return incoming ? (incoming.headers[name] as string | undefined) : c.req.header(name)
+export function headerIn(request: Request, { incoming }: NodeBindings, name: string): string | undefined {
+  if (incoming) return incoming.headers[name] as string | undefined
+  return request.headers.get(name) ?? undefined
 }
 
-/** The headers of every response that is not a page. Not Hono's `secureHeaders`, which costs a sixth of a call. */
+export function headerOf(c: RequestContext, name: string): string | undefined {
+  return headerIn(c.req.raw, c.env, name)
+}
+
+/** The headers of every response that is not a page. */
 const API_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
@@ -81,15 +89,13 @@ export function content(
 }
 
 /** One server-sent event. The data is JSON, so it has no line break that could start another event. */
-export function eventText(event: string, data: unknown, id?: string): string {
-  const idLine = id === undefined ? '' : `id: ${id}\n`
-  return `${idLine}event: ${event}\ndata: ${jsonText(data)}\n\n`
+export function eventText(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${jsonText(data)}\n\n`
 }
 
 const encoder = new TextEncoder()
 
 export interface EventStreamOptions {
-  headers?: Record<string, string> | undefined
   /** Called once when the stream has ended, by either side. */
   onEnd?: (() => void) | undefined
   /** Node's response: the only way to cut off a client that does not read. */
@@ -100,22 +106,17 @@ export interface EventStreamOptions {
 export class EventStream {
   readonly response: Response
   readonly #options: EventStreamOptions
-  readonly #heartbeat: NodeJS.Timeout
+  readonly #heartbeat = setInterval(() => this.write(': still here\n\n'), HEARTBEAT_MS).unref()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
   constructor(options: EventStreamOptions = {}) {
     this.#options = options
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: controller => {
-          this.#controller = controller
-        },
-        cancel: () => this.#end(),
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
-    )
-    this.#heartbeat = setInterval(() => this.write(': still here\n\n'), HEARTBEAT_MS).unref()
-    this.response = new Response(body, { headers: { ...EVENT_STREAM_HEADERS, ...options.headers } })
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      this.#controller = controller
+    }
+    const queue = new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES })
+    const body = new ReadableStream<Uint8Array>({ start, cancel: () => this.#end() }, queue)
+    this.response = new Response(body, { headers: EVENT_STREAM_HEADERS })
   }
 
   /** Whole events, as text. */
@@ -145,36 +146,28 @@ export class EventStream {
 
 /** Counts the open streams of all kinds. */
 export class Streams {
-  #open = 0
+  readonly #open = new Set<object>()
 
   get areFull(): boolean {
-    return this.#open >= MAX_STREAMS
+    return this.#open.size >= MAX_STREAMS
   }
 
   /** Counts one more, until the returned function is called. */
   add(): () => void {
-    let isOpen = true
-    this.#open++
-    return () => {
-      if (isOpen) this.#open--
-      isOpen = false
-    }
+    const one = {}
+    this.#open.add(one)
+    return () => void this.#open.delete(one)
   }
 }
 
 /** The body of a request, or the response to one that is too large or breaks off. */
-async function readBody<Body>(
-  c: RequestContext,
-  maxBytes: number,
-  read: () => Promise<Body>,
-  join: (chunks: Uint8Array[]) => Body,
-): Promise<Body | Response> {
+export async function readBytes(c: RequestContext, maxBytes: number): Promise<Buffer | Response> {
   // The rest is not read, so the connection cannot be reused.
   const tooLarge = () => failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
   const length = headerOf(c, 'content-length')
   if (Number(length) > maxBytes) return tooLarge()
   try {
-    if (length !== undefined) return await read()
+    if (length !== undefined) return Buffer.from(await c.req.arrayBuffer())
     const chunks: Uint8Array[] = []
     let bytes = 0
     for await (const chunk of c.req.raw.body ?? []) {
@@ -182,14 +175,10 @@ async function readBody<Body>(
       if (bytes > maxBytes) return tooLarge()
       chunks.push(chunk)
     }
-    return join(chunks)
+    return Buffer.concat(chunks)
   } catch {
     return failure(400, 'The body ended early')
   }
-}
-
-export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array | Response> {
-  return readBody(c, maxBytes, async () => new Uint8Array(await c.req.arrayBuffer()), Buffer.concat)
 }
 
 /** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
@@ -197,9 +186,9 @@ export async function readJson(
   c: RequestContext,
   notJson = (problem: string) => failure(400, problem),
 ): Promise<{ value: unknown } | Response> {
-  const join = (chunks: Uint8Array[]) => Buffer.concat(chunks).toString()
-  const text = await readBody(c, MAX_BODY_BYTES, () => c.req.text(), join)
-  if (text instanceof Response) return text
+  const body = await readBytes(c, MAX_BODY_BYTES)
+  if (body instanceof Response) return body
+  const text = body.toString()
   const problem = jsonProblem(text)
   if (problem) return failure(413, `The body ${problem}`)
   if (text.trim() === '') return { value: undefined }
@@ -210,11 +199,14 @@ export async function readJson(
   }
 }
 
-/** The body as an object; an empty one if it is anything else. */
-export async function readRecord(c: RequestContext): Promise<Record<string, unknown> | Response> {
+/** Answers a request with a JSON object as its body; an empty one if it is anything else. */
+export async function withBody(
+  c: RequestContext,
+  answer: (body: Record<string, unknown>) => Response | Promise<Response>,
+): Promise<Response> {
   const body = await readJson(c)
   if (body instanceof Response) return body
-  return isRecord(body.value) ? body.value : {}
+  return answer(isRecord(body.value) ? body.value : {})
 }
 
 const NONE: ReadonlyMap<string, string> = new Map()
@@ -232,8 +224,8 @@ export function preferencesOf(c: RequestContext): ReadonlyMap<string, string> {
 }
 
 /** The `meta` for the calls of a request: the trace named in its headers. */
-export function metaOf(header: (name: string) => string | null | undefined): RunOptions['meta'] {
-  return traceContext(key => header(key) ?? null) as RunOptions['meta']
+export function metaOf(header: (name: string) => string | undefined): RunOptions['meta'] {
+  return traceContext(header) as RunOptions['meta']
 }
 
 /** Why a signal aborted if nobody cancelled anything: the caller went away, or the gateway stops. */
@@ -252,7 +244,7 @@ const connections = new WeakMap<Socket, AbortController>()
  * one: reading `request.signal` would cost as much as a small call.
  */
 export function callerOf(c: RequestContext): AbortController {
-  const socket = c.env?.outgoing?.socket
+  const socket = c.env.outgoing?.socket
   if (!socket) return onSignal(c.req.raw.signal)
   const known = connections.get(socket)
   if (known) return known

@@ -28,9 +28,8 @@ export type {
   ToolSuccess,
   Transcription,
 } from './api-types.ts'
-export { GatewayError } from './checks.ts'
 export type { ClientList, ClientOptions } from './clients.ts'
 export type { GatewaySource } from './context.ts'
-export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+export { createGateway, type Gateway, GatewayError, type GatewayOptions } from './gateway.ts'
 export { guardStdout, type StdioOptions, serveTools } from './mcp-server/stdio.ts'
 export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'

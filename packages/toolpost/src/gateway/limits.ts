@@ -21,11 +21,8 @@ export const MAX_MCP_SESSIONS = 256
 export const MAX_BODY_BYTES = 10_000_000
 /** Ten minutes of 16 kHz, 16-bit, mono WAV. */
 export const MAX_AUDIO_BYTES = 20_000_000
-export const MAX_MCP_BATCH = 100
 /** The largest message to an MCP client. */
 export const MAX_MCP_ANSWER_BYTES = 10_000_000
-/** Images and sounds longer than this, as base64, are only linked. */
-export const MAX_INLINE_BINARY = 1024 * 1024
 /** How many of a server's resources or prompts the console shows, and how many an MCP list has. */
 export const MAX_OFFERED = 1_000
 export const MAX_LISTED = 20_000
@@ -44,8 +41,6 @@ export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500
 /** How often a comment line shows that a quiet connection is alive. */
 export const HEARTBEAT_MS = 15_000
-/** How many of the last calls are sent to a client that reconnects. */
-export const GREETING_CALLS = 50
 /** How much may queue up for a client that does not read before it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
@@ -90,9 +85,8 @@ export const ABORT_GRACE_MS = 1_000
 /** How long the last responses may take to reach their clients before connections are closed. */
 export const LAST_WORDS_MS = 250
 
-/** The longest OAuth access token that is checked, and how many keys are tried for one that does not name its key. */
+/** The longest OAuth access token that is checked. */
 export const MAX_JWT_LENGTH = 8 * 1024
-export const MAX_KEYS_TRIED = 8
 /** How far the issuer's clock and ours may differ. */
 export const JWT_CLOCK_TOLERANCE_S = 10
 /** How long the issuer may take to respond. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { getPath } from 'hono/utils/url'
-import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, JWTVerifyResult } from 'jose'
+import type { FetchImplementation, JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { OAuthConfig } from '../project/config.ts'
@@ -16,7 +16,6 @@ import {
   ISSUER_TIMEOUT_MS,
   JWT_CLOCK_TOLERANCE_S,
   MAX_JWT_LENGTH,
-  MAX_KEYS_TRIED,
 } from './limits.ts'
 
 /* The gateway as an OAuth resource server: access tokens of an external issuer open the tools. */
@@ -64,15 +63,14 @@ export class OAuthClients {
     if (!config) return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
     const scopes = Object.keys(config.scopes ?? {})
     const [, token] = request.headers.get('authorization')?.match(/^bearer +(\S+)$/i) ?? []
-    const refuse = (error: string, code?: Challenge['code']) =>
-      challenge(request, config, { status: 401, error, scopes, code })
-    if (token === undefined) return refuse(NO_TOKEN)
+    if (token === undefined) return challenge(request, config, scopes, NO_TOKEN)
     try {
       const claims = await checkJwt(token, (...signed) => this.#key(config, ...signed), config)
       return this.#clientOf(request, config, claims)
     } catch (error) {
       if (error instanceof IssuerUnavailable) return this.#unavailable(config, error)
-      return refuse(`The token was refused: ${problemOf(error)}`, 'invalid_token')
+      const problem = `The token was refused: ${problemOf(error)}`
+      return challenge(request, config, scopes, problem, 'invalid_token')
     }
   }
 
@@ -124,15 +122,14 @@ export class OAuthClients {
       return await (await found)(...signed)
     } catch (error) {
       const { code = '', cause, message } = error as Error & { code?: string }
-      if (/^ERR_JWKS_(NO|MULTIPLE)_MATCHING_KEYS?$/.test(code)) throw error
-      if (error instanceof IssuerUnavailable) throw error
+      if (error instanceof IssuerUnavailable || /^ERR_JWKS_(NO|MULTIPLE)_MATCHING/.test(code)) throw error
       const unavailable = new IssuerUnavailable(cause instanceof Error ? cause.message : message)
       this.#failure = { error: unavailable, until: Date.now() + ISSUER_RETRY_MS }
       throw unavailable
     }
   }
 
-  readonly #fetch = async (address: string, { signal }: { signal: AbortSignal }) => {
+  readonly #fetch: FetchImplementation = async (address, { signal }) => {
     if (this.#failure && Date.now() < this.#failure.until) throw this.#failure.error
     return fetch(address, { signal, redirect: 'error' })
   }
@@ -144,8 +141,6 @@ export class OAuthClients {
     return busy('The OAuth issuer is unavailable, so the token cannot be checked; try again later')
   }
 }
-
-type FetchImplementation = (address: string, options: { signal: AbortSignal }) => Promise<Response>
 
 /** The keys are unavailable, so no token can be checked. */
 class IssuerUnavailable extends Error {}
@@ -161,7 +156,13 @@ async function findKeys(issuer: string, fetch: FetchImplementation): Promise<JWT
     `${origin}${path}/.well-known/openid-configuration`,
   ]
   for (const address of addresses) {
-    const response = await fetch(address, { signal: AbortSignal.timeout(ISSUER_TIMEOUT_MS) })
+    const signal = AbortSignal.timeout(ISSUER_TIMEOUT_MS)
+    const response = await fetch(address, {
+      signal,
+      method: 'GET',
+      redirect: 'manual',
+      headers: new Headers(),
+    })
     if (response.status >= 500) throw new Error(`${address} answered ${response.status}`)
     if (response.status !== 200) continue
     return createRemoteJWKSet(keysAddressIn(await response.json(), issuer), {
@@ -199,7 +200,8 @@ class TokenProblem extends Error {}
 /** The claims of a JWT access token (RFC 9068). */
 async function checkJwt(token: string, keys: JWTVerifyGetKey, config: OAuthConfig): Promise<JWTPayload> {
   if (token.length > MAX_JWT_LENGTH) throw new TokenProblem('the token is too long')
-  const { payload, protectedHeader } = await verify(token, keys, {
+  const { jwtVerify } = await import('jose')
+  const { payload, protectedHeader } = await jwtVerify(token, keys, {
     issuer: config.issuer,
     audience: config.audience,
     algorithms: ALGORITHMS,
@@ -213,28 +215,6 @@ async function checkJwt(token: string, keys: JWTVerifyGetKey, config: OAuthConfi
   return payload
 }
 
-/** Tries every possible key for a token that does not name one. */
-async function verify(
-  token: string,
-  keys: JWTVerifyGetKey,
-  options: JWTVerifyOptions,
-): Promise<JWTVerifyResult> {
-  const { jwtVerify, errors } = await import('jose')
-  try {
-    return await jwtVerify(token, keys, options)
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    let tried = 0
-    for await (const key of error) {
-      if (++tried > MAX_KEYS_TRIED) break
-      const checked = await jwtVerify(token, key, options).catch((failed: Error) => failed)
-      if (!(checked instanceof Error)) return checked
-      if (!(checked instanceof errors.JWSSignatureVerificationFailed)) throw checked
-    }
-    throw new TokenProblem('the token has an invalid signature')
-  }
-}
-
 const PROBLEMS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'the token has expired',
   iss: 'the token is from another issuer',
@@ -243,6 +223,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   exp: 'the token has no expiry',
   ERR_JOSE_ALG_NOT_ALLOWED: 'the token is not signed with a public-key algorithm',
   ERR_JWKS_NO_MATCHING_KEY: 'the token is signed with an unknown key',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'the token does not name its key',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'the token has an invalid signature',
 }
 
@@ -296,27 +277,21 @@ const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Beare
 /** 403: a token with these scopes would be accepted. */
 function insufficientScope(request: Request, config: OAuthConfig, scopes: readonly string[]): Response {
   const error = `The token lacks a required scope; needed: ${scopes.join(' ')}`
-  return challenge(request, config, { status: 403, error, scopes, code: 'insufficient_scope' })
+  return challenge(request, config, scopes, error, 'insufficient_scope')
 }
 
-interface Challenge {
-  status: 401 | 403
-  error: string
-  scopes: readonly string[]
-  /** An RFC 6750 code; left out if no token was sent. */
-  code?: 'invalid_token' | 'insufficient_scope' | undefined
-}
-
+/** `code` is one of RFC 6750; left out if no token was sent. */
 function challenge(
   request: Request,
   config: OAuthConfig,
-  { status, error, scopes, code }: Challenge,
+  scopes: readonly string[],
+  error: string,
+  code?: 'invalid_token' | 'insufficient_scope',
 ): Response {
   const host = hostOf(request)
   // With the scheme of the public address if TLS ends in front of the gateway.
-  const known = [config.resource, config.audience].find(
-    address => address !== undefined && isAddress(address) && new URL(address).host === host,
-  )
+  const isPublic = (address = '') => isAddress(address) && new URL(address).host === host
+  const known = [config.resource, config.audience].find(isPublic)
   const origin = known === undefined ? `http://${host}` : new URL(known).origin
   const parts = {
     ...(code && { error: code, error_description: error }),
@@ -324,6 +299,7 @@ function challenge(
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
   const said = Object.entries(parts).map(([key, value]) => `${key}="${value}"`)
+  const status = code === 'insufficient_scope' ? 403 : 401
   return failure(status, error, { 'www-authenticate': `Bearer ${said.join(', ')}` })
 }
 

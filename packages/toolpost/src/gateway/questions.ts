@@ -11,10 +11,7 @@ interface Entry {
 }
 
 /** The call that asks. */
-interface Asked {
-  tool?: string | undefined
-  caller: string | undefined
-}
+type Asked = Pick<OpenQuestion, 'tool'> & { caller: string | undefined }
 
 /** Questions from tools to their callers over HTTP, until answered or no longer needed. */
 export class Questions {
@@ -52,18 +49,14 @@ export class Questions {
   }
 
   /** Answers a question; resolves to what is wrong with the answer, if anything. */
-  async answer(id: string, { action, content }: QuestionAnswer): Promise<string | undefined> {
+  async answer(id: string, { action, content = {} }: QuestionAnswer): Promise<string | undefined> {
     const entry = this.#entries.get(id)
     const { schema } = entry?.shown ?? {}
-    if (action !== 'accept' || !schema) {
-      entry?.settle({ action })
-      return undefined
-    }
-    const known = Object.keys(schema.properties ?? {})
-    const given = Object.entries(content ?? {}).filter(([name]) => known.includes(name))
-    const filled = Object.fromEntries(given)
-    const problem = await answerProblem(schema, filled)
-    if (problem === undefined) entry?.settle({ action, content: filled })
+    const isForm = action === 'accept' && schema
+    const known = Object.keys(schema?.properties ?? {})
+    const filled = Object.fromEntries(Object.entries(content).filter(([name]) => known.includes(name)))
+    const problem = isForm ? await answerProblem(schema, filled) : undefined
+    if (!problem) entry?.settle({ action, ...(isForm && { content: filled }) })
     return problem
   }
 
@@ -72,13 +65,26 @@ export class Questions {
     for (const { settle } of [...this.#entries.values()]) settle({ action: 'cancel' })
   }
 
-  #ask(question: Question, asked: Asked): Promise<QuestionAnswer> {
-    const shown = shownQuestion(question, asked)
+  #ask(question: Question, { tool, caller }: Asked): Promise<QuestionAnswer> {
+    const { message, server, schema, url, secretFields, signal } = question
+    const askedAt = Date.now()
+    const shown: OpenQuestion = {
+      id: randomUUID(),
+      message: shortText(message, MAX_QUESTION_CHARACTERS),
+      ...(server !== undefined && { server }),
+      ...(tool !== undefined && { tool }),
+      ...(caller !== undefined && { caller }),
+      ...(schema && { schema }),
+      ...(url !== undefined && { url }),
+      ...(secretFields?.length && { secretFields }),
+      askedAt,
+      expiresAt: askedAt + ELICITATION_MS,
+    }
     return new Promise(resolve => {
       const settle = (answer: QuestionAnswer) => {
         if (!this.#entries.delete(shown.id)) return
         timer.cancel()
-        question.signal?.removeEventListener('abort', giveUp)
+        signal?.removeEventListener('abort', giveUp)
         this.#onChange()
         resolve(answer)
       }
@@ -86,27 +92,10 @@ export class Questions {
       const timer = this.#clock.setTimer(giveUp, ELICITATION_MS)
       timer.hold(false)
       this.#entries.set(shown.id, { shown, settle })
-      question.signal?.addEventListener('abort', giveUp, { once: true })
+      signal?.addEventListener('abort', giveUp, { once: true })
       // Completed on the page to visit.
       void question.completed?.then(() => settle({ action: 'accept' }))
       this.#onChange()
     })
-  }
-}
-
-function shownQuestion(question: Question, { tool, caller }: Asked): OpenQuestion {
-  const { server, message, schema, url, secretFields } = question
-  const askedAt = Date.now()
-  return {
-    id: randomUUID(),
-    message: shortText(message, MAX_QUESTION_CHARACTERS),
-    ...(server !== undefined && { server }),
-    ...(tool !== undefined && { tool }),
-    ...(caller !== undefined && { caller }),
-    ...(schema && { schema }),
-    ...(url !== undefined && { url }),
-    ...(secretFields && secretFields.length > 0 && { secretFields }),
-    askedAt,
-    expiresAt: askedAt + ELICITATION_MS,
   }
 }

@@ -8,27 +8,11 @@ import { isRecord } from '../util/guards.ts'
 import { plainCopy } from '../util/plain-value.ts'
 import { shortText } from '../util/text.ts'
 import type { CallRecord } from './api-types.ts'
-import { jsonText } from './http.ts'
 import { RECENT_CALLS, RECENT_CHARACTERS, RECORDED_BYTES } from './limits.ts'
 
 const MAX_NAME = 200
 const MAX_CALLER = 100
 const MAX_DEPTH = 64
-
-/**
- * What is kept of a call: bounded copies as text, which are cheap to keep. The record is made, and secrets are removed, when
- * somebody looks.
- */
-interface Entry extends Pick<CallEvent, 'serial' | 'origin' | 'caller' | 'startedAt'> {
-  /** While it is running. */
-  cancel: (() => void) | undefined
-  /** The call as JSON. */
-  call: string
-  /** Its result, notes and stages as JSON, when it has ended. */
-  end: string | undefined
-  progress: Progress | undefined
-  record: CallRecord | undefined
-}
 
 export interface RecentCallsOptions {
   tools: ToolManager
@@ -37,9 +21,16 @@ export interface RecentCallsOptions {
   traceUrl(traceId: unknown): string | undefined
 }
 
-/** The running calls and the last ones, in memory, bounded in number and size. */
+type Ended = Pick<CallEvent, 'call' | 'result' | 'notes' | 'stages'>
+
+/**
+ * The running calls and the last ones, bounded in number and size. Those that have ended are kept as text, which is cheap;
+ * the record is made, and secrets are removed, when somebody looks.
+ */
 export class RecentCalls {
-  readonly #entries = new Map<string, Entry>()
+  readonly #running = new Map<string, { event: CallEvent; progress?: Progress }>()
+  /** The oldest first. */
+  readonly #ended = new Map<string, { event: Omit<CallEvent, keyof Ended>; text: string }>()
   readonly #options: RecentCallsOptions
   #characters = 0
 
@@ -47,14 +38,22 @@ export class RecentCalls {
     this.#options = options
   }
 
-  /** Oldest first. */
+  /** By the time they began. */
   list(): CallRecord[] {
-    return [...this.#entries.values()].slice(-RECENT_CALLS).map(entry => this.#record(entry))
+    const ended = [...this.#ended.keys()].slice(-RECENT_CALLS)
+    const records = [...ended, ...this.#running.keys()].map(serial => this.get(serial) as CallRecord)
+    return records.sort((a, b) => (a.serial < b.serial ? -1 : 1))
+  }
+
+  running(): CallRecord[] {
+    return [...this.#running.keys()].map(serial => this.get(serial) as CallRecord)
   }
 
   get(serial: string): CallRecord | undefined {
-    const entry = this.#entries.get(serial)
-    return entry && this.#record(entry)
+    const running = this.#running.get(serial)
+    if (running) return this.#record(running.event, { call: running.event.call }, running.progress)
+    const ended = this.#ended.get(serial)
+    return ended && this.#record(ended.event, JSON.parse(ended.text))
   }
 
   isSlow(durationMs: number): boolean {
@@ -63,67 +62,44 @@ export class RecentCalls {
 
   /** `false` if it is not running. */
   cancel(serial: string): boolean {
-    const { cancel, end } = this.#entries.get(serial) ?? {}
-    if (!cancel || end) return false
-    cancel()
-    return true
+    const { event } = this.#running.get(serial) ?? {}
+    event?.cancel?.()
+    return event !== undefined
   }
 
   /** Records the start or end of a call. */
   note(event: CallEvent): void {
-    const { serial, call, origin, caller, startedAt, cancel, result, notes, stages } = event
-    const entry = this.#entries.get(serial)
-    if (!entry) {
-      const text = jsonText({ id: call?.id, name: String(call?.name), args: boundedCopy(call?.args) })
-      // Not with a spread, which would make every later access slow.
-      this.#entries.set(serial, {
-        serial,
-        origin,
-        caller,
-        startedAt,
-        cancel,
-        call: text,
-        end: undefined,
-        progress: undefined,
-        record: undefined,
-      })
-      this.#characters += text.length
-    } else if (result) {
-      entry.end = jsonText({ result: boundedResult(result), notes: notes && boundedCopy(notes), stages })
-      entry.record = entry.progress = entry.cancel = undefined
-      this.#characters += entry.end.length
-    }
-    if (this.#entries.size > 2 * RECENT_CALLS || this.#characters > RECENT_CHARACTERS) this.#forgetOldest()
+    const { serial, origin, caller, startedAt, call, result, notes, stages } = event
+    if (!result) return void this.#running.set(serial, { event })
+    const text = boundedText({ call, result, notes, stages })
+    this.#running.delete(serial)
+    this.#ended.set(serial, { event: { serial, origin, caller, startedAt }, text })
+    this.#characters += text.length
+    // Many at a time: finding the first entry of a map is slow after others were removed.
+    if (this.#ended.size > 2 * RECENT_CALLS || this.#characters > RECENT_CHARACTERS) this.#forgetOldest()
   }
 
   /** Records the progress of a call; returns its record, unless it has ended. */
   noteProgress(serial: string, progress: Progress): CallRecord | undefined {
-    const entry = this.#entries.get(serial)
-    if (!entry || entry.end) return undefined
-    entry.progress = progress
-    entry.record = undefined
-    return this.#record(entry)
+    const entry = this.#running.get(serial)
+    if (entry) entry.progress = progress
+    return entry && this.get(serial)
   }
 
-  /** Many at a time: finding the first entry of a map is slow after others were removed. */
   #forgetOldest(): void {
-    for (const [serial, { call, end = '' }] of this.#entries) {
-      if (this.#entries.size <= RECENT_CALLS && this.#characters <= RECENT_CHARACTERS / 2) return
-      this.#entries.delete(serial)
-      this.#characters -= call.length + end.length
+    for (const [serial, { text }] of this.#ended) {
+      if (this.#ended.size <= RECENT_CALLS && this.#characters <= RECENT_CHARACTERS / 2) return
+      this.#ended.delete(serial)
+      this.#characters -= text.length
     }
   }
 
-  #record(entry: Entry): CallRecord {
-    entry.record ??= this.#show(entry)
-    return entry.record
-  }
-
-  #show({ serial, origin = 'code', caller, startedAt, call, end = '{}', progress }: Entry): CallRecord {
+  #record(event: Omit<CallEvent, keyof Ended>, ended: Ended, progress?: Progress): CallRecord {
+    const { serial, origin = 'code', caller, startedAt } = event
+    const { call, result, notes, stages } = ended
     const { tools, traceUrl: urlOf } = this.#options
-    const { id, name, args } = JSON.parse(call) as { id?: unknown; name: string; args: unknown }
-    const { result, notes, stages } = JSON.parse(end) as Pick<CallEvent, 'result' | 'notes' | 'stages'>
     const { execution_time_ms: durationMs, waited_ms: waitedMs } = result ?? {}
+    const name = String(call?.name)
     const tool = tools.findTool(name)
     const traceUrl = notes && urlOf(notes.trace_id)
     return {
@@ -131,10 +107,10 @@ export class RecentCalls {
       tool: shortText(name, MAX_NAME),
       source: (tool && tools.originOf(tool)?.server) ?? 'local',
       origin,
-      args: cleaned(args),
+      args: recordValue(call?.args),
       startedAt,
       slow: durationMs !== undefined && this.isSlow(durationMs - (waitedMs ?? 0)),
-      ...(id !== undefined && { id: String(id) }),
+      ...(call?.id !== undefined && { id: String(call.id) }),
       ...(caller !== undefined && { caller: safeText(String(caller), MAX_CALLER) }),
       ...(progress && { progress }),
       ...(durationMs !== undefined && { durationMs }),
@@ -147,10 +123,29 @@ export class RecentCalls {
   }
 }
 
+/** A call as JSON. Of a large one, large values are left out. Never throws. */
+function boundedText(ended: Ended): string {
+  try {
+    const text = JSON.stringify(ended)
+    if (text.length <= RECORDED_BYTES) return text
+  } catch {
+    // A cycle, a big integer, or nested too deep.
+  }
+  const { call, result, notes, stages } = ended
+  const { id, name, args } = call ?? {}
+  const bounded = { id, name: String(name), args: boundedCopy(args) }
+  return JSON.stringify({
+    call: bounded,
+    result: result && boundedResult(result),
+    notes: boundedCopy(notes),
+    stages,
+  })
+}
+
 /** A plain copy of a value. One over `maxBytes` is replaced by a note of its size. Never throws. */
 function boundedCopy(value: unknown, maxBytes = RECORDED_BYTES): unknown {
   const maxEntries = Number.POSITIVE_INFINITY
-  // At least four bytes per value in JSON, separators included.
+  // A value takes at least four bytes in JSON, separators included.
   const limits = { maxDepth: MAX_DEPTH, maxEntries, maxBytes, maxValues: maxBytes / 4 }
   const copy = plainCopy(value, limits)
   if (copy.bytes <= maxBytes) return copy.value

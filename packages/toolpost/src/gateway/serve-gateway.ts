@@ -1,19 +1,13 @@
+import { once } from 'node:events'
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
 import { getRequestListener } from '@hono/node-server'
 import { quietLogger } from '../logging/quiet-logger.ts'
+import { tokenProblem } from '../project/check.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
-import {
-  checkGatewayClients,
-  checkGatewayOAuth,
-  checkHost,
-  checkPort,
-  checkToken,
-  GatewayError,
-  hostNamesOf,
-  urlHost,
-} from './checks.ts'
-import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
+import { isLoopback } from '../util/text.ts'
+import { createGateway, type Gateway, GatewayError, type GatewayOptions, oauthOf } from './gateway.ts'
 import { DEFAULT_HOST, DRAIN_MS, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 
 export interface ServeOptions extends GatewayOptions {
@@ -23,7 +17,7 @@ export interface ServeOptions extends GatewayOptions {
 }
 
 /** A gateway that listens. */
-export interface ServedGateway extends Pick<Gateway, 'token' | 'setToken'> {
+export interface ServedGateway extends Pick<Gateway, 'token' | 'setToken' | 'abort'> {
   url: string
   host: string
   port: number
@@ -34,21 +28,27 @@ export interface ServedGateway extends Pick<Gateway, 'token' | 'setToken'> {
    * listening and closes every connection.
    */
   close(options?: { drainMs?: number }): Promise<void>
-  /** Aborts the running calls now. */
-  abort(): void
 }
 
 /** Starts listening. Rejects with a GatewayError if it cannot or should not. */
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
-  checkToken(token)
-  checkGatewayClients(options.clients ?? options.project?.config?.clients, token)
-  checkGatewayOAuth(oauthOf(options), token)
-  checkPort(port)
-  checkHost(host, Boolean(token) || oauthOf(options) !== undefined)
-  const server = createHttpServer()
-  await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
+  const problem = token ? tokenProblem(token) : undefined
+  if (problem) throw new GatewayError(`The token ${problem}`)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new GatewayError(`Invalid port ${port}; expected a number from 0 to 65535`)
+  if (!isLoopback(host) && !token && !oauthOf(options))
+    throw new GatewayError(
+      `Listening on ${host} lets others on the network call the tools: set a token with TOOLPOST_TOKEN, --token or "gateway": { "token": … }`,
+    )
   const gateway = createGateway({ ...options, hosts: [...hostNamesOf(host), ...hosts] })
+  const server = createHttpServer()
+  try {
+    await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
+  } catch (error) {
+    await gateway.close()
+    throw error
+  }
   server.on(
     'request',
     getRequestListener((request, env) => gateway.fetch(request, env)),
@@ -80,31 +80,38 @@ export function createHttpServer(limits: ServerOptions = HTTP_LIMITS): Server {
 
 async function listen(server: Server, host: string, port: number, more: number): Promise<void> {
   try {
-    await listenOnce(server, host, port)
+    server.listen(port, host)
+    await once(server, 'listening')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE' && more > 0) return listen(server, host, port + 1, more - 1)
-    throw new GatewayError(`Cannot listen on ${host}:${port}: ${reason(error as NodeJS.ErrnoException)}`, {
+    throw new GatewayError(`Cannot listen on ${host}:${port}: ${REASONS[code ?? ''] ?? message}`, {
       cause: error,
     })
   }
 }
 
-function listenOnce(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is already in use; choose another one with --port',
+  EACCES: 'permission denied; choose a port above 1023',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  ENOTFOUND: 'this machine does not have that address',
 }
 
-function reason({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'EADDRINUSE') return 'the address is already in use; choose another one with --port'
-  if (code === 'EACCES') return 'permission denied; choose a port above 1023'
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine does not have that address'
-  return message
+/** The host names of a gateway that listens on `host`. */
+function hostNamesOf(host: string): string[] {
+  if (isLoopback(host)) return [host]
+  const addresses = Object.values(networkInterfaces()).flatMap(
+    found => found?.map(each => each.address) ?? [],
+  )
+  const name = hostname().toLowerCase()
+  return [host, name, `${name}.local`, ...addresses].filter(each => each !== '0.0.0.0' && each !== '::')
+}
+
+/** The host as written in a URL. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }
 
 async function close(server: Server, gateway: Gateway, drainMs: number): Promise<void> {

@@ -121,7 +121,7 @@ export class McpEndpoint {
       return refused(400, `Unsupported protocol version: ${String(version)}`, { code: -32_022, data, id })
     }
     if (!isRequest(message)) return new Response(null, { status: 202 })
-    const client = c.get('client')
+    const client = c.env.client
     const tool = method === 'tools/call' ? client.findTool(String(params.name)) : undefined
     const mismatch = headerMismatch(c, method, params, tool)
     if (mismatch) return refused(400, mismatch.message, { ...mismatch, id })
@@ -162,7 +162,7 @@ export class McpEndpoint {
     if (id === undefined) return refused(405, 'Method not allowed without a session', {}, { allow: 'POST' })
     const found = this.#sessions.get(id)
     // As the protocol requires: the client starts over.
-    if (found?.clientKey !== c.get('client').key) return refused(404, 'Session not found: initialize again')
+    if (found?.clientKey !== c.env.client.key) return refused(404, 'Session not found: initialize again')
     this.#sessions.delete(id)
     this.#sessions.set(id, found)
     return c.req.method === 'GET' ? this.#listen(c, found) : this.#post(c, found, message)
@@ -202,7 +202,7 @@ export class McpEndpoint {
     if (this.#sessions.size >= MAX_MCP_SESSIONS)
       return refused(503, 'Too many sessions: try again later', { id: message.id })
     const { clients, logger } = this.#options
-    const { key } = c.get('client')
+    const { key } = c.env.client
     const session = newSession(randomUUID(), (method, params) => peer.notify(method, params))
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => session.id,
@@ -236,7 +236,7 @@ export class McpEndpoint {
 
   /** Refuses the call of a tool for which the client lacks the scope. */
   #refuseCall(c: RequestContext, message: unknown): Response | undefined {
-    const client = c.get('client')
+    const client = c.env.client
     if (!client.isNamed || !isRecord(message) || message.method !== 'tools/call') return undefined
     const { name, arguments: args } = paramsOf(message).params
     const call = { name: String(name), args }

@@ -2,38 +2,50 @@ import type { Decision } from '../../interceptors/approval.ts'
 import { changeText, type PinChange } from '../../interceptors/pins.ts'
 import { isRecord } from '../../util/guards.ts'
 import type { GatewayContext } from '../context.ts'
-import { type App, failure, json, readRecord } from '../http.ts'
+import { type App, failure, json, type RequestContext, withBody } from '../http.ts'
 
-const shown = (changes: readonly PinChange[]) =>
-  changes.map(change => ({ ...change, text: changeText(change) }))
+type Body = Record<string, unknown>
 
 /** Changed tools; calls waiting for approval and the decisions; questions from tools to their callers and the answers. */
 export function addApprovalRoutes(app: App, { source, questions }: GatewayContext): void {
   const { approvals, pins } = source
-  const NOT_OWNER = failure.bind(undefined, 403, 'Only the owner sees and accepts changed tools')
-  app.get('/api/pins', c =>
-    c.get('client').isNamed ? NOT_OWNER() : json({ changes: shown(pins?.changes() ?? []) }),
-  )
-  app.post('/api/pins/accept', async c => {
-    if (c.get('client').isNamed) return NOT_OWNER()
-    const body = await readRecord(c)
-    if (body instanceof Response) return body
-    const { server } = body
-    if (server !== undefined && typeof server !== 'string') return failure(400, "'server' must be a string")
-    return json({ changes: shown(pins?.accept(server) ?? []) })
+  const shown = (changes: readonly PinChange[] = []) =>
+    json({ changes: changes.map(change => ({ ...change, text: changeText(change) })) })
+  const refuseNamed = ({ env }: RequestContext) =>
+    env.client.isNamed ? failure(403, 'Only the owner sees and accepts changed tools') : undefined
+  app.get('/api/pins', c => refuseNamed(c) ?? shown(pins?.changes()))
+  app.post('/api/pins/accept', c => {
+    const accept = ({ server }: Body) => {
+      if (server !== undefined && typeof server !== 'string') return failure(400, "'server' must be a string")
+      return shown(pins?.accept(server))
+    }
+    return refuseNamed(c) ?? withBody(c, accept)
   })
-  app.get('/api/approvals', c => json({ approvals: c.get('client').seenApprovals(approvals?.list() ?? []) }))
-  app.post('/api/approvals/:id', async c => {
-    const body = await readRecord(c)
-    if (body instanceof Response) return body
-    const { decision, remember, scope } = body
+  app.get('/api/approvals', c => json({ approvals: c.env.client.seenApprovals(approvals?.list() ?? []) }))
+  app.post('/api/approvals/:id', c => withBody(c, body => decide(c, body)))
+  app.get('/api/questions', c =>
+    json({ questions: questions.list().filter(question => c.env.client.sees(question)) }),
+  )
+  app.post('/api/questions/:id', c =>
+    withBody(c, async ({ action, content }) => {
+      if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
+        return failure(400, "Invalid 'action'; expected one of accept, decline, cancel")
+      if (content !== undefined && !isRecord(content)) return failure(400, "'content' must be an object")
+      const question = questions.list().find(({ id }) => id === c.req.param('id'))
+      if (!question || !c.env.client.sees(question)) return failure(404, 'No open question with this id')
+      const problem = await questions.answer(question.id, { action, content })
+      return problem === undefined ? json({ question }) : failure(400, `Invalid answer: ${problem}`)
+    }),
+  )
+
+  function decide(c: RequestContext, { decision, remember, scope }: Body): Response {
+    const { client } = c.env
     if (decision !== 'approve' && decision !== 'deny')
       return failure(400, "Invalid 'decision'; expected one of approve, deny")
     if (remember !== undefined && remember !== 'session' && remember !== 'always')
       return failure(400, "Invalid 'remember'; expected one of session, always")
     if (scope !== undefined && scope !== 'tool' && scope !== 'server')
       return failure(400, "Invalid 'scope'; expected one of tool, server")
-    const client = c.get('client')
     if (!client.approves) return failure(403, 'This client may not decide about calls')
     const waiting = client.seenApprovals(approvals?.list() ?? []).find(({ id }) => id === c.req.param('id'))
     if (!waiting) return failure(404, 'No pending approval with this id')
@@ -47,20 +59,5 @@ export function addApprovalRoutes(app: App, { source, questions }: GatewayContex
     // A scope without `remember` holds until the process ends.
     const about = { remember: remember ?? (scope && 'session'), scope } as Decision
     return json({ approval: approvals?.decide(waiting.id, decision, { ...about, by }) })
-  })
-  app.get('/api/questions', c =>
-    json({ questions: questions.list().filter(question => c.get('client').sees(question)) }),
-  )
-  app.post('/api/questions/:id', async c => {
-    const body = await readRecord(c)
-    if (body instanceof Response) return body
-    const { action, content } = body
-    if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
-      return failure(400, "Invalid 'action'; expected one of accept, decline, cancel")
-    if (content !== undefined && !isRecord(content)) return failure(400, "'content' must be an object")
-    const question = questions.list().find(({ id }) => id === c.req.param('id'))
-    if (!question || !c.get('client').sees(question)) return failure(404, 'No open question with this id')
-    const problem = await questions.answer(question.id, { action, content })
-    return problem === undefined ? json({ question }) : failure(400, `Invalid answer: ${problem}`)
-  })
+  }
 }

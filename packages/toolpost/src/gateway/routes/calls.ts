@@ -15,7 +15,7 @@ export function addCallRoutes(app: App, context: GatewayContext): void {
   const ended = () => recent.list().filter((call): call is EndedCall => call.result !== undefined)
   app.get('/api/calls', c => {
     const given = c.req.query()
-    const client = c.get('client')
+    const client = c.env.client
     // Without parameters: the last calls, and the running ones.
     if (Object.keys(given).length === 0)
       return json({ calls: recent.list().filter(call => client.sees(call)) })
@@ -28,7 +28,7 @@ export function addCallRoutes(app: App, context: GatewayContext): void {
   })
   // One route: Hono's fast router takes no `/api/calls/export` beside `/api/calls/:serial`.
   app.get('/api/calls/:serial', c => {
-    const client = c.get('client')
+    const client = c.env.client
     const serial = c.req.param('serial')
     if (serial === 'export') return answered(() => exported(client, c.req.query()))
     return answered(async () => {
@@ -42,8 +42,7 @@ export function addCallRoutes(app: App, context: GatewayContext): void {
   app.delete('/api/calls/:serial', c => {
     const serial = c.req.param('serial')
     const call = recent.get(serial)
-    if (call && c.get('client').sees(call) && recent.cancel(serial))
-      return new Response(null, { status: 204 })
+    if (call && c.env.client.sees(call) && recent.cancel(serial)) return new Response(null, { status: 204 })
     return failure(404, `Call ${serial} is not running`)
   })
 

@@ -3,8 +3,8 @@ import { safeText } from '../../logging/safe-value.ts'
 import type { AiClient, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
 import { Conversations } from '../../models/conversations.ts'
 import { ModelError } from '../../models/model-error.ts'
-import type { ChatCall, ChatEnd, ChatEvents, ChatTurn } from '../api-types.ts'
-import { messagesOf, TurnRecorder } from '../chat/turns.ts'
+import type { AnswerPart, ChatCall, ChatEnd, ChatEvents, ChatTurn } from '../api-types.ts'
+import { messagesOf } from '../chat-archive.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import {
@@ -19,8 +19,8 @@ import {
   onSignal,
   preferencesOf,
   type RequestContext,
-  readRecord,
   shuttingDown,
+  withBody,
 } from '../http.ts'
 import {
   KEPT_CHARACTERS,
@@ -41,17 +41,15 @@ interface Question {
   conversation: string
   /** The turn it replaces, counted from 0: that one and those after it are dropped. */
   turn: number | undefined
-  answerer: Answerer
+  /** Who answers, and the model's name. */
+  answerer: { client: AiClient; name: string }
   meta: ReturnType<typeof metaOf>
   /** Whether the person chatting can answer questions from tools. */
   canBeAsked: boolean
 }
 
-interface Answerer {
-  client: AiClient
-  /** The model's name. */
-  name: string
-}
+type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
+type Outcome = Omit<ChatEnd, 'conversation' | 'model' | 'durationMs'>
 
 /** The chat, its models, and its conversations; every client has its own. */
 export function addChatRoutes(app: App, context: GatewayContext): void {
@@ -64,84 +62,74 @@ export function addChatRoutes(app: App, context: GatewayContext): void {
   // Only those who may choose a model see the choice.
   app.get('/api/models', async c => {
     const usual = async () => (source.client ? [await source.model()] : [])
-    const models = c.get('client').isNamed ? await usual() : await (source.models?.() ?? usual())
+    const models = c.env.client.isNamed ? await usual() : await (source.models?.() ?? usual())
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
-  app.post('/api/chat', c => chat.answer(c))
+  app.post('/api/chat', c => withBody(c, body => chat.answer(c, body)))
   const path = '/api/conversations/:id'
   const unknown = () => failure(404, 'No conversation with this id')
-  app.get('/api/conversations', async c => json({ conversations: await archive.list(c.get('client').name) }))
+  app.get('/api/conversations', async c => json({ conversations: await archive.list(c.env.client.name) }))
   app.get(path, async c => {
-    const found = await archive.get(c.get('client').name, c.req.param('id'))
-    if (!found) return unknown()
-    const { owner: _, ...conversation } = found
-    return json(conversation)
+    const found = await archive.get(c.env.client.name, c.req.param('id'))
+    return found ? json({ ...found, owner: undefined }) : unknown()
   })
-  app.patch(path, async c => {
-    const body = await readRecord(c)
-    if (body instanceof Response) return body
-    const { name } = body
-    if (typeof name !== 'string' || name.trim() === '')
-      return failure(400, "'name' must be a non-empty string")
-    const renamed = await archive.rename(c.get('client').name, c.req.param('id'), name)
-    return renamed ? json(renamed) : unknown()
-  })
+  app.patch(path, c =>
+    withBody(c, async ({ name }) => {
+      if (typeof name !== 'string' || name.trim() === '')
+        return failure(400, "'name' must be a non-empty string")
+      const renamed = await archive.rename(c.env.client.name, c.req.param('id'), name)
+      return renamed ? json(renamed) : unknown()
+    }),
+  )
   app.delete(path, async c => {
     const id = c.req.param('id')
-    if (chat.isBusy(id)) return failure(409, STILL_ANSWERING)
-    if (!(await archive.remove(c.get('client').name, id))) return unknown()
-    chat.forget(id)
+    if (chat.busy.has(id)) return failure(409, STILL_ANSWERING)
+    if (!(await archive.remove(c.env.client.name, id))) return unknown()
+    chat.exact.forget(id)
     return new Response(null, { status: 204 })
   })
 }
-
-type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
-type Outcome = Omit<ChatEnd, 'conversation' | 'model' | 'durationMs'>
 
 /** Answers questions, one at a time in each conversation. */
 class Chat {
   readonly #context: GatewayContext
   /** The exact messages of conversations, for the lifetime of this process. */
-  readonly #exact = new Conversations({
+  readonly exact = new Conversations({
     conversations: KEPT_CONVERSATIONS,
     messages: KEPT_MESSAGES,
     characters: KEPT_CHARACTERS,
   })
-  readonly #busy = new Set<string>()
+  /** The conversations that are being answered. */
+  readonly busy = new Set<string>()
 
   constructor(context: GatewayContext) {
     this.#context = context
   }
 
-  isBusy(id: string): boolean {
-    return this.#busy.has(id)
-  }
-
-  forget(id: string): void {
-    this.#exact.forget(id)
-  }
-
   /** Streams the answer: `token`, `call`, `status`, and finally always one `end`. */
-  async answer(c: RequestContext): Promise<Response> {
-    const question = await this.#read(c)
+  async answer(c: RequestContext, body: Record<string, unknown>): Promise<Response> {
+    const question = await this.#read(c, body)
     if (question instanceof Response) return question
-    if (this.isBusy(question.conversation)) return failure(409, STILL_ANSWERING)
-    if (this.#busy.size >= MAX_CHATS) return busy('Too many questions at once')
-    this.#busy.add(question.conversation)
+    const { conversation } = question
+    if (this.busy.has(conversation)) return failure(409, STILL_ANSWERING)
+    if (this.busy.size >= MAX_CHATS) return busy('Too many questions at once')
+    this.busy.add(conversation)
     const caller = onSignal(c.req.raw.signal)
-    const stream = new EventStream({ onEnd: () => caller.abort(), outgoing: c.env?.outgoing })
+    const stream = new EventStream({ onEnd: () => caller.abort(), outgoing: c.env.outgoing })
     const send: Send = (event, data) => stream.write(eventText(event, data))
-    const answered = this.#context.calls.run(caller, () => this.#answer(question, caller.signal, send))
-    void answered.then(() => stream.close())
+    void this.#context.calls.run(caller, async () => {
+      const end = await this.#answer(question, caller.signal, send)
+      this.busy.delete(conversation)
+      send('end', end)
+      stream.close()
+    })
     return stream.response
   }
 
   /** The question in a request, or the response to an invalid one. */
-  async #read(c: RequestContext): Promise<Question | Response> {
-    const { calls, source, archive } = this.#context
-    const client = c.get('client')
-    const body = await readRecord(c)
-    if (body instanceof Response) return body
+  async #read(c: RequestContext, body: Record<string, unknown>): Promise<Question | Response> {
+    const { source, calls, archive } = this.#context
+    const { client } = c.env
     const { message, conversation, turn, model } = body
     if (typeof message !== 'string' || message.trim() === '')
       return failure(400, "'message' must be a non-empty string")
@@ -168,33 +156,32 @@ class Chat {
     }
   }
 
-  /** Never rejects: `end` says what went wrong. The answer is saved before `end` is sent. */
-  async #answer(question: Question, stop: AbortSignal, send: Send): Promise<void> {
+  /** Never rejects: the end says what went wrong. The answer is saved before that is sent. */
+  async #answer(question: Question, stop: AbortSignal, send: Send): Promise<ChatEnd> {
     const { archive, logger } = this.#context
     const { client, conversation, answerer, message, turn } = question
+    const askedAt = Date.now()
     const startedAt = performance.now()
-    const recorder = new TurnRecorder(message)
+    const parts: AnswerPart[] = []
     const told: Send = (event, data) => {
-      recorder.take(event, data)
+      if (event === 'token') addText(parts, (data as ChatEvents['token']).text)
+      if (event === 'call') addCall(parts, data as ChatCall)
       send(event, data)
     }
     let outcome: Outcome = { text: '', stopReason: 'error', error: 'The answer could not be saved' }
-    const end = (): ChatEnd => ({
-      ...outcome,
-      conversation,
-      model: answerer.name,
-      durationMs: Math.round(performance.now() - startedAt),
-    })
+    const about = () => ({ model: answerer.name, durationMs: Math.round(performance.now() - startedAt) })
     try {
       const before = (await archive.get(client.name, conversation))?.turns.slice(0, turn) ?? []
       outcome = await this.#ask(question, before, stop, told)
-      await archive.keep(client.name, conversation, [...before, recorder.turn(end())])
+      const { text, ...end } = outcome
+      // The whole text counts only if nothing was streamed.
+      if (!parts.some(part => part.kind === 'text' && part.text.trim() !== '')) addText(parts, text)
+      const answered = { question: message, askedAt, parts, end: { ...end, ...about() } }
+      await archive.keep(client.name, conversation, [...before, answered])
     } catch (error) {
       logger.error({ error: safeText(String(error)) }, 'Could not save a conversation')
-    } finally {
-      this.#busy.delete(conversation)
-      send('end', end())
     }
+    return { ...outcome, conversation, ...about() }
   }
 
   async #ask(
@@ -205,7 +192,7 @@ class Chat {
   ): Promise<Outcome> {
     const { executor, logger, instructions, questions } = this.#context
     // The exact messages while this process lives; after that, as saved.
-    const exact = turn === undefined ? this.#exact.of(conversation) : undefined
+    const exact = turn === undefined ? this.exact.of(conversation) : undefined
     const said: readonly ConversationMessage[] = exact ?? messagesOf(before, result => executor.text(result))
     try {
       const given = await answerer.client.ask(
@@ -227,15 +214,10 @@ class Chat {
           onStatus: status => send('status', status),
         },
       )
-      this.#exact.keep(conversation, given.messages)
+      this.exact.keep(conversation, given.messages)
       const { text, stopReason, iterations, usage, modelCalls } = given
-      return {
-        text,
-        stopReason,
-        iterations,
-        ...(usage && { usage }),
-        ...(modelCalls?.length && { model_calls: modelCalls }),
-      }
+      const counted = { ...(usage && { usage }), ...(modelCalls?.length && { model_calls: modelCalls }) }
+      return { text, stopReason, iterations, ...counted }
     } catch (error) {
       const why = safeText(error instanceof Error ? error.message : String(error))
       if (!stop.aborted) logger.warn({ error: why }, 'Chat failed')
@@ -244,8 +226,23 @@ class Chat {
   }
 }
 
+function addText(parts: AnswerPart[], text: string): void {
+  const last = parts.at(-1)
+  if (last?.kind === 'text') last.text += text
+  else if (text !== '') parts.push({ kind: 'text', text })
+}
+
+function addCall(parts: AnswerPart[], call: ChatCall): void {
+  const known = parts.find(part => part.kind === 'call' && part.call.id === call.id)
+  if (known?.kind === 'call') known.call = call
+  else parts.push({ kind: 'call', call })
+}
+
 /** The client to answer with this model, or the usual one; or the response that says why there is none. */
-async function answererFor(model: string | undefined, source: GatewaySource): Promise<Answerer | Response> {
+async function answererFor(
+  model: string | undefined,
+  source: GatewaySource,
+): Promise<Question['answerer'] | Response> {
   if (!source.client) return failure(404, 'The chat is off: no model client was passed to createGateway')
   if (model === undefined) {
     const usual = await source.model().catch(() => undefined)

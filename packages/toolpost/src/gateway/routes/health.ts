@@ -69,14 +69,13 @@ function countCallers({ executor, clients }: GatewayContext): ReadonlyMap<string
   return counts
 }
 
-/** Ready once every server and the durable database have been tried: one that is down does not hold up other calls. */
-function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'draining' {
+/** A server that is down does not hold up other calls; without the durable database, calls with a key cannot be taken. */
+function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'draining' | 'unavailable' {
   if (calls.isDraining) return 'draining'
   const { servers, durable } = source.status()
-  const isStarting =
-    durable?.state === 'starting' ||
-    servers.some(({ state, attempts }) => state === 'starting' && attempts <= 1)
-  return isStarting ? 'starting' : 'ready'
+  if (durable?.state === 'lost' || durable?.state === 'failed') return 'unavailable'
+  const isTried = servers.every(({ state, attempts }) => state !== 'starting' || attempts > 1)
+  return durable?.state === 'starting' || !isTried ? 'starting' : 'ready'
 }
 
 /** A metric family in Prometheus text format; empty if it is not measured. */

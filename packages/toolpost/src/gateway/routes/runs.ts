@@ -38,13 +38,13 @@ export function addRunRoutes(app: App, { clients, calls, source }: GatewayContex
     withRuns(async runs => {
       const id = c.req.param('id') ?? ''
       const run = await runs.durable.get(id)
-      return run && c.get('client').sees(run) ? answer(runs, run) : noRun(id)
+      return run && c.env.client.sees(run) ? answer(runs, run) : noRun(id)
     })
   app.get('/api/runs', c =>
     withRuns(async runs => {
       const filter = filterIn(c.req.query())
       if (typeof filter === 'string') return failure(400, filter)
-      const { isNamed, name: caller } = c.get('client')
+      const { isNamed, name: caller } = c.env.client
       const found = await runs.durable.list(isNamed ? { ...filter, caller } : filter)
       return json({ runs: found.map(shortRun) })
     }),
@@ -60,7 +60,7 @@ export function addRunRoutes(app: App, { clients, calls, source }: GatewayContex
     withRun(c, async (runs, run) => {
       if (calls.isDraining) return shuttingDown()
       const name = runs.nameOf(run)
-      const client = c.get('client')
+      const client = c.env.client
       const refusal = clients.refuseCall(c.req.raw, client, name)
       if (refusal) return refusal
       const meta = metaOf(key => headerOf(c, key))
@@ -106,8 +106,6 @@ export interface DurableWish {
   async?: { waitMs: number } | undefined
 }
 
-const OFF = 'durable calls are off: set "durable" in toolpost.json'
-
 /** What a request asks for, if anything; or the response to an invalid key. */
 export function durableWish(
   given: string | undefined,
@@ -119,31 +117,18 @@ export function durableWish(
   if (given === undefined) return async && { async }
   // As a structured field, it is quoted.
   const key = given.replace(/^"(.*)"$/, '$1')
-  const problem = keyProblem(key)
-  return problem ? failure(400, `Invalid Idempotency-Key; ${problem}`) : { key, async }
-}
-
-/** What is wrong with an idempotency key. */
-export function keyProblem(key: unknown): string | undefined {
-  const isFine =
-    typeof key === 'string' && key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)
-  return isFine ? undefined : `expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`
-}
-
-export type DurableSource = Pick<GatewaySource, 'durable' | 'status'>
-
-/** Why durable calls are unavailable. */
-export function offText(source: DurableSource): string {
-  return source.status().durable?.text ?? OFF
+  if (key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return { key, async }
+  const expected = `expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`
+  return failure(400, `Invalid Idempotency-Key; ${expected}`)
 }
 
 /** The durable runs, or the response if they are unavailable or off. */
-function runsOr(source: DurableSource, offStatus: 400 | 404): DurableRuns | Response {
+function runsOr(source: GatewaySource, offStatus: 400 | 404): DurableRuns | Response {
   const runs = source.durable?.()
   if (runs) return runs
   const status = source.status().durable
   if (status) return busy(`Durable calls are unavailable: ${status.text}`)
-  return failure(offStatus, OFF.charAt(0).toUpperCase() + OFF.slice(1))
+  return failure(offStatus, 'Durable calls are off: set "durable" in toolpost.json')
 }
 
 /**

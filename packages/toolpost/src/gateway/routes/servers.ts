@@ -10,10 +10,10 @@ import { knownPrograms } from '../../project/other-programs.ts'
 import { programServers } from '../../project/read.ts'
 import { ToolFailureError } from '../../tools/tool-failure-error.ts'
 import { isRecord } from '../../util/guards.ts'
-import { GatewayError } from '../checks.ts'
 import { hostOf } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
-import { type App, failure, headerOf, json, type RequestContext, readRecord, shuttingDown } from '../http.ts'
+import { GatewayError } from '../gateway.ts'
+import { type App, failure, headerOf, json, type RequestContext, shuttingDown, withBody } from '../http.ts'
 import { MAX_OFFERED } from '../limits.ts'
 
 const MAX_NAME = 100
@@ -27,10 +27,10 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
     return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
   const ownerOnly = (c: RequestContext, what: string) => {
-    if (c.get('client').isNamed) return failure(403, `Named clients may not ${what}`)
+    if (c.env.client.isNamed) return failure(403, `Named clients may not ${what}`)
     return calls.isDraining ? shuttingDown() : undefined
   }
-  app.get('/api/servers', c => json({ servers: c.get('client').seenServers(source.status().servers) }))
+  app.get('/api/servers', c => json({ servers: c.env.client.seenServers(source.status().servers) }))
   // Only `/api/servers/found`: Hono's fast router takes no fixed name beside `/api/servers/:name/…`.
   app.get('/api/servers/:name', async c => {
     if (c.req.param('name') !== 'found') return failure(404, `Not found: GET ${c.req.path.slice(0, 200)}`)
@@ -42,7 +42,7 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
   app.get('/api/servers/:name/messages', c => {
     const name = c.req.param('name')
     const server = find(name)
-    if (c.get('client').isNamed) return failure(403, 'Named clients may not read the messages of servers')
+    if (c.env.client.isNamed) return failure(403, 'Named clients may not read the messages of servers')
     if (!server) return unknown(name)
     const { after = '0' } = c.req.query()
     if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
@@ -74,25 +74,26 @@ export function addServerRoutes(app: App, context: GatewayContext): void {
     const refusal = ownerOnly(c, 'add servers')
     if (refusal) return refusal
     if (!source.reload) return failure(404, 'There is no configuration file to add a server to')
-    const body = await readRecord(c)
-    if (body instanceof Response) return body
-    const wish = newServerIn(body)
-    if (typeof wish === 'string') return failure(400, wish)
-    if (isAdding) return failure(409, 'Another server is being added')
-    isAdding = true
-    return unlessMistaken(async () => {
-      const added = await addServer({ ...wish, file: source.file, signal: c.req.raw.signal })
-      if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
-      if (added.outcome === 'failed') {
-        const { error, stderr, state, hint } = added.tried.status
-        return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
-      }
-      await source.reload?.()
-      return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
-    }).finally(() => {
-      isAdding = false
+    return withBody(c, async body => {
+      const wish = newServerIn(body)
+      if (typeof wish === 'string') return failure(400, wish)
+      if (isAdding) return failure(409, 'Another server is being added')
+      isAdding = true
+      return unlessMistaken(() => add(wish, c.req.raw.signal)).finally(() => {
+        isAdding = false
+      })
     })
   })
+  const add = async (wish: NewServer, signal: AbortSignal) => {
+    const added = await addServer({ ...wish, file: source.file, signal })
+    if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
+    if (added.outcome === 'failed') {
+      const { error, stderr, state, hint } = added.tried.status
+      return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
+    }
+    await source.reload?.()
+    return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
+  }
   addLoginRoutes(app, source)
   addOfferRoutes(app, source)
 }
@@ -118,8 +119,11 @@ async function unlessMistaken(answer: () => Promise<Response>): Promise<Response
   }
 }
 
+type NewServer = Pick<Parameters<typeof addServer>[0], 'name' | 'entry' | 'check' | 'replace'>
+
 /** What the body asks for, or what is wrong with it. */
-function newServerIn({ name, entry, check = true, replace = false }: Record<string, unknown>) {
+function newServerIn(body: Record<string, unknown>): NewServer | string {
+  const { name, entry, check = true, replace = false } = body
   if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
     return `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`
   if (!isRecord(entry)) return "'entry' must be an object with 'command' or 'url'"
@@ -132,7 +136,7 @@ function newServerIn({ name, entry, check = true, replace = false }: Record<stri
 function addLoginRoutes(app: App, source: GatewaySource): void {
   app.post('/api/servers/:name/login', async c => {
     const name = c.req.param('name')
-    if (c.get('client').isNamed) return failure(403, 'Named clients may not log in to servers')
+    if (c.env.client.isNamed) return failure(403, 'Named clients may not log in to servers')
     const login = source.logins?.()?.of(name)
     if (!login) return failure(404, `No server '${name}' to log in to`)
     try {
@@ -159,7 +163,7 @@ function addLoginRoutes(app: App, source: GatewaySource): void {
 function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
   app.get('/api/servers/:name/offers', async c => {
     const list = async (kind: 'resources' | 'templates' | 'prompts') => {
-      const access = c.get('client').access(kind)
+      const access = c.env.client.access(kind)
       const isSeen = (server: string, key: string) =>
         server === c.req.param('name') && (access?.(server, key) ?? true)
       return (await catalog?.list(kind, isSeen))?.entries.slice(0, MAX_OFFERED) ?? []
@@ -167,35 +171,25 @@ function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
     const [resources, templates] = [await list('resources'), await list('templates')]
     return json({ resources, templates, prompts: await list('prompts') })
   })
+  /** A server's failure keeps its own message. */
+  const serverFailure = (error: unknown) => {
+    if (error instanceof McpCallError) return failure(404, describeError(error))
+    if (error instanceof ToolFailureError) return failure(502, describeError(error))
+    throw error
+  }
   app.post('/api/resources/read', c =>
     withBody(c, async ({ uri }) => {
       if (typeof uri !== 'string' || uri === '') return failure(400, "'uri' must be a non-empty string")
-      const access = c.get('client').access('resources')
+      const access = c.env.client.access('resources')
       return json(await catalog?.read(uri, { signal: c.req.raw.signal, access }))
-    }),
+    }).catch(serverFailure),
   )
   app.post('/api/prompts/get', c =>
     withBody(c, async ({ name, arguments: args }) => {
       if (typeof name !== 'string' || name === '') return failure(400, "'name' must be a non-empty string")
       if (args !== undefined && !isRecord(args)) return failure(400, "'arguments' must be an object")
-      const access = c.get('client').access('prompts')
+      const access = c.env.client.access('prompts')
       return json(await catalog?.prompt(name, args, { signal: c.req.raw.signal, access }))
-    }),
+    }).catch(serverFailure),
   )
-}
-
-/** A server's failure keeps its own message. */
-async function withBody(
-  c: RequestContext,
-  answer: (body: Record<string, unknown>) => Promise<Response>,
-): Promise<Response> {
-  const body = await readRecord(c)
-  if (body instanceof Response) return body
-  try {
-    return await answer(body)
-  } catch (error) {
-    if (error instanceof McpCallError) return failure(404, describeError(error))
-    if (error instanceof ToolFailureError) return failure(502, describeError(error))
-    throw error
-  }
 }

@@ -28,7 +28,7 @@ const MAX_CALL_ID = 100
 export function addToolRoutes(app: App, context: GatewayContext): void {
   const { tools } = context.executor
   app.get('/api/tools', async c => {
-    const all = c.get('client').tools()
+    const all = c.env.client.tools()
     const query = c.req.query('q')?.trim()
     if (!query) return json({ tools: all.map(tool => toolInfo(tool, tools)) })
     const found = await searchOf(tools).search(query, { among: all, limit: MAX_FOUND })
@@ -36,7 +36,7 @@ export function addToolRoutes(app: App, context: GatewayContext): void {
     const nearest = await searchOf(tools).nearest(query, { among: all, limit: MAX_NEAREST })
     return json({ tools: [], nearest: nearest.map(({ name }) => name) })
   })
-  app.get('/api/openapi.json', c => json(openApi(c.get('client').tools(), tools)))
+  app.get('/api/openapi.json', c => json(openApi(c.env.client.tools(), tools)))
   app.post('/api/tools/:name/call', c => callTool(c, c.req.param('name'), context))
   app.get('/api/results/:id', c => readResult(c, c.req.param('id'), context))
 }
@@ -44,7 +44,7 @@ export function addToolRoutes(app: App, context: GatewayContext): void {
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
 async function callTool(c: RequestContext, name: string, context: GatewayContext): Promise<Response> {
   const { executor, calls, clients, questions, source } = context
-  const client = c.get('client')
+  const client = c.env.client
   const startedAt = executor.clock.now()
   const refusal = clients.refuseCall(c.req.raw, client, name)
   if (refusal) return refusal
@@ -80,7 +80,7 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
 /** The console and the command line identify themselves, with the owner's token. */
 function originOf(c: RequestContext): string {
   const given = headerOf(c, 'x-toolpost-client') ?? ''
-  return !c.get('client').isNamed && ['console', 'cli'].includes(given) ? given : 'http'
+  return !c.env.client.isNamed && ['console', 'cli'].includes(given) ? given : 'http'
 }
 
 function timeoutOf(given: string | undefined): number | undefined | Response {
@@ -98,7 +98,7 @@ async function readResult(c: RequestContext, id: string, { source }: GatewayCont
   const results = source.bigResults
   if (!results) return failure(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
-  const client = c.get('client')
+  const client = c.env.client
   const found = await results.store.read(handle, owner => !client.isNamed || owner.caller === client.caller)
   if (typeof found === 'string')
     return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)

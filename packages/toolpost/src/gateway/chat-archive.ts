@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { isRecord } from '../../util/guards.ts'
-import type { ChatTurn, ConversationInfo, ConversationRecord } from '../api-types.ts'
-import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS, MAX_CONVERSATION_NAME } from '../limits.ts'
-
-export interface ArchiveOptions {
-  /** Where conversations are kept now; in memory only if there is no folder. */
-  folder(): string | undefined
-  /** Called if a file cannot be written; the answer is not affected. */
-  onProblem(error: unknown): void
-}
+import { dirname, join } from 'node:path'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { PlainMessage } from '../models/ai-client.ts'
+import { isRecord } from '../util/guards.ts'
+import type { ChatTurn, ConversationInfo, ConversationRecord } from './api-types.ts'
+import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS, MAX_CONVERSATION_NAME } from './limits.ts'
 
 interface StoredConversation extends ConversationRecord {
   /** The client it belongs to. */
@@ -24,25 +19,27 @@ const FILE = /^[0-9a-f-]{36}\.json$/
  * one file each, so that they survive a restart.
  */
 export class ChatArchive {
-  readonly #options: ArchiveOptions
+  readonly #historyFile: () => string | undefined
+  readonly #onProblem: (error: unknown) => void
   /** The least recently used first. */
   readonly #kept = new Map<string, StoredConversation>()
-  #opened: { folder: string | undefined; done: Promise<void> } | undefined
+  #reading: Promise<void> | undefined
   /** One write after another, so that the later of two wins. */
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(options: ArchiveOptions) {
-    this.#options = options
+  constructor(historyFile: () => string | undefined, onProblem: (error: unknown) => void) {
+    this.#historyFile = historyFile
+    this.#onProblem = onProblem
   }
 
   /** Newest first. */
   async list(owner: string): Promise<ConversationInfo[]> {
-    await this.#open()
+    await this.#read()
     return this.#of(owner).map(infoOf).reverse()
   }
 
   async get(owner: string, id: string): Promise<StoredConversation | undefined> {
-    await this.#open()
+    await this.#read()
     const found = this.#kept.get(id)
     return found?.owner === owner ? found : undefined
   }
@@ -58,15 +55,15 @@ export class ChatArchive {
       name: known?.name ?? nameFrom(first?.question ?? ''),
       createdAt: known?.createdAt ?? first?.askedAt ?? updatedAt,
     })
-    const own = this.#of(owner)
-    for (const old of own.slice(0, Math.max(0, own.length - KEPT_CONVERSATIONS))) this.#forget(old.id)
+    for (const old of this.#of(owner).slice(0, -KEPT_CONVERSATIONS)) this.#forget(old.id)
   }
 
   async rename(owner: string, id: string, name: string): Promise<ConversationInfo | undefined> {
     const known = await this.get(owner, id)
     if (!known) return undefined
-    this.#put({ ...known, name: nameFrom(name) })
-    return infoOf({ ...known, name: nameFrom(name) })
+    const renamed = { ...known, name: nameFrom(name) }
+    this.#put(renamed)
+    return infoOf(renamed)
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
@@ -99,29 +96,30 @@ export class ChatArchive {
     this.#write(folder => rm(join(folder, fileOf(id)), { force: true }))
   }
 
+  #folder(): string | undefined {
+    const file = this.#historyFile()
+    return file === undefined ? undefined : join(dirname(file), 'conversations')
+  }
+
   #write(action: (folder: string) => Promise<void>): void {
-    const folder = this.#opened?.folder
+    const folder = this.#folder()
+    if (folder !== undefined) this.#writing = this.#writing.then(() => action(folder)).catch(this.#onProblem)
+  }
+
+  /** Reads the folder, once there is one. Files that are malformed are ignored. */
+  async #read(): Promise<void> {
+    const folder = this.#folder()
     if (folder === undefined) return
-    this.#writing = this.#writing.then(() => action(folder)).catch(this.#options.onProblem)
-  }
-
-  /** Reads the folder once; a new one is read when the configuration names it. */
-  #open(): Promise<void> {
-    const folder = this.#options.folder()
-    if (!this.#opened || this.#opened.folder !== folder) this.#opened = { folder, done: this.#read(folder) }
-    return this.#opened.done
-  }
-
-  /** Files that are malformed are ignored. What was said before the folder was known is kept as well. */
-  async #read(folder = ''): Promise<void> {
-    const names = folder ? await readdir(folder).catch(() => []) : []
-    const read = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
-    const files = names.filter(name => FILE.test(name))
-    const values = await Promise.all(files.map(name => read(name).catch(() => undefined)))
-    const found = values.filter((value, at) => isStored(value) && fileOf(value.id) === files[at])
-    const all = [...found, ...this.#kept.values()].sort((a, b) => a.updatedAt - b.updatedAt)
-    this.#kept.clear()
-    for (const each of all) this.#kept.set(each.id, each)
+    this.#reading ??= (async () => {
+      const names = (await readdir(folder).catch(() => [])).filter(name => FILE.test(name))
+      const read = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
+      const values = await Promise.all(names.map(name => read(name).catch(() => undefined)))
+      const found = values.filter((value, at) => isStored(value) && fileOf(value.id) === names[at])
+      const all = [...found, ...this.#kept.values()].sort((a, b) => a.updatedAt - b.updatedAt)
+      this.#kept.clear()
+      for (const each of all) this.#kept.set(each.id, each)
+    })()
+    await this.#reading
   }
 }
 
@@ -140,8 +138,7 @@ function bounded(turns: readonly ChatTurn[]): ChatTurn[] {
   const isTooLong = () => JSON.stringify(kept).length > KEPT_CHARACTERS
   while (kept.length > 1 && isTooLong()) kept = kept.slice(1)
   if (!isTooLong()) return kept
-  const texts = (turn: ChatTurn) => turn.parts.filter(({ kind }) => kind === 'text')
-  return kept.map(turn => ({ ...turn, parts: texts(turn) }))
+  return kept.map(turn => ({ ...turn, parts: turn.parts.filter(({ kind }) => kind === 'text') }))
 }
 
 /** The ids of a named client are `<name>/<uuid>`. */
@@ -155,4 +152,35 @@ function isStored(value: unknown): value is StoredConversation {
   const hasTexts = [id, owner, name].every(text => typeof text === 'string')
   const isTurn = (turn: unknown) => isRecord(turn) && Array.isArray(turn.parts) && isRecord(turn.end)
   return hasTexts && typeof updatedAt === 'number' && Array.isArray(turns) && turns.every(isTurn)
+}
+
+/** Turns as messages for a model: text, calls and their results. Stopped and failed answers are left out. */
+export function messagesOf(
+  turns: readonly ChatTurn[],
+  textOf: (result: ToolResult) => string,
+): PlainMessage[] {
+  const messages: PlainMessage[] = []
+  for (const { question, parts, end } of turns) {
+    if (end.stopReason === 'stopped' || end.stopReason === 'error') continue
+    let said: PlainMessage = { role: 'assistant', content: '' }
+    messages.push({ role: 'user', content: question }, said)
+    for (const part of parts) {
+      if (part.kind === 'text') {
+        // Text after calls begins another message.
+        if (said.tool_calls) {
+          said = { role: 'assistant', content: '' }
+          messages.push(said)
+        }
+        said.content += part.text
+        continue
+      }
+      const { id, name, args = {}, result } = part.call
+      const call = { id, name, args: args as Record<string, unknown>, type: 'tool_call' as const }
+      said.tool_calls = [...(said.tool_calls ?? []), call]
+      const content = result ? textOf(result) : `Error: No result for tool "${name}"`
+      messages.push({ role: 'tool', content, tool_call_id: id })
+    }
+    if (said.tool_calls) messages.push({ role: 'assistant', content: '' })
+  }
+  return messages
 }
