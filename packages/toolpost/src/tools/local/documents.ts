@@ -1,18 +1,20 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type MiniSearch from 'minisearch'
 
-interface DocumentHit {
-  file: string
-  heading: string
-  text: string
-  score: number
+/** A part of a document, indexed and found as a unit. */
+interface Section {
+  readonly id: string
+  readonly file: string
+  /** The headings above the text, outermost first; the name of the file if there are none. */
+  readonly heading: string
+  readonly text: string
 }
 
 interface RagQueryResult {
   query: string
-  results: DocumentHit[]
+  results: (Omit<Section, 'id'> & { score: number })[]
   /** What to say: the best passage and its source, or that nothing was found. */
   text: string
 }
@@ -27,7 +29,6 @@ const MAX_SECTION_CHARS = 1_500
 const EXCERPT_CHARS = 300
 /** How much text before the match an excerpt shows. */
 const LEAD_CHARS = 60
-const TRAIL_MARK = ' › '
 
 /**
  * The internal handler `rag_query`: searches a folder of Markdown and text files. They are indexed on the first query, and
@@ -39,12 +40,12 @@ export function ragQuery(folder: string) {
     { query, limit = DEFAULT_LIMIT }: { query: string; limit?: number },
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<RagQueryResult> => {
-    signal?.throwIfAborted()
     const files = await listDocuments(folder)
     const of = JSON.stringify([...files])
-    if (index?.of !== of) index = { of, engine: indexOf(files) }
-    const hits = (await index.engine).search(meaningfulWords(query)).slice(0, limit)
+    if (index?.of !== of) index = { of, engine: indexOf(folder, files) }
+    const engine = await index.engine
     signal?.throwIfAborted()
+    const hits = engine.search(meaningfulWords(query)).slice(0, limit)
     const results = hits.map(({ file, heading, text, terms, score }) => ({
       file,
       heading,
@@ -59,7 +60,7 @@ export function ragQuery(folder: string) {
   }
 }
 
-async function indexOf(files: ReadonlyMap<string, DocumentFile>): Promise<MiniSearch<Section>> {
+async function indexOf(folder: string, files: ReadonlyMap<string, string>): Promise<MiniSearch<Section>> {
   const { default: Engine } = await import('minisearch')
   const engine = new Engine<Section>({
     fields: ['heading', 'text', 'file'],
@@ -71,8 +72,8 @@ async function indexOf(files: ReadonlyMap<string, DocumentFile>): Promise<MiniSe
       fuzzy: term => (term.length > 3 ? 0.2 : false),
     },
   })
-  for (const [name, { path }] of files) {
-    const sections = splitSections(name, await readFile(path, 'utf8').catch(() => ''))
+  for (const file of files.keys()) {
+    const sections = splitSections(file, await readFile(join(folder, file), 'utf8').catch(() => ''))
     for (const [at, section] of sections.entries()) {
       if (at % SECTIONS_PER_TURN === 0) await nextTurn()
       engine.add(section)
@@ -98,105 +99,73 @@ function meaningfulWords(query: string): string {
   return (kept.length > 0 ? kept : words).join(' ')
 }
 
-/** A file as last seen. */
-interface DocumentFile {
-  readonly path: string
-  readonly mtimeMs: number
-  readonly size: number
-}
-
 /**
- * The Markdown and text files below a folder, by their path within it (with `/` on every platform).
+ * The Markdown and text files below a folder, by their path within it (with `/` on every platform), each with its state.
  * Hidden names and node_modules are skipped. Symbolic links are not followed: targets inside the folder are found
  * anyway, and those outside were not offered for searching.
  */
-export async function listDocuments(folder: string): Promise<Map<string, DocumentFile>> {
-  const found = new Map<string, DocumentFile>()
-  const collect = async (path: string, prefix: string): Promise<void> => {
-    const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
-    const visible = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
-    for (const entry of visible.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      const inner = join(path, entry.name)
-      if (entry.isDirectory()) await collect(inner, `${prefix}${entry.name}/`)
-      if (!entry.isFile() || !/\.(?:md|markdown|txt)$/i.test(entry.name)) continue
-      const { size, mtimeMs } = (await stat(inner).catch(() => undefined)) ?? {}
-      if (size !== undefined && mtimeMs !== undefined && size <= MAX_FILE_BYTES)
-        found.set(`${prefix}${entry.name}`, { path: inner, mtimeMs, size })
-    }
-  }
-  await collect(await realFolder(folder), '')
-  return found
-}
-
-async function realFolder(folder: string): Promise<string> {
-  try {
-    const path = await realpath(folder)
-    await readdir(path)
-    return path
-  } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException
-    const problem = code === 'ENOENT' ? 'does not exist: create it' : `cannot be read (${code})`
+export async function listDocuments(folder: string): Promise<Map<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(cause => {
+    const problem = cause.code === 'ENOENT' ? 'does not exist: create it' : `cannot be read (${cause.code})`
     throw new Error(
       `The documents folder '${folder}' ${problem}, or set "documents" in the configuration to another folder`,
       { cause },
     )
+  })
+  const found = new Map<string, string>()
+  const paths = entries
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath ?? entry.path, entry.name))
+  for (const path of paths.sort()) {
+    const name = relative(folder, path).split(sep).join('/')
+    if (!/\.(?:md|markdown|txt)$/i.test(name) || /(?:^|\/)(?:\.|node_modules\/)/.test(name)) continue
+    const { size = Number.POSITIVE_INFINITY, mtimeMs } = (await stat(path).catch(() => undefined)) ?? {}
+    if (size <= MAX_FILE_BYTES) found.set(name, `${size} ${mtimeMs}`)
   }
+  return found
 }
 
-/** A part of a document, indexed and found as a unit. */
-interface Section {
-  readonly id: string
-  readonly file: string
-  /** The headings above the text, outermost first; the name of the file if there are none. */
-  readonly heading: string
-  readonly text: string
-}
-
-/** Splits a document at its Markdown headings, and sections that are still too long between paragraphs. */
+/** Splits a document at its Markdown headings, and sections that are too long between paragraphs, else at whitespace. */
 function splitSections(file: string, content: string): Section[] {
-  const text = content.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
-  const blocks = /\.txt$/i.test(file) ? [{ heading: '', text }] : splitAtHeadings(text.normalize('NFC'))
+  const text = content
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .normalize('NFC')
   // `house/waste-collection.md` is about "waste collection".
   const title = (file.split('/').at(-1) ?? '').replace(/\.\w+$/, '').replace(/[-_]+/g, ' ')
-  return blocks
-    .filter(block => block.text.trim() !== '')
-    .flatMap(block => chunk(block.text).map(text => ({ heading: block.heading || title, text })))
-    .map((part, index) => ({ id: `${file}#${index}`, file, ...part }))
-}
-
-function splitAtHeadings(text: string): { heading: string; text: string }[] {
-  const blocks = [{ heading: '', text: '' }]
+  const sections: Section[] = []
+  const add = (heading: string, body: string) => {
+    let rest = body.trim()
+    while (rest !== '') {
+      const start = rest.slice(0, MAX_SECTION_CHARS)
+      const ends = [start.lastIndexOf('\n\n'), start.search(/\s\S*$/)].filter(
+        at => at > MAX_SECTION_CHARS / 4,
+      )
+      const end = rest.length > MAX_SECTION_CHARS ? (ends[0] ?? MAX_SECTION_CHARS) : rest.length
+      const id = `${file}#${sections.length}`
+      sections.push({ id, file, heading: heading || title, text: rest.slice(0, end).trim() })
+      rest = rest.slice(end).trim()
+    }
+  }
   const trail: string[] = []
+  let body = ''
   /** The open code fence: a `# comment` in a code block is not a heading. */
   let fence: string | undefined
   for (const line of text.split('\n')) {
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (fence === undefined) fence = mark
     else if (mark?.startsWith(fence)) fence = undefined
-    const [, marks = '', title] = (fence === undefined && /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line)) || []
-    if (title !== undefined) {
-      trail.length = marks.length - 1
-      trail.push(title.replace(/(?:[ \t]#+)?[ \t]*$/, ''))
-      const heading = trail.filter(Boolean).join(TRAIL_MARK)
-      blocks.push({ heading, text: '' })
-    }
-    const block = blocks.at(-1)
-    if (block && title === undefined) block.text += `${line}\n`
+    const isMarkdown = fence === undefined && !/\.txt$/i.test(file)
+    const [, marks = '', heading] = (isMarkdown && /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line)) || []
+    body += heading === undefined ? `${line}\n` : ''
+    if (heading === undefined) continue
+    add(trail.filter(Boolean).join(' › '), body)
+    body = ''
+    trail.length = marks.length - 1
+    trail.push(heading.replace(/(?:[ \t]#+)?[ \t]*$/, ''))
   }
-  return blocks
-}
-
-/** Pieces of a text, cut between paragraphs, else at whitespace. */
-function chunk(text: string): string[] {
-  const chunks: string[] = []
-  let rest = text.trim()
-  while (rest.length > MAX_SECTION_CHARS) {
-    const start = rest.slice(0, MAX_SECTION_CHARS)
-    const end = [start.lastIndexOf('\n\n'), start.search(/\s\S*$/)].find(at => at > MAX_SECTION_CHARS / 4)
-    chunks.push(rest.slice(0, end ?? MAX_SECTION_CHARS).trim())
-    rest = rest.slice(end ?? MAX_SECTION_CHARS).trim()
-  }
-  return [...chunks, rest]
+  add(trail.filter(Boolean).join(' › '), body)
+  return sections
 }
 
 /** About 300 characters of a text on one line, around the first of the words. */
@@ -205,7 +174,8 @@ function excerptAround(text: string, words: readonly string[]): string {
   const folded = foldWord(line)
   const first = Math.min(...words.map(word => folded.indexOf(word)).filter(at => at >= 0), line.length)
   const start = Math.max(0, Math.min(first - LEAD_CHARS, line.length - EXCERPT_CHARS))
-  const cut = line.slice(start, start + EXCERPT_CHARS)
-  const isEnd = start + EXCERPT_CHARS >= line.length
-  return `${start > 0 ? `…${cut.replace(/^\S* /, '')}` : cut}`.replace(isEnd ? '' : / \S*$/, isEnd ? '' : '…')
+  const end = start + EXCERPT_CHARS
+  const cut = line.slice(start, end)
+  const head = start > 0 ? `…${cut.replace(/^\S* /, '')}` : cut
+  return end < line.length ? head.replace(/ \S*$/, '…') : head
 }
