@@ -14,14 +14,11 @@ export interface AddServerOptions {
   name: string
   /** In the notation of any known program. */
   entry: Readonly<Record<string, unknown>>
-  /** Whether to add it only if it works. */
   check: boolean
-  /** Whether to replace a server of this name. */
   replace: boolean
   signal?: AbortSignal | undefined
 }
 
-/** The server's status and the names of its tools. */
 interface TriedServer {
   status: ServerStatus
   tools: string[]

@@ -89,7 +89,6 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<Problem> {
   if (found) yield { ...found, path: found.path.slice(2) }
 }
 
-/** Why a server cannot be started as it is configured. */
 export function serverProblem({ command, url, ...rest }: ServerConfig): string | undefined {
   if (command === undefined && url === undefined) return "has neither 'command' nor 'url'; set exactly one"
   if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; set exactly one"

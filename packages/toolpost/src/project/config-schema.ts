@@ -39,12 +39,10 @@ function configSchema(): Schema {
   return root
 }
 
-/** The keys of a configuration. */
 export function configKeys(): string[] {
   return Object.keys(configSchema().properties ?? {})
 }
 
-/** The keys of a server. */
 export function serverKeys(): string[] {
   return Object.keys(configSchema().definitions?.server?.properties ?? {})
 }

@@ -77,13 +77,10 @@ export interface ClientConfig {
 
 /** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they grant access to. */
 export interface OAuthConfig {
-  /** The URL of the authorization server, exactly as in the `iss` of its tokens. */
   issuer: string
-  /** The `aud` its tokens must have. */
   audience: string
   /** The gateway's public MCP URL; by default the audience if that is a URL, or else the URL of the request. */
   resource?: string | undefined
-  /** The tools each scope grants. Without scopes, a valid token grants all tools. */
   scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
@@ -110,9 +107,7 @@ export interface VoiceConfig {
   filler?: string
 }
 
-/** An MCP server as in the file, with additional keys that some editors write. */
 export type ServerConfig = ServerEntry & {
-  /** Variables for `env`, from a file. */
   envFile?: string
   disabled?: boolean
 }

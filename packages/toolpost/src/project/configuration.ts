@@ -9,9 +9,7 @@ import type { Part, ProjectOptions } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 interface ConfigurationOptions extends Pick<ProjectOptions, 'read'> {
-  /** Never throws. */
   say(text: string): void
-  /** Nothing is applied once this is aborted. */
   closing: AbortSignal
 }
 
@@ -131,7 +129,6 @@ export class Configuration implements Part {
     }
   }
 
-  /** Resolves when no reload is in progress. */
   async close(): Promise<void> {
     await this.#reloading
   }
@@ -145,7 +142,6 @@ export function differs(
   return keys.some(key => !isDeepStrictEqual(before[key], after[key]))
 }
 
-/** The differences in servers between two configurations. */
 function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
   const [old, now] = [before, after].map(({ config }) => Object.keys(config.mcpServers ?? {}))
   const serverIn = ({ config, brokenServers }: ResolvedConfig, name: string) => [

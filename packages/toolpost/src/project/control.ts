@@ -27,18 +27,12 @@ import { rememberDecision, rememberedDecisions } from './remembered-decisions.ts
 import type { ResolvedConfig } from './resolve.ts'
 import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 
-interface ControlEvents {
-  /** A server or its breaker changed. */
-  server(status: ServerStatus): void
-  /** Something a person should know. */
-  warn(text: string): void
-}
+/** Receives what a person should know, and servers whose state or breaker changed. */
+type ControlEvents = Record<'warn', (text: string) => void> & Record<'server', (status: ServerStatus) => void>
 
 /** The interceptors around every call of a project, according to its configuration. */
 export class Control implements Part {
-  /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
-  /** The accepted definitions of the servers' tools. */
   readonly pins: Pins
   readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
@@ -48,7 +42,6 @@ export class Control implements Part {
   #removals: readonly (() => void)[] = []
   /** The interceptors inside all of those, with the functions that remove them. */
   readonly #inside = new Map<Interceptor, () => void>()
-  /** Whether the patterns for tools were compared with the tools there are. */
   #isChecked = false
   /** The last known status of each server, and whether it was ready before. */
   readonly #servers = new Map<string, { status: ServerStatus; wasReady: boolean }>()

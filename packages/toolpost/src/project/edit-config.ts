@@ -11,7 +11,6 @@ const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}
 
 /** Edits the text of a configuration in place: comments, order and all other lines stay as they were written. */
 export class ConfigEditor {
-  /** Absolute. */
   readonly file: string
   readonly isNew: boolean
   #text: string
@@ -38,7 +37,6 @@ export class ConfigEditor {
     return valueAt(new ConfigSource(this.file, this.#text).value, path)
   }
 
-  /** `undefined` removes the value. */
   set(path: ConfigPath, value: unknown): void {
     const tabSize = /^( +)\S/m.exec(this.#text)?.[1]?.length ?? 2
     const formattingOptions = { tabSize, insertSpaces: !/^\t/m.test(this.#text), eol: '\n' }

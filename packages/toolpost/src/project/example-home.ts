@@ -12,19 +12,15 @@ export const ZWAVE_SERVER = 'zwave'
 /** The environment variables that point it to a real home. */
 export const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
 
-/** The package's folder, if it is installed. */
 export function zwavePackage(): string | undefined {
   const file = installedFile(`${ZWAVE_PACKAGE}/package.json`)
   return file && dirname(file)
 }
 
-/** How long the virtual home may take to report the address of its broker. */
 const HOME_TIMEOUT_MS = 15_000
 
 export interface ExampleHome {
-  /** The Z-Wave server, as an entry of `mcpServers`. */
   server: StdioServerEntry
-  /** The broker it uses. */
   brokerUrl: string
   isVirtual: boolean
   close(): Promise<void>
@@ -38,7 +34,6 @@ export interface ExampleHome {
 export async function startExampleHome(options: {
   /** The program of the virtual home; that of the Z-Wave server if left out. */
   program?: string | undefined
-  /** Aborts the start. */
   signal: AbortSignal
 }): Promise<ExampleHome | undefined> {
   const folder = zwavePackage()

@@ -87,7 +87,6 @@ export function announceGateway(
   }
 }
 
-/** The gateway of this folder, if it runs on this machine. */
 export function runningGateway(folder: string): RunningGateway | undefined {
   const note = readJson(join(folder, GATEWAY_FILE)) as RunningGateway | undefined
   try {
@@ -109,7 +108,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** `undefined` if a file is missing, unreadable or not JSON. */
 export function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))

@@ -28,11 +28,9 @@ export interface ModelChoiceOptions {
   wanted?: string | undefined
   /** Whether an unavailable model is an error, instead of a reason to fall back to sentences. */
   isRequired?: boolean | undefined
-  /** A cassette that the replies of models are appended to. */
   record?: string | undefined
 }
 
-/** How long a list of models is cached. */
 const LISTED_MS = 10_000
 
 /** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
@@ -40,9 +38,7 @@ export class ModelChoice implements Part {
   readonly #options: ModelChoiceOptions
   #choice: Promise<ChosenClient> | undefined
   #listed: { models: Promise<ModelInfo[]>; at: number } | undefined
-  /** The clients of other models, by name. */
   readonly #others = new Map<string, Promise<ChosenClient>>()
-  /** The chosen client, once there is one. */
   chosen: ModelInfo | undefined
 
   constructor(options: ModelChoiceOptions) {
@@ -64,7 +60,6 @@ export class ModelChoice implements Part {
     }
   }
 
-  /** The models to choose from: the current, configured and discovered ones. */
   list(): Promise<ModelInfo[]> {
     const now = performance.now()
     if (!this.#listed || now - this.#listed.at > LISTED_MS) this.#listed = { models: this.#list(), at: now }

@@ -25,7 +25,6 @@ export class Notifier {
     this.#context = context
   }
 
-  /** Sends those that are new. */
   show(waiting: readonly Approval[]): void {
     const { url, secret = '', mqtt } = this.#context.configuration.config.approvals?.notify ?? {}
     const added = waiting.filter(({ id }) => !this.#known.has(id))

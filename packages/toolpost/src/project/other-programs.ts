@@ -28,11 +28,9 @@ export function knownPrograms(folder: string): KnownProgram[] {
 export interface NormalisedServer {
   /** Only keys of ours; their values are not checked yet. */
   entry: Record<string, unknown>
-  /** Keys that Toolpost does not know. */
   ignored: string[]
   /** Tools that need no approval, in Cline's notation. */
   autoApprove: string[]
-  /** Why the server cannot be used; `undefined` if it can. */
   problem: string | undefined
 }
 

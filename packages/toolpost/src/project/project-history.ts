@@ -23,7 +23,6 @@ export interface KeepHistoryOptions {
   unasked?: boolean
 }
 
-/** The recorded calls of a project. */
 export class ProjectHistory implements Part {
   readonly #context: ProjectContext
   #options: KeepHistoryOptions | undefined

@@ -24,13 +24,11 @@ export interface ProjectOptions {
   looksForItself?: boolean | undefined
   /** A server that fails is not retried, whatever the configuration says. */
   triesOnce?: boolean | undefined
-  /** Reads the configuration again, for `reload`. */
   read(): Promise<ResolvedConfig>
   /** The model to use instead of the configured one; if required and unavailable, it is an error. */
   model?: Pick<ModelChoiceOptions, 'wanted' | 'isRequired' | 'record'> | undefined
   /** Interceptors inside those of the configuration: only calls that may run reach them. */
   inside?: readonly Interceptor[] | undefined
-  /** Starts the voice gateway; if left out, there is none. */
   voice?: StartVoice<Project> | undefined
   /** What this process does with durable calls, if they are configured. */
   durable?: DurableWishes | undefined
@@ -41,23 +39,18 @@ export interface ProjectOptions {
 export interface ProjectEvents {
   /** A server's state, error, tools or next attempt changed. */
   server: ServerStatus
-  /** Tools were added, replaced or removed. */
   tools: readonly Tool[]
-  /** The client that answers was chosen. */
   model: ModelInfo
   /** A part of the voice gateway was added, removed or changed. */
   voice: readonly VoicePart[]
   /** Calls started or stopped waiting for a person. */
   approval: readonly Approval[]
-  /** A timer or a command for later has ended. */
   timer: TimerEvent
-  /** A durable run, the workers, or the database changed. */
   durable: DurableChange
 }
 
 /** A snapshot of the whole project; what is `undefined` is off. */
 export interface ProjectStatus {
-  /** In the order of the configuration. */
   servers: ServerStatus[]
   /** Why there are no servers, if they could not be started. */
   problem: string | undefined

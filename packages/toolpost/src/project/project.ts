@@ -56,7 +56,7 @@ export class Project {
   readonly #configuration: Configuration
   readonly #control: Control
   readonly #model: ModelChoice
-  readonly #voice: Voice<Project> | undefined
+  readonly #voice: Voice | undefined
   readonly #durable: ProjectDurable
   readonly #servers: Servers
   readonly #history: ProjectHistory
@@ -137,7 +137,8 @@ export class Project {
     this.#control = control
     this.#model = model
     const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
-    this.#voice = options.voice && new Voice<Project>(this, options.voice, { onChange, onNotice: say })
+    const { voice } = options
+    this.#voice = voice && new Voice(() => voice(this, { onChange, onNotice: say }), onChange)
     this.#durable = durable
     this.#servers = servers
     this.#history = new ProjectHistory(context)
@@ -170,26 +171,18 @@ export class Project {
     return this.#model.client
   }
 
-  /** The client that answers, chosen now if necessary. */
+  /** The client that answers, chosen now if necessary; all there are to choose from; that of another one, if there is one. */
   model = (): Promise<ChosenClient> => this.#model.choose()
-
-  /** The models to choose from: the current, configured and discovered ones. */
   models = (): Promise<ModelInfo[]> => this.#model.list()
-
-  /** The client of one of those models; `undefined` for any other. */
   clientOf = (model: string): Promise<AiClient | undefined> => this.#model.clientOf(model)
 
-  /** The current speech-to-text input, if any. */
+  /** Speech to text, the recorded calls, and durable calls, as far as they are available now. */
   voice = (): VoiceInput | undefined => this.#voice?.input
-
-  /** The recorded calls, if any are recorded. */
   history = (): History | undefined => this.#history.current
+  durable = (): DurableRuns | undefined => this.#durable.runs
 
   /** Records all calls from now on. Resolves when the file is open or cannot be opened; never rejects. */
   keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#history.keep(options)
-
-  /** Accepts and lists durable calls; `undefined` until started. */
-  durable = (): DurableRuns | undefined => this.#durable.runs
 
   /** Whether the configuration makes all calls of a tool durable. */
   isAlwaysDurable = (tool: string): boolean => this.#durable.isNamed(tool)
@@ -233,16 +226,16 @@ export class Project {
     }
   }
 
-  /** Returns a function that removes the listener. */
+  /** These return a function that removes the listener. */
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
-
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
-
   onTimer = (listener: (event: TimerEvent) => void): (() => void) => this.on('timer', listener)
 
-  /** The last messages exchanged with a server. */
+  /** Of a server: its last messages, how it is configured, and the logins to all, once they have been started. */
   messages = (server: string, options?: { after?: number | undefined }): LoggedMessage[] =>
     this.#servers.mcp?.messages(server, options) ?? []
+  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
+  logins = (): Logins | undefined => this.#servers.mcp?.logins
 
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
@@ -252,12 +245,6 @@ export class Project {
 
   /** Stops a server until it is restarted. */
   stop = async (server: string): Promise<void> => this.#servers.started(server).stop(server)
-
-  /** How a server is configured. */
-  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
-
-  /** The logins to the servers, once those have been started. */
-  logins = (): Logins | undefined => this.#servers.mcp?.logins
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   exampleHome = (): Promise<ExampleHome | undefined> => this.#servers.home()

@@ -13,7 +13,6 @@ import { type ConfigPath, ConfigSource } from './source.ts'
 
 export const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
-/** A configuration, or a file that it includes. */
 export interface ConfigFile {
   source: ConfigSource
   /** Absolute. */
@@ -28,20 +27,16 @@ export interface FoundServer {
   name: string
   entry: ServerConfig
   file: ConfigFile
-  /** Where it is in its file. */
   path: ConfigPath
   /** Keys that Toolpost does not know, as they are shown. */
   ignored: readonly string[]
-  /** Tools that need no approval. */
   autoApprove: readonly string[]
-  /** Why it cannot be used; `undefined` if it can. */
   problem: ConfigError | undefined
 }
 
 export interface CollectedServers {
   /** In the order of the configuration: its own, then those of each included file. Names are unique. */
   servers: FoundServer[]
-  /** Warnings for a person, one line each. */
   notices: string[]
   /** Every file, including those that do not exist yet. */
   files: string[]

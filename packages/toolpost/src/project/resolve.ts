@@ -28,7 +28,6 @@ export interface ResolvedConfig {
   source: ConfigSource
   /** Why a server cannot be started as configured, by name. */
   brokenServers: Readonly<Record<string, string>>
-  /** Warnings for a person, one line each. */
   notices: readonly string[]
   /** Every file it was read from, including those that do not exist yet. */
   files: readonly string[]
@@ -39,7 +38,6 @@ export interface ResolvedConfig {
 }
 
 export interface ResolveOptions {
-  /** Where to look for the file; the working directory if left out. */
   folder?: string
   environment?: Environment
 }
@@ -115,10 +113,8 @@ export async function resolveFile(
 
 /** What variables are replaced from. */
 interface Scope {
-  /** Locates mistakes. */
   source: ConfigSource
   environment: Environment
-  /** The project's folder. */
   folder: string
 }
 

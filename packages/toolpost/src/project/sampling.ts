@@ -8,7 +8,6 @@ import { isRecord } from '../util/guards.ts'
 import type { ToolpostConfig } from './config.ts'
 import { digestOf } from './local-state.ts'
 
-/** How long the model may take for one message. */
 const WRITING_MS = 120_000
 /** How much one server may ask for, unless `limits` in the configuration say otherwise. */
 const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }

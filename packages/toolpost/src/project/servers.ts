@@ -26,9 +26,7 @@ const MISSING_HOME = `The example home is not installed; continuing with local t
 
 interface ServersOptions extends ProjectContext, Pick<ProjectOptions, 'homeProgram' | 'triesOnce'> {
   catalog: Catalog
-  /** Lets the project's model generate messages for servers. */
   sample: Sample
-  /** A server changed. */
   onStatus(status: ServerStatus): void
 }
 
@@ -41,9 +39,7 @@ export class Servers implements Part {
   readonly #awaited = new Map<string, number>()
   /** Reports held back until it is known whether they matter. */
   #held: string[] | undefined
-  /** The servers, once they were started. */
   mcp: McpIntegration | undefined
-  /** Why they could not be started; `undefined` if they could. */
   problem: string | undefined
 
   constructor(options: ServersOptions) {
@@ -60,16 +56,12 @@ export class Servers implements Part {
     return this.mcp
   }
 
-  async #open(): Promise<void> {
-    this.#reportBroken()
-    await this.#begin(await this.home())
-  }
-
   /** If the servers cannot even be created, that is reported as a problem, and the rest continues. */
-  async #begin(home: ExampleHome | undefined): Promise<void> {
+  async #open(before?: ResolvedConfig): Promise<void> {
     const { executor, catalog, sample, logger, onStatus, closing, configuration } = this.#options
+    this.#reportBroken(before)
     try {
-      const settings = this.#settings(home)
+      const settings = this.#settings(await this.home())
       if (Object.keys(settings.servers).length === 0) return
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return
@@ -118,7 +110,6 @@ export class Servers implements Part {
     })
   }
 
-  /** Throws if the servers are not started. */
   started(server: string): McpIntegration {
     if (this.mcp) return this.mcp
     throw new Error(`There is no MCP server '${server}'`)
@@ -203,46 +194,41 @@ export class Servers implements Part {
     else this.#options.report(text)
   }
 
-  #reportBroken(before: Readonly<Record<string, string>> = {}): void {
+  #reportBroken(before?: ResolvedConfig): void {
     for (const [name, problem] of Object.entries(this.#options.configuration.current.brokenServers))
-      if (before[name] !== problem) this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
+      if (before?.brokenServers[name] !== problem)
+        this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
   }
 
-  /** How a server is configured. */
   async entryOf(server: string): Promise<ServerEntry | undefined> {
     return this.#settings(await this.#home).servers[server]
   }
 
-  /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
-  home(): Promise<ExampleHome | undefined> {
-    const { file } = this.#options.configuration.current
-    this.#home ??= file === undefined ? this.#startHome() : Promise.resolve(undefined)
+  /** The home of the built-in example, started now if necessary; if that fails, all other tools still work. */
+  async home(): Promise<ExampleHome | undefined> {
+    const { configuration, homeProgram: program, closing: signal } = this.#options
+    if (configuration.current.file !== undefined) return undefined
+    const failed = ({ message }: Error) => {
+      if (signal.aborted) return undefined
+      this.problem = message
+      this.#report(`The example home could not be started; continuing with local tools only: ${message}`)
+      return undefined
+    }
+    this.#home ??= startExampleHome({ program, signal }).then(home => {
+      if (!home) this.#report(MISSING_HOME)
+      return home
+    }, failed)
     return this.#home
   }
 
-  /** If that fails, all other tools still work. */
-  async #startHome(): Promise<ExampleHome | undefined> {
-    const { homeProgram: program, closing: signal } = this.#options
-    try {
-      const home = await startExampleHome({ program, signal })
-      if (!home) this.#report(MISSING_HOME)
-      return home
-    } catch (error) {
-      if (signal.aborted) return undefined
-      this.problem = (error as Error).message
-      this.#report(`The example home could not be started; continuing with local tools only: ${this.problem}`)
-      return undefined
-    }
-  }
-
-  async apply({ file }: ResolvedConfig, { brokenServers }: ResolvedConfig): Promise<void> {
+  async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
     if (!this.#starting) return
     await this.#starting
-    this.#reportBroken(brokenServers)
-    const home = file === undefined ? await this.home() : undefined
-    if (this.mcp) this.mcp.apply(this.#settings(home))
-    else this.#starting = this.#begin(home)
-    if (!home) await this.#endHome()
+    if (this.mcp) {
+      this.#reportBroken(before)
+      this.mcp.apply(this.#settings(await this.home()))
+    } else this.#starting = this.#open(before)
+    if (file !== undefined) await this.#endHome()
   }
 
   async close(): Promise<void> {
@@ -267,7 +253,6 @@ const IDLE = {
   ...{ nextAttemptAt: undefined, readyAfterMs: undefined, protocolVersion: undefined },
 }
 
-/** Whether a tool is named after the server. */
 function isOf(tool: string): (server: { name: string }) => boolean {
   return ({ name }) => tool.startsWith(`${name}__`) || tool.startsWith(`${name}.`)
 }

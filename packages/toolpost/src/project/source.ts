@@ -10,7 +10,6 @@ import {
 import { joinPlace } from '../schema/explain.ts'
 import { ConfigError } from './config.ts'
 
-/** The path to a value: object keys and array indexes. */
 export type ConfigPath = readonly (string | number)[]
 
 const SYNTAX = { allowTrailingComma: true }

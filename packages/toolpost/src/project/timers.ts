@@ -11,7 +11,6 @@ import { describeThrown } from '../util/quietly.ts'
 import { readJson, writePrivate } from './local-state.ts'
 import type { Part } from './project-options.ts'
 
-/** A timer that has ended, and what came of it. */
 export interface TimerEvent {
   name: string | undefined
   /** What to say: "The tea timer is done." */
@@ -39,12 +38,10 @@ interface TimerArgs extends Pick<KeptTimer, 'name' | 'calls'> {
 
 interface TimersOptions {
   executor: ToolExecutor
-  /** The `.toolpost` folder. */
   folder: () => string
   onEnd: (event: TimerEvent) => void
   logger: Logger
   clock?: Clock | undefined
-  /** Milliseconds since 1970. */
   now?: (() => number) | undefined
 }
 
@@ -135,7 +132,7 @@ export class Timers implements Part {
   }
 
   #set({ name, seconds = 0, at, calls }: TimerArgs, { origin, caller }: Partial<KeptTimer>): object {
-    const endsAt = at === undefined ? this.#now() + seconds * 1_000 : this.#nextTime(at)
+    const endsAt = at === undefined ? this.#now() + seconds * 1_000 : nextTime(at, this.#now())
     const total = (endsAt - this.#now()) / 1_000
     if (!(total > 0) || total > MAX_SECONDS) throw new Error(this.#text('tooLong'))
     if (this.#timers.length >= MAX_TIMERS) throw new Error(this.#text('tooMany', { count: MAX_TIMERS }))
@@ -157,14 +154,6 @@ export class Timers implements Part {
       this.#text(each ? 'named' : 'unnamed', { name: each }),
     )
     throw new Error(this.#text('which', { timers: titles.join(', ') }))
-  }
-
-  #nextTime(at: string): number {
-    const [hours = 0, minutes = 0] = at.split(':').map(Number)
-    const date = new Date(this.#now())
-    date.setHours(hours, minutes, 0, 0)
-    if (date.getTime() <= this.#now()) date.setDate(date.getDate() + 1)
-    return date.getTime()
   }
 
   #shown({ id, name, endsAt, calls }: KeptTimer): object {
@@ -210,6 +199,13 @@ export class Timers implements Part {
     })
     onEnd({ name, text: (await Promise.all(said)).join(' ') })
   }
+}
+
+/** The next time that a clock shows `at`. */
+function nextTime(at: string, now: number): number {
+  const [hours = 0, minutes = 0] = at.split(':').map(Number)
+  const today = new Date(now).setHours(hours, minutes, 0, 0)
+  return today > now ? today : new Date(today).setDate(new Date(today).getDate() + 1)
 }
 
 function counted(count: number, unit: string): string {

@@ -2,16 +2,14 @@ import { installedFile } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { CloseOptions, Part } from './project-options.ts'
 
-/** Turns speech into text. */
 export interface VoiceInput {
-  /** Resolves to the text, or to why there is none; never rejects. */
+  /** Turns speech into text. Resolves to the text, or to why there is none; never rejects. */
   transcribe(
     wav: Uint8Array,
     options: { signal: AbortSignal },
   ): Promise<{ text: string } | { problem: string }>
 }
 
-/** A part of the voice gateway and its state. */
 export interface VoicePart {
   name: string
   state: 'starting' | 'ready' | 'missing'
@@ -43,7 +41,6 @@ export function missingVoice(): string | undefined {
   return installedFile(`${VOICE_PACKAGE}/package.json`) ? undefined : `npm install ${VOICE_PACKAGE}`
 }
 
-/** Starts the voice gateway of the installed package. */
 export async function startInstalledVoice<Project>(
   project: Project,
   events: VoiceEvents,
@@ -52,28 +49,37 @@ export async function startInstalledVoice<Project>(
   return startVoice({ project, ...events })
 }
 
-/** The voice gateway of a project. */
-export class Voice<Project> implements Part {
+/** The voice gateway of a project, once it is started. */
+export class Voice implements Part {
   readonly #start: () => Promise<VoiceGateway>
   readonly #onChange: () => void
-  #gateway: VoiceGateway | undefined
   #starting: Promise<void> | undefined
   /** What there is to say instead of its parts. */
   #state: VoicePart | undefined = { name: 'voice', state: 'starting', text: 'still starting' }
   #isClosed = false
+  #gateway: VoiceGateway | undefined
 
-  constructor(project: Project, start: StartVoice<Project>, events: VoiceEvents) {
-    this.#start = () => start(project, events)
-    this.#onChange = events.onChange
+  constructor(start: () => Promise<VoiceGateway>, onChange: () => void) {
+    this.#start = start
+    this.#onChange = onChange
   }
 
   /** Resolves when every part is ready or missing. Never rejects. */
   start(): Promise<void> {
-    this.#starting ??= this.#open()
-    return this.#starting
+    this.#starting ??= this.#open().catch(error => {
+      this.#state = { name: 'voice', state: 'missing', text: describeThrown(error) }
+    })
+    return this.#starting.then(this.#onChange)
   }
 
-  /** The speech-to-text input, once it is available. */
+  async #open(): Promise<void> {
+    this.#gateway = await this.#start()
+    if (this.#isClosed) await this.#gateway.close()
+    this.#onChange()
+    await this.#gateway.ready()
+    this.#state = undefined
+  }
+
   get input(): VoiceInput | undefined {
     return this.#isClosed ? undefined : this.#gateway
   }
@@ -87,18 +93,5 @@ export class Voice<Project> implements Part {
   async close(options?: CloseOptions): Promise<void> {
     this.#isClosed = true
     await this.#gateway?.close(options)
-  }
-
-  async #open(): Promise<void> {
-    try {
-      this.#gateway = await this.#start()
-      if (this.#isClosed) await this.#gateway.close()
-      this.#onChange()
-      await this.#gateway.ready()
-      this.#state = undefined
-    } catch (error) {
-      this.#state = { name: 'voice', state: 'missing', text: describeThrown(error) }
-    }
-    this.#onChange()
   }
 }
