@@ -8,7 +8,7 @@ import { describeError } from '../mcp/server-failure.ts'
 import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, Flags } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { say, type Terminal } from './terminal.ts'
 
@@ -19,7 +19,7 @@ const LOGIN_MS = 5 * 60_000
 export async function logIn(
   { project, terminal, stop }: CommandContext,
   [server]: [string],
-  { browser, logout }: { browser: boolean; logout?: boolean },
+  { browser = true, logout }: Flags,
 ): Promise<number> {
   const login = await loginAt(server, project)
   try {

@@ -2,21 +2,15 @@ import type { ToolFailure } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
 import { jsonProblem, positionIn } from '../project/source.ts'
 import { isObjectLike } from '../util/guards.ts'
-import type { SourceContext } from './context.ts'
+import type { Flags, SourceContext } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { askingAt, printResult, progressLine, say, type Terminal } from './terminal.ts'
-
-interface CallFlags {
-  json?: boolean
-  timeout?: string
-  key?: string
-}
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
 export async function callTool(
   { source, terminal, stop }: SourceContext,
   [given, words]: [string, string[]],
-  flags: CallFlags,
+  flags: Flags,
 ): Promise<number> {
   const timeoutMs = timeoutOf(flags)
   const isPiped = words.length === 1 && words[0] === '-'
@@ -84,7 +78,7 @@ function fromJson(text: string): unknown {
 }
 
 /** The milliseconds of `--timeout`, if it was given. */
-export function timeoutOf({ timeout }: { timeout?: string }): number | undefined {
+export function timeoutOf({ timeout }: Flags): number | undefined {
   if (timeout === undefined || Number(timeout) > 0) return timeout === undefined ? undefined : Number(timeout)
   throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
 }

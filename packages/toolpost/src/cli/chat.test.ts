@@ -8,8 +8,8 @@ import type { FakeModelServer, FakeReply } from '../testing/scripted-model-serve
 import { localTools } from '../tools/local-tools.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { type ChatFlags, chat as runChat } from './chat.ts'
-import type { SourceContext } from './context.ts'
+import { chat as runChat } from './chat.ts'
+import type { Flags, SourceContext } from './context.ts'
 import { UsageError } from './exit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -34,7 +34,7 @@ const ready = vi.fn(async () => [])
 function chat(
   terminal: Terminal,
   question: string | undefined,
-  flags: ChatFlags,
+  flags: Flags,
   stop = new AbortController(),
 ): Promise<number> {
   const choice = new ModelChoice({

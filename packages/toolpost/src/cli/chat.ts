@@ -8,16 +8,10 @@ import {
 import { ModelError } from '../models/model-error.ts'
 import type { Ask } from '../tools/caller.ts'
 import { timeoutOf } from './call.ts'
-import type { BareContext, SourceContext } from './context.ts'
+import type { BareContext, Flags, SourceContext } from './context.ts'
 import { EXIT, Stopped, UsageError, unlessStopped } from './exit.ts'
 import type { ChatSource } from './source.ts'
 import { askingAt, printResult, say } from './terminal.ts'
-
-export interface ChatFlags {
-  model?: string
-  timeout?: string
-  json?: boolean
-}
 
 type ChatContext = BareContext & { source: ChatSource }
 
@@ -29,9 +23,9 @@ const INSTRUCTIONS =
 export async function chat(
   given: SourceContext,
   [question]: [string | undefined],
-  flags: ChatFlags,
+  flags: Flags,
 ): Promise<number> {
-  const source = await given.source.chat(flags.model)
+  const source = await given.source.chat(flags.model as string | undefined)
   const context = { ...given, source }
   const { terminal, stop } = given
   const { in: input = process.stdin, err } = terminal
@@ -108,7 +102,7 @@ async function* questions(lines: Interface): AsyncGenerator<string> {
 }
 
 /** A conversation with memory: asks, shows calls and answer as they arrive, and resolves to the exit code. */
-async function answering({ source, terminal, stop }: ChatContext, flags: ChatFlags): Promise<Answering> {
+async function answering({ source, terminal, stop }: ChatContext, flags: Flags): Promise<Answering> {
   const { json = false } = flags
   const { out, err } = terminal
   const timeLimitMs = timeoutOf(flags)

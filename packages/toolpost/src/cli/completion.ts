@@ -1,31 +1,34 @@
 import type { Command } from 'commander'
+import type { BareContext } from './context.ts'
 import { UsageError } from './exit.ts'
-import { printResult, type Terminal } from './terminal.ts'
+import { printResult } from './terminal.ts'
 
 /** `toolpost completion bash|zsh|fish`: prints a completion script, generated from the parser. */
-export function printCompletion(program: Command, shell: string, terminal: Terminal): number {
-  const flagsOf = (command: Command) => command.options.flatMap(({ long }) => (long ? [long] : []))
+export function printCompletion(program: Command) {
+  const flagsOf = ({ options }: Command) => options.flatMap(({ long }) => long ?? [])
   const commands = program.commands.map(command => ({ name: command.name(), flags: flagsOf(command) }))
   const names = commands.map(({ name }) => name)
+  const cases = commands.map(({ name, flags }) => `      ${name}) words="${flags.join(' ')}"; break ;;`)
   const bash = `_toolpost() {
   local words="${[...names, ...flagsOf(program)].join(' ')}" word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in
-${commands.map(({ name, flags }) => `      ${name}) words="${flags.join(' ')}"; break ;;`).join('\n')}
+${cases.join('\n')}
     esac
   done
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _toolpost toolpost`
-  const fish = [
-    `complete -c toolpost -f -n __fish_use_subcommand -a '${names.join(' ')}'`,
-    ...commands.flatMap(({ name, flags }) =>
-      flags.map(flag => `complete -c toolpost -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
-    ),
-  ].join('\n')
+  const fish = commands.flatMap(({ name, flags }) => [
+    `complete -c toolpost -f -n __fish_use_subcommand -a ${name}`,
+    ...flags.map(flag => `complete -c toolpost -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
+  ])
   const zsh = `autoload -U +X bashcompinit && bashcompinit\n${bash}`
-  const script = new Map(Object.entries({ bash, zsh, fish })).get(shell)
-  if (script === undefined) throw new UsageError(`invalid shell '${shell}'; expected one of bash, zsh, fish`)
-  printResult(terminal, script)
-  return 0
+  return ({ terminal }: BareContext, [shell]: [string]): number => {
+    const script = new Map(Object.entries({ bash, zsh, fish: fish.join('\n') })).get(shell)
+    if (script === undefined)
+      throw new UsageError(`invalid shell '${shell}'; expected one of bash, zsh, fish`)
+    printResult(terminal, script)
+    return 0
+  }
 }

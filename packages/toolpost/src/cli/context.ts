@@ -10,6 +10,21 @@ import { type StopSignals, UsageError } from './exit.ts'
 import type { Source } from './source.ts'
 import { isInteractive, isYes, say, type Terminal, typedLine } from './terminal.ts'
 
+type Options<Name extends string, Type> = { [Key in Name]?: Type }
+
+/** The options of all commands, as far as they are texts or switches. */
+export type Flags = Options<'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 'voice' | 'worker', boolean> &
+  Options<'stdio' | 'fromHistory' | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust', boolean> &
+  Options<'timeout' | 'key' | 'search' | 'out' | 'host' | 'port' | 'token' | 'url', string> &
+  Options<
+    'record' | 'replay' | 'pool' | 'outcome' | 'limit' | 'state' | 'tool' | 'remember' | 'scope',
+    string
+  > &
+  Options<'repeat' | 'min' | 'html', string> &
+  Options<'allowHost' | 'env' | 'header', string[]> &
+  /** A list for `eval`. */
+  Options<'model', string | string[]>
+
 /** For commands that need no project, or change a configuration that may be missing or broken. */
 export interface BareContext {
   /** `--yes` approves the commands of the configuration, and answers the questions of `init`. */
@@ -19,15 +34,8 @@ export interface BareContext {
   stop: StopSignals
 }
 
-export interface CommandContext extends BareContext {
-  project: Project
-  /** Exports traces and metrics to a collector, if the environment asks for it. */
-  telemetry?: TelemetryExport | undefined
-}
-
-export interface SourceContext extends BareContext {
-  source: Source
-}
+export type CommandContext = BareContext & { project: Project; telemetry?: TelemetryExport | undefined }
+export type SourceContext = BareContext & { source: Source }
 
 export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
   /** Whether the command starts no server. */

@@ -15,7 +15,7 @@ import { listDocuments } from '../tools/local/documents.ts'
 import { localInternals } from '../tools/local-tools.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, unlessStopped } from './exit.ts'
-import { printResult, styled } from './terminal.ts'
+import { printResult } from './terminal.ts'
 import { attemptsText } from './up.ts'
 
 /** The finding about one part: `off` is missing, but not configured either. */
@@ -23,95 +23,62 @@ type Finding = [state: 'ok' | 'off' | 'wrong', text: string, ...advice: string[]
 
 /** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ project, stop, terminal }: CommandContext): Promise<number> {
-  const { out } = terminal
-  const marks = { ok: styled(out, 'green', '✔'), off: '○', wrong: styled(out, 'red', '✘') }
   const findings = await unlessStopped(findingsOn(project), stop)
   for (const [state, text, ...advice] of findings) {
-    out.write(`${marks[state]} `)
-    printResult(terminal, [text, ...advice.map(line => `    ${line}`)].join('\n'))
+    const mark = { ok: '✔', off: '○', wrong: '✘' }[state]
+    printResult(terminal, [`${mark} ${text}`, ...advice.map(line => `    ${line}`)].join('\n'))
   }
   return findings.some(([state]) => state === 'wrong') ? EXIT.failed : EXIT.ok
 }
 
 async function findingsOn(project: Project): Promise<Finding[]> {
   const servers = await project.ready()
-  const { file, tools, config } = project
-  const local = tools.getTools().filter(tool => !tools.originOf(tool)).length
+  const { file, tools, config, executor } = project
+  const { documents, tools: declared = [], mcpServers = {}, voice } = config
   const { problem, durable } = project.status()
+  const findings: Finding[] = []
+  const add = (isFine: boolean, text: string, ...advice: string[]) =>
+    findings.push([isFine ? 'ok' : 'wrong', text, ...advice])
+  const local = tools.getTools().filter(tool => !tools.originOf(tool)).length
+  add(true, `configuration: ${file ?? 'built-in example'}, ${local} local tools`)
+  if (documents !== undefined)
+    await listDocuments(documents).then(
+      ({ size }) => add(true, `documents: ${size} ${size === 1 ? 'file' : 'files'} in ${documents}`),
+      (error: Error) => add(false, `documents: ${error.message}`),
+    )
+  const known = { builtin: defaultBuiltins, internal: localInternals({ documents }) }
+  for (const { name, implementation: given } of declared)
+    if (given.type !== 'mock' && !Object.hasOwn(known[given.type], given.handler))
+      add(false, `tool ${name}: ${given.type} handler '${given.handler}' not found`)
+  const sentences = new OfflineClient({ executor, sentences: config.sentences })
+  await sentences.load()
+  for (const text of sentences.problems()) add(false, `sentences: ${text}`)
+  for (const text of project.unmatchedPatterns()) findings.push(['off', text])
   const home = file === undefined ? await project.exampleHome() : undefined
-  const findings: (Finding | false | undefined)[] = [
-    ['ok', `configuration: ${file ?? 'built-in example'}, ${local} local tools`],
-    await documents(config.documents),
-    ...handlers(project),
-    ...(await sentences(project)),
-    ...project.unmatchedPatterns().map((text): Finding => ['off', text]),
-    file === undefined &&
-      zwavePackage() === undefined && [
-        'off',
-        'example: the virtual home is not installed',
-        'Run: npm install zwave-mcp-server',
-      ],
-    problem !== undefined && ['wrong', `example home: ${problem}`],
-    home?.isVirtual && ['ok', `broker ${home.brokerUrl}: embedded, with a virtual home`],
-    sandbox(project),
-    speech(project),
-    history(project),
-    await model(project),
-    config.durable && [
-      durable?.state === 'ready' ? 'ok' : 'wrong',
-      `durable: ${durable?.text ?? 'not started'}`,
-    ],
-    ...(await Promise.all(servers.map(status => server(status, project)))),
-  ]
-  return findings.filter(finding => Array.isArray(finding))
-}
-
-async function documents(folder: string | undefined): Promise<Finding | undefined> {
-  if (folder === undefined) return undefined
-  try {
-    const { size } = await listDocuments(folder)
-    return ['ok', `documents: ${size} ${size === 1 ? 'file' : 'files'} in ${folder}`]
-  } catch (error) {
-    return ['wrong', `documents: ${(error as Error).message}`]
-  }
-}
-
-/** Declared tools without an implementation. */
-function handlers({ config: { tools = [], documents: folder } }: Project): Finding[] {
-  const known = { builtin: defaultBuiltins, internal: localInternals({ documents: folder }) }
-  return tools.flatMap(({ name, implementation: given }): Finding[] => {
-    if (given.type === 'mock' || Object.hasOwn(known[given.type], given.handler)) return []
-    return [['wrong', `tool ${name}: ${given.type} handler '${given.handler}' not found`]]
-  })
-}
-
-/** Sentences that can never be understood. */
-async function sentences({ executor, config }: Project): Promise<Finding[]> {
-  const client = new OfflineClient({ executor, sentences: config.sentences })
-  await client.load()
-  return client.problems().map((problem): Finding => ['wrong', `sentences: ${problem}`])
-}
-
-/** Whether servers can be confined; missing only if one is to be. */
-function sandbox({ config: { mcpServers = {} } }: Project): Finding {
-  const found = findSandbox()
-  const isUsed = Object.values(mcpServers).some(entry => 'sandbox' in entry && entry.sandbox !== undefined)
-  if ('program' in found) return ['ok', `sandbox: ${found.program}`]
-  return [isUsed ? 'wrong' : 'off', `sandbox: ${found.problem}`]
-}
-
-function speech({ config: { voice } }: Project): Finding {
+  if (file === undefined && zwavePackage() === undefined)
+    findings.push(['off', 'example: the virtual home is not installed', 'Run: npm install zwave-mcp-server'])
+  if (problem !== undefined) add(false, `example home: ${problem}`)
+  if (home?.isVirtual) add(true, `broker ${home.brokerUrl}: embedded, with a virtual home`)
+  const sandbox = findSandbox()
+  const isConfined = Object.values(mcpServers).some(
+    entry => 'sandbox' in entry && entry.sandbox !== undefined,
+  )
+  if ('program' in sandbox) add(true, `sandbox: ${sandbox.program}`)
+  else findings.push([isConfined ? 'wrong' : 'off', `sandbox: ${sandbox.problem}`])
   const install = missingVoice()
-  if (install) return [voice ? 'wrong' : 'off', 'speech: not installed', `Run: ${install}`]
-  const gone = [voice?.whisper?.model, voice?.piperModel].find(file => file && !existsSync(file))
-  return gone === undefined ? ['ok', 'speech: installed'] : ['wrong', `speech: ${gone} does not exist`]
+  const gone = [voice?.whisper?.model, voice?.piperModel].find(each => each && !existsSync(each))
+  if (install) findings.push([voice ? 'wrong' : 'off', 'speech: not installed', `Run: ${install}`])
+  else add(gone === undefined, gone === undefined ? 'speech: installed' : `speech: ${gone} does not exist`)
+  findings.push(history(project), await model(project))
+  if (config.durable) add(durable?.state === 'ready', `durable: ${durable?.text ?? 'not started'}`)
+  return [...findings, ...(await Promise.all(servers.map(status => server(status, project))))]
 }
 
 function history(project: Project): Finding {
   const file = historyFile(project)
   if (file === undefined) return ['off', 'history: off; calls are not kept']
-  const isWanted = project.config.history ? 'wrong' : 'off'
-  if (!hasDatabase()) return [isWanted, 'history: not installed; calls are not kept', 'Run: npm i libsql']
+  const missing = project.config.history ? 'wrong' : 'off'
+  if (!hasDatabase()) return [missing, 'history: not installed; calls are not kept', 'Run: npm i libsql']
   if (!existsSync(file)) return ['ok', `history: ${file} (created by the first call)`]
   try {
     openFile(file).database.close()
@@ -127,7 +94,7 @@ function history(project: Project): Finding {
 async function model({ config, executor }: Project): Promise<Finding> {
   try {
     const { name, why } = await chooseClient({ config, executor })
-    const wanted = name.startsWith('ollama:') ? name.slice('ollama:'.length) : undefined
+    const [, wanted] = /^ollama:(.*)/.exec(name) ?? []
     const { problem } = wanted ? await findOllamaModel({ baseUrl: ollamaAddress(process.env), wanted }) : {}
     if (problem === undefined) return ['ok', `model ${name}: ${why}`]
     return ['wrong', `model ${name}: ${problem}`, `Run: ollama serve, ollama pull ${wanted}`]
@@ -137,17 +104,13 @@ async function model({ config, executor }: Project): Promise<Finding> {
 }
 
 async function server(status: ServerStatus, project: Project): Promise<Finding> {
-  const { name, state, tools, error, stderr, readyAfterMs = 0, attempts } = status
-  const took = Math.round(readyAfterMs)
-  if (state === 'ready')
-    return ['ok', `server ${name}: ready after ${took} ms, ${tools.length} tools: ${tools.join(', ')}`]
+  const { name, state, tools, error = 'no reason given', stderr, readyAfterMs = 0, attempts } = status
+  const ready = `ready after ${Math.round(readyAfterMs)} ms, ${tools.length} tools: ${tools.join(', ')}`
+  if (state === 'ready') return ['ok', `server ${name}: ${ready}`]
   if (state === 'needs_login')
     return ['wrong', `server ${name}: needs a login: ${error}`, `Run: toolpost auth ${name}`]
   const [telling, entry] = [tellingLine(stderr), await project.entryOf(name)]
-  return [
-    'wrong',
-    `server ${name}: ${state}${attemptsText(attempts)}: ${error ?? 'no reason given'}`,
-    ...(telling === undefined ? [] : [`stderr: ${telling}`]),
-    ...(entry ? [`Check: ${hintFor(name, entry)}`] : []),
-  ]
+  const advice = [telling && `stderr: ${telling}`, entry && `Check: ${hintFor(name, entry)}`]
+  const problem = `server ${name}: ${state}${attemptsText(attempts)}: ${error}`
+  return ['wrong', problem, ...advice.flatMap(line => line ?? [])]
 }

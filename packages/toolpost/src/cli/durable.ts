@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { missingDurable } from '../project/durable/project-durable.ts'
 import { type DurableWorker, RUN_STATES, type Run, type RunState } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, Flags } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { printFields } from './records.ts'
 import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
@@ -25,14 +25,6 @@ export async function openDurable(project: Project) {
   return runs
 }
 
-interface RunsFlags {
-  cancel?: boolean
-  state?: string
-  tool?: string
-  limit?: string
-  json?: boolean
-}
-
 const RUN_COLUMNS = ['ACCEPTED', 'ID', 'TOOL', 'STATE', 'ATTEMPTS', 'WORKER', 'ARGUMENTS']
 const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'RUNNING', 'TOOLS']
 
@@ -40,7 +32,7 @@ const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'R
 export async function showRuns(
   { project, stop, terminal }: CommandContext,
   [id]: [string?],
-  { cancel, json, state, tool, limit = '20' }: RunsFlags,
+  { cancel, json, state, tool, limit = '20' }: Flags,
 ): Promise<number> {
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
   if (state !== undefined && !RUN_STATES.includes(state as RunState))
@@ -80,7 +72,7 @@ function runRow({ created_at: at, id, tool, state, attempts, worker = '', args, 
 export async function listWorkers(
   { project, stop, terminal }: CommandContext,
   _: unknown,
-  { json }: { json?: boolean },
+  { json }: Flags,
 ): Promise<number> {
   const { durable } = await unlessStopped(openDurable(project), stop)
   // Short-lived commands such as this one count as gateways too.

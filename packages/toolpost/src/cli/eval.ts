@@ -8,22 +8,12 @@ import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, Flags } from './context.ts'
 import { type EvalCase, readCases } from './eval-cases.ts'
 import { figuresOf, reportPage } from './eval-report.ts'
 import { type MadeCall, type ModelReport, type Outcome, scoreCase, totals } from './eval-score.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
-import { askingAt, printJson, printResult, printTable, progressLine, say, styled } from './terminal.ts'
-
-interface EvalFlags {
-  model?: string[]
-  repeat?: string
-  html?: string
-  min?: string
-  run?: boolean
-  json?: boolean
-  fromHistory?: boolean
-}
+import { askingAt, printJson, printResult, printTable, progressLine, say } from './terminal.ts'
 
 const NEW_FILE = 'cases.yaml'
 /** Failures that every other question would meet too. */
@@ -34,7 +24,7 @@ const HOPELESS =
 export async function runEval(
   context: CommandContext,
   [file]: [string | undefined],
-  flags: EvalFlags,
+  flags: Flags,
 ): Promise<number> {
   const { project, terminal } = context
   if (file === 'init') return writeCases(context, flags)
@@ -49,7 +39,7 @@ export async function runEval(
   const cases = readCases(file ?? join(packageRoot(), 'example', 'cases.yaml'), names)
   const ask = asking(context, flags.run ?? false)
   const reports: ModelReport[] = []
-  for (const model of flags.model ?? [undefined])
+  for (const model of (flags.model as string[] | undefined) ?? [undefined])
     reports.push(
       await reportOn(model, Array.from({ length: repeat }, () => cases).flat(), { ...context, ask }),
     )
@@ -143,10 +133,7 @@ function printReports({ terminal }: CommandContext, reports: readonly ModelRepor
   printTable(['MODEL', 'SCORE', ...columns], rows, terminal)
   for (const { model, outcomes, problem } of reports) {
     for (const { name, why } of outcomes.filter(({ passed }) => !passed))
-      printResult(
-        terminal,
-        `${styled(terminal.out, 'red', '✗')} ${model}: ${name}\n    ${why.join('\n    ')}`,
-      )
+      printResult(terminal, `✗ ${model}: ${name}\n    ${why.join('\n    ')}`)
     const done = outcomes.length === 0 ? 'was not asked' : `stopped after ${outcomes.length} questions`
     if (problem !== undefined) say(terminal, `⚠️ ${model} ${done}: ${problem}`)
   }
@@ -170,7 +157,10 @@ const HEAD = `# Cases for \`toolpost eval ${NEW_FILE}\`; see docs/testing.md.
 `
 
 /** `toolpost eval init [--from-history]`: writes a file of cases, from past chats if asked. */
-function writeCases({ project, terminal }: CommandContext, { fromHistory }: EvalFlags): number {
+function writeCases(
+  { project, terminal }: CommandContext,
+  { fromHistory }: Pick<Flags, 'fromHistory'>,
+): number {
   if (existsSync(NEW_FILE)) throw new UsageError(`${NEW_FILE} is already there; move it first`)
   const cases = fromHistory ? pastCases(project) : [STARTER]
   if (cases.length === 0) {

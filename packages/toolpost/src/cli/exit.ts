@@ -16,37 +16,30 @@ export class Stopped extends Error {
 }
 
 /** SIGTERM, Ctrl-C and a closed terminal, as a request to stop. */
-export interface StopSignals {
+export class StopSignals {
+  readonly #stopped = new AbortController()
+  readonly #waiting: (() => void)[] = []
   /** Aborted with a `Stopped` when the program is asked to stop. Commands then end soon, on their own. */
-  readonly signal: AbortSignal
-  /** Resolves when the program is asked to stop. */
-  readonly first: Promise<void>
-  /** Resolves when it is asked again. */
-  readonly second: Promise<void>
+  readonly signal: AbortSignal = this.#stopped.signal
+  /** Resolve when the program is asked to stop, and when it is asked again. */
+  readonly first = new Promise<void>(resolve => void this.#waiting.push(resolve))
+  readonly second = new Promise<void>(resolve => void this.#waiting.push(resolve))
   /** The exit code after a signal, by the shell's convention: 128 plus the number of the first signal. */
   exitCode: number | undefined
   /** If set, SIGHUP calls this instead of stopping, unless it means that the terminal was closed. */
   onHangup: (() => void) | undefined
-}
 
-export function stopSignals(): StopSignals {
-  const stopped = new AbortController()
-  const waiting: (() => void)[] = []
-  const nextRequest = () => new Promise<void>(resolve => void waiting.push(resolve))
-  const hadTerminal = isatty(0)
-  const [first, second] = [nextRequest(), nextRequest()]
-  const signals: StopSignals = {
-    ...{ signal: stopped.signal, first, second, exitCode: undefined, onHangup: undefined },
+  constructor() {
+    const hadTerminal = isatty(0)
+    const stop = (name: NodeJS.Signals) => {
+      // The descriptor of a closed terminal is no longer a TTY.
+      if (name === 'SIGHUP' && this.onHangup && isatty(0) === hadTerminal) return this.onHangup()
+      this.exitCode ??= 128 + constants.signals[name]
+      this.#stopped.abort(new Stopped('Toolpost was asked to stop'))
+      this.#waiting.shift()?.()
+    }
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
   }
-  const stop = (name: NodeJS.Signals) => {
-    // The descriptor of a closed terminal is no longer a TTY.
-    if (name === 'SIGHUP' && signals.onHangup && isatty(0) === hadTerminal) return signals.onHangup()
-    signals.exitCode ??= 128 + constants.signals[name]
-    stopped.abort(new Stopped('Toolpost was asked to stop'))
-    waiting.shift()?.()
-  }
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
-  return signals
 }
 
 /** The result of `work`; rejects with `Stopped` as soon as the program is asked to stop. */

@@ -1,24 +1,19 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { compiledFile } from '../util/package-root.ts'
-import type { ChatFlags } from './chat.ts'
-import type { BareContext, CommandContext, ProjectWishes, SourceContext } from './context.ts'
-import { EXIT, Stopped, stopSignals, UsageError } from './exit.ts'
+import type { BareContext, CommandContext, Flags, ProjectWishes, SourceContext } from './context.ts'
+import { EXIT, Stopped, StopSignals, UsageError } from './exit.ts'
 import { say, type Terminal } from './terminal.ts'
 
 /** Every command with its arguments and options. */
 const COMMANDS = `
-tools: list the tools with their signatures, those of one server, or one tool with an example
-  [name]: a server, or a tool
+tools [name]: list the tools with their signatures, those of one server, or one tool with an example
   --json: as JSON, with schemas
   --search <words>: only matching tools, best match first
-call: call a tool with JSON or key=value arguments; - reads JSON from standard input
-  <tool>:
-  [arguments...]:
+call <tool> [arguments...]: call a tool with JSON or key=value arguments; - reads JSON from standard input
   --json: print the whole result as JSON
   --timeout <ms>: deadline of the call
   --key <key>: make the call durable: repeating it with the same key returns the same run
-chat: ask a question, or hold a conversation; piped input is one question per line
-  [question]:
+chat [question]: ask a question, or hold a conversation; piped input is one question per line
   --model <model>: ollama:<model>, anthropic:<model>, openai:<model> or offline
   --timeout <ms>: time limit for one answer
   --json: print each answer as a line of JSON, with its calls
@@ -38,9 +33,7 @@ serve: serve the tools as an MCP server
   --stdio: on standard input and output
 worker: run durable calls with this machine's tools, and offer them to gateways elsewhere
   --pool <name>: pool of workers to join (default: as configured)
-calls: list past calls, newest first; show one: calls show ID; or export them: calls export
-  [action]: show or export
-  [id]: its id, or the beginning of it
+calls [action] [id]: list past calls, newest first; show one: calls show ID; or export them: calls export
   --tool <name>: only of this tool
   --server <name>: only of this server's tools; local for tools without a server
   --caller <name>: only by this caller
@@ -52,8 +45,7 @@ calls: list past calls, newest first; show one: calls show ID; or export them: c
   --limit <number>: maximum number (default: 20; 1000 for an export)
   --json: as JSON
   --cassette: export as a cassette, to be replayed
-eval: ask models the questions of a file, and score the calls they make; or begin one: eval init
-  [cases]: a YAML file, or init (default: a set for the example home)
+eval [cases]: ask models the questions of a file, and score the calls they make; or begin one: eval init
   --model <model>: a model to ask, as for chat; can be repeated
   --repeat <number>: how often to ask each question (default: 1)
   --run: run the tools instead of mocking them
@@ -61,20 +53,15 @@ eval: ask models the questions of a file, and score the calls they make; or begi
   --html <file>: write a report as a web page
   --json: as JSON
   --from-history: with init: cases from past chats
-approvals: list the calls waiting for approval at the running gateway, or decide one
-  [decision]: approve or deny
-  [id]: its id, or the beginning of it
+approvals [decision] [id]: list the calls waiting for approval at the running gateway, or decide one
   --remember <how>: remember the decision: session or always
   --scope <what>: what is remembered: this tool or every tool of its server (default: tool)
   --url <address>: the gateway's address (default: the one running in this folder)
   --token <token>: the gateway's token (default: TOOLPOST_TOKEN, or this folder's)
   --json: list as JSON
-pins: show what servers changed about their tools since you accepted them, or accept it
-  [action]: accept
-  [server]: only of this server
+pins [action] [server]: show what servers changed about their tools since you accepted them, or accept it
   --json: as JSON
-runs: list durable runs, newest first; show one with its steps and result, or cancel it
-  [id]:
+runs [id]: list durable runs, newest first; show one with its steps and result, or cancel it
   --cancel: cancel the run
   --state <state>: waiting, approval, running, done, failed or cancelled
   --tool <name>: only of this tool
@@ -83,77 +70,74 @@ runs: list durable runs, newest first; show one with its steps and result, or ca
 workers: list the processes that run or accept durable calls, on all machines
   --json: as JSON
 init: write a toolpost.json here, with the MCP servers of other programs on this machine
-add: try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …
-  <name>:
-  [command...]: the program and its arguments, after --
+add <name> [command...]: try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …
   --url <address>: a server over HTTP instead
   --env <name=value...>: environment of the program
   --header <name:value...>: header to send with every request
   --trust: rely on what it says about its tools
   --no-check: add it without trying it
   --force: replace a server of this name
-remove: remove an MCP server from toolpost.json
-  <name>:
-auth: log in to an MCP server, in the browser
-  <server>: its name under mcpServers
+remove <name>: remove an MCP server from toolpost.json
+auth <server>: log in to an MCP server, in the browser
   --no-browser: print the address of the login page instead of opening it
   --logout: log out, and revoke the login if the server supports it
 token: print the token of this folder's gateway
   --new: make a new one; the old one is no longer valid
 trust: approve the commands in toolpost.json on this machine, without running them
-completion: print a completion script for your shell
-  <shell>: bash, zsh or fish
+completion <shell>: print a completion script for your shell
 `
 
 /** Every command knows the types of its own arguments and options. */
-type Run<Context> = (context: Context, words: never, flags: never) => number | Promise<number>
-type Action = (words: never, flags: never) => Promise<void>
-type Wishes = (flags: never) => ProjectWishes | Promise<ProjectWishes>
+type Run<Context> = (context: Context, words: never, flags: Flags) => number | Promise<number>
+type Load<Context> = () => Promise<Run<Context>>
+type Action = (words: never, flags: Flags) => Promise<void>
+type Wishes = (flags: Flags) => ProjectWishes | Promise<ProjectWishes>
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
-const stop = stopSignals()
+const stop = new StopSignals()
 const program = new Command('toolpost')
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
 let isStillSending = false
 
-const bareContext = (): BareContext => ({ options: program.opts(), terminal, stop })
-
 /** Runs a command without a project. */
-function bare(command: Run<BareContext>): Action {
+function bare(load: Load<BareContext>): Action {
   return async (words, flags) => {
-    process.exitCode = await command(bareContext(), words, flags)
+    process.exitCode = await (await load())({ options: program.opts(), terminal, stop }, words, flags)
   }
 }
 
 /** Runs a command in the project, which is closed afterwards: no process is left behind, even when stopped. */
-function within(command: Run<CommandContext>, wishes?: Wishes): Action {
-  return async (words, flags) => {
+function within(load: Load<CommandContext>, wishes?: Wishes): Action {
+  return bare(async () => async (context, words, flags) => {
     const { openContext } = await import('./context.ts')
-    const opened = await openContext(bareContext(), await wishes?.(flags))
+    const opened = await openContext(context, await wishes?.(flags))
     try {
-      process.exitCode = await command(opened, words, flags)
+      return await (await load())(opened, words, flags)
     } finally {
       await opened.project.close()
       if ((await opened.telemetry?.close()) === false) isStillSending = true
     }
-  }
+  })
 }
 
 /** Runs a command in the `toolpost up` of this configuration if there is one; otherwise in the project. */
-function either(command: Run<SourceContext>, wishes?: Wishes): Action {
+function either(load: Load<SourceContext>, wishes?: Wishes): Action {
   return async (words, flags) => {
-    const { config, logLevel } = program.opts()
+    const { config, logLevel } = program.opts<BareContext['options']>()
     const { GatewayClient } = await import('./gateway-client.ts')
     const { localSource, remoteSource } = await import('./source.ts')
     // Whoever wants to see the log, or limits an answer, wants it from this process.
-    const isOwn =
-      logLevel !== undefined || process.env.TOOLPOST_LOG || (wishes && (flags as ChatFlags).timeout)
+    const isOwn = logLevel !== undefined || process.env.TOOLPOST_LOG || (wishes && flags.timeout)
     const gateway = isOwn ? undefined : GatewayClient.running(config)
     const source = gateway && (await remoteSource(gateway))
-    if (source) return bare(context => command({ ...context, source }, words, flags))(words, flags)
-    const local: Run<CommandContext> = context =>
-      command({ ...context, source: localSource(context.project) }, words, flags)
-    return within(local, wishes)(words, flags)
+    const run = await load()
+    const action = source
+      ? bare(async () => context => run({ ...context, source }, words, flags))
+      : within(
+          async () => context => run({ ...context, source: localSource(context.project) }, words, flags),
+          wishes,
+        )
+    return action(words, flags)
   }
 }
 
@@ -162,65 +146,58 @@ const noServers = () => ({ startsNothing: true })
 const reader = () => ({ durable: { role: 'gateway' }, startsNothing: true }) as const
 
 const ACTIONS: Record<string, Action> = {
-  tools: either(async (...given) => (await import('./tools.ts')).listTools(...given)),
-  call: either(async (...given) => (await import('./call.ts')).callTool(...given)),
+  tools: either(async () => (await import('./tools.ts')).listTools),
+  call: either(async () => (await import('./call.ts')).callTool),
   chat: either(
-    async (...given) => (await import('./chat.ts')).chat(...given),
-    ({ model }: ChatFlags) => ({ model: { wanted: model, isRequired: true } }),
+    async () => (await import('./chat.ts')).chat,
+    ({ model }) => ({ model: { wanted: model as string | undefined, isRequired: true } }),
   ),
   doctor: within(
-    async context => (await import('./doctor.ts')).examine(context),
+    async () => (await import('./doctor.ts')).examine,
     () => ({ looksForItself: true, triesOnce: true }),
   ),
   codegen: within(
-    async (...given) => (await import('./codegen.ts')).generateCode(...given),
+    async () => (await import('./codegen.ts')).generateCode,
     () => ({ looksForItself: true }),
   ),
   up: within(
-    async (...given) => (await import('./up.ts')).runUp(...given),
+    async () => (await import('./up.ts')).runUp,
     async flags => (await import('./up.ts')).wishesOf(flags, text => say(terminal, text)),
   ),
-  serve: within(async (...given) => (await import('./serve.ts')).runServe(...given)),
+  serve: within(async () => (await import('./serve.ts')).runServe),
   worker: within(
-    async context => (await import('./up.ts')).runWorker(context),
-    ({ pool }: { pool?: string }) => {
+    async () => (await import('./up.ts')).runWorker,
+    ({ pool }) => {
       if (pool !== undefined && !/^[A-Za-z0-9][\w-]{0,31}$/.test(pool))
         throw new UsageError(`--pool expects at most 32 letters, digits, _ or -, got '${pool}'`)
       return { durable: { role: 'worker', pool, stays: true } }
     },
   ),
-  calls: within(async (...given) => (await import('./records.ts')).listCalls(...given), noServers),
-  eval: within(async (...given) => (await import('./eval.ts')).runEval(...given)),
-  approvals: within(async (...given) => (await import('./records.ts')).decideApprovals(...given), noServers),
-  pins: within(async (...given) => (await import('./records.ts')).showPins(...given)),
-  runs: within(async (...given) => (await import('./durable.ts')).showRuns(...given), reader),
-  workers: within(async (...given) => (await import('./durable.ts')).listWorkers(...given), reader),
-  init: bare(async context => (await import('./setup.ts')).writeConfig(context)),
-  add: bare(async (...given) => (await import('./setup.ts')).addServer(...given)),
-  remove: bare(async (context, [name]: [string]) => (await import('./setup.ts')).removeServer(context, name)),
-  auth: within(async (...given) => (await import('./auth.ts')).logIn(...given)),
-  token: within(async (...given) => (await import('./records.ts')).printToken(...given), noServers),
-  trust: within(async context => (await import('./setup.ts')).trustConfig(context), noServers),
-  completion: bare(async (_, [shell]: [string]) =>
-    (await import('./completion.ts')).printCompletion(program, shell, terminal),
-  ),
+  calls: within(async () => (await import('./records.ts')).listCalls, noServers),
+  eval: within(async () => (await import('./eval.ts')).runEval),
+  approvals: within(async () => (await import('./records.ts')).decideApprovals, noServers),
+  pins: within(async () => (await import('./records.ts')).showPins),
+  runs: within(async () => (await import('./durable.ts')).showRuns, reader),
+  workers: within(async () => (await import('./durable.ts')).listWorkers, reader),
+  init: bare(async () => (await import('./setup.ts')).writeConfig),
+  add: bare(async () => (await import('./setup.ts')).addServer),
+  remove: bare(async () => (await import('./setup.ts')).removeServer),
+  auth: within(async () => (await import('./auth.ts')).logIn),
+  token: within(async () => (await import('./records.ts')).printToken, noServers),
+  trust: within(async () => (await import('./setup.ts')).trustConfig, noServers),
+  completion: bare(async () => (await import('./completion.ts')).printCompletion(program)),
 }
 
 function addCommands(): void {
   let command = program
   for (const line of COMMANDS.trim().split('\n')) {
-    const [, indent, what = '', does] = /^( *)(.+?):(?: (.*))?$/.exec(line) ?? []
+    const [, indent, what = '', does = ''] = /^( *)(.+?): (.*)$/.exec(line) ?? []
     if (indent === '') {
-      command = program.command(what).description(does ?? '')
-      const action = ACTIONS[what] as Action
-      command.action((...given) => action(given.slice(0, -2) as never, given.at(-2) as never))
-    } else if (!what.startsWith('-')) command.argument(what, does)
-    else {
-      const option = new Option(what, does)
-      if (does?.endsWith('can be repeated'))
-        option.argParser((one: string, all: string[] = []) => [...all, one])
-      command.addOption(option)
-    }
+      command = program.command(what).description(does)
+      const action = ACTIONS[command.name()] as Action
+      command.action((...given) => action(given.slice(0, -2) as never, given.at(-2)))
+    } else if (!does.endsWith('can be repeated')) command.option(what, does)
+    else command.option(what, does, (one: string, all: string[] = []) => [...all, one])
   }
 }
 

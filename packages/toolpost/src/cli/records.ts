@@ -9,20 +9,10 @@ import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
 import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, Flags } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { chosenToken, GatewayClient } from './gateway-client.ts'
 import { printJson, printResult, printTable, say, type Terminal, timeText } from './terminal.ts'
-
-interface CallsFlags {
-  [filter: string]: unknown
-  failed?: boolean
-  outcome?: string
-  search?: string
-  limit?: string
-  json?: boolean
-  cassette?: boolean
-}
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'
@@ -34,21 +24,23 @@ const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARG
 export async function listCalls(
   { project, terminal }: Pick<CommandContext, 'project' | 'terminal'>,
   [action = 'list', id]: [string?, string?],
-  { json = false, cassette = false, failed, search, ...given }: CallsFlags,
+  { json, cassette = false, failed, search, ...given }: Flags,
 ): Promise<number> {
   const isExport = action === 'export'
-  if (!['list', 'show', 'export'].includes(action))
-    throw new UsageError(`invalid action '${action}'; expected show or export`)
-  if (cassette && !isExport) throw new UsageError('--cassette is for an export: toolpost calls export')
-  if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
-  if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
   const file = historyFile(project)
-  if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
+  const wrong = [
+    !['list', 'show', 'export'].includes(action) && `invalid action '${action}'; expected show or export`,
+    cassette && !isExport && '--cassette is for an export: toolpost calls export',
+    action === 'show' && !id && 'Which call? `toolpost calls` lists them with their ids',
+    failed && given.outcome !== undefined && '--failed and --outcome cannot be combined',
+    file === undefined && "Calls are not kept: 'history' is false in the configuration",
+  ].find(problem => problem)
+  if (wrong || file === undefined) throw new UsageError(wrong || '')
   const limit = isExport || id !== undefined ? MAX_SEARCHED : '20'
   const filter = { limit, ...given, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   let history: History | undefined
   try {
-    const query = parseQuery(id === undefined ? (filter as Record<string, string>) : { limit })
+    const query = parseQuery(id === undefined ? (filter as object as Record<string, string>) : { limit })
     if (existsSync(file)) history = new History({ file, onNotice: text => say(terminal, text) })
     const found = history ? (await history.list(query)).calls : []
     const calls = id === undefined ? found : [byPrefix(found, id, 'call', call => [call.serial, call.id])]
@@ -108,19 +100,11 @@ function rowOf(call: StoredCall): string[] {
   return [timeText(startedAt), serial.slice(0, SHOWN_ID), tool, source, from, outcome, took, details]
 }
 
-interface ApprovalFlags {
-  url?: string
-  token?: string
-  json?: boolean
-  remember?: string
-  scope?: string
-}
-
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
 export async function decideApprovals(
   { project, terminal }: CommandContext,
   [decision, id]: [string?, string?],
-  { json, remember, scope, ...where }: ApprovalFlags,
+  { json, remember, scope, ...where }: Flags,
 ): Promise<number> {
   const gateway = GatewayClient.open(project, where)
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
@@ -149,7 +133,7 @@ function approvalText({ id, tool, server, args, caller, origin, because }: Appro
 export async function showPins(
   { project, terminal, options }: CommandContext,
   [action, server]: [string?, string?],
-  { json }: { json?: boolean },
+  { json }: Flags,
 ): Promise<number> {
   if (action !== undefined && action !== 'accept')
     throw new UsageError(`invalid action '${action}'; expected accept`)
@@ -168,11 +152,7 @@ export async function showPins(
 }
 
 /** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
-export function printToken(
-  { project, terminal }: CommandContext,
-  _: unknown,
-  { new: isNew }: { new?: boolean },
-): number {
+export function printToken({ project, terminal }: CommandContext, _: unknown, { new: isNew }: Flags): number {
   const chosen = chosenToken(project.config)
   if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
   if (chosen !== undefined && isNew)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, Flags } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 
 /** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
@@ -17,7 +17,7 @@ const nobody: Ask = async () => ({
 export async function runServe(
   { project, stop }: CommandContext,
   _: unknown,
-  { stdio }: { stdio?: boolean },
+  { stdio }: Flags,
 ): Promise<number> {
   if (!stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'

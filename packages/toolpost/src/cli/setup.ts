@@ -8,7 +8,7 @@ import { knownPrograms } from '../project/other-programs.ts'
 import { programServers } from '../project/read.ts'
 import { resolveConfig } from '../project/resolve.ts'
 import { commandsOf, trust } from '../project/trust.ts'
-import { approve, type BareContext, type CommandContext } from './context.ts'
+import { approve, type BareContext, type CommandContext, type Flags } from './context.ts'
 import { EXIT, Stopped, UsageError, unlessStopped } from './exit.ts'
 import { isInteractive, isYes, say, typedLine } from './terminal.ts'
 
@@ -71,23 +71,14 @@ function ignoreState(folder: string): void {
   writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}.toolpost/\n`)
 }
 
-interface AddFlags {
-  url?: string
-  env?: string[]
-  header?: string[]
-  check: boolean
-  force?: boolean
-  trust?: boolean
-}
-
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
 export async function addServer(
   context: BareContext,
   [name, command]: [string, string[]],
-  flags: AddFlags,
+  flags: Flags,
 ): Promise<number> {
   const { options, terminal, stop } = context
-  const { check, force = false } = flags
+  const { check = true, force = false } = flags
   const given = entryFrom(command, flags)
   const isTrusted = flags.trust ?? (await vouchesFor(name, context))
   const entry = { ...given, ...(isTrusted && { trust: true }) }
@@ -119,7 +110,7 @@ async function vouchesFor(names: string, { terminal, options, stop }: BareContex
   return isYes(await typedLine(question, terminal, stop))
 }
 
-function entryFrom(command: readonly string[], { url, env = [], header = [] }: AddFlags): ServerConfig {
+function entryFrom(command: readonly string[], { url, env = [], header = [] }: Flags): ServerConfig {
   const [program, ...args] = command
   if ((program === undefined) === (url === undefined))
     throw new UsageError('Give a command after --, or a --url: toolpost add files -- npx -y some-server')
@@ -140,7 +131,7 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
 }
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */
-export async function removeServer({ options, terminal }: BareContext, name: string): Promise<number> {
+export async function removeServer({ options, terminal }: BareContext, [name]: [string]): Promise<number> {
   const editor = await ConfigEditor.open(options.config)
   if (editor.get(['mcpServers', name]) === undefined)
     throw new UsageError(`${editor.file} has no server '${name}' under mcpServers`)

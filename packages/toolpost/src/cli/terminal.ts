@@ -18,11 +18,15 @@ export function isInteractive({ in: input = process.stdin, err }: Terminal): boo
 }
 
 /** Control characters are shown as text, so that no tool can move the cursor. */
-const shownLines = (text: string) => text.split('\n').map(line => escapeControls(line.replaceAll('\t', '  ')))
+const shownLines = (text: string) =>
+  text
+    .split('\n')
+    .map(line => escapeControls(line.replaceAll('\t', '  ')))
+    .join('\n')
 
 /** Writes a result; escaped on a terminal only. */
 export function printResult({ out }: Terminal, text: string): void {
-  out.write(`${out.isTTY ? shownLines(text).join('\n') : text}\n`)
+  out.write(`${out.isTTY ? shownLines(text) : text}\n`)
 }
 
 export function printJson(terminal: Terminal, value: unknown): number {
@@ -32,45 +36,36 @@ export function printJson(terminal: Terminal, value: unknown): number {
 
 /** Writes a message for the user to stderr. */
 export function say({ err }: Terminal, text: string): void {
-  err.write(`${shownLines(text).join('\n')}\n`)
+  err.write(`${shownLines(text)}\n`)
 }
 
 /** Asks the person at the terminal; without a terminal, the answer is no. */
 export function askingAt(terminal: Terminal, lines?: Interface): Ask {
+  const asked = {
+    input: terminal.in,
+    output: terminal.err,
+    say: (text: string) => say(terminal, text),
+    lines,
+  }
   let ask: Promise<Ask> | undefined
   return async question => {
-    ask ??= import('./questions.ts').then(({ askAtTerminal }) =>
-      askAtTerminal({ input: terminal.in, output: terminal.err, say: text => say(terminal, text), lines }),
-    )
+    ask ??= import('./questions.ts').then(({ askAtTerminal }) => askAtTerminal(asked))
     return (await ask)(question)
   }
 }
 
-const STYLES = { bold: 1, red: 31, green: 32 } as const
-
-/** Styled text on a terminal; plain elsewhere, or if NO_COLOR is set (no-color.org). */
-export function styled({ isTTY }: NodeJS.WriteStream, style: keyof typeof STYLES, text: string): string {
-  return isTTY && !process.env.NO_COLOR ? `\x1b[${STYLES[style]}m${text}\x1b[0m` : text
-}
-
-/** Of every column but the last. */
-const MAX_WIDTH = 40
-
-/** Prints rows under column headings, one line each; on a terminal the last column is cut at its width. */
+/** Prints rows under column headings, one line each; on a terminal they are cut at its width. */
 export function printTable(names: readonly string[], rows: readonly string[][], { out }: Terminal): void {
-  const cut = (text: string, width: number) => (text.length > width ? `${text.slice(0, width - 1)}…` : text)
   const shown = [[...names], ...rows].map(row => row.map(escapeControls))
-  const widths = names.map((_, at) =>
-    Math.min(MAX_WIDTH, Math.max(...shown.map(row => row[at]?.length ?? 0))),
-  )
-  const room = out.isTTY ? out.columns || 100 : Number.POSITIVE_INFINITY
-  const lines = shown.map(row => {
-    const cells = row.map((cell, at) =>
-      at < row.length - 1 ? cut(cell, widths[at] ?? 0).padEnd(widths[at] ?? 0) : cell,
-    )
-    return cut(cells.join('  ').trimEnd(), room)
-  })
-  out.write(`${[styled(out, 'bold', lines[0] ?? ''), ...lines.slice(1)].join('\n')}\n`)
+  const widths = names.map((_, at) => Math.max(...shown.map(row => row[at]?.length ?? 0)))
+  const room = out.isTTY ? out.columns || 100 : undefined
+  for (const row of shown) {
+    const line = row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+    out.write(`${room && line.length > room ? `${line.slice(0, room - 1)}…` : line}\n`)
+  }
 }
 
 /** In the local time zone. */
@@ -95,22 +90,15 @@ export function progressLine(terminal: Terminal): { show(progress: Progress): vo
       if (err.isTTY) err.write(`${CLEAR}${escapeControls(text).slice(0, (err.columns || 80) - 1)}`)
       else say(terminal, text.trimEnd())
     },
-    end() {
-      if (last !== '' && err.isTTY) err.write(CLEAR)
-    },
+    end: () => void (last !== '' && err.isTTY && err.write(CLEAR)),
   }
-}
-
-interface TypedOptions {
-  signal: AbortSignal
-  isSecret?: boolean
 }
 
 /** A line that a person types; `undefined` if the terminal is closed or Toolpost is stopped. */
 export async function typedLine(
   question: string,
   { err }: Terminal,
-  { signal, isSecret = false }: TypedOptions,
+  { signal, isSecret = false }: { signal: AbortSignal; isSecret?: boolean },
 ): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises')
   // The line reader echoes what is typed, so for a secret its output is discarded.

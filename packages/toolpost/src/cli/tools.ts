@@ -1,7 +1,7 @@
 import { escapeControls } from '../logging/safe-value.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { isRecord } from '../util/guards.ts'
-import type { SourceContext } from './context.ts'
+import type { Flags, SourceContext } from './context.ts'
 import { EXIT, unlessStopped } from './exit.ts'
 import type { ShownTool } from './source.ts'
 import { printJson, say } from './terminal.ts'
@@ -10,7 +10,7 @@ import { printJson, say } from './terminal.ts'
 export async function listTools(
   { source, stop, terminal }: SourceContext,
   [name]: [string?] = [],
-  { json = false, search }: { json?: boolean; search?: string },
+  { json = false, search }: Flags,
 ): Promise<number> {
   const { tools, starting } = await unlessStopped(source.tools({ name, search, isComplete: json }), stop)
   if (name === undefined)

@@ -11,29 +11,18 @@ import { DEFAULT_CONFIG_FILE } from '../project/read.ts'
 import { missingVoice, startInstalledVoice } from '../project/voice.ts'
 import { CassetteError, readCassette } from '../tools/cassette-file.ts'
 import { isLoopback } from '../util/text.ts'
-import type { CommandContext, ProjectWishes } from './context.ts'
+import type { CommandContext, Flags, ProjectWishes } from './context.ts'
 import { openDurable, requireDurable } from './durable.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { chosenToken } from './gateway-client.ts'
 import { printResult, say } from './terminal.ts'
-
-export interface UpFlags {
-  host?: string
-  port?: string
-  token?: string
-  allowHost?: string[]
-  voice?: boolean
-  worker?: boolean
-  record?: string
-  replay?: string
-}
 
 /** Since the start of the process. Whatever is not ready by then is reported as still starting. */
 const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
 /** What the flags ask of the project; throws if that is impossible. */
-export function wishesOf(flags: UpFlags, onProblem: (text: string) => void): ProjectWishes {
+export function wishesOf(flags: Flags, onProblem: (text: string) => void): ProjectWishes {
   const { voice, worker = true, record: to, replay: from } = flags
   const install = voice ? missingVoice() : undefined
   if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
@@ -52,10 +41,11 @@ export function wishesOf(flags: UpFlags, onProblem: (text: string) => void): Pro
 }
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
-export async function runUp(context: CommandContext, _: unknown, flags: UpFlags): Promise<number> {
+export async function runUp(context: CommandContext, _: unknown, flags: Flags): Promise<number> {
   const { project, stop, telemetry } = context
   requireDurable(project)
   const address = addressOf(context, flags)
+  await unlessStopped(project.answerInputs(), stop)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
   const withdraw = announce(context, gateway)
@@ -84,6 +74,7 @@ export async function runUp(context: CommandContext, _: unknown, flags: UpFlags)
 /** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
 export async function runWorker(context: CommandContext): Promise<number> {
   const { project, stop, terminal } = context
+  await unlessStopped(project.answerInputs(), stop)
   const { durable } = await unlessStopped(openDurable(project), stop)
   await Promise.race([project.ready(), stop.first])
   const { text } = durable.status()
@@ -101,18 +92,18 @@ async function untilStopped({ project, stop, terminal }: CommandContext, overvie
   printResult(terminal, overview)
   notifySystemd('--ready')
   const { servers, durable } = project.status()
-  const known = new Map<string, string>(servers.map(({ name, state }) => [name, state]))
   // A blank, because a server cannot have such a name.
-  known.set(' durable', durable?.state ?? '')
+  const known = new Map<string, string>([[' durable', durable?.state ?? '']])
+  for (const { name, state } of servers) known.set(name, state)
   // Failures are reported elsewhere.
-  const announceState = (name: string, state: string, text: string) => {
+  const tellNews = (name: string, state: string, text: string) => {
     if (known.get(name) !== state && /^(ready|lost)$/.test(state)) say(terminal, text)
     known.set(name, state)
   }
-  const quiet = project.on('server', server => announceState(server.name, server.state, serverLine(server)))
+  const quiet = project.on('server', server => tellNews(server.name, server.state, serverLine(server)))
   const quietDurable = project.on('durable', () => {
     const { state, text } = project.status().durable ?? { state: '', text: '' }
-    announceState(' durable', state, line(state, 'durable', text))
+    tellNews(' durable', state, line(state, 'durable', text))
   })
   await stop.first
   notifySystemd('STOPPING=1')
@@ -129,10 +120,7 @@ function notifySystemd(state: string): void {
 
 type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
 
-function addressOf(
-  context: CommandContext,
-  { host: given, port, token: chosen, allowHost }: UpFlags,
-): Address {
+function addressOf(context: CommandContext, { host: given, port, token: chosen, allowHost }: Flags): Address {
   const { config } = context.project
   const { gateway = {} } = config
   const host = given ?? gateway.host
@@ -232,19 +220,15 @@ function statusLines(project: Project, traces: string | undefined): string[] {
   ].flat()
 }
 
-function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
-  const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
-  const isFirst = state === 'starting' && error === undefined
+function serverLine({ name, state, tools, error = 'no reason given', ...rest }: ServerStatus): string {
+  const next = rest.nextAttemptAt ? `, next attempt at ${rest.nextAttemptAt.slice(11, 19)}` : ''
   const texts: Record<string, string> = {
     ready: `ready, ${toolsText(tools)}`,
     needs_login: `needs a login: ${error}`,
-    failed: `failed${attemptsText(attempts)}: ${error ?? 'no reason given'}${next}`,
+    failed: `failed${attemptsText(rest.attempts)}: ${error}${next}`,
+    ...(error === 'no reason given' && { starting: 'still starting' }),
   }
-  return line(
-    state,
-    name,
-    isFirst ? 'still starting' : (texts[state] ?? `unreachable; retrying: ${error ?? state}${next}`),
-  )
+  return line(state, name, texts[state] ?? `unreachable; retrying: ${error}${next}`)
 }
 
 /** Empty if there was no attempt. */
