@@ -8,7 +8,7 @@ import { describeError } from '../mcp/server-failure.ts'
 import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
-import type { CommandContext, Flags } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { say, type Terminal } from './terminal.ts'
 
@@ -16,11 +16,14 @@ import { say, type Terminal } from './terminal.ts'
 const LOGIN_MS = 5 * 60_000
 
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
-export async function logIn(
-  { project, terminal, stop }: CommandContext,
-  [server]: [string],
-  { browser = true, logout }: Flags,
-): Promise<number> {
+export async function logIn({
+  project,
+  terminal,
+  stop,
+  ...given
+}: CommandContext<[string]>): Promise<number> {
+  const [server] = given.words
+  const { browser = true, logout } = given.flags
   const login = await loginAt(server, project)
   try {
     if (logout) say(terminal, FAREWELLS[await login.logout()](server))

@@ -7,11 +7,9 @@ import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { askingAt, printResult, progressLine, say, type Terminal } from './terminal.ts'
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
-export async function callTool(
-  { source, terminal, stop }: SourceContext,
-  [given, words]: [string, string[]],
-  flags: Flags,
-): Promise<number> {
+export async function callTool(context: SourceContext<[string, string[]]>): Promise<number> {
+  const { source, terminal, stop, flags } = context
+  const [given, words] = context.words
   const timeoutMs = timeoutOf(flags)
   const isPiped = words.length === 1 && words[0] === '-'
   const { args, repair } = parseArguments(isPiped ? [await unlessStopped(standardInput(), stop)] : words)

@@ -43,11 +43,11 @@ function chat(
     configuration: { config: {} },
     whenReady: ready,
     onChosen: () => {},
-    wanted: flags.model,
+    wanted: flags.model as string | undefined,
     isRequired: true,
   })
   const source = { chat: async () => ({ client: choice.client, model: () => choice.choose(), ready }) }
-  return runChat({ source, terminal, stop } as unknown as SourceContext, [question], flags)
+  return runChat({ source, terminal, stop, words: [question], flags } as unknown as SourceContext<[string?]>)
 }
 
 /** Streams that stand in for a terminal or for pipes. */

@@ -8,7 +8,7 @@ import {
 import { ModelError } from '../models/model-error.ts'
 import type { Ask } from '../tools/caller.ts'
 import { timeoutOf } from './call.ts'
-import type { BareContext, Flags, SourceContext } from './context.ts'
+import type { BareContext, SourceContext } from './context.ts'
 import { EXIT, Stopped, UsageError, unlessStopped } from './exit.ts'
 import type { ChatSource } from './source.ts'
 import { askingAt, printResult, say } from './terminal.ts'
@@ -20,18 +20,15 @@ const INSTRUCTIONS =
   'Answer in one or two short sentences.'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
-export async function chat(
-  given: SourceContext,
-  [question]: [string | undefined],
-  flags: Flags,
-): Promise<number> {
+export async function chat(given: SourceContext<[string?]>): Promise<number> {
+  const { terminal, stop, flags } = given
+  const [question] = given.words
   const source = await given.source.chat(flags.model as string | undefined)
   const context = { ...given, source }
-  const { terminal, stop } = given
   const { in: input = process.stdin, err } = terminal
   const { signal } = stop
   if (question !== undefined) checkQuestion(question)
-  const answer = await answering(context, flags)
+  const answer = await answering(context)
   if (question === undefined && input.isTTY) {
     // In parallel with the first question.
     void source.ready?.()
@@ -102,7 +99,7 @@ async function* questions(lines: Interface): AsyncGenerator<string> {
 }
 
 /** A conversation with memory: asks, shows calls and answer as they arrive, and resolves to the exit code. */
-async function answering({ source, terminal, stop }: ChatContext, flags: Flags): Promise<Answering> {
+async function answering({ source, terminal, stop, flags }: ChatContext): Promise<Answering> {
   const { json = false } = flags
   const { out, err } = terminal
   const timeLimitMs = timeoutOf(flags)

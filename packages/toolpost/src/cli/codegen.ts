@@ -3,16 +3,13 @@ import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } f
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
-import type { CommandContext, Flags } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { EXIT, unlessStopped } from './exit.ts'
 import { printResult, say } from './terminal.ts'
 
 /** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
-export async function generateCode(
-  { project, stop, terminal }: CommandContext,
-  _: unknown,
-  { out }: Flags,
-): Promise<number> {
+export async function generateCode({ project, stop, terminal, flags }: CommandContext): Promise<number> {
+  const { out } = flags
   for (const { name, state, error = `the server is ${state}` } of await unlessStopped(project.ready(), stop))
     if (state !== 'ready') say(terminal, `⚠️ The tools of '${name}' are missing: ${error}`)
   const code = codeFor(project.tools)

@@ -24,7 +24,7 @@ complete -o default -F _toolpost toolpost`
     ...flags.map(flag => `complete -c toolpost -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
   ])
   const zsh = `autoload -U +X bashcompinit && bashcompinit\n${bash}`
-  return ({ terminal }: BareContext, [shell]: [string]): number => {
+  return ({ terminal, words: [shell] }: BareContext<[string]>): number => {
     const script = new Map(Object.entries({ bash, zsh, fish: fish.join('\n') })).get(shell)
     if (script === undefined)
       throw new UsageError(`invalid shell '${shell}'; expected one of bash, zsh, fish`)

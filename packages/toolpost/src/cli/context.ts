@@ -26,7 +26,10 @@ export type Flags = Options<'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 
   Options<'model', string | string[]>
 
 /** For commands that need no project, or change a configuration that may be missing or broken. */
-export interface BareContext {
+export interface BareContext<Words = unknown> {
+  /** The arguments of the command, and its options. */
+  words: Words
+  flags: Flags
   /** `--yes` approves the commands of the configuration, and answers the questions of `init`. */
   options: { config?: string; logLevel?: string; yes?: boolean }
   terminal: Terminal
@@ -34,8 +37,12 @@ export interface BareContext {
   stop: StopSignals
 }
 
-export type CommandContext = BareContext & { project: Project; telemetry?: TelemetryExport | undefined }
-export type SourceContext = BareContext & { source: Source }
+export interface CommandContext<Words = unknown> extends BareContext<Words> {
+  project: Project
+  telemetry?: TelemetryExport | undefined
+}
+
+export type SourceContext<Words = unknown> = BareContext<Words> & { source: Source }
 
 export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
   /** Whether the command starts no server. */
@@ -53,10 +60,10 @@ class NeedsModules extends Error {
 const isBundle = import.meta.url.endsWith('/cli.cjs')
 
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
-export async function openContext(
-  bare: BareContext,
+export async function openContext<Words>(
+  bare: BareContext<Words>,
   { startsNothing, ...wishes }: ProjectWishes = {},
-): Promise<CommandContext> {
+): Promise<CommandContext<Words>> {
   const { options, terminal } = bare
   const project = await openProject({
     // A short-lived command runs its own durable calls only.

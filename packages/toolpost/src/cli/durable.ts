@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { missingDurable } from '../project/durable/project-durable.ts'
 import { type DurableWorker, RUN_STATES, type Run, type RunState } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
-import type { CommandContext, Flags } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
 import { printFields } from './records.ts'
 import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
@@ -29,11 +29,14 @@ const RUN_COLUMNS = ['ACCEPTED', 'ID', 'TOOL', 'STATE', 'ATTEMPTS', 'WORKER', 'A
 const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'RUNNING', 'TOOLS']
 
 /** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it, straight from the database. */
-export async function showRuns(
-  { project, stop, terminal }: CommandContext,
-  [id]: [string?],
-  { cancel, json, state, tool, limit = '20' }: Flags,
-): Promise<number> {
+export async function showRuns({
+  project,
+  stop,
+  terminal,
+  ...given
+}: CommandContext<[string?]>): Promise<number> {
+  const [id] = given.words
+  const { cancel, json, state, tool, limit = '20' } = given.flags
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
   if (state !== undefined && !RUN_STATES.includes(state as RunState))
     throw new UsageError(`invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`)
@@ -69,17 +72,13 @@ function runRow({ created_at: at, id, tool, state, attempts, worker = '', args, 
 }
 
 /** `toolpost workers`: lists the processes that run or accept durable calls. */
-export async function listWorkers(
-  { project, stop, terminal }: CommandContext,
-  _: unknown,
-  { json }: Flags,
-): Promise<number> {
+export async function listWorkers({ project, stop, terminal, flags }: CommandContext): Promise<number> {
   const { durable } = await unlessStopped(openDurable(project), stop)
   // Short-lived commands such as this one count as gateways too.
   const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
   const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
   const workers = (await durable.workers()).filter(worker => !isOver(worker) && !isThis(worker))
-  if (json) return printJson(terminal, workers)
+  if (flags.json) return printJson(terminal, workers)
   const rows = workers.map(({ id, pool, role, state, seen_at: seen, host, pid, running, tools }) => {
     return [id, pool, role, state, timeText(seen), host, String(pid), String(running), tools.join(', ')]
   })

@@ -8,7 +8,7 @@ import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-import type { CommandContext, Flags } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { type EvalCase, readCases } from './eval-cases.ts'
 import { figuresOf, reportPage } from './eval-report.ts'
 import { type MadeCall, type ModelReport, type Outcome, scoreCase, totals } from './eval-score.ts'
@@ -21,13 +21,10 @@ const HOPELESS =
   /^(unknown_provider|missing_key|missing_package|unreachable|model_not_found|no_tools|unauthorized)$/
 
 /** `toolpost eval [cases]`: asks every model every question, and scores the calls it makes. */
-export async function runEval(
-  context: CommandContext,
-  [file]: [string | undefined],
-  flags: Flags,
-): Promise<number> {
-  const { project, terminal } = context
-  if (file === 'init') return writeCases(context, flags)
+export async function runEval(context: CommandContext<[string?]>): Promise<number> {
+  const { project, terminal, flags } = context
+  const [file] = context.words
+  if (file === 'init') return writeCases(context)
   const [repeat, min] = [Number(flags.repeat ?? 1), Number(flags.min ?? 0)]
   if (!(Number.isInteger(repeat) && repeat >= 1 && repeat <= 100))
     throw new UsageError(`--repeat expects a whole number from 1 to 100, got '${flags.repeat}'`)
@@ -157,12 +154,9 @@ const HEAD = `# Cases for \`toolpost eval ${NEW_FILE}\`; see docs/testing.md.
 `
 
 /** `toolpost eval init [--from-history]`: writes a file of cases, from past chats if asked. */
-function writeCases(
-  { project, terminal }: CommandContext,
-  { fromHistory }: Pick<Flags, 'fromHistory'>,
-): number {
+function writeCases({ project, terminal, flags }: CommandContext): number {
   if (existsSync(NEW_FILE)) throw new UsageError(`${NEW_FILE} is already there; move it first`)
-  const cases = fromHistory ? pastCases(project) : [STARTER]
+  const cases = flags.fromHistory ? pastCases(project) : [STARTER]
   if (cases.length === 0) {
     say(terminal, 'No past chats. `toolpost up` keeps them; ask it something first.')
     return EXIT.failed

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { ToolpostConfig } from '../project/config.ts'
 import { digestOf, readToken, runningGateway, stateFolder } from '../project/local-state.ts'
 import { isLoopback } from '../util/text.ts'
+import type { Flags } from './context.ts'
 import { UsageError } from './exit.ts'
 
 const TIMEOUT_MS = 10_000
@@ -34,21 +35,20 @@ export class GatewayClient {
   /** The gateway at `--url`, or the `toolpost up` of this folder. Throws a UsageError if there is none. */
   static open(
     { config, file }: { config: ToolpostConfig; file: string | undefined },
-    { url, token: given }: { url?: string; token?: string },
+    { url, token: given }: Pick<Flags, 'url' | 'token'>,
   ): GatewayClient {
-    const folder = stateFolder(file)
+    const own = readToken(stateFolder(file))
     const chosen = chosenToken(config, given) || undefined
     if (url !== undefined) {
       if (!/^https?:\/\//.test(url) || !URL.canParse(url))
         throw new UsageError(`--url expects an http or https URL, got '${url}'`)
-      const own = isLoopback(new URL(url).hostname) ? readToken(folder) : undefined
-      return new GatewayClient(url, chosen ?? own)
+      return new GatewayClient(url, chosen ?? (isLoopback(new URL(url).hostname) ? own : undefined))
     }
-    const running = runningGateway(folder)
+    const running = runningGateway(stateFolder(file))
     if (!running)
       throw new UsageError('No gateway runs in this folder: start it with `toolpost up`, or give its --url')
-    const token = tokenFor(running.tokenDigest, [chosen, readToken(folder)])
-    if (running.tokenDigest && !token)
+    const token = tokenFor(running.tokenDigest, [chosen, own])
+    if (token === false)
       throw new UsageError('The gateway in this folder has another token: give it with --token')
     return new GatewayClient(running.url, token)
   }
@@ -56,19 +56,17 @@ export class GatewayClient {
   /** The `toolpost up` that runs this configuration, if there is one and its token is known without reading the file. */
   static running(config = 'toolpost.json'): GatewayClient | undefined {
     const file = resolve(config)
-    const folder = stateFolder(file)
-    const running = runningGateway(folder)
+    const running = runningGateway(stateFolder(file))
     if (!running || running.config !== file) return undefined
-    const token = tokenFor(running.tokenDigest, [process.env.TOOLPOST_TOKEN, readToken(folder)])
-    return running.tokenDigest && !token ? undefined : new GatewayClient(running.url, token)
+    const token = tokenFor(running.tokenDigest, [process.env.TOOLPOST_TOKEN, readToken(stateFolder(file))])
+    return token === false ? undefined : new GatewayClient(running.url, token)
   }
 
   /** GET, or POST with a body. Rejects with a UsageError that says what is wrong. */
-  async ask<T>(path: string, body?: object): Promise<T> {
-    const answer = await this.request(path, { body, timeoutMs: TIMEOUT_MS })
-    if (answer.status >= 200 && answer.status < 300) return answer.body as T
-    const { error = `${this.#url} answered ${answer.status}` } = Object(answer.body) as { error?: string }
-    throw new UsageError(error)
+  async ask<T>(path: string, given?: object): Promise<T> {
+    const { status, body } = await this.request(path, { body: given, timeoutMs: TIMEOUT_MS })
+    if (status >= 200 && status < 300) return body as T
+    throw new UsageError((body as { error?: string } | undefined)?.error ?? `${this.#url} answered ${status}`)
   }
 
   /** The status, and the body if it is JSON. */
@@ -99,15 +97,12 @@ export class GatewayClient {
   async #send(path: string, { body, headers, signal, timeoutMs }: RequestOptions): Promise<IncomingMessage> {
     const url = new URL(`${this.#url}${path}`)
     const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-    const sent = {
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
-      ...headers,
-    }
+    const type = body !== undefined && { 'content-type': 'application/json' }
+    const token = this.#token !== undefined && { authorization: `Bearer ${this.#token}` }
     const method = body === undefined ? 'GET' : 'POST'
+    const options = { method, signal, timeout: timeoutMs, headers: { ...type, ...token, ...headers } }
     return new Promise((done, reject) => {
-      const outgoing = request(url, { method, signal, timeout: timeoutMs, headers: sent })
-      outgoing.once('response', response => done(response.setEncoding('utf8')))
+      const outgoing = request(url, options, response => done(response.setEncoding('utf8')))
       outgoing.once('timeout', () => outgoing.destroy(new Error('no answer')))
       outgoing.once('error', cause => {
         const problem = `No gateway at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
@@ -118,7 +113,7 @@ export class GatewayClient {
   }
 }
 
-/** A token is sent only to the gateway that it belongs to: the note may come from somebody else. */
-function tokenFor(digest: string | undefined, known: readonly (string | undefined)[]): string | undefined {
-  return known.find(token => token && digestOf(token) === digest)
+/** A token is sent only to the gateway that it belongs to: the note may come from somebody else. `false` if none does. */
+function tokenFor(digest: string | undefined, known: (string | undefined)[]): string | false | undefined {
+  return digest ? (known.find(token => token && digestOf(token) === digest) ?? false) : undefined
 }

@@ -87,10 +87,9 @@ trust: approve the commands in toolpost.json on this machine, without running th
 completion <shell>: print a completion script for your shell
 `
 
-/** Every command knows the types of its own arguments and options. */
-type Run<Context> = (context: Context, words: never, flags: Flags) => number | Promise<number>
-type Load<Context> = () => Promise<Run<Context>>
-type Action = (words: never, flags: Flags) => Promise<void>
+/** Every command knows the types of its own arguments. */
+type Load<Context> = () => Promise<(context: Context) => number | Promise<number>>
+type Action = (context: BareContext<never>) => Promise<number>
 type Wishes = (flags: Flags) => ProjectWishes | Promise<ProjectWishes>
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
@@ -100,44 +99,40 @@ const program = new Command('toolpost')
 let isStillSending = false
 
 /** Runs a command without a project. */
-function bare(load: Load<BareContext>): Action {
-  return async (words, flags) => {
-    process.exitCode = await (await load())({ options: program.opts(), terminal, stop }, words, flags)
-  }
+function bare(load: Load<BareContext<never>>): Action {
+  return async context => (await load())(context)
 }
 
 /** Runs a command in the project, which is closed afterwards: no process is left behind, even when stopped. */
-function within(load: Load<CommandContext>, wishes?: Wishes): Action {
-  return bare(async () => async (context, words, flags) => {
+function within(load: Load<CommandContext<never>>, wishes?: Wishes): Action {
+  return async context => {
     const { openContext } = await import('./context.ts')
-    const opened = await openContext(context, await wishes?.(flags))
+    const opened = await openContext(context, await wishes?.(context.flags))
     try {
-      return await (await load())(opened, words, flags)
+      return await (await load())(opened)
     } finally {
       await opened.project.close()
       if ((await opened.telemetry?.close()) === false) isStillSending = true
     }
-  })
+  }
 }
 
 /** Runs a command in the `toolpost up` of this configuration if there is one; otherwise in the project. */
-function either(load: Load<SourceContext>, wishes?: Wishes): Action {
-  return async (words, flags) => {
-    const { config, logLevel } = program.opts<BareContext['options']>()
+function either(load: Load<SourceContext<never>>, wishes?: Wishes): Action {
+  return async context => {
+    const { options, flags } = context
     const { GatewayClient } = await import('./gateway-client.ts')
     const { localSource, remoteSource } = await import('./source.ts')
     // Whoever wants to see the log, or limits an answer, wants it from this process.
-    const isOwn = logLevel !== undefined || process.env.TOOLPOST_LOG || (wishes && flags.timeout)
-    const gateway = isOwn ? undefined : GatewayClient.running(config)
+    const isOwn = options.logLevel !== undefined || process.env.TOOLPOST_LOG || (wishes && flags.timeout)
+    const gateway = isOwn ? undefined : GatewayClient.running(options.config)
     const source = gateway && (await remoteSource(gateway))
     const run = await load()
-    const action = source
-      ? bare(async () => context => run({ ...context, source }, words, flags))
-      : within(
-          async () => context => run({ ...context, source: localSource(context.project) }, words, flags),
-          wishes,
-        )
-    return action(words, flags)
+    if (source) return run({ ...context, source })
+    return within(
+      async () => opened => run({ ...opened, source: localSource(opened.project) }),
+      wishes,
+    )(context)
   }
 }
 
@@ -195,7 +190,10 @@ function addCommands(): void {
     if (indent === '') {
       command = program.command(what).description(does)
       const action = ACTIONS[command.name()] as Action
-      command.action((...given) => action(given.slice(0, -2) as never, given.at(-2)))
+      command.action(async (...given) => {
+        const [words, flags] = [given.slice(0, -2) as never, given.at(-2) as Flags]
+        process.exitCode = await action({ words, flags, options: program.opts(), terminal, stop })
+      })
     } else if (!does.endsWith('can be repeated')) command.option(what, does)
     else command.option(what, does, (one: string, all: string[] = []) => [...all, one])
   }

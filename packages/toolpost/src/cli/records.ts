@@ -9,7 +9,7 @@ import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
 import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
-import type { CommandContext, Flags } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { chosenToken, GatewayClient } from './gateway-client.ts'
 import { printJson, printResult, printTable, say, type Terminal, timeText } from './terminal.ts'
@@ -21,11 +21,9 @@ const SHOWN_ID = 13
 const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
 
 /** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
-export async function listCalls(
-  { project, terminal }: Pick<CommandContext, 'project' | 'terminal'>,
-  [action = 'list', id]: [string?, string?],
-  { json, cassette = false, failed, search, ...given }: Flags,
-): Promise<number> {
+export async function listCalls({ project, terminal, words, flags }: CommandContext<[string?, string?]>) {
+  const [action = 'list', id] = words
+  const { json, cassette = false, failed, search, ...given } = flags
   const isExport = action === 'export'
   const file = historyFile(project)
   const wrong = [
@@ -101,11 +99,10 @@ function rowOf(call: StoredCall): string[] {
 }
 
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
-export async function decideApprovals(
-  { project, terminal }: CommandContext,
-  [decision, id]: [string?, string?],
-  { json, remember, scope, ...where }: Flags,
-): Promise<number> {
+export async function decideApprovals(context: CommandContext<[string?, string?]>): Promise<number> {
+  const { project, terminal } = context
+  const [decision, id] = context.words
+  const { json, remember, scope, ...where } = context.flags
   const gateway = GatewayClient.open(project, where)
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
     throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
@@ -130,11 +127,14 @@ function approvalText({ id, tool, server, args, caller, origin, because }: Appro
 }
 
 /** `toolpost pins [accept [server]]`: what servers changed about their tools, of the running gateway if there is one. */
-export async function showPins(
-  { project, terminal, options }: CommandContext,
-  [action, server]: [string?, string?],
-  { json }: Flags,
-): Promise<number> {
+export async function showPins({
+  project,
+  terminal,
+  ...given
+}: CommandContext<[string?, string?]>): Promise<number> {
+  const { options } = given
+  const [action, server] = given.words
+  const { json } = given.flags
   if (action !== undefined && action !== 'accept')
     throw new UsageError(`invalid action '${action}'; expected accept`)
   const gateway = GatewayClient.running(options.config)
@@ -152,7 +152,8 @@ export async function showPins(
 }
 
 /** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
-export function printToken({ project, terminal }: CommandContext, _: unknown, { new: isNew }: Flags): number {
+export function printToken({ project, terminal, flags }: CommandContext): number {
+  const { new: isNew } = flags
   const chosen = chosenToken(project.config)
   if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
   if (chosen !== undefined && isNew)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
-import type { CommandContext, Flags } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 
 /** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
@@ -14,12 +14,8 @@ const nobody: Ask = async () => ({
 })
 
 /** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
-export async function runServe(
-  { project, stop }: CommandContext,
-  _: unknown,
-  { stdio }: Flags,
-): Promise<number> {
-  if (!stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+export async function runServe({ project, stop, flags }: CommandContext): Promise<number> {
+  if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'
   if (isStartedByItself(project.file)) throw new UsageError(`${project.file} ${itself}; remove it there`)
   const { guardStdout, serveTools } = await import('../gateway/index.ts')

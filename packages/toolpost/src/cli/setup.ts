@@ -72,12 +72,9 @@ function ignoreState(folder: string): void {
 }
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
-export async function addServer(
-  context: BareContext,
-  [name, command]: [string, string[]],
-  flags: Flags,
-): Promise<number> {
-  const { options, terminal, stop } = context
+export async function addServer(context: BareContext<[string, string[]]>): Promise<number> {
+  const { options, terminal, stop, flags } = context
+  const [name, command] = context.words
   const { check = true, force = false } = flags
   const given = entryFrom(command, flags)
   const isTrusted = flags.trust ?? (await vouchesFor(name, context))
@@ -131,7 +128,8 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
 }
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */
-export async function removeServer({ options, terminal }: BareContext, [name]: [string]): Promise<number> {
+export async function removeServer({ options, terminal, words }: BareContext<[string]>): Promise<number> {
+  const [name] = words
   const editor = await ConfigEditor.open(options.config)
   if (editor.get(['mcpServers', name]) === undefined)
     throw new UsageError(`${editor.file} has no server '${name}' under mcpServers`)

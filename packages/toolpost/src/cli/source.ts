@@ -8,15 +8,17 @@ import type { AiClient, Answer, ModelStatus } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import type { ModelInfo } from '../project/model-choice.ts'
 import type { Project } from '../project/project.ts'
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
-import { signatureOf } from '../schema/signature.ts'
 import type { Ask } from '../tools/caller.ts'
-import type { Progress, Tool } from '../tools/tool.ts'
+import type { Progress } from '../tools/tool.ts'
 import { UsageError, unlessStopped } from './exit.ts'
 import type { GatewayClient } from './gateway-client.ts'
 
-/** A tool as it is listed; `--json` prints these fields. */
-export type ShownTool = Omit<ToolInfo, 'schema'> & { parameters: JsonSchema }
+/** What is wanted of `tools`: waits for a server or a tool, or else for the servers that respond, or for all of them. */
+interface ToolsWanted {
+  name?: string | undefined
+  search?: string | undefined
+  isComplete: boolean
+}
 
 type CallOptions = Pick<RunOptions, 'repair' | 'timeoutMs' | 'onProgress'> & {
   key: string | undefined
@@ -24,27 +26,21 @@ type CallOptions = Pick<RunOptions, 'repair' | 'timeoutMs' | 'onProgress'> & {
   ask: Ask
 }
 
-/** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
-export interface Source {
-  /** The tools, best match first, and the servers that are still starting. Waits for `name`, or else for those that respond. */
-  tools(wanted: {
-    /** A server, or a tool. */
-    name?: string | undefined
-    search?: string | undefined
-    /** Whether slow servers are waited for as well. */
-    isComplete: boolean
-  }): Promise<{ tools: ShownTool[]; starting: string[] }>
-  /** The registered name of a tool, which may be given as `server__tool`; waits for its server. */
-  nameOf(given: string, timeoutMs: number | undefined): Promise<string>
-  call(call: ToolCall, options: CallOptions): Promise<ToolResult>
-  /** What answers, with the model that is wanted or the usual one; `ready` starts what tools need. */
-  chat(model?: string): Promise<ChatSource>
-}
-
+/** What answers a chat; `ready` starts what tools need. */
 export interface ChatSource {
   client: AiClient
   model(): Promise<ModelInfo>
   ready?(): unknown
+}
+
+/** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
+export interface Source {
+  /** The tools, best match first, and the servers that are still starting. */
+  tools(wanted: ToolsWanted): Promise<{ tools: ToolInfo[]; starting: string[] }>
+  /** The registered name of a tool, which may be given as `server__tool`; waits for its server. */
+  nameOf(given: string, timeoutMs: number | undefined): Promise<string>
+  call(call: ToolCall, options: CallOptions): Promise<ToolResult>
+  chat(model?: string): Promise<ChatSource>
 }
 
 /** How long a list for a person waits for unresponsive servers. */
@@ -52,13 +48,8 @@ const PATIENCE_MS = 2_000
 
 export function localSource(project: Project): Source {
   const { tools, executor } = project
-  const shown = (tool: Tool): ShownTool => {
-    const { name, description = '', readOnly, idempotent, destructive } = tool
-    const source = tools.originOf(tool)?.server ?? 'local'
-    const facts = { name, description, source, signature: signatureOf(tool), parameters: jsonSchemaOf(tool) }
-    // JSON leaves out what is undefined.
-    return { ...facts, readOnly, idempotent, destructive } as ShownTool
-  }
+  // Recorded once the answer is printed, if there is a history.
+  const keepHistory = () => project.keepHistory({ lazy: true, unasked: false })
   return {
     async tools({ name, search, isComplete }) {
       // The example's own server always starts.
@@ -68,15 +59,15 @@ export function localSource(project: Project): Source {
       else if (name !== 'local') await project.waitForTool(name)
       const isStarting = ({ state, error }: ServerStatus) => state === 'starting' && error === undefined
       const starting = project.status().servers.filter(isStarting)
+      const { toolInfo } = await import('../gateway/tool-info.ts')
       const { searchOf } = search === undefined ? {} : await import('../tools/search/tool-search.ts')
       const found = (await searchOf?.(tools).search(search ?? '')) ?? tools.getTools()
-      return { tools: found.map(shown), starting: starting.map(server => server.name) }
+      return { tools: found.map(tool => toolInfo(tool, tools)), starting: starting.map(({ name }) => name) }
     },
     nameOf: (given, timeoutMs) => project.waitForTool(given, timeoutMs),
     /** With a key, or if the configuration says so, the call is durable. Stopping the command cancels it. */
     async call(call, { key, signal, ...options }) {
-      // Recorded once the answer is printed, if there is a history.
-      await project.keepHistory({ lazy: true, unasked: false })
+      await keepHistory()
       const given = { ...options, origin: 'cli' }
       if (project.isAlwaysDurable(call.name)) await unlessStopped(project.startDurable(), { signal })
       if (key === undefined) return executor.run(call, { ...given, signal })
@@ -89,7 +80,7 @@ export function localSource(project: Project): Source {
       return accepted.result.finally(() => signal.removeEventListener('abort', cancel))
     },
     async chat() {
-      await project.keepHistory({ lazy: true, unasked: false })
+      await keepHistory()
       return { client: project.client, model: project.model, ready: () => project.ready() }
     },
   }
@@ -102,19 +93,12 @@ export async function remoteSource(gateway: GatewayClient): Promise<Source | und
   const list = async (query = '') => (await gateway.ask<{ tools: ToolInfo[] }>(`/api/tools${query}`)).tools
   return {
     async tools({ search }) {
-      const tools = await list(search && `?q=${encodeURIComponent(search)}`)
-      const shown = ({ name, description, source, signature, schema: parameters, ...tool }: ToolInfo) => {
-        const { readOnly, idempotent, destructive } = tool
-        const facts = { name, description, source, signature, parameters }
-        return { ...facts, readOnly, idempotent, destructive } as ShownTool
-      }
-      return { tools: tools.map(shown), starting: [] }
+      return { tools: await list(search && `?q=${encodeURIComponent(search)}`), starting: [] }
     },
     async nameOf(given) {
       const wanted = given.replace('.', '__')
-      if (!wanted.includes('__')) return given
-      const tools = await list()
       const isMeant = ({ name, source }: ToolInfo) => [name, `${source}__${name}`].includes(wanted)
+      const tools = wanted.includes('__') ? await list() : []
       return (tools.find(({ name }) => name === given) ?? tools.find(isMeant))?.name ?? given
     },
     call: (call, options) => callRemotely(gateway, call, options),
@@ -157,11 +141,10 @@ async function callRemotely(
     return { ...result, ...error } as ToolResult
   } catch {
     const lost = 'toolpost up stopped during the call, so its outcome is unknown'
-    const [code, error] = signal.aborted
-      ? (['cancelled', `Tool '${name}' was cancelled`] as const)
-      : (['unavailable', `The ${name} service is unavailable: ${lost}`] as const)
-    const execution_time_ms = performance.now() - startedAt
-    return { success: false, error, code, tool_name: name, execution_time_ms }
+    const failure = signal.aborted
+      ? ({ code: 'cancelled', error: `Tool '${name}' was cancelled` } as const)
+      : ({ code: 'unavailable', error: `The ${name} service is unavailable: ${lost}` } as const)
+    return { success: false, ...failure, tool_name: name, execution_time_ms: performance.now() - startedAt }
   } finally {
     clearTimeout(timer)
     over.abort()
@@ -238,12 +221,11 @@ function remoteClient(gateway: GatewayClient, model: string | undefined): AiClie
           if (type === 'end') end = data as ChatEnd
           if (type === 'token') onToken?.((data as { text: string }).text)
           if (type === 'status') onStatus?.(data as ModelStatus)
-          if (type !== 'call') continue
           const { phase, result, ...call } = data as ChatCall
-          if (phase === 'start') onCall?.({ type: 'start', call: call as ToolCall })
-          if (!result) continue
+          if (type === 'call' && phase === 'start') onCall?.({ type: 'start', call })
+          if (type !== 'call' || !result) continue
           results.push(result)
-          onCall?.({ type: 'end', call: call as ToolCall, result, durationMs: result.execution_time_ms })
+          onCall?.({ type: 'end', call, result, durationMs: result.execution_time_ms })
         }
       } catch (error) {
         if (given?.aborted) throw new ModelError('stopped', 'Stopped')

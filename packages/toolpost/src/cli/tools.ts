@@ -1,17 +1,20 @@
+import type { ToolInfo } from '../gateway/api-types.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { isRecord } from '../util/guards.ts'
-import type { Flags, SourceContext } from './context.ts'
+import type { SourceContext } from './context.ts'
 import { EXIT, unlessStopped } from './exit.ts'
-import type { ShownTool } from './source.ts'
 import { printJson, say } from './terminal.ts'
 
 /** `toolpost tools [NAME]`: lists the tools, those of a server, or one tool with an example. */
-export async function listTools(
-  { source, stop, terminal }: SourceContext,
-  [name]: [string?] = [],
-  { json = false, search }: Flags,
-): Promise<number> {
+export async function listTools({
+  source,
+  stop,
+  terminal,
+  ...given
+}: SourceContext<[string?]>): Promise<number> {
+  const [name] = given.words
+  const { json = false, search } = given.flags
   const { tools, starting } = await unlessStopped(source.tools({ name, search, isComplete: json }), stop)
   if (name === undefined)
     for (const server of starting)
@@ -30,21 +33,21 @@ export async function listTools(
 }
 
 /** Control characters in what a server sends are shown, not interpreted. */
-function paragraph({ source, signature, description }: ShownTool): string {
+function paragraph({ source, signature, description }: ToolInfo): string {
   const from = source === 'local' ? '' : ` (from ${escapeControls(source)})`
   return `${escapeControls(signature)}${from}\n    ${escapeControls(description.replace(/\s+/g, ' ').trim())}\n`
 }
 
 /** One tool in full, with an example call to copy. */
-function page({ name, source, signature, description, parameters, ...tool }: ShownTool): string {
+function page({ name, source, signature, description, schema, ...tool }: ToolInfo): string {
   const marks = [
     tool.readOnly && 'read-only',
     tool.idempotent && 'idempotent',
     tool.destructive && 'destructive',
   ]
   const facts = [source === 'local' ? 'local' : `from ${source}`, ...marks.filter(Boolean)]
-  const known = propertiesOf(parameters)
-  const words = [name, ...requiredOf(parameters).map(each => `${each}=${exampleOf(known[each])}`)]
+  const known = propertiesOf(schema)
+  const words = [name, ...requiredOf(schema).map(each => `${each}=${exampleOf(known[each])}`)]
   const quoted = words.map(word => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
   const text = description.trim().split('\n').map(escapeControls).join('\n')
   return `${escapeControls(`${signature} (${facts.join(', ')})`)}\n${text}\n\ntoolpost call ${quoted.join(' ')}\n`

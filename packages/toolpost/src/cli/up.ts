@@ -41,10 +41,10 @@ export function wishesOf(flags: Flags, onProblem: (text: string) => void): Proje
 }
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
-export async function runUp(context: CommandContext, _: unknown, flags: Flags): Promise<number> {
-  const { project, stop, telemetry } = context
+export async function runUp(context: CommandContext): Promise<number> {
+  const { project, stop, telemetry, flags } = context
   requireDurable(project)
-  const address = addressOf(context, flags)
+  const address = addressOf(context)
   await unlessStopped(project.answerInputs(), stop)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
@@ -120,8 +120,9 @@ function notifySystemd(state: string): void {
 
 type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
 
-function addressOf(context: CommandContext, { host: given, port, token: chosen, allowHost }: Flags): Address {
+function addressOf(context: CommandContext): Address {
   const { config } = context.project
+  const { host: given, port, token: chosen, allowHost } = context.flags
   const { gateway = {} } = config
   const host = given ?? gateway.host
   // Beyond loopback, or with an issuer's tokens beside it, somebody has to choose it.

@@ -194,7 +194,7 @@ describe('an example home that is broken', () => {
 
   it('is said in a sentence, and the local tools go on', async () => {
     const { project, context, written } = broken()
-    expect(await listTools({ ...context, source: localSource(project) }, undefined, {})).toBe(0)
+    expect(await listTools({ ...context, source: localSource(project), words: [], flags: {} })).toBe(0)
     expect(written('out')).toContain('echo(')
     expect(written('err')).toBe(
       "The example home could not be started; continuing with local tools only: it printed 'no such broker' instead of its address\n",
