@@ -1,26 +1,14 @@
 import { type Ask, type Clock, type Logger, silentLogger, systemClock, type ToolExecutor } from 'toolpost'
-import type { ResponseMessage, VoiceBus } from './bus/voice-bus.ts'
-import { Answering } from './conversation/answering.ts'
-import { ears, type HeardTurn, type Understood, understand } from './conversation/hearing.ts'
-import {
-  ANSWER_TIME_LIMIT_MS,
-  CLOSED,
-  DRAIN_MS,
-  FILLER,
-  FILLER_AFTER_MS,
-  INSTRUCTIONS,
-  NOT_MEANT,
-  QUEUE_BYTES,
-  QUEUE_LIMIT,
-} from './conversation/limits.ts'
-import { Mouth } from './conversation/mouth.ts'
+import type { AiClient, ConversationMessage } from 'toolpost/models'
+import { AudioError, readAudio, reasonToDrop } from './audio/wav.ts'
+import { Answering, CLOSED } from './conversation/answering.ts'
 import { Questions } from './conversation/questions.ts'
-import { logTurn, Turn } from './conversation/turn.ts'
-import { listenTo } from './listening/listening.ts'
-import type { AiClient, Grammar } from './sentences.ts'
+import { Turn } from './conversation/turn.ts'
+import { decide, type Heard } from './listening/decision.ts'
+import type { Grammar, Meaning, ResponseMessage, Utterance, VoiceBus } from './messages.ts'
+import { Mouth } from './speech-out/mouth.ts'
 import type { Speaker } from './speech-out/speaker.ts'
 import type { Transcriber } from './speech-to-text/transcriber.ts'
-import type { Utterance } from './utterance.ts'
 
 export interface BackgroundTranscriberOptions {
   transcriber: Transcriber
@@ -52,42 +40,44 @@ export type Taken =
   | { accepted: true; id: string; done: Promise<ResponseMessage> }
   | { accepted: false; reason: string }
 
-interface Waiting {
-  turn: Turn
-  heard: Promise<HeardTurn>
-  resolve(response: ResponseMessage): void
+interface HearOptions {
+  signal?: AbortSignal | undefined
+  /** Earlier messages of the conversation: they say what "it" refers to. */
+  history?: readonly ConversationMessage[] | undefined
 }
+
+/** How many utterances may wait, and how much audio in total; more is refused. */
+const QUEUE_LIMIT = 16
+const QUEUE_BYTES = 64 * 1024 * 1024
+const MAX_TEXT_LENGTH = 10_000
+/** How long an answer in progress may take when the gateway closes. */
+const DRAIN_MS = 10_000
+/** The answer if a command was misheard and therefore not carried out. */
+const NOT_MEANT = 'Nothing was done.'
 
 /**
  * Answers utterances in the background, one after another: transcribes, asks the client with the executor's tools,
  * publishes to the bus, and speaks. Every accepted utterance gets exactly one response.
  */
 export class BackgroundTranscriber {
+  readonly #options: BackgroundTranscriberOptions
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #bus: VoiceBus | undefined
-  readonly #queueLimit: number
-  readonly #options: BackgroundTranscriberOptions
-  readonly #hear: ReturnType<typeof ears>
-  readonly #isMeant: (conversation: string, sentence: string) => Promise<boolean>
   readonly #mouth: Mouth
   readonly #questions: Questions
   readonly #answering: Answering
-  /** Utterances that came while a question was open, until it is clear whether they answer it. */
-  readonly #replies = new Set<Turn>()
-  readonly #queue: Waiting[] = []
+  /** In the order in which they came; the first is being answered. */
+  readonly #queue: Turn[] = []
   readonly #closing = new AbortController()
-  #isClosed = false
+  #lastHearing: Promise<unknown> = Promise.resolve()
   #working: Promise<void> | undefined
+  #isClosed = false
 
   constructor(options: BackgroundTranscriberOptions) {
-    const { client, executor, speaker, ask, onNotice = () => {} } = options
-    const { clock = systemClock, logger = silentLogger } = options
-    const { signal } = this.#closing
+    const { speaker, ask, onNotice = () => {}, clock = systemClock, logger = silentLogger } = options
+    this.#options = options
     this.#clock = clock
     this.#logger = logger
-    this.#bus = options.bus
-    this.#queueLimit = options.queueLimit ?? QUEUE_LIMIT
     this.#mouth = new Mouth({ speaker, logger, onProblem: onNotice })
     this.#questions = new Questions({
       mouth: this.#mouth,
@@ -96,26 +86,13 @@ export class BackgroundTranscriber {
         this.#tell(bus => bus.question?.({ conversation, text, at: new Date().toISOString() })),
     })
     this.#answering = new Answering({
-      client,
-      executor,
+      ...options,
       mouth: this.#mouth,
       ask: (conversation, question) => ask?.(question) ?? this.#questions.ask(conversation, question),
       clock,
-      signal,
-      instructions: options.instructions ?? INSTRUCTIONS,
-      filler: options.filler ?? FILLER,
-      fillerAfterMs: options.fillerAfterMs ?? FILLER_AFTER_MS,
-      timeLimitMs: options.answerTimeLimitMs ?? ANSWER_TIME_LIMIT_MS,
+      signal: this.#closing.signal,
+      timeLimitMs: options.answerTimeLimitMs,
     })
-    this.#options = options
-    this.#hear = ears((samples, conversation) =>
-      listenTo(samples, options, { signal, history: this.#answering.historyOf(conversation) }),
-    )
-    this.#isMeant = async (conversation, sentence) => {
-      const message = `Did you mean "${sentence.replace(/[.?!]$/, '')}"?`
-      if (ask) return (await ask({ message })).action === 'accept'
-      return this.#questions.confirm(conversation, message)
-    }
   }
 
   /** Accepts an utterance and returns immediately. Once understood, it interrupts what is being spoken. */
@@ -123,13 +100,39 @@ export class BackgroundTranscriber {
     const turn = new Turn(utterance, this.#clock)
     const reason = this.#reasonToRefuse(turn)
     if (reason !== undefined) return { accepted: false, reason }
-    const heard = this.#hear(turn).then(result => this.#understood(turn, result))
-    return { accepted: true, id: turn.id, done: this.#reply(turn, heard) ?? this.#line(turn, heard) }
+    this.#queue.push(turn)
+    turn.hearing = this.#hearTurn(turn)
+    this.#working ??= this.#workOff()
+    return { accepted: true, id: turn.id, done: turn.done }
   }
 
   /** Transcribes an utterance without answering it. Rejects with a TranscriberError. */
-  hear(utterance: Utterance, options: { signal?: AbortSignal | undefined } = {}): Promise<Understood> {
-    return understand(utterance, samples => listenTo(samples, this.#options, options))
+  async hear(utterance: Utterance, options: HearOptions = {}): Promise<Heard | { dropped: string }> {
+    if ('text' in utterance) {
+      const text = utterance.text.trim()
+      if (text === '') return { dropped: 'the utterance is empty' }
+      const isLong = text.length > MAX_TEXT_LENGTH
+      return isLong ? { dropped: `the text has more than ${MAX_TEXT_LENGTH} characters` } : { text }
+    }
+    try {
+      const samples = await readAudio(utterance)
+      const reason = reasonToDrop(samples)
+      if (reason !== undefined) return { dropped: reason }
+      const heard = await this.#listen(samples, { ...options, area: utterance.area })
+      return heard.text === '' ? { dropped: 'the recording contains no speech' } : heard
+    } catch (error) {
+      if (error instanceof AudioError) return { dropped: error.message }
+      throw error
+    }
+  }
+
+  /** Says something that nobody asked for, such as that a timer has ended, once nothing else is being said. */
+  async announce(text: string): Promise<void> {
+    await this.#working
+    if (this.#isClosed) return
+    this.#mouth.begin()
+    this.#mouth.add(text)
+    await this.#mouth.finish()
   }
 
   /** Stops speaking; calls in progress go on. */
@@ -147,8 +150,8 @@ export class BackgroundTranscriber {
     this.#isClosed = true
     this.#questions.close()
     this.#mouth.interrupt()
-    for (const { turn, resolve } of this.#queue.splice(0))
-      resolve(this.#told(turn.response('failed', '', CLOSED)))
+    for (const turn of this.#queue.splice(this.#working ? 1 : 0))
+      this.#end(turn, turn.response('failed', '', CLOSED))
     const limit = this.#clock.setTimer(() => this.#closing.abort(), drainMs)
     await this.#working
     limit.cancel()
@@ -156,82 +159,110 @@ export class BackgroundTranscriber {
 
   #reasonToRefuse(turn: Turn): string | undefined {
     if (this.#isClosed) return 'the voice gateway is shutting down'
-    const waiting = [...this.#replies, ...this.#queue.map(({ turn }) => turn)]
-    if (waiting.length >= this.#queueLimit) return `${this.#queueLimit} utterances are already waiting`
+    const waiting = this.#queue.slice(1)
+    const limit = this.#options.queueLimit ?? QUEUE_LIMIT
+    if (waiting.length >= limit) return `${limit} utterances are already waiting`
     const bytes = waiting.reduce((sum, { bytes }) => sum + bytes, turn.bytes)
-    if (bytes > QUEUE_BYTES && waiting.length > 0) return 'too much audio is already waiting'
-    return undefined
+    return bytes > QUEUE_BYTES && waiting.length > 0 ? 'too much audio is already waiting' : undefined
   }
 
-  /** Handles an utterance that may answer an open question; if it does not, it is queued like any other. */
-  #reply(turn: Turn, heard: Promise<HeardTurn>): Promise<ResponseMessage> | undefined {
-    const question = this.#questions.in(turn.conversation)
-    if (!question) return undefined
-    this.#replies.add(turn)
-    return question.take(heard).then(async isAnswer => {
-      this.#replies.delete(turn)
-      if (!isAnswer) return this.#line(turn, heard)
-      const result = await heard
-      turn.question = 'text' in result ? result.text : ''
-      return this.#told(turn.response('answered', ''))
-    })
+  /** Hears one utterance after another, even while an earlier one is still being answered. Never rejects. */
+  async #hearTurn(turn: Turn): Promise<void> {
+    const reply = this.#questions.listenIn(turn.conversation)
+    const hear = () => {
+      turn.history = this.#answering.historyOf(turn.conversation)
+      return this.hear(turn.utterance, { signal: this.#closing.signal, history: turn.history })
+    }
+    const heard = this.#lastHearing
+      .then(() => (turn.source === 'audio' ? turn.timed('transcribeMs', hear) : hear()))
+      .catch((failure: unknown) => ({ failure }))
+    this.#lastHearing = heard
+    turn.heard = await heard
+    if (turn.state === 'done') return
+    turn.state = 'waiting'
+    const text = 'text' in turn.heard ? turn.heard.text : undefined
+    if (!('failure' in turn.heard)) this.#tell(bus => bus.transcription(turn.transcription()))
+    if (text !== undefined) this.#mouth.interrupt()
+    if (reply?.(text)) this.#end(turn, turn.response('answered', ''))
   }
 
-  #line(turn: Turn, heard: Promise<HeardTurn>): Promise<ResponseMessage> {
-    if (this.#isClosed) return Promise.resolve(this.#told(turn.response('failed', '', CLOSED)))
-    const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, heard, resolve }))
-    this.#working ??= this.#workOff()
-    return done
-  }
-
-  #understood(turn: Turn, heard: HeardTurn): HeardTurn {
-    if ('failure' in heard) return heard
-    const message = turn.transcription(heard)
-    this.#tell(bus => bus.transcription(message))
-    if ('text' in heard) this.#mouth.interrupt()
-    return heard
+  /** What the samples say, with the help of the sentences that can be understood. */
+  async #listen(
+    samples: Float32Array,
+    { signal, history = [], area }: HearOptions & { area: string | undefined },
+  ): Promise<Heard> {
+    const { transcriber, grammar: load } = this.#options
+    const grammar = transcriber.listen && (await load?.())
+    if (!grammar || !transcriber.listen)
+      return { text: (await transcriber.transcribe(samples, { signal })).trim() }
+    const listened = await transcriber.listen(samples, { signal, graph: grammar.graph() })
+    // Understanding takes milliseconds, and the same texts come up again.
+    const known = new Map<string, Meaning>()
+    const understand = (content: string): Meaning => {
+      const meaning =
+        known.get(content) ?? grammar.understand([...history, { role: 'user', content }], { area })
+      known.set(content, meaning)
+      return meaning
+    }
+    return decide({ ...listened, text: listened.text.trim() }, understand)
   }
 
   async #workOff(): Promise<void> {
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      const { turn, resolve } = next
+    for (let turn = this.#queue[0]; turn; turn = this.#queue[0]) {
+      await turn.hearing
       // A logger or clock that throws must not stop the queue.
-      resolve(await this.#carryOut(next).catch(error => turn.response('failed', '', String(error))))
+      if (turn.state === 'waiting')
+        await this.#carryOut(turn).catch(error => turn?.finish(turn.response('failed', '', String(error))))
+      this.#leave(turn)
     }
     this.#working = undefined
   }
 
-  async #carryOut({ turn, heard: hearing }: Waiting): Promise<ResponseMessage> {
+  async #carryOut(turn: Turn): Promise<void> {
+    turn.state = 'answering'
     this.#mouth.begin()
-    const heard = await hearing
-    const response = this.#told(await this.#respond(turn, heard))
+    const response = await this.#respond(turn)
+    this.#tell(bus => bus.response(response))
+    turn.state = 'speaking'
     const speakingSince = this.#clock.now()
     // If closed while this answer was being made, do not wait for it to be spoken.
     if (this.#isClosed) this.#mouth.shut()
     await this.#mouth.finish()
-    this.#answering.heard(response)
-    const speakMs = this.#clock.now() - speakingSince
-    logTurn(this.#logger, response, { speakMs, heard: 'text' in heard ? heard : {} })
-    return response
+    this.#answering.spoken(response)
+    turn.log(this.#logger, response, this.#clock.now() - speakingSince)
+    turn.finish(response)
   }
 
-  async #respond(turn: Turn, heard: HeardTurn): Promise<ResponseMessage> {
+  async #respond(turn: Turn): Promise<ResponseMessage> {
+    const { heard, conversation } = turn
     if ('failure' in heard) return this.#answering.failed(turn, heard.failure)
     if ('dropped' in heard) return turn.response('dropped', '', heard.dropped)
-    turn.question = heard.text
-    if (heard.decision === 'ask' && !(await this.#isMeant(turn.conversation, heard.text)))
+    if (heard.decision === 'ask' && !(await this.#isMeant(conversation, heard.text)))
       return turn.response('answered', NOT_MEANT)
-    return this.#answering.answer(turn)
+    return this.#answering.answer(turn, heard.meaning)
   }
 
-  #told(response: ResponseMessage): ResponseMessage {
+  async #isMeant(conversation: string, sentence: string): Promise<boolean> {
+    const { ask } = this.#options
+    const message = `Did you mean "${sentence.replace(/[.?!]$/, '')}"?`
+    return ask ? (await ask({ message })).action === 'accept' : this.#questions.confirm(conversation, message)
+  }
+
+  /** Ends a turn that is not answered itself. */
+  #end(turn: Turn, response: ResponseMessage): void {
+    this.#leave(turn)
     this.#tell(bus => bus.response(response))
-    return response
+    turn.finish(response)
+  }
+
+  #leave(turn: Turn): void {
+    const at = this.#queue.indexOf(turn)
+    if (at >= 0) this.#queue.splice(at, 1)
   }
 
   #tell(publish: (bus: VoiceBus) => void): void {
     try {
-      if (this.#bus) publish(this.#bus)
+      if (this.#options.bus) publish(this.#options.bus)
     } catch (error) {
       this.#logger.error({ error: String(error) }, 'Publishing to the bus failed')
     }

@@ -1,22 +1,24 @@
-export { AudioError } from './audio/samples.ts'
+export { AudioError } from './audio/wav.ts'
 export {
   BackgroundTranscriber,
   type BackgroundTranscriberOptions,
   type Taken,
 } from './background-transcriber.ts'
 export { connectMqttBus, type MqttBus, type MqttBusOptions } from './bus/mqtt-bus.ts'
+export type { Decision, Heard } from './listening/decision.ts'
 export type {
   Durations,
+  Grammar,
   MadeCall,
+  Meaning,
   QuestionMessage,
   ResponseMessage,
+  TimerMessage,
   TranscriptionMessage,
+  Utterance,
   VoiceBus,
-} from './bus/voice-bus.ts'
-export type { Decision, Heard } from './listening/decision.ts'
-export type { Grammar, Meaning } from './sentences.ts'
-export { findSpeaker, type SpeakerOptions } from './speech-out/find-speaker.ts'
-export { type Speaker, SpeakerError } from './speech-out/speaker.ts'
+} from './messages.ts'
+export { findSpeaker, type Speaker, SpeakerError, type SpeakerOptions } from './speech-out/speaker.ts'
 export { type MoonshineOptions, MoonshineTranscriber } from './speech-to-text/moonshine-transcriber.ts'
 export {
   type HeardSentence,
@@ -34,4 +36,3 @@ export {
   type VoiceOptions,
   type VoiceProject,
 } from './start-up/start-voice.ts'
-export type { Utterance } from './utterance.ts'

@@ -5,9 +5,9 @@ import { type AiClient, ModelClient, ModelError, OfflineClient } from 'toolpost/
 import { fakeClock, recordingLogger, scriptedModel } from 'toolpost/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { BackgroundTranscriber, type BackgroundTranscriberOptions } from '../src/background-transcriber.ts'
+import type { Utterance } from '../src/messages.ts'
 import { SpeakerError } from '../src/speech-out/speaker.ts'
 import { TranscriberError } from '../src/speech-to-text/transcriber.ts'
-import type { Utterance } from '../src/utterance.ts'
 import { fakeTranscriber, lampExecutor, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
 import { waitFor } from './support/eventually.ts'
 
@@ -77,6 +77,23 @@ describe('tools', () => {
 })
 
 describe('hearing', () => {
+  it('hands over the sentence as it was matched, with the room it was said in', async () => {
+    const ask = vi.fn<AiClient['ask']>(async () => {
+      return { text: 'yes', messages: [], results: [], iterations: 1, stopReason: 'answer' }
+    })
+    const meaning = { steps: [] }
+    const said = { text: 'turn on the lamp', score: -1 }
+    const listen = async () => ({ text: 'Turn on the lamp.', score: -1, sentences: [said] })
+    const grammar = async () => ({
+      graph: () => ({ version: '1', rules: [] }),
+      understand: () => ({ kind: 'act' as const, key: 'lamp on', changes: true, meaning }),
+    })
+    const { background } = voice({ client: { ask }, transcriber: { ...fakeTranscriber(), listen }, grammar })
+    await answerTo(background, { pcm: tonePcm(), area: 'Kitchen' })
+    expect(ask.mock.calls[0]?.[1]?.meaning).toBe(meaning)
+    expect(ask.mock.calls[0]?.[1]?.area).toBe('Kitchen')
+  })
+
   it('answers audio by its words, and tells what was heard before it answers', async () => {
     const { background, bus, done } = voice({ transcriber: fakeTranscriber('Turn on the lamp.') })
     const response = await answerTo(background, { pcm: tonePcm() })

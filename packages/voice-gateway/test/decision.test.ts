@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../src/listening/decision.ts'
-import type { Meaning } from '../src/sentences.ts'
+import type { Meaning } from '../src/messages.ts'
 
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   'turn on switch one': { kind: 'act', key: 'one on', changes: true },
@@ -41,7 +41,11 @@ describe('what was said', () => {
       'ask: turn off switch one',
     ],
     // They sound the same.
-    ['Turn on switch one. -1', ['turn on switch one -1', 'turn on switch won -3'], 'ask: turn on switch one'],
+    [
+      'Turn on switch one. -1',
+      ['turn on switch one -1', 'turn on switch won -3'],
+      'ask: Turn on switch one.',
+    ],
     [
       'Turn off the light in ten minutes. -2',
       ['turn off the living room light -18'],

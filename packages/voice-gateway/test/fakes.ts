@@ -1,5 +1,5 @@
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
-import type { ResponseMessage, TranscriptionMessage, VoiceBus } from '../src/bus/voice-bus.ts'
+import type { ResponseMessage, TranscriptionMessage, VoiceBus } from '../src/messages.ts'
 import type { Speaker } from '../src/speech-out/speaker.ts'
 import type { Transcriber } from '../src/speech-to-text/transcriber.ts'
 

@@ -4,9 +4,8 @@ import { ModelClient, OfflineClient } from 'toolpost/models'
 import { fakeClock, scriptedModel } from 'toolpost/testing'
 import { describe, expect, it } from 'vitest'
 import { BackgroundTranscriber, type BackgroundTranscriberOptions } from '../src/background-transcriber.ts'
-import type { QuestionMessage } from '../src/bus/voice-bus.ts'
-import { spokenQuestion } from '../src/conversation/spoken-question.ts'
 import { yesOrNo } from '../src/listening/yes-or-no.ts'
+import type { QuestionMessage } from '../src/messages.ts'
 import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
 import { aedesBroker } from './support/brokers.ts'
 import { listen, openBus } from './support/bus.ts'
@@ -255,109 +254,28 @@ it('asks over MQTT too, and takes the answer from the topic of that room alone',
 
 it.each([
   ['Yes.', true],
-  ['Yeah.', true],
-  ['yep', true],
-  ['yup', true],
   ['yeah, do it', true],
-  ['Sure!', true],
-  ['sure thing', true],
   ['OK', true],
-  ['Okay.', true],
-  ['all right', true],
-  ['Alright then', true],
-  ['Right.', true],
-  ['correct', true],
-  ['exactly', true],
   ['yes please, thank you', true],
-  ['please do', true],
   ['Please do.', true],
-  ['go ahead', true],
-  ['go for it', true],
-  ['do it', true],
-  ['do that', true],
-  ['of course', true],
-  ['absolutely', true],
-  ['definitely', true],
-  ["that's right", true],
   ['That’s it.', true],
-  ['that one', true],
-  ["yes, that's the one", true],
-  ['yes I do', true],
-  ['sounds good', true],
-  ['uh huh', true],
   ['well yes', true],
-  ['oh yes please', true],
   ['No.', false],
-  ['no no', false],
-  ['nope', false],
-  ['nah', false],
-  ['no thanks', false],
   ['No, thank you.', false],
-  ['no way', false],
-  ["don't do it", false],
   ['Don’t!', false],
-  ['do not', false],
-  ["don't delete it", false],
   ["please don't do that", false],
-  ["oh no, don't delete my files", false],
   ['yes, no, wait', false],
-  ['cancel', false],
-  ['cancel it', false],
   ['Cancel that, please.', false],
-  ['stop', false],
-  ['abort', false],
-  ['wait', false],
-  ['hold on', false],
   ['never mind', false],
-  ['nevermind', false],
-  ['forget it', false],
-  ['leave it', false],
-  ['not now', false],
-  ['not that one', false],
   ['of course not', false],
-  ['absolutely not', false],
-  ['definitely not', false],
-  ['wrong', false],
-  ["no, that's wrong", false],
   ['please', undefined],
   ['yesterday', undefined],
-  ['yes I would like to know the weather', undefined],
   ['yes turn on the lamp', undefined],
-  ['no turn on the lamp', undefined],
-  ['no, the other one', undefined],
-  ['notice the lamp', undefined],
   ['stop the music', undefined],
-  ['wait ten minutes', undefined],
-  ['cancel my subscription', undefined],
-  ['turn on switch one', undefined],
-  ['right lamp off', undefined],
-  ['okay computer', undefined],
-  ['you', undefined],
   ['', undefined],
-  ['???', undefined],
   ['nobody knows', undefined],
 ])('"%s" is understood as %s', (said, meant) => {
   expect(yesOrNo(said)).toBe(meant)
-})
-
-it.each([
-  [{ tool: 'files__delete_file', args: { path: 'report.txt' } }, 'Delete file report.txt?'],
-  [{ tool: 'wipe', title: 'Erase the disk', args: {} }, 'Erase the disk?'],
-  [
-    { tool: 'deleteAllUsers', args: { force: true, dryRun: false } },
-    'Delete all users force, dry run false?',
-  ],
-  [{ tool: 'send_money', args: { to: 'Bob', amount: 100 } }, 'Send money Bob, amount 100?'],
-  [{ tool: 'x', args: { a: 1, b: 2, c: 3, d: 4, deep: { e: [1] } } }, 'X 1, b 2, c 3, d 4, deep {"e":[1]}?'],
-  [{ tool: 'x', args: { path: `/${'a'.repeat(100)}/b.txt` } }, `X /${'a'.repeat(100)}/b.txt?`],
-  [
-    { tool: 'erase_backups', server: 'jazzBox', title: 'Play some jazz', args: { all: true } },
-    'Erase backups of jazz box, all?',
-  ],
-  [{ tool: 'x', args: 'nothing that fits' }, 'X?'],
-  [{ tool: 'x', args: undefined }, 'X?'],
-])('%j is asked as "%s"', (about, sentence) => {
-  expect(spokenQuestion({ message: 'm', about })).toBe(sentence)
 })
 
 describe('an answer that is a question', () => {

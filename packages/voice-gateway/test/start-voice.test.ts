@@ -73,6 +73,7 @@ async function start({ project: replaced, ...options }: Start = {}) {
     },
     status: () => statusWith(mcp.status()),
     exampleHome: async () => undefined,
+    on: () => () => {},
     ...replaced,
     client: whenToolsReady(chosen, () => project.ready()),
   }
@@ -227,5 +228,20 @@ describe('starting', () => {
     const mqtt = parts.find(({ name }) => name === 'mqtt')
     expect(mqtt?.state).toBe('missing')
     expect(mqtt?.text).toMatch(/^mqtt:\/\/127\.0\.0\.1:1 is unreachable; retrying: /)
+  })
+
+  it('announces a timer that has ended, aloud and on the bus', async () => {
+    let end: (event: { name: string | undefined; text: string }) => void = () => {}
+    const on = ((_: string, listener: typeof end) => {
+      end = listener
+      return () => {}
+    }) as VoiceProject['on']
+    const speaker = recordingSpeaker()
+    const timers: unknown[] = []
+    const bus = { ...recordingBus(), timer: (message: object) => void timers.push(message) }
+    await start({ project: { on }, speaker, bus })
+    end({ name: 'tea', text: 'The tea timer is done.' })
+    await vi.waitFor(() => expect(speaker.said).toEqual(['The tea timer is done.']))
+    expect(timers).toMatchObject([{ name: 'tea', text: 'The tea timer is done.' }])
   })
 })

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AudioError, SAMPLE_RATE } from '../src/audio/samples.ts'
-import { readAudio, writeWav } from '../src/audio/wav.ts'
+import { AudioError, readAudio, SAMPLE_RATE, writeWav } from '../src/audio/wav.ts'
 import { converted, sound, tone } from './support/spoken.ts'
 import { hasPart } from './support/system-parts.ts'
 

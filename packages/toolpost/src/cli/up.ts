@@ -45,7 +45,6 @@ export async function runUp(context: CommandContext): Promise<number> {
   const { project, stop, telemetry, flags } = context
   requireDurable(project)
   const address = addressOf(context)
-  await unlessStopped(project.answerInputs(), stop)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
   const withdraw = announce(context, gateway)
@@ -74,7 +73,6 @@ export async function runUp(context: CommandContext): Promise<number> {
 /** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
 export async function runWorker(context: CommandContext): Promise<number> {
   const { project, stop, terminal } = context
-  await unlessStopped(project.answerInputs(), stop)
   const { durable } = await unlessStopped(openDurable(project), stop)
   await Promise.race([project.ready(), stop.first])
   const { text } = durable.status()

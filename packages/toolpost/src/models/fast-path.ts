@@ -21,7 +21,8 @@ export function withFastPath(offline: OfflineClient, client: AiClient, logger?: 
   return {
     async ask(prompt, options = {}) {
       await offline.load()
-      if (!isPlain(offline.understand(prompt, options), MAX_FREE_WORDS.fastPath))
+      const isMatched = options.meaning !== undefined
+      if (!isMatched && !isPlain(offline.understand(prompt, options), MAX_FREE_WORDS.fastPath))
         return client.ask(prompt, options)
       const quick = await offline.ask(prompt, { ...options, onToken: undefined })
       const [result] = quick.results

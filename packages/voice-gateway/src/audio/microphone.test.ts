@@ -13,7 +13,7 @@ import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts
 import { FRAME_SAMPLES } from '../speech-to-text/speech-detector.ts'
 import { listenToMicrophone, type MicrophoneOptions } from './microphone.ts'
 import { type FoundMicrophone, findMicrophone } from './recorder.ts'
-import { readPcm, writePcm } from './samples.ts'
+import { readPcm, writePcm } from './wav.ts'
 
 const loud = { probability: async (frame: Float32Array) => (Math.max(...frame) > 0.1 ? 0.9 : 0), reset() {} }
 const beep = sound(0.64, tone(440, 0.5))

@@ -1,8 +1,12 @@
 import { type Clock, systemClock } from 'toolpost'
-import { FRAME_SAMPLES, GOES_ON_PROBABILITY, type SpeechDetector } from '../speech-to-text/speech-detector.ts'
+import {
+  FRAME_SAMPLES,
+  GOES_ON_PROBABILITY,
+  type SpeechDetector,
+  START_PROBABILITY,
+} from '../speech-to-text/speech-detector.ts'
 import { Recorder, type RecorderCommand } from './recorder.ts'
-import { readPcm, writePcm } from './samples.ts'
-import { UtteranceCutter } from './utterance-cutter.ts'
+import { readPcm, SAMPLE_RATE, writePcm } from './wav.ts'
 
 export interface MicrophoneOptions {
   /** Writes raw 16 kHz sound to stdout; see `findMicrophone`. */
@@ -17,18 +21,22 @@ export interface MicrophoneOptions {
   clock?: Clock | undefined
 }
 
-const FRAME_BYTES = FRAME_SAMPLES * 2
-/** The last sound is still on its way through the buffers of device, recorder and pipe. */
-const DEAF_AFTER_MUTED_MS = 300
-/** About a fifth of a second. */
-const QUIET_FRAMES_AFTER_DEAF = 6
-
 export interface Listening {
   /** Resolves with the first sound; rejects with the reason if the first run ends without any. Retries go on either way. */
   readonly ready: Promise<void>
   /** Resolves when the recorder has exited; nothing is reported once this is called. */
   close(): Promise<void>
 }
+
+const FRAME_BYTES = FRAME_SAMPLES * 2
+/** The last sound is still on its way through the buffers of device, recorder and pipe. */
+const DEAF_AFTER_MUTED_MS = 300
+const QUIET_FRAMES_AFTER_DEAF = framesOf(200)
+const END_AFTER_FRAMES = framesOf(600)
+/** Kept from before the start, because words begin softly. */
+const PRE_ROLL_FRAMES = framesOf(300)
+const LEAST_SPEECH_FRAMES = framesOf(250)
+const MOST_FRAMES = framesOf(20_000)
 
 /**
  * Listens until closed, and reports one utterance after another. If the detector is slow, the recorder has to
@@ -37,33 +45,31 @@ export interface Listening {
 export function listenToMicrophone(options: MicrophoneOptions): Listening {
   const { command, clock = systemClock } = options
   const listener = new MicrophoneListener(options, clock)
-  const recorder = new Recorder({
-    command,
-    clock,
-    onBytes: bytes => listener.take(bytes),
-    onEnd: reason => listener.ended(reason),
-  })
-  return {
-    ready: recorder.ready,
-    close() {
-      listener.close()
-      return recorder.close()
-    },
+  const onBytes = (bytes: Uint8Array) => listener.take(bytes)
+  const recorder = new Recorder({ command, clock, onBytes, onEnd: reason => listener.ended(reason) })
+  const close = () => {
+    listener.isClosed = true
+    return recorder.close()
   }
+  return { ready: recorder.ready, close }
 }
 
 /** Runs each frame through the detector and cuts the stream into utterances. */
 class MicrophoneListener {
+  isClosed = false
   readonly #options: MicrophoneOptions
+  readonly #clock: Clock
   /** The beginning of a frame. */
   #rest: Uint8Array = new Uint8Array(0)
-  readonly #cutter = new UtteranceCutter()
-  readonly #clock: Clock
-  #isClosed = false
+  /** The utterance so far, or what came just before it. */
+  #frames: Float32Array[] = []
+  #isSpeaking = false
+  #speechFrames = 0
+  #quietFrames = 0
   #hasProblem = false
   #wasMuted = false
   #deafUntilMs = 0
-  /** Quiet frames still required after being deaf. */
+  /** Quiet frames still required after being deaf: half a sentence means something else. */
   #wantedQuietFrames = 0
 
   constructor(options: MicrophoneOptions, clock: Clock) {
@@ -75,20 +81,16 @@ class MicrophoneListener {
     const all = Buffer.concat([this.#rest, bytes])
     const whole = all.length - (all.length % FRAME_BYTES)
     this.#rest = all.subarray(whole)
-    for (let at = 0; at < whole && !this.#isClosed; at += FRAME_BYTES)
+    for (let at = 0; at < whole && !this.isClosed; at += FRAME_BYTES)
       await this.#hear(readPcm(all.subarray(at, at + FRAME_BYTES)))
   }
 
   /** Speech in progress is still reported. */
   ended(reason: string): void {
-    this.#report(this.#cutter.flush())
+    if (this.#isSpeaking) this.#report()
+    this.#reset()
     this.#rest = new Uint8Array(0)
-    this.#options.detector.reset()
     this.#problem(reason)
-  }
-
-  close(): void {
-    this.#isClosed = true
   }
 
   async #hear(frame: Float32Array): Promise<void> {
@@ -97,11 +99,30 @@ class MicrophoneListener {
       const probability = await this.#options.detector.probability(frame)
       this.#hasProblem = false
       if (this.#isDeaf()) this.#forget()
-      else if (!this.#isMidSentence(probability)) this.#report(this.#cutter.push(frame, probability))
+      else if (this.#wantedQuietFrames === 0) this.#push(frame, probability)
+      else if (probability >= GOES_ON_PROBABILITY) this.#wantedQuietFrames = QUIET_FRAMES_AFTER_DEAF
+      else this.#wantedQuietFrames--
     } catch (error) {
       this.#forget()
       this.#problem(`The speech detector failed: ${error instanceof Error ? error.message : error}`)
     }
+  }
+
+  /** Adds the next frame; reports an utterance if one ends with it. */
+  #push(frame: Float32Array, probability: number): void {
+    this.#frames.push(frame)
+    this.#isSpeaking ||= probability >= START_PROBABILITY
+    if (!this.#isSpeaking) {
+      if (this.#frames.length > PRE_ROLL_FRAMES) this.#frames.shift()
+      return
+    }
+    const isSpeech = probability >= GOES_ON_PROBABILITY
+    if (isSpeech) this.#speechFrames++
+    this.#quietFrames = isSpeech ? 0 : this.#quietFrames + 1
+    if (this.#quietFrames < END_AFTER_FRAMES && this.#frames.length < MOST_FRAMES) return
+    this.#report()
+    // If somebody is still speaking, the next utterance begins right away.
+    this.#isSpeaking = isSpeech
   }
 
   #isDeaf(): boolean {
@@ -111,27 +132,37 @@ class MicrophoneListener {
     return isMuted || this.#clock.now() < this.#deafUntilMs
   }
 
-  /** Half a sentence means something else: speech that began while deaf is skipped until there is a pause. */
-  #isMidSentence(probability: number): boolean {
-    if (this.#wantedQuietFrames === 0) return false
-    this.#wantedQuietFrames =
-      probability >= GOES_ON_PROBABILITY ? QUIET_FRAMES_AFTER_DEAF : this.#wantedQuietFrames - 1
-    return true
-  }
-
   #forget(): void {
     this.#wantedQuietFrames = QUIET_FRAMES_AFTER_DEAF
-    this.#cutter.reset()
+    this.#reset()
+  }
+
+  #reset(): void {
+    this.#clear()
     this.#options.detector.reset()
   }
 
-  #report(samples: Float32Array | undefined): void {
-    if (samples && !this.#isClosed) this.#options.onUtterance(writePcm(samples))
+  #clear(): void {
+    this.#frames = []
+    this.#isSpeaking = false
+    this.#speechFrames = 0
+    this.#quietFrames = 0
+  }
+
+  #report(): void {
+    const samples = this.#frames.flatMap(frame => [...frame])
+    const isSpeech = this.#speechFrames >= LEAST_SPEECH_FRAMES && !this.isClosed
+    this.#clear()
+    if (isSpeech) this.#options.onUtterance(writePcm(Float32Array.from(samples)))
   }
 
   #problem(problem: string): void {
-    if (this.#hasProblem || this.#isClosed) return
+    if (this.#hasProblem || this.isClosed) return
     this.#hasProblem = true
     this.#options.onProblem(problem)
   }
+}
+
+function framesOf(ms: number): number {
+  return Math.ceil((ms * SAMPLE_RATE) / 1_000 / FRAME_SAMPLES)
 }

@@ -1,12 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { SAMPLE_RATE } from './samples.ts'
-
-/** Stored sound, mixed down to one channel, at its own rate. */
-export interface SampleSource {
-  readonly length: number
-  readonly rate: number
-  read(at: number): number
-}
+import { SAMPLE_RATE } from './wav.ts'
 
 /** Zero crossings of the sinc on each side: more is sharper and slower. */
 const ZERO_CROSSINGS = 8
@@ -18,13 +11,9 @@ const PHASES = 256
 const SLICE_SAMPLES = 2_048
 
 /** Converts sound to 16 kHz without aliasing; 16 kHz passes unchanged. Yields regularly while converting. */
-export async function resample({ length, rate, read }: SampleSource): Promise<Float32Array> {
+export async function resample(input: Float32Array, rate: number): Promise<Float32Array> {
+  const { length } = input
   const step = rate / SAMPLE_RATE
-  const input = new Float32Array(length)
-  for (let at = 0; at < length; at++) {
-    input[at] = read(at)
-    if (at % (16 * SLICE_SAMPLES) === 0) await setImmediate()
-  }
   if (step === 1) return input
   // A sound that is not empty never becomes empty.
   const output = new Float32Array(Math.max(1, Math.round(length / step)))

@@ -9,34 +9,29 @@ export interface BrokerAddress {
   password?: string
 }
 
-const PROTOCOLS: Readonly<Record<string, BrokerAddress['protocol']>> = {
-  mqtt: 'mqtt',
-  tcp: 'mqtt',
-  mqtts: 'mqtts',
-  ssl: 'mqtts',
-  tls: 'mqtts',
-  ws: 'ws',
-  wss: 'wss',
-}
+const PROTOCOLS = new Map<string, BrokerAddress['protocol']>([
+  ...(['mqtt', 'mqtts', 'ws', 'wss'] as const).map(name => [name, name] as const),
+  ['tcp', 'mqtt'],
+  ['ssl', 'mqtts'],
+  ['tls', 'mqtts'],
+])
+const HOST = /^(\[[\da-f:.]+(?:%[\w.-]+)?\]|[\p{L}\p{N}._~-]+)(?::(\d+))?(|[/?][^\s#]*)$/iu
 const MAX_PORT = 65_535
 
 /**
  * Parses `mqtt://user:password@host:1883`; the scheme may also be mqtts, tcp, ssl, tls, ws, wss or missing (mqtt).
- * The last `@` ends the credentials, so a password may contain any character; `new URL` rejects such passwords.
- * Throws an error fit to show a user.
+ * The last `@` ends the credentials, so a password may contain any character. Throws an error fit to show a user.
  */
 export function brokerAddress(text: string): BrokerAddress {
-  const { scheme = 'mqtt', login, place } = split(text)
-  const protocol = Object.hasOwn(PROTOCOLS, scheme) ? PROTOCOLS[scheme] : undefined
-  const [, host, port, path = ''] =
-    /^(\[[\da-f:.]+(?:%[\w.-]+)?\]|[\p{L}\p{N}._~-]+)(?::(\d+))?(|[/?][^\s#]*)$/iu.exec(place) ?? []
-  if (!protocol || !host || (port && !(Number(port) > 0 && Number(port) <= MAX_PORT))) {
+  const { scheme, login, place } = split(text)
+  const protocol = PROTOCOLS.get(scheme || 'mqtt')
+  const [, host, port, path = ''] = HOST.exec(place) ?? []
+  if (!protocol || !host || (port && !(Number(port) > 0 && Number(port) <= MAX_PORT)))
     throw new Error(
       `The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`,
     )
-  }
   const isWebSocket = protocol.startsWith('ws')
-  const [, username, password] = /^([^:]*):?(.*)$/s.exec(login ?? '') ?? []
+  const [, username, password] = /^([^:]*):?(.*)$/s.exec(login) ?? []
   return {
     protocol,
     host: isWebSocket ? host : host.replace(/^\[|\]$/g, ''),
@@ -47,32 +42,23 @@ export function brokerAddress(text: string): BrokerAddress {
   }
 }
 
-/** The address without user, password and query, safe to show. Anything after a malformed host name is left out. */
+/** The address without user, password and query, safe to show. */
 export function withoutCredentials(text: string): string {
   const { scheme, place } = split(text)
-  const [shown = ''] =
-    /^(?:\[[^\]\s]*\]|[^\s:/?#[\]]*)(?::\d+(?=$|[/?]))?(?:\/[^\s?#:]*(?=$|\?))?/.exec(place) ?? []
-  const rest = place.slice(shown.length)
-  return `${scheme ? `${scheme}://` : ''}${shown}${rest && !rest.startsWith('?') ? '…' : ''}`
+  return `${scheme && `${scheme}://`}${HOST.test(place) ? place.replace(/\?.*/s, '') : '…'}`
 }
 
-function split(text: string) {
-  const [, scheme, rest = ''] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(.*)$/is.exec(text.trim()) ?? []
+function split(text: string): { scheme: string; login: string; place: string } {
+  const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(.*)$/is.exec(text.trim()) ?? []
   const at = rest.lastIndexOf('@')
-  return {
-    scheme: scheme?.toLowerCase(),
-    login: at < 0 ? undefined : rest.slice(0, at),
-    place: rest.slice(at + 1),
-  }
+  return { scheme: scheme.toLowerCase(), login: rest.slice(0, Math.max(0, at)), place: rest.slice(at + 1) }
 }
 
 /** A percent sign that does not start an escape is kept as it is, since passwords contain them. */
 function decoded(part: string): string {
-  return part.replace(/(?:%[\da-f]{2})+/gi, escapes => {
-    try {
-      return decodeURIComponent(escapes)
-    } catch {
-      return escapes
-    }
-  })
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }

@@ -3,10 +3,17 @@ import { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { MqttClient } from 'mqtt'
 import { type Clock, type Logger, systemClock } from 'toolpost'
-import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
+import {
+  DEFAULT_CONVERSATION,
+  type QuestionMessage,
+  type ResponseMessage,
+  type TimerMessage,
+  type TranscriptionMessage,
+  type Utterance,
+  type VoiceBus,
+} from '../messages.ts'
 import { brokerAddress, withoutCredentials } from './broker-address.ts'
 import { AUDIO_TOPIC, type RefusedMessage, readUtterance, TEXT_TOPIC } from './read-utterance.ts'
-import type { QuestionMessage, ResponseMessage, TranscriptionMessage, VoiceBus } from './voice-bus.ts'
 
 export interface BrokerAccess {
   /** `mqtt://host:1883`; may contain user and password. */
@@ -32,10 +39,6 @@ export interface MqttBusOptions extends BrokerAccess {
   onState?: ((state: BusState) => void) | undefined
 }
 
-/** What was heard, questions asked before something is done, and the outcome. */
-const TRANSCRIPTION_TOPIC = 'voice/transcription'
-const QUESTION_TOPIC = 'voice/question'
-const RESPONSE_TOPIC = 'voice/response'
 /** A filter with `#` includes the level above it. */
 const FILTERS = [`${TEXT_TOPIC}/#`, `${AUDIO_TOPIC}/#`]
 
@@ -50,20 +53,13 @@ const CLOSING = { accepted: false, reason: 'the voice gateway is shutting down' 
 /** How long closing waits for undelivered messages. */
 const CLOSE_MS = 2_000
 
-/** Why there is no connection, by the broker's return code or the system's error code. */
-const CAUSES: Readonly<Record<string, string>> = {
+/** Why the broker refused, by its return code. */
+const REFUSALS: Readonly<Record<string, string>> = {
   1: 'it does not support MQTT 3.1.1',
   2: 'client id rejected',
   3: 'server unavailable',
   4: 'wrong user name or password',
   5: 'not authorized: check user name and password',
-  ECONNREFUSED: 'connection refused (ECONNREFUSED)',
-  ENOTFOUND: 'unknown host (ENOTFOUND)',
-  EAI_AGAIN: 'DNS lookup failed (EAI_AGAIN)',
-  EHOSTUNREACH: 'no route to host (EHOSTUNREACH)',
-  ENETUNREACH: 'no route to host (ENETUNREACH)',
-  ETIMEDOUT: 'no answer (ETIMEDOUT)',
-  ECONNRESET: 'connection reset (ECONNRESET)',
 }
 
 /** Connects to a broker in the background. Throws only if the URL is invalid. */
@@ -99,15 +95,19 @@ export class MqttBus implements VoiceBus {
   }
 
   transcription(message: TranscriptionMessage): void {
-    this.#publish(TRANSCRIPTION_TOPIC, message)
+    this.#publish('voice/transcription', message)
   }
 
   question(message: QuestionMessage): void {
-    this.#publish(QUESTION_TOPIC, message)
+    this.#publish('voice/question', message)
+  }
+
+  timer(message: TimerMessage): void {
+    this.#publish('voice/timer', message)
   }
 
   response(message: ResponseMessage): void {
-    this.#publish(RESPONSE_TOPIC, message)
+    this.#publish('voice/response', message)
   }
 
   /** Refuses new messages, briefly tries to deliver what is left, and ends the connection. */
@@ -249,11 +249,9 @@ export class MqttBus implements VoiceBus {
 }
 
 function explain(error: Error & { code?: unknown }): string {
-  const known = CAUSES[String(error.code)]
-  return (
-    known ??
-    (/connack timeout|keepalive timeout/i.test(error.message) ? 'no answer' : error.message || error.name)
-  )
+  if (/connack timeout|keepalive timeout/i.test(error.message)) return 'no answer'
+  // A refused connection to a host with several addresses has an empty message.
+  return REFUSALS[String(error.code)] ?? (error.message || String(error.code ?? error.name))
 }
 
 function closedError(): Error {

@@ -1,7 +1,7 @@
 import { isWav, knownKind } from '../audio/wav.ts'
-import type { Utterance } from '../utterance.ts'
+import type { Utterance } from '../messages.ts'
 
-/** Utterances arrive on these topics, and on the levels below, which name the conversation. */
+/** Utterances arrive on these topics, and on the levels below, which name the conversation and its room. */
 export const TEXT_TOPIC = 'voice/text'
 export const AUDIO_TOPIC = 'voice/audio'
 
@@ -9,6 +9,7 @@ export const AUDIO_TOPIC = 'voice/audio'
 export interface RefusedMessage {
   readonly refused: string
   readonly conversation?: string | undefined
+  readonly area?: string | undefined
   readonly id?: string | undefined
 }
 
@@ -28,10 +29,10 @@ const NOT_AUDIO = '"audio" must be a WAV file or 16 kHz PCM in base64'
 export function readUtterance(topic: string, payload: Uint8Array): Utterance | RefusedMessage {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
   const [, , ...levels] = topic.split('/')
-  const conversation = levels.join('/').slice(0, MAX_NAME_CHARACTERS) || undefined
+  const place = levels.join('/').slice(0, MAX_NAME_CHARACTERS) || undefined
   const isAudio = topic === AUDIO_TOPIC || topic.startsWith(`${AUDIO_TOPIC}/`)
   const read = isAudio ? readAudioMessage(bytes) : readTextMessage(bytes)
-  return { ...read, conversation: read.conversation ?? conversation }
+  return { ...read, conversation: read.conversation ?? place, area: read.area ?? place }
 }
 
 function readTextMessage(bytes: Buffer): Utterance | RefusedMessage {
@@ -64,10 +65,11 @@ function readJson(
   } catch {
     return { refused: `invalid JSON; expected {"${field}": "…"} or ${plain}` }
   }
-  const names = { id: nameOf(fields.id), conversation: nameOf(fields.conversation) }
-  const wrong = (['id', 'conversation'] as const).find(
-    key =>
-      names[key] === undefined && fields[key] !== undefined && fields[key] !== null && fields[key] !== '',
+  const { id, conversation, area } = fields
+  const names = { id: nameOf(id), conversation: nameOf(conversation), area: nameOf(area) }
+  const isGiven = (value: unknown) => value !== undefined && value !== null && value !== ''
+  const wrong = (['id', 'conversation', 'area'] as const).find(
+    key => names[key] === undefined && isGiven(fields[key]),
   )
   if (wrong)
     return { refused: `"${wrong}" must be a string of at most ${MAX_NAME_CHARACTERS} characters`, ...names }

@@ -5,11 +5,10 @@ import { createInterface } from 'node:readline'
 import { systemClock } from 'toolpost'
 import { askAtTerminal } from 'toolpost/terminal'
 import { BackgroundTranscriber, type Taken } from '../background-transcriber.ts'
-import type { VoiceBus } from '../bus/voice-bus.ts'
+import type { Utterance, VoiceBus } from '../messages.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import { grammarOf, makeTranscriber, NO_VOICE, speakerFor } from '../start-up/outfit.ts'
 import { startVoice } from '../start-up/start-voice.ts'
-import type { Utterance } from '../utterance.ts'
 import { type CommandContext, EXIT, terminal, UsageError } from './context.ts'
 
 export interface AnswerFlags {

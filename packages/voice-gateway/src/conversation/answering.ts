@@ -1,6 +1,4 @@
 import type { Ask, Clock, ToolExecutor } from 'toolpost'
-import type { ResponseMessage } from '../bus/voice-bus.ts'
-import { yesOrNo } from '../listening/yes-or-no.ts'
 import {
   type AiClient,
   type Answer,
@@ -9,10 +7,12 @@ import {
   type ModelError,
   type ModelErrorCode,
   whyUnanswered,
-} from '../sentences.ts'
+} from 'toolpost/models'
+import { yesOrNo } from '../listening/yes-or-no.ts'
+import type { ResponseMessage } from '../messages.ts'
+import type { Mouth } from '../speech-out/mouth.ts'
 import { TranscriberError } from '../speech-to-text/transcriber.ts'
-import { ANSWER_WINDOW_MS, CLOSED, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
-import type { Mouth } from './mouth.ts'
+import { ANSWER_WINDOW_MS } from './questions.ts'
 import type { Turn } from './turn.ts'
 
 interface AnsweringOptions {
@@ -23,11 +23,24 @@ interface AnsweringOptions {
   ask(conversation: string, ...question: Parameters<Ask>): ReturnType<Ask>
   clock: Clock
   signal: AbortSignal
-  instructions: string
-  filler: string
-  fillerAfterMs: number
-  timeLimitMs: number
+  instructions?: string | undefined
+  filler?: string | undefined
+  fillerAfterMs?: number | undefined
+  timeLimitMs?: number | undefined
 }
+
+export const CLOSED = 'the voice gateway was closed'
+/** How many conversations are remembered, and how many messages each: small models read slowly. */
+const KEPT_CONVERSATIONS = 50
+const KEPT_MESSAGES = 40
+/** How long one answer may take, calls included. */
+const ANSWER_TIME_LIMIT_MS = 60_000
+/** If an answer takes longer, a filler is spoken. */
+const FILLER_AFTER_MS = 1_500
+const FILLER = 'One moment.'
+const INSTRUCTIONS =
+  'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
+  'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'
 
 /** Asks the client, speaks its answer as it streams in, and remembers the conversation. */
 export class Answering {
@@ -40,13 +53,13 @@ export class Answering {
     this.#options = options
   }
 
-  /** The messages of a conversation so far. */
+  /** The messages of a conversation so far; another object after every answer. */
   historyOf(conversation: string): readonly ConversationMessage[] {
-    return this.#history.of(conversation) ?? []
+    return this.#history.of(conversation) ?? NOTHING_SAID
   }
 
   /** An answer was spoken in full: if it was a question, its answer window begins. */
-  heard({ conversation, text }: ResponseMessage): void {
+  spoken({ conversation, text }: ResponseMessage): void {
     this.#replyUntil.delete(conversation)
     if (!asksSomething(text)) return
     this.#replyUntil.set(conversation, this.#options.clock.now() + ANSWER_WINDOW_MS)
@@ -54,9 +67,9 @@ export class Answering {
     if (this.#replyUntil.size > KEPT_CONVERSATIONS && oldest !== undefined) this.#replyUntil.delete(oldest)
   }
 
-  /** Never rejects: a failure becomes a response. */
-  async answer(turn: Turn): Promise<ResponseMessage> {
-    const { clock, mouth, filler, fillerAfterMs } = this.#options
+  /** Answers a turn. A match is carried out as it was matched, unless the conversation has gone on since. */
+  async answer(turn: Turn, match: object | undefined): Promise<ResponseMessage> {
+    const { clock, mouth, filler = FILLER, fillerAfterMs = FILLER_AFTER_MS } = this.#options
     let streamed = ''
     const speak = (text: string) => {
       streamed += text
@@ -67,8 +80,10 @@ export class Answering {
       slow.cancel()
       return this.#options.ask(turn.conversation, question)
     }
+    const isCurrent = turn.history === this.historyOf(turn.conversation)
+    const options = { ask, onToken: speak, meaning: isCurrent ? match : undefined }
     try {
-      const answer = await turn.timed('answerMs', () => this.#ask(turn, speak, ask))
+      const answer = await turn.timed('answerMs', () => this.#ask(turn, options))
       return this.#finished(turn, answer, streamed)
     } catch (error) {
       return this.failed(turn, error)
@@ -94,21 +109,24 @@ export class Answering {
     return turn.response(problem === undefined ? 'answered' : 'failed', text, problem)
   }
 
-  #ask(turn: Turn, speak: (text: string) => void, ask: Ask): Promise<Answer> {
-    const { client, executor, instructions, signal, timeLimitMs } = this.#options
+  #ask(
+    turn: Turn,
+    options: { ask: Ask; onToken: (text: string) => void; meaning: object | undefined },
+  ): Promise<Answer> {
+    const { client, executor, instructions = INSTRUCTIONS, signal } = this.#options
     const said = this.#isTooLate(turn) ? [] : this.historyOf(turn.conversation)
     return client.ask(
       [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
       {
+        ...options,
         executor,
         origin: 'voice',
-        ask,
+        area: turn.utterance.area,
         signal,
-        timeLimitMs,
-        onToken: speak,
+        timeLimitMs: this.#options.timeLimitMs ?? ANSWER_TIME_LIMIT_MS,
         onCall: event => {
           // What a model says before a call is a separate sentence.
-          if (event.type === 'start') speak('\n')
+          if (event.type === 'start') options.onToken('\n')
           turn.note(event)
         },
       },
@@ -121,6 +139,8 @@ export class Answering {
     return isOver && source === 'audio' && yesOrNo(question) !== undefined
   }
 }
+
+const NOTHING_SAID: readonly ConversationMessage[] = []
 
 function asksSomething(text: string): boolean {
   return text.trimEnd().endsWith('?')
@@ -139,12 +159,10 @@ const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
 /** What the person hears if there is no answer: one plain sentence. The log has the details. */
 function failureSentence(error: unknown): string {
   if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
-  if (!isModelError(error)) return 'Sorry, something went wrong on my side.'
-  const sentence = MODEL_FAILURES[error.code] ?? 'The language model gave no usable answer.'
-  return error.results?.some(result => result.success) ? `I did part of it. ${sentence}` : sentence
-}
-
-/** By name: the host program may have its own copy of Toolpost. */
-function isModelError(error: unknown): error is ModelError {
-  return error instanceof Error && error.name === 'ModelError'
+  // By name: the host program may have its own copy of Toolpost.
+  if (!(error instanceof Error) || error.name !== 'ModelError')
+    return 'Sorry, something went wrong on my side.'
+  const { code, results } = error as ModelError
+  const sentence = MODEL_FAILURES[code] ?? 'The language model gave no usable answer.'
+  return results?.some(result => result.success) ? `I did part of it. ${sentence}` : sentence
 }

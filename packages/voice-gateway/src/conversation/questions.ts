@@ -1,10 +1,13 @@
 import type { Clock, Question, QuestionAnswer, Timer } from 'toolpost'
-import { yesNoField } from 'toolpost/terminal'
+import { fieldsOf, yesNoField } from 'toolpost/terminal'
 import { yesOrNo } from '../listening/yes-or-no.ts'
-import type { HeardTurn } from './hearing.ts'
-import { ANSWER_WINDOW_MS, CLOSED } from './limits.ts'
-import type { Mouth } from './mouth.ts'
-import { isTooLong, needsScreen, spokenQuestion } from './spoken-question.ts'
+import type { Mouth } from '../speech-out/mouth.ts'
+
+/** How long after a question a yes or no counts as its answer; silence means no. */
+export const ANSWER_WINDOW_MS = 8_000
+/** Nobody can decide about more than this by ear. */
+const MAX_SAID_BYTES = 2_000
+const MAX_SAID_CHARACTERS = 300
 
 interface QuestionsOptions {
   mouth: Mouth
@@ -15,6 +18,13 @@ interface QuestionsOptions {
 
 /** The outcome of a question; `undefined` if it was withdrawn or the gateway closed. */
 type Reply = boolean | 'silence' | 'something else' | undefined
+
+interface OpenQuestion {
+  /** How many utterances are being heard that may be the answer. */
+  hearing: number
+  silence?: Timer | undefined
+  end(reply: Reply): void
+}
 
 /**
  * Asks aloud: before something is done, and on behalf of a server if yes or no is enough. A yes or no said next in the
@@ -29,120 +39,153 @@ export class Questions {
     this.#options = options
   }
 
-  /** The open question in a conversation. */
-  in(conversation: string): OpenQuestion | undefined {
-    return this.#open.get(conversation)
-  }
-
   /** One question at a time. Never rejects. */
   ask(conversation: string, question: Question): Promise<QuestionAnswer> {
-    const answer = this.#last.then(() => this.#ask(conversation, question))
-    this.#last = answer
-    return answer
+    return this.#next(() => this.#ask(conversation, question))
   }
 
   /** Asks whether that is what was meant. */
   async confirm(conversation: string, sentence: string): Promise<boolean> {
-    const reply = this.#last.then(() => this.#put(conversation, sentence))
-    this.#last = reply
-    if ((await reply) === false) this.#options.mouth.insist('Okay.')
-    return (await reply) === true
+    const reply = await this.#next(() => this.#put(conversation, sentence))
+    if (reply === false) this.#options.mouth.insist('Okay.')
+    return reply === true
+  }
+
+  /**
+   * Somebody is speaking in a conversation: if a question is open there, silence no longer ends it. The result takes what
+   * was heard, or undefined for noise, and returns whether that was the answer.
+   */
+  listenIn(conversation: string): ((text: string | undefined) => boolean) | undefined {
+    const question = this.#open.get(conversation)
+    if (!question) return undefined
+    question.silence?.cancel()
+    question.hearing++
+    return text => {
+      question.hearing--
+      if (this.#open.get(conversation) !== question) return false
+      if (text === undefined) {
+        this.#awaitSilence(question)
+        return false
+      }
+      const answer = yesOrNo(text)
+      question.end(answer ?? 'something else')
+      return answer !== undefined
+    }
   }
 
   /** Ends all open questions. */
   close(): void {
-    for (const question of this.#open.values()) question.end()
+    for (const question of this.#open.values()) question.end(undefined)
+  }
+
+  #next<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(task)
+    this.#last = result
+    return result
   }
 
   async #ask(conversation: string, question: Question): Promise<QuestionAnswer> {
     const { mouth } = this.#options
-    if (isTooLong(question)) {
+    const { about, url, schema, signal } = question
+    if (about && Buffer.byteLength(JSON.stringify(about.args) ?? '') > MAX_SAID_BYTES) {
       mouth.insist('This is too long to read out. Allow it in the console first.')
       // Others can still decide.
       return { action: 'cancel' }
     }
-    const form = question.url === undefined ? yesNoField(question.schema) : undefined
+    const form = url === undefined ? yesNoField(schema) : undefined
     if (!form) {
-      mouth.insist(needsScreen(question))
+      mouth.insist(`${serverName(question)} has a question that needs a screen, so I declined it.`)
       return { action: 'decline', reason: 'it needs a screen' }
     }
-    const reply = await this.#put(conversation, `${spokenQuestion(question)} Say yes or no.`, question.signal)
+    const words = about ? callQuestion(about) : serverQuestion(question)
+    const reply = await this.#put(conversation, `${words} Say yes or no.`, signal)
     if (reply === 'silence') mouth.insist('I heard no answer, so nothing was done.')
-    return answerOf(reply, form.field, question.signal)
+    if (reply === undefined)
+      return signal?.aborted
+        ? { action: 'cancel' }
+        : { action: 'decline', reason: 'the voice gateway was closed' }
+    if (typeof reply === 'string')
+      return {
+        action: 'decline',
+        reason: reply === 'silence' ? 'nobody answered' : 'something else was said',
+      }
+    // For a field, no is as good an answer as yes.
+    if (form.field !== undefined) return { action: 'accept', content: { [form.field]: reply } }
+    return { action: reply ? 'accept' : 'decline' }
   }
 
   async #put(conversation: string, words: string, signal?: AbortSignal): Promise<Reply> {
     if (signal?.aborted) return undefined
-    const { mouth, clock, onQuestion } = this.#options
-    const open = new OpenQuestion(clock)
-    const end = () => open.end()
-    this.#open.set(conversation, open)
-    signal?.addEventListener('abort', end, { once: true })
-    onQuestion(conversation, words)
-    mouth.insist(words)
-    void mouth.finish().then(() => open.listen())
-    const reply = await open.reply
-    signal?.removeEventListener('abort', end)
-    this.#open.delete(conversation)
+    const { mouth, onQuestion } = this.#options
+    const reply = await new Promise<Reply>(resolve => {
+      const end = (answer: Reply) => {
+        question.silence?.cancel()
+        signal?.removeEventListener('abort', withdraw)
+        this.#open.delete(conversation)
+        resolve(answer)
+      }
+      const withdraw = () => end(undefined)
+      const question: OpenQuestion = { hearing: 0, end }
+      this.#open.set(conversation, question)
+      signal?.addEventListener('abort', withdraw, { once: true })
+      onQuestion(conversation, words)
+      mouth.insist(words)
+      void mouth
+        .finish()
+        .then(() => this.#open.get(conversation) === question && this.#awaitSilence(question))
+    })
     // Skip the rest of a question that is already answered, but speak what follows.
     mouth.interrupt()
     mouth.resume()
     return reply
   }
-}
-
-const REASONS = { silence: 'nobody answered', 'something else': 'something else was said' }
-
-/** For a field, no is as good an answer as yes. */
-function answerOf(reply: Reply, field: string | undefined, signal?: AbortSignal): QuestionAnswer {
-  if (reply === undefined)
-    return signal?.aborted ? { action: 'cancel' } : { action: 'decline', reason: CLOSED }
-  if (typeof reply === 'string') return { action: 'decline', reason: REASONS[reply] }
-  if (field !== undefined) return { action: 'accept', content: { [field]: reply } }
-  return { action: reply ? 'accept' : 'decline' }
-}
-
-/** A question waiting for the next utterance. */
-export class OpenQuestion {
-  readonly reply: Promise<Reply>
-  readonly #clock: Clock
-  #resolve: (reply: Reply) => void = () => {}
-  #silence: Timer | undefined
-  #hearing = 0
-  #isOpen = true
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-    this.reply = new Promise(resolve => {
-      this.#resolve = resolve
-    })
-  }
 
   /** From now on silence counts as an answer, unless somebody is being heard. */
-  listen(): void {
-    if (!this.#isOpen || this.#hearing > 0) return
-    this.#silence?.cancel()
-    this.#silence = this.#clock.setTimer(() => this.end('silence'), ANSWER_WINDOW_MS)
+  #awaitSilence(question: OpenQuestion): void {
+    if (question.hearing > 0) return
+    question.silence?.cancel()
+    question.silence = this.#options.clock.setTimer(() => question.end('silence'), ANSWER_WINDOW_MS)
   }
+}
 
-  /** Whether what was heard was the answer. Noise is not, and leaves the question open. */
-  async take(heard: Promise<HeardTurn>): Promise<boolean> {
-    this.#silence?.cancel()
-    this.#hearing++
-    const result = await heard
-    this.#hearing--
-    if (!this.#isOpen || !('text' in result)) {
-      this.listen()
-      return false
-    }
-    const answer = yesOrNo(result.text)
-    this.end(answer ?? 'something else')
-    return answer !== undefined
-  }
+/** "Delete file report.txt?", or "Delete file of my files, path report.txt?": the question before a call. */
+function callQuestion({ tool, server, title, args }: NonNullable<Question['about']>): string {
+  const own = inWords(tool.slice(tool.lastIndexOf('__') + 1).replace(/^_+/, ''))
+  // A flag that is on is said by name alone.
+  const said = Object.entries(Object(args) as object).map(([name, value]) => ({
+    name: inWords(name),
+    value: value === true ? '' : typeof value === 'string' ? value : JSON.stringify(value),
+  }))
+  // A server chooses its titles: what runs is the tool.
+  const subject = server === undefined ? (title ?? own) : `${own} of ${inWords(server)}`
+  const [first, ...others] = said
+  const object = server === undefined && first ? ` ${first.value || first.name}` : ''
+  const named = (server === undefined ? others : said).map(each => `, ${each.name} ${each.value}`.trimEnd())
+  const words = `${subject}${object}${named.join('')}`
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}?`
+}
 
-  end(reply?: Reply): void {
-    this.#isOpen = false
-    this.#silence?.cancel()
-    this.#resolve(reply)
-  }
+/** A server's question in its own words; the field's name says what is being answered. */
+function serverQuestion(question: Question): string {
+  const [field] = fieldsOf(question.schema) ?? []
+  const text = question.message.trim().replaceAll(/\s+/g, ' ')
+  // The end says more than the beginning.
+  const asked = text.length <= MAX_SAID_CHARACTERS ? text : `… ${text.slice(-MAX_SAID_CHARACTERS)}`
+  return `${serverName(question)} asks: ${sentence(asked)}${field ? ` ${sentence(field.title, '?')}` : ''}`
+}
+
+function serverName({ server }: Question): string {
+  return server === undefined ? 'A tool' : `The server ${inWords(server)}`
+}
+
+function sentence(text: string, end = '.'): string {
+  return /[.!?…]$/.test(text) ? text : `${text}${end}`
+}
+
+function inWords(name: string): string {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_\-.]/g, ' ')
+    .trim()
+    .toLowerCase()
 }

@@ -1,19 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Logger } from 'toolpost'
-import type { Durations, MadeCall, ResponseMessage, TranscriptionMessage } from '../bus/voice-bus.ts'
-import type { HeardSpeech } from '../listening/listening.ts'
-import type { CallNotice } from '../sentences.ts'
-import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
-import type { Understood } from './hearing.ts'
+import type { CallNotice, ConversationMessage } from 'toolpost/models'
+import type { Heard } from '../listening/decision.ts'
+import {
+  DEFAULT_CONVERSATION,
+  type Durations,
+  type MadeCall,
+  type ResponseMessage,
+  type TranscriptionMessage,
+  type Utterance,
+} from '../messages.ts'
 
-/** One utterance being processed, with what is known about it so far. */
+/** What was said, why it was dropped, or what went wrong. */
+export type HeardTurn = Heard | { dropped: string } | { failure: unknown }
+
+/** One utterance: `hearing → waiting → answering → speaking → done`, or from `waiting` straight to `done`. */
 export class Turn {
+  state: 'hearing' | 'waiting' | 'answering' | 'speaking' | 'done' = 'hearing'
   readonly utterance: Utterance
   readonly id: string
   readonly conversation: string
+  readonly source: 'audio' | 'text'
   readonly calls: MadeCall[] = []
-  question = ''
   readonly takenAt: number
+  /** Resolves with the response, once it was spoken. */
+  readonly done: Promise<ResponseMessage>
+  heard: HeardTurn = { dropped: '' }
+  /** The conversation in which it was understood. */
+  history: readonly ConversationMessage[] | undefined
+  /** Resolves when it is heard. */
+  hearing: Promise<void> = Promise.resolve()
+  #resolve: (response: ResponseMessage) => void = () => {}
   readonly #clock: Clock
   readonly #stages: { transcribeMs?: number; answerMs?: number } = {}
 
@@ -21,12 +38,12 @@ export class Turn {
     this.utterance = utterance
     this.id = utterance.id ?? randomUUID()
     this.conversation = utterance.conversation ?? DEFAULT_CONVERSATION
+    this.source = 'text' in utterance ? 'text' : 'audio'
     this.#clock = clock
     this.takenAt = clock.now()
-  }
-
-  get source(): 'audio' | 'text' {
-    return 'text' in this.utterance ? 'text' : 'audio'
+    this.done = new Promise(resolve => {
+      this.#resolve = resolve
+    })
   }
 
   /** The memory it takes while queued. */
@@ -36,11 +53,21 @@ export class Turn {
     return 'wav' in utterance ? utterance.wav.byteLength : utterance.pcm.byteLength
   }
 
+  /** What was understood. */
+  get question(): string {
+    return 'text' in this.heard ? this.heard.text : ''
+  }
+
   get durations(): Durations {
     const { transcribeMs = 0, answerMs = 0 } = this.#stages
     const totalMs = this.#clock.now() - this.takenAt
     const waitMs = Math.max(0, totalMs - transcribeMs - answerMs)
     return { waitMs: rounded(waitMs), ...this.#stages, totalMs: rounded(totalMs) }
+  }
+
+  finish(response: ResponseMessage): void {
+    this.state = 'done'
+    this.#resolve(response)
   }
 
   /** Runs `work` and records how long it took as `stage`. */
@@ -61,63 +88,54 @@ export class Turn {
     this.calls.push({ name, args, success: result.success, ...failure, durationMs: rounded(durationMs) })
   }
 
-  transcription(heard: Understood): TranscriptionMessage {
+  transcription(): TranscriptionMessage {
+    const { heard, id, conversation, source, durations } = this
     const { free_text, decision, margin } = 'text' in heard ? heard : {}
     return {
-      id: this.id,
-      conversation: this.conversation,
-      source: this.source,
-      ...('text' in heard ? { text: heard.text } : { text: '', dropped: heard.dropped }),
+      id,
+      conversation,
+      source,
+      text: this.question,
+      ...('dropped' in heard && { dropped: heard.dropped }),
       ...(free_text !== undefined && { free_text }),
       ...(decision !== undefined && { decision }),
       ...(margin !== undefined && { margin: rounded(margin) }),
-      durations: this.durations,
+      durations,
       at: new Date().toISOString(),
     }
   }
 
   response(outcome: ResponseMessage['outcome'], text: string, error?: string): ResponseMessage {
-    return {
+    const { id, conversation, question, calls, durations } = this
+    const at = new Date().toISOString()
+    const reason = error === undefined ? {} : { error }
+    return { id, conversation, outcome, question, text, ...reason, calls, durations, at }
+  }
+
+  /** One record per turn, with the time of each stage. */
+  log(logger: Logger, { outcome, question, error, durations }: ResponseMessage, speakMs: number): void {
+    const { free_text, decision, margin } = 'text' in this.heard ? this.heard : {}
+    const { waitMs, transcribeMs, answerMs, totalMs } = durations
+    const fields = {
       id: this.id,
       conversation: this.conversation,
-      outcome,
-      question: this.question,
-      text,
-      ...(error !== undefined && { error }),
-      calls: this.calls,
-      durations: this.durations,
-      at: new Date().toISOString(),
+      question,
+      free_text,
+      decision,
+      margin,
+      calls: this.calls.map(({ name }) => name),
+      wait_ms: waitMs,
+      transcribe_ms: transcribeMs,
+      answer_ms: answerMs,
+      speak_ms: Math.round(speakMs),
+      total_ms: totalMs,
+      error,
     }
+    if (outcome === 'failed') logger.warn(fields, 'Failed to answer an utterance')
+    else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
   }
 }
 
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10
-}
-
-/** One record per turn, with the time of each stage. */
-export function logTurn(
-  logger: Logger,
-  response: ResponseMessage,
-  { speakMs, heard }: { speakMs: number; heard: Partial<HeardSpeech> },
-): void {
-  const { id, conversation, outcome, question, error, calls, durations } = response
-  const { waitMs, transcribeMs, answerMs, totalMs } = durations
-  const fields = {
-    id,
-    conversation,
-    question,
-    free_text: heard.free_text,
-    decision: heard.decision,
-    margin: heard.margin,
-    calls: calls.map(({ name }) => name),
-    wait_ms: waitMs,
-    transcribe_ms: transcribeMs,
-    answer_ms: answerMs,
-    speak_ms: Math.round(speakMs),
-    total_ms: totalMs,
-    error,
-  }
-  if (outcome === 'failed') logger.warn(fields, 'Failed to answer an utterance')
-  else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
 }

@@ -1,7 +1,8 @@
-import { doesSomething, type Meaning } from '../sentences.ts'
+import type { Meaning } from '../messages.ts'
 import { saidWords } from '../speech-to-text/spoken-numbers.ts'
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { comparePhones, phonesOf } from './phones.ts'
+import { yesOrNo } from './yes-or-no.ts'
 
 /**
  * `exact`: the free transcript is a sentence; `sentence`: a sentence that sounds like it; `ask`: perhaps that sentence;
@@ -9,31 +10,33 @@ import { comparePhones, phonesOf } from './phones.ts'
  */
 export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
 
-/** What we decided was said, and why. */
+/** What we decided was said, and why; without sentences to compare with, just the text. */
 export interface Heard {
   text: string
   /** The free transcript, without the grammar. */
-  free_text: string
-  decision: Decision
+  free_text?: string
+  decision?: Decision
   /** How much likelier it is than the next sentence that means something else, in nats. */
   margin?: number
+  /** The match of the sentence, to be carried out as it is. */
+  meaning?: object | undefined
 }
 
 /** What the score of a sentence is made of. */
-interface Evidence {
+export interface Evidence {
   /** How much less likely it is than the free transcript, in nats. */
   belowFree: number
   /** The phonetic distance to the free transcript, from 0 to 1. */
   distance: number
   /** The longest run of phones that only one of them has. */
   gap: number
-  /** How much likelier it is than the next sentence that means something else: 0 if as likely, towards 1 if certain. */
+  /** How much likelier it is than the next sentence that means something else: -1 if that is certain, 0 if as likely, 1. */
   certainty: number
   /** 1 for a question: a wrong answer does little harm, and being asked back is tiresome. */
   tells: number
 }
 
-/** The score is the log-odds that a sentence was said; fitted on one half of the voices of bench/voice. */
+/** The score is the log-odds that a sentence was said. Fitted by scripts/fit-voice.mjs on one half of the voices. */
 const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
   bias: 1.2,
   belowFree: -0.39,
@@ -44,55 +47,61 @@ const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
 }
 const ACT_FROM = 1.25
 const ASK_FROM = -2.2
-/** Sentences further apart than this cannot be confused. */
+/** Sentences further apart than this cannot be confused, in nats. */
 const WIDEST_MARGIN = 9
+/** "Yes", "please don't", "not that one": an answer. Longer ones may be sentences: "turn" is easily heard as "don't". */
+const BARE_ANSWER_WORDS = 3
 
 type Candidate = HeardSentence & Meaning
 
 /** Decides between a sentence of the grammar, the free transcript, and asking. Never bends other speech into a command. */
 export function decide(listened: Listened, understand: (text: string) => Meaning): Heard {
   const { text: free } = listened
-  const candidates = candidatesOf(listened, understand)
-  const best = candidates.find(({ kind }) => kind !== 'nothing')
-  if (!best) return { text: free, free_text: free, decision: 'free' }
-  // What was transcribed may be a request that no sentence covers, such as a search.
-  const other = { text: free, score: listened.score, ...understand(free) }
-  const isRequest = doesSomething(other) && !other.isGuess
-  const margin = marginOf(best, isRequest ? [...candidates, other] : candidates)
-  const score = scoreOf(evidenceFor(best, margin, listened))
-  const heard = { text: best.text, free_text: free, margin }
-  const isExact = saidWords(best.text).join(' ') === saidWords(free).join(' ')
-  if (score >= ACT_FROM)
-    return {
-      ...heard,
-      ...(isExact ? { text: free.replaceAll('-', ' '), decision: 'exact' } : { decision: 'sentence' }),
-    }
-  if (score >= ASK_FROM) return { ...heard, decision: 'ask' }
-  return { ...heard, text: free, decision: understand(free).changes ? 'ask' : 'free' }
+  const words = saidWords(free)
+  const answer = yesOrNo(free)
+  const isAnswer = words.length <= BARE_ANSWER_WORDS && (words.length === 0 || answer !== undefined)
+  const found = isAnswer ? undefined : weigh(listened, understand)
+  if (!found) return { text: free, free_text: free, decision: 'free' }
+  const { best, margin, evidence } = found
+  const score = scoreOf(evidence)
+  const isExact = saidWords(best.text).join(' ') === words.join(' ')
+  const heard = { text: best.text, free_text: free, margin, meaning: best.meaning }
+  if (score < ASK_FROM)
+    return { text: free, free_text: free, margin, decision: understand(free).changes ? 'ask' : 'free' }
+  // If a no was heard, nothing is done without asking.
+  if (score < ACT_FROM || (answer === false && best.changes && !isExact)) return { ...heard, decision: 'ask' }
+  return { ...heard, decision: isExact ? 'exact' : 'sentence', text: isExact ? free : best.text }
 }
 
-/** The log-odds that a sentence was said. */
-function scoreOf(evidence: Evidence): number {
-  const names = Object.keys(evidence) as (keyof Evidence)[]
-  return names.reduce((sum, name) => sum + WEIGHTS[name] * evidence[name], WEIGHTS.bias)
-}
-
-/** The sentences that may have been said, likeliest first. */
-function candidatesOf({ sentences }: Listened, understand: (text: string) => Meaning): Candidate[] {
-  return sentences
-    .map(sentence => ({ ...sentence, ...understand(sentence.text) }))
-    .sort((a, b) => b.score - a.score)
-}
-
-function evidenceFor(best: Candidate, margin: number, free: HeardSentence): Evidence {
+/** The likeliest sentence, and what speaks for it. The free transcript is one too, if it is understood for certain. */
+export function weigh(listened: Listened, understand: (text: string) => Meaning) {
+  const meant = (sentence: HeardSentence): Candidate => ({ ...sentence, ...understand(sentence.text) })
+  const free = meant(listened)
+  const sentences = listened.sentences.map(meant)
+  const all = doesSomething(free) && !free.isGuess ? [free, ...sentences] : sentences
+  const best = all.sort((a, b) => b.score - a.score).find(({ kind }) => kind !== 'nothing')
+  if (!best) return undefined
+  const margin = marginOf(best, all)
   const { distance, longestGap } = comparePhones(phonesOf(free.text), phonesOf(best.text))
-  return {
+  const evidence: Evidence = {
     belowFree: Math.max(0, free.score - best.score),
     distance,
     gap: longestGap,
-    certainty: Math.max(-3, 1 - Math.exp(-margin)),
+    certainty: Math.tanh(margin),
     tells: Number(!best.changes),
   }
+  return { best, margin, evidence }
+}
+
+/** The log-odds that a sentence was said. */
+export function scoreOf(evidence: Evidence, weights = WEIGHTS): number {
+  const names = Object.keys(evidence) as (keyof Evidence)[]
+  return names.reduce((sum, name) => sum + weights[name] * evidence[name], weights.bias)
+}
+
+/** Decoys, greetings and questions back to the speaker call no tool. */
+function doesSomething({ kind }: Meaning): boolean {
+  return kind === 'act' || kind === 'tell'
 }
 
 /** Negative if another meaning is likelier; 0 if another sounds the same, as spelling says nothing about what was said. */

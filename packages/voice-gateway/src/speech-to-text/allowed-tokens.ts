@@ -1,4 +1,4 @@
-import type { SentenceGraph } from '../sentences.ts'
+import type { SentenceGraph } from 'toolpost/models'
 import { SentenceWalk, type WordState } from './sentence-walk.ts'
 import { ENGLISH, type NumberSoFar, nextNumber } from './spoken-numbers.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Clock, Logger, Timer } from 'toolpost'
-import type { SentenceGraph } from '../sentences.ts'
+import type { SentenceGraph } from 'toolpost/models'
 import { type Listened, TranscriberError } from './transcriber.ts'
 
 /** To the child. Requests are answered in order; `graph`, `stop` and `reset` are not answered. */

@@ -1,6 +1,6 @@
 // Runs in the forked process: loads the models once, then answers one request after another.
 import llamaTokenizer from 'llama-tokenizer-js'
-import { SAMPLE_RATE } from '../audio/samples.ts'
+import { SAMPLE_RATE } from '../audio/wav.ts'
 import { AllowedTokens, tokenLetters } from './allowed-tokens.ts'
 import type { FromChild, Request, ToChild } from './model-process.ts'
 import { amplified, MoonshineModel } from './moonshine-model.ts'

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import llamaTokenizer from 'llama-tokenizer-js'
 import type { InferenceSession } from 'onnxruntime-common'
-import { SAMPLE_RATE, secondsOf } from '../audio/samples.ts'
+import { SAMPLE_RATE, secondsOf } from '../audio/wav.ts'
 import type { AllowedTokens } from './allowed-tokens.ts'
 import { Decoder, START_TOKEN } from './decoder.ts'
 import { MODELS, type ModelName, openModel, type Runtime } from './onnx.ts'

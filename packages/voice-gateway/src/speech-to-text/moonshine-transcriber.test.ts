@@ -12,8 +12,7 @@ import {
   tone,
 } from '../../test/support/spoken.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
-import { secondsOf } from '../audio/samples.ts'
-import { readAudio } from '../audio/wav.ts'
+import { readAudio, secondsOf } from '../audio/wav.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
 import { FRAME_SAMPLES } from './speech-detector.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Clock, type Logger, systemClock } from 'toolpost'
-import { secondsOf } from '../audio/samples.ts'
+import { secondsOf } from '../audio/wav.ts'
 import { ModelProcess } from './model-process.ts'
 import { type ModelName, whyMissing } from './onnx.ts'
 import type { SpeechDetector } from './speech-detector.ts'

@@ -1,4 +1,4 @@
-import type { SentenceGraph } from '../sentences.ts'
+import type { SentenceGraph } from 'toolpost/models'
 
 /** A place in the graph: a state of a rule, and where the sentence continues when the rule ends. */
 interface Place {

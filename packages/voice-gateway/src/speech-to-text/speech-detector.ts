@@ -1,5 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-common'
-import { SAMPLE_RATE } from '../audio/samples.ts'
+import { SAMPLE_RATE } from '../audio/wav.ts'
 import { openModel, type Runtime } from './onnx.ts'
 
 /** The frame size of the speech detector: 32 ms. */

@@ -1,4 +1,4 @@
-import type { SentenceGraph } from '../sentences.ts'
+import type { SentenceGraph } from 'toolpost/models'
 
 /** A sentence of a graph and its log-likelihood, including the end. */
 export interface HeardSentence {

@@ -1,7 +1,6 @@
 import { access, writeFile } from 'node:fs/promises'
 import { type Clock, systemClock } from 'toolpost'
-import { secondsOf } from '../audio/samples.ts'
-import { writeWav } from '../audio/wav.ts'
+import { secondsOf, writeWav } from '../audio/wav.ts'
 import { findProgram } from '../programs/platform.ts'
 import { runProgram, withTemporaryWav } from '../programs/run-program.ts'
 import { type Transcriber, TranscriberError, Turns } from './transcriber.ts'

@@ -15,12 +15,18 @@ interface PartsOptions {
   onChange?: (() => void) | undefined
 }
 
+interface Closable {
+  close(): Promise<void>
+}
+
 /** Parts that start in parallel: none waits for another, and the start-up time of each is logged. */
 export class Parts {
   readonly #options: PartsOptions
   readonly #startedAt: number
   readonly #parts = new Map<string, PartStatus>()
   readonly #starting: Promise<void>[] = []
+  readonly #closables: Closable[] = []
+  isClosed = false
 
   constructor(options: PartsOptions) {
     this.#options = options
@@ -34,19 +40,18 @@ export class Parts {
   begin(name: string, start: () => Promise<string | undefined>): void {
     this.#set({ name, state: 'starting', text: 'still starting', durationMs: 0 })
     const startedAt = this.#options.clock.now()
-    const settle = (state: PartStatus['state'], text: string) => {
-      const part = { name, state, text, durationMs: Math.round(this.#options.clock.now() - startedAt) }
-      this.#set(part)
-      this.#log(part)
+    const settle = (state: PartStatus['state'], is: string) => {
+      const durationMs = Math.round(this.#options.clock.now() - startedAt)
+      this.#set({ name, state, text: is, durationMs })
+      const fields = { part: name, is, duration_ms: durationMs }
+      if (state === 'ready') this.#options.logger.info(fields, `${name} is ready`)
+      else this.#options.logger.warn(fields, `${name} is unavailable`)
     }
-    this.#starting.push(
-      Promise.resolve()
-        .then(start)
-        .then(
-          text => (text === undefined ? void this.#parts.delete(name) : settle('ready', text)),
-          error => settle('missing', error instanceof Error ? error.message : String(error)),
-        ),
+    const starting = (async () => start())().then(
+      text => (text === undefined ? void this.#parts.delete(name) : settle('ready', text)),
+      error => settle('missing', error instanceof Error ? error.message : String(error)),
     )
+    this.#starting.push(starting)
   }
 
   /** Updates a part that has started. Returns whether anything changed. */
@@ -67,41 +72,21 @@ export class Parts {
     return [...this.#parts.values()]
   }
 
-  #set(part: PartStatus): void {
-    this.#parts.set(part.name, part)
-    this.#options.onChange?.()
-  }
-
-  #log({ name, state, text, durationMs }: PartStatus): void {
-    const { logger } = this.#options
-    const fields = { part: name, is: text, duration_ms: durationMs }
-    if (state === 'ready') logger.info(fields, `${name} is ready`)
-    else logger.warn(fields, `${name} is unavailable`)
-  }
-}
-
-interface Closable {
-  close(): Promise<void>
-}
-
-/** What must be closed with the gateway, including parts added while it is closing. */
-export class Closables {
-  readonly #parts: Closable[] = []
-  #isClosed = false
-
-  get isClosed(): boolean {
-    return this.#isClosed
-  }
-
-  add<T extends Closable>(part: T): T {
-    if (this.#isClosed) void part.close().catch(() => {})
-    else this.#parts.push(part)
+  /** Something to be closed with the rest; at once, if that is already closed. */
+  own<T extends Closable>(part: T): T {
+    if (this.isClosed) void part.close().catch(() => {})
+    else this.#closables.push(part)
     return part
   }
 
   /** Closes all of them in parallel. Never rejects. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    await Promise.allSettled(this.#parts.splice(0).map(part => part.close()))
+    this.isClosed = true
+    await Promise.allSettled(this.#closables.splice(0).map(part => part.close()))
+  }
+
+  #set(part: PartStatus): void {
+    this.#parts.set(part.name, part)
+    this.#options.onChange?.()
   }
 }

@@ -2,8 +2,7 @@ import mqtt, { type MqttClient } from 'mqtt'
 import { recordingLogger } from 'toolpost/testing'
 import { onTestFinished } from 'vitest'
 import { type BusState, connectMqttBus, type MqttBusOptions } from '../../src/bus/mqtt-bus.ts'
-import type { ResponseMessage } from '../../src/bus/voice-bus.ts'
-import type { Utterance } from '../../src/utterance.ts'
+import type { ResponseMessage, Utterance } from '../../src/messages.ts'
 
 /** A bus that takes everything; what it took, said and logged is kept. */
 export function openBus(options: Partial<MqttBusOptions> & { url: string }) {

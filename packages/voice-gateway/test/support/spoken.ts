@@ -1,7 +1,6 @@
 // Speech for tests, made by espeak-ng and sox.
 import { execFileSync } from 'node:child_process'
-import { SAMPLE_RATE } from '../../src/audio/samples.ts'
-import { readAudio } from '../../src/audio/wav.ts'
+import { readAudio, SAMPLE_RATE } from '../../src/audio/wav.ts'
 
 const mostBytes = 100_000_000
 
