@@ -1,7 +1,7 @@
 import type { SlotList } from './lists.ts'
-import type { Part } from './matcher.ts'
+import type { Node } from './template.ts'
 import { keysOf } from './text.ts'
-import type { Grammar } from './understand.ts'
+import { type Grammar, isFirst } from './understand.ts'
 
 /**
  * All sentences that can be understood, as a word graph for a speech recogniser. Plain data, so that it can be sent to another process;
@@ -50,49 +50,46 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     prune(rule)
     return index
   }
-  const ofPart = (key: unknown, part: Part) =>
-    ruleFor(key, rule => {
-      rule.ends = [...new Set(add(part, rule, [0]))]
+  const ofNode = (node: Node) =>
+    ruleFor(node, rule => {
+      rule.ends = [...add(node, rule, [0])]
     })
   const ofPhrases = (key: unknown, phrases: Iterable<readonly string[]>) =>
     ruleFor(key, rule => {
       for (const words of phrases) addPhrase(rule, words)
     })
-  const ofList = (list: SlotList): number | undefined => {
-    const spoken = list.spoken?.()
+  const ofList = (list: SlotList | undefined): number | undefined => {
+    const spoken = list?.spoken?.()
     if (!spoken || 'phrases' in spoken) return spoken && ofPhrases(list, spoken.phrases)
-    const numbers = Array.from({ length: Math.min(spoken.to, MAX_NUMBER) + 1 }, (_, value) => value)
-    const said = numbers.filter(value => value >= spoken.from).map(value => language.numbers.wordsFor(value))
-    return ofPhrases(
-      list,
-      said.flatMap(words => (words ? spoken.units.map(unit => [...words, ...unit]) : [])),
-    )
+    const { from, to, units } = spoken
+    const numbers = Array.from({ length: Math.min(to, MAX_NUMBER) + 1 }, (_, value) => value)
+    const said = numbers
+      .filter(value => value >= from)
+      .flatMap(value => {
+        const words = language.numbers.wordsFor(value)
+        return words ? units.map(unit => [...words, ...unit]) : []
+      })
+    return ofPhrases(list, said)
   }
-  /** Adds a part after some states; returns the states after it. */
-  const add = (part: Part, rule: OpenRule, from: readonly number[], to?: number): readonly number[] => {
-    if (part.kind === 'fixed') return from
-    if (part.kind === 'sequence')
-      return part.items.reduce((before, item, at) => {
-        return add(item, rule, before, at === part.items.length - 1 ? to : undefined)
+  /** Adds a node after some states; returns the states after it. */
+  const add = (node: Node, rule: OpenRule, from: readonly number[], to?: number): readonly number[] => {
+    if (node.kind === 'fixed') return from
+    if (node.kind === 'sequence')
+      return node.items.reduce((before, item, at) => {
+        return add(item, rule, before, at === node.items.length - 1 ? to : undefined)
       }, from)
     const target = to ?? rule.arcs.push([]) - 1
-    if (part.kind === 'choice')
-      return [...new Set(part.options.flatMap(option => add(option, rule, from, target)))]
+    if (node.kind === 'choice') return [...new Set(node.items.flatMap(item => add(item, rule, from, target)))]
+    const isRule = node.kind === 'rule'
     const label =
-      part.kind === 'word'
-        ? part.key
-        : part.kind === 'slot'
-          ? ofList(part.list)
-          : ofPart(part.name, matcher.rules.get(part.name) ?? { kind: 'choice', options: [] })
+      node.kind === 'word' ? node.key : isRule ? ofNode(matcher.rule(node.name)) : ofList(matcher.list(node))
     if (label === undefined) return []
     for (const state of from) rule.arcs[state]?.push([label, target])
     return [target]
   }
 
-  const isSpoken = ({ tool, dialogue, last, lastTool, guess }: Grammar['blocks'][number]) =>
-    tool !== undefined && !dialogue && !last && !lastTool && !guess
-  const sentences = matcher.sentences.filter(({ meaning }) => isSpoken(meaning))
-  const command = ofPart(matcher, { kind: 'choice', options: sentences.map(({ part }) => part) })
+  const first = matcher.sentences.filter(({ meaning }) => isFirst(meaning))
+  const command = ofNode({ kind: 'choice', items: first.map(({ node }) => node) })
   const { before = [], after = [], joint = [] } = language.spoken
   whole.arcs[0]?.push([command, 1], [ofPhrases(before, before.map(keysOf)), 2])
   whole.arcs[1]?.push([ofPhrases(after, after.map(keysOf)), 3], [ofPhrases(joint, joint.map(keysOf)), 2])

@@ -156,8 +156,10 @@ export class Home {
     const holding = (all: Names, member: string | undefined) =>
       Object.keys(all).find(name => member !== undefined && all[name]?.includes(member))
     const areas = [...new Set([...data.flatMap(({ area }) => area ?? []), ...Object.keys(rooms)])]
+    const count = new Map<string, number>()
+    for (const { name } of data) count.set(name, (count.get(name) ?? 0) + 1)
     this.devices = data.map(each => {
-      const isTwice = data.length < MAX_DEVICES && data.filter(({ name }) => name === each.name).length > 1
+      const isTwice = (count.get(each.name) ?? 0) > 1
       const area = holding(rooms, each.name) ?? each.area ?? this.#areaIn(each.name, areas)
       const id = isTwice && each.area ? `${each.area} ${each.name}` : each.name
       return { ...each, id, area, floor: each.floor ?? holding(floors, area), kinds: this.#kindsOf(each) }
@@ -593,6 +595,7 @@ function sorted(words: readonly string[]): string {
   return [...new Set(words)].sort().join(' ')
 }
 
-function add<Key, Value>(map: Map<Key, Set<Value>>, key: Key, ...values: Value[]): void {
-  map.set(key, new Set([...(map.get(key) ?? []), ...values]))
+function add<Value>(map: Map<string, Set<Value>>, key: string, value?: Value): void {
+  const known = map.get(key) ?? new Set<Value>()
+  map.set(key, value === undefined ? known : known.add(value))
 }

@@ -23,7 +23,7 @@ export interface Problem {
 export interface Adjust {
   /** The call that reads the value; its fixed arguments. */
   read: { tool: string; args?: Record<string, unknown> }
-  /** Where the value is in its result: the first of these paths that holds a number. */
+  /** Where the value is in its result: the first of these paths that holds one. */
   value: string[]
   slot: string
   step: number
@@ -35,55 +35,41 @@ export interface Adjust {
   toggle?: [unknown, unknown]
 }
 
-/** What all sentences of a block mean. */
+/** What all sentences of a block mean, as the files say it. */
 export interface Block {
-  readonly id: string
-  readonly intent: string
-  readonly sentences: readonly { text: string; node: Node }[]
-  readonly tool?: string | undefined
+  id: string
+  intent: string
+  sentences: readonly { text: string; node: Node }[]
+  tool?: string
   /** Texts may refer to what was said: `{{ slots.… }}`, `{{ last.… }}`. */
-  readonly slots: Readonly<Record<string, unknown>>
-  readonly response?: string | undefined
+  slots: Readonly<Record<string, unknown>>
+  response?: string
   /** Kinds of devices that a name slot can mean, and those if there are none. */
-  readonly domain?: readonly string[] | undefined
-  readonly or?: readonly string[] | undefined
+  domain?: readonly string[]
+  or?: readonly string[]
   /** What a bare room means. */
-  readonly room?: string | undefined
+  room?: string
   /** Without a name slot: all devices of the domain, or the only one, or those of the room. */
-  readonly target?: 'all' | 'one' | 'here' | undefined
-  /** Only after a call about such devices, or with such a tool. */
-  readonly last?: readonly string[] | undefined
-  readonly lastTool?: string | undefined
-  /** Only if the last request filled one of these slots. */
-  readonly lastSlot?: readonly string[] | undefined
-  /** Not after a call about such devices. */
-  readonly notAfter?: readonly string[] | undefined
+  target?: 'all' | 'one' | 'here'
+  /** Only after a call about such devices, with such a tool, or with one of these slots. */
+  requires_context?: { last?: string[]; last_tool?: string; last_slot?: string[] }
+  excludes_context?: { last?: string[] }
   /** Left out if there is this tool. */
-  readonly unlessTool?: string | undefined
-  readonly adjust?: Adjust | undefined
+  unless_tool?: string
+  adjust?: Adjust
   /** Answered from the listing; `single`: only if it is about several devices. */
-  readonly query?: { single?: boolean } | undefined
+  query?: { single?: boolean }
   /** Slots of the call that undoes it. */
-  readonly undo?: Readonly<Record<string, unknown>> | undefined
-  readonly dialogue?:
-    | 'yes'
-    | 'no'
-    | 'choose'
-    | 'again'
-    | 'undo'
-    | 'retarget'
-    | 'aside'
-    | 'later'
-    | 'mention'
-    | undefined
+  undo?: Readonly<Record<string, unknown>>
+  dialogue?: 'yes' | 'no' | 'choose' | 'again' | 'undo' | 'retarget' | 'aside' | 'later' | 'mention'
   /** Only a guess, because no other sentence fits. */
-  readonly guess?: boolean | undefined
+  guess?: boolean
   /** Asked about before it is done. */
-  readonly confirm?: boolean | undefined
+  confirm?: boolean
   /** Nothing is known by this name; another may be given. */
-  readonly unknown?: boolean | undefined
+  unknown?: boolean
   /** A complaint: with a command, only that is done. */
-  readonly aside?: boolean | undefined
+  aside?: boolean
 }
 
 type Data = Record<string, unknown>
@@ -91,7 +77,6 @@ type Path = readonly (string | number)[]
 
 /** One language: everything its files say, merged. */
 export class Language {
-  readonly code: string
   readonly blocks: Block[] = []
   readonly rules = new Map<string, Node>()
   readonly lists = new Map<string, SlotList>()
@@ -108,35 +93,30 @@ export class Language {
   readonly problems: Problem[] = []
 
   /** Files that come first win where two sentences are equally good. */
-  constructor(
-    code: string,
-    files: readonly ParsedFile[],
-    { rules = {}, lists = {} }: { rules?: Readonly<Record<string, string>>; lists?: Readonly<Data> } = {},
-  ) {
-    this.code = code
+  constructor(files: readonly ParsedFile[]) {
     const all = files.map(({ data }) => data)
     this.numbers = new NumberReader(Object.assign({}, ...all.map(each => each.numbers)) as NumberWords)
-    const homes = all.map(each => each.home).filter(each => each !== undefined)
+    const homes = all.flatMap(({ home }) => home ?? [])
     this.home = homes.length > 0 ? (Object.assign({}, ...homes.reverse()) as HomeWords) : undefined
-    const text = JSON.stringify({ expansion_rules: rules, lists })
-    for (const file of [...files, new ParsedFile({ name: 'configuration', text })]) this.#takeWords(file)
-    this.#dropCircles()
+    for (const file of files) this.#takeWords(file)
+    for (const file of files)
+      for (const name of Object.keys(record(file.data.expansion_rules)))
+        if (this.#leadsTo(name, name) && this.rules.delete(name))
+          this.problems.push(file.problem(['expansion_rules', name], `the rule <${name}> refers to itself`))
     for (const file of files) this.#takeIntents(file)
   }
 
-  /** What is wrong with the names a sentence refers to. */
-  #missing(node: Node): string | undefined {
-    for (const each of nodesOf(node)) {
-      if (each.kind === 'rule' && !this.rules.has(each.name)) return `there is no rule <${each.name}>`
-      if (each.kind === 'list' && !this.#hasList(each.list)) return `there is no list {${each.list}}`
-    }
-    return undefined
-  }
-
-  #hasList(name: string): boolean {
-    return (
-      this.lists.has(name) || ['name', 'area', ...Object.keys(this.home?.listing?.lists ?? {})].includes(name)
-    )
+  /** Blocks without a tool of their own mean what the first block of their intent means. */
+  usable(tools: ReadonlySet<string>): Block[] {
+    const whole = this.blocks.map(block => {
+      const model = this.blocks.find(({ intent, tool }) => intent === block.intent && tool !== undefined)
+      const isOwn = block.tool !== undefined || block.dialogue !== undefined || !model
+      return isOwn ? block : { ...model, ...block, slots: { ...model.slots, ...block.slots } }
+    })
+    return whole.filter(({ tool, dialogue, intent, unless_tool }) => {
+      const says = tool ?? dialogue ?? this.responses[intent]
+      return says !== undefined && !(tool && !tools.has(tool)) && !(unless_tool && tools.has(unless_tool))
+    })
   }
 
   #takeWords(file: ParsedFile): void {
@@ -145,12 +125,11 @@ export class Language {
     this.knownWords.push(...texts(data.known_words))
     this.joints.push(...texts(data.joints))
     Object.assign(this.spoken, record(data.spoken))
-    for (const [name, list] of Object.entries(record(data.lists)))
+    for (const [name, list] of Object.entries(record(data.lists) as Record<string, WrittenList>))
       this.#checked(file, ['lists', name], () => {
-        const written = list as WrittenList
         if (this.lists.has(name)) return
-        this.lists.set(name, makeList(written, this.numbers))
-        if (written.range) this.ranges.set(name, written.range)
+        this.lists.set(name, makeList(list, this.numbers))
+        if (list.range) this.ranges.set(name, list.range)
       })
     for (const [name, text] of Object.entries(record(data.expansion_rules)))
       this.#checked(file, ['expansion_rules', name], () => {
@@ -165,36 +144,40 @@ export class Language {
   #takeIntents(file: ParsedFile): void {
     for (const [intent, entry] of Object.entries(record(file.data.intents))) {
       const { data, ...common } = record(entry)
-      for (const [at, block] of (Array.isArray(data) ? data : []).entries()) {
-        const own = record(block)
-        const merged = { ...common, ...own, slots: { ...record(common.slots), ...record(own.slots) } }
-        const written = Array.isArray(own.sentences) ? own.sentences : [own.sentences]
-        const sentences = written.flatMap((text: string, index) => {
-          const node = this.#checked(file, ['intents', intent, 'data', at, 'sentences', index], () => {
-            const each = parsed(text)
-            const missing = this.#missing(each)
-            if (missing) throw new TemplateError(missing, 0)
-            return each
-          })
+      for (const [at, each] of (Array.isArray(data) ? data : []).entries()) {
+        const own = record(each)
+        const context = record(own.requires_context)
+        const written = {
+          ...common,
+          ...own,
+          slots: { ...record(common.slots), ...record(own.slots) },
+        } as Data
+        const domain = written.domain ?? context.domain
+        const here = context.area === undefined ? {} : { target: 'here' }
+        const kinds = domain === undefined ? {} : { domain: texts(domain) }
+        const lines = Array.isArray(own.sentences) ? own.sentences : [own.sentences]
+        const sentences = lines.flatMap((text: string, line) => {
+          const path = ['intents', intent, 'data', at, 'sentences', line]
+          const node = this.#checked(file, path, () => this.#known(parsed(text)))
           return node ? [{ text, node }] : []
         })
-        if (sentences.length > 0)
-          this.blocks.push({ ...blockOf(merged), intent, id: `${intent} ${this.blocks.length}`, sentences })
+        const id = `${intent} ${this.blocks.length}`
+        const block = { ...written, ...kinds, ...here, intent, id, sentences } as unknown as Block
+        if (sentences.length > 0) this.blocks.push(block)
       }
     }
   }
 
-  /** Blocks without a tool of their own mean what the first block of their intent means. */
-  usable(tools: ReadonlySet<string>): Block[] {
-    return this.blocks.flatMap(block => {
-      const model = this.blocks.find(({ intent, tool }) => intent === block.intent && tool !== undefined)
-      const isOwn = block.tool !== undefined || block.dialogue !== undefined || !model
-      const whole = isOwn ? block : { ...model, ...block, slots: { ...model.slots, ...block.slots } }
-      const isPossible = whole.tool === undefined || tools.has(whole.tool)
-      const isWanted = whole.unlessTool === undefined || !tools.has(whole.unlessTool)
-      const says = whole.tool ?? whole.dialogue ?? this.responses[whole.intent]
-      return isPossible && isWanted && says !== undefined ? [whole] : []
-    })
+  /** The node, if everything that it refers to is there. */
+  #known(node: Node): Node {
+    const lists = ['', 'name', 'area', ...this.lists.keys(), ...Object.keys(this.home?.listing?.lists ?? {})]
+    for (const each of nodesOf(node)) {
+      if (each.kind === 'rule' && !this.rules.has(each.name))
+        throw new TemplateError(`there is no rule <${each.name}>`, 0)
+      if (each.kind === 'list' && !lists.includes(each.list))
+        throw new TemplateError(`there is no list {${each.list}}`, 0)
+    }
+    return node
   }
 
   #checked<Value>(file: ParsedFile, path: Path, read: () => Value): Value | undefined {
@@ -206,19 +189,12 @@ export class Language {
     }
   }
 
-  #dropCircles(): void {
-    const leadsTo = (name: string, wanted: string, seen: Set<string>): boolean => {
-      const node = this.rules.get(name)
-      if (!node || seen.has(name)) return false
-      seen.add(name)
-      const rules = [...nodesOf(node)].filter(each => each.kind === 'rule')
-      return rules.some(each => each.name === wanted || leadsTo(each.name, wanted, seen))
-    }
-    for (const name of [...this.rules.keys()].filter(each => leadsTo(each, each, new Set()))) {
-      this.rules.delete(name)
-      const message = `the rule <${name}> refers to itself`
-      this.problems.push({ file: this.code, line: 1, column: 1, message })
-    }
+  #leadsTo(name: string, wanted: string, seen = new Set<string>()): boolean {
+    const node = this.rules.get(name)
+    if (!node || seen.has(name)) return false
+    seen.add(name)
+    const rules = [...nodesOf(node)].filter(each => each.kind === 'rule')
+    return rules.some(each => each.name === wanted || this.#leadsTo(each.name, wanted, seen))
   }
 }
 
@@ -256,36 +232,6 @@ export class ParsedFile {
 function parsed(text: unknown): Node {
   if (typeof text !== 'string') throw new TemplateError('a sentence has to be text', 0)
   return parseTemplate(text)
-}
-
-/** The keys that are written, as a block has them. */
-function blockOf(data: Data): Omit<Block, 'id' | 'intent' | 'sentences'> {
-  const { domain, area, last, last_tool: lastTool, last_slot: lastSlot } = record(data.requires_context)
-  const { or, tool, response, room, query, undo, dialogue, adjust, guess, confirm, unknown, aside } = data
-  const notAfter = record(data.excludes_context).last
-  const lists = { domain: data.domain ?? domain, or, last, lastSlot, notAfter }
-  const target = area === undefined ? data.target : 'here'
-  const values = {
-    tool,
-    response,
-    room,
-    query,
-    undo,
-    dialogue,
-    adjust,
-    guess,
-    confirm,
-    unknown,
-    aside,
-    lastTool,
-    target,
-  }
-  const known = { ...values, unlessTool: data.unless_tool, slots: record(data.slots) }
-  const written = [
-    ...Object.entries(known),
-    ...Object.entries(lists).map(([key, value]) => [key, value === undefined ? value : texts(value)]),
-  ].filter(([, value]) => value !== undefined)
-  return Object.fromEntries(written) as Omit<Block, 'id' | 'intent' | 'sentences'>
 }
 
 function record(value: unknown): Data {

@@ -8,7 +8,14 @@ import { Language, ParsedFile, type Problem, type SentenceFile } from './languag
 import type { WrittenList } from './lists.ts'
 import { valueAt } from './response.ts'
 import { type Node, nodesOf } from './template.ts'
-import { type Context, Grammar, type Meaning, type PlannedCall, type ToolInfo } from './understand.ts'
+import {
+  type Context,
+  Grammar,
+  isFirst,
+  type Meaning,
+  type PlannedCall,
+  type ToolInfo,
+} from './understand.ts'
 
 export interface SentencesOptions extends HomeSettings {
   /** Home Assistant's `custom_sentences`: `<language>/*.yaml`, or files with a `language`. */
@@ -27,16 +34,15 @@ export interface Situation {
 }
 
 type Asked = Context & { run: RunCalls }
-type Found = { meaning: Meaning; grammar: Grammar } | undefined
 
 const OWN_FILES = fileURLToPath(new URL('../sentences/', import.meta.url))
-const MAX_FILE_BYTES = 1_000_000
 const MAX_EXAMPLES = 3
 
 /** Understands requests without a model: matches them with sentences, plans calls, and phrases the results. */
 export class Sentences {
   readonly #options: SentencesOptions
   readonly #files: ParsedFile[]
+  readonly #configured: ParsedFile
   #languages: { key: string; languages: Language[]; problems: Problem[] } | undefined
   #grammars: { key: unknown[]; grammars: Grammar[] } | undefined
   #graph: { grammar: Grammar | undefined; graph: SentenceGraph } | undefined
@@ -47,6 +53,8 @@ export class Sentences {
     this.#options = options
     const custom = options.folder === undefined ? [] : filesIn(options.folder)
     this.#files = [...custom, ...filesIn(OWN_FILES)].map(file => new ParsedFile(file))
+    const text = JSON.stringify({ expansion_rules: options.rules, lists: options.lists })
+    this.#configured = new ParsedFile({ name: 'configuration', text })
   }
 
   /** Mistakes in files and in the tools' own sentences. What they concern is left out. */
@@ -59,14 +67,15 @@ export class Sentences {
     ]
   }
 
+  /** What a request means; `undefined` if no sentence fits. */
   understand(text: string, situation: Situation, context: Context = {}): Meaning | undefined {
-    return this.#best(text, situation, context)?.meaning
-  }
-
-  /** Answers a request; `undefined` if no sentence fits. */
-  async answer(text: string, situation: Situation, options: Asked): Promise<Answered | undefined> {
-    const found = this.#best(text, situation, options)
-    return found && carryOut(found.meaning, found.grammar, options.run, options.dialogue)
+    let talk: Meaning | undefined
+    for (const grammar of this.#of(situation)) {
+      const meaning = grammar.understand(text, context)
+      if (meaning && (meaning.kind !== 'talk' || meaning.steps.length > 0)) return meaning
+      talk ??= meaning
+    }
+    return talk
   }
 
   /** Does what `understand` returned. */
@@ -78,16 +87,20 @@ export class Sentences {
     return carryOut(meaning, grammar, options.run, options.dialogue)
   }
 
+  async answer(text: string, situation: Situation, options: Asked): Promise<Answered | undefined> {
+    const meaning = this.understand(text, situation, options)
+    return meaning && this.carryOut(meaning, situation, options)
+  }
+
   /** What to say if nothing was understood: three sentences that would work here. */
   help(situation: Situation): string {
     const [grammar] = this.#of(situation)
     if (!grammar) return ''
-    const byTool = new Map<string, string>()
+    const byTool = new Map<string | undefined, string>()
     const ofHome = grammar.blocks.filter(({ domain }) => domain)
-    for (const { tool, sentences, domain, dialogue, last, guess } of [...ofHome, ...grammar.blocks]) {
-      if (tool === undefined || byTool.has(tool) || dialogue || last || guess) continue
-      const said = sentences.map(({ node }) => exampleOf(node, grammar, domain)).find(Boolean)
-      if (said) byTool.set(tool, said.replace(/\{[^}]*\}/g, '…'))
+    for (const block of [...ofHome, ...grammar.blocks].filter(isFirst)) {
+      const said = block.sentences.map(({ node }) => exampleOf(node, grammar, block.domain)).find(Boolean)
+      if (said && !byTool.has(block.tool)) byTool.set(block.tool, said.replace(/\{[^}]*\}/g, '…'))
     }
     const examples = [...byTool.values()].slice(0, MAX_EXAMPLES).map(example => `"${example}"`)
     if (examples.length === 0) return grammar.error('no_sentences')
@@ -121,32 +134,14 @@ export class Sentences {
     return this.#graph.graph
   }
 
-  /** Devices that cannot be spoken, because their names have no letter that the speech model writes. */
-  unspeakable(situation: Situation): string[] {
-    const devices = this.#of(situation)[0]?.home?.devices ?? []
-    return devices.map(({ id }) => id).filter(id => !/[a-z\d]/i.test(id))
-  }
-
-  #best(text: string, situation: Situation, context: Context): Found {
-    let talk: Found
-    for (const grammar of this.#of(situation)) {
-      const meaning = grammar.understand(text, context)
-      if (meaning && (meaning.kind !== 'talk' || meaning.steps.length > 0)) return { meaning, grammar }
-      if (meaning) talk ??= { meaning, grammar }
-    }
-    return talk
-  }
-
   #read({ files = [] }: Situation): { languages: Language[]; problems: Problem[] } {
     const key = files.map(({ name, text }) => `${name} ${text.length}`).join('\n')
     if (this.#languages?.key === key) return this.#languages
     const all = [...this.#files, ...files.map(file => new ParsedFile(file))]
-    const { language: preferred = 'en', rules = {}, lists = {} } = this.#options
-    const codes = [...new Set([preferred, ...all.map(({ language }) => language)])]
-    const languages = codes.flatMap(code => {
-      const own = all.filter(({ language }) => language === code)
-      return own.length > 0 ? [new Language(code, own, { rules, lists })] : []
-    })
+    const { language: preferred = 'en' } = this.#options
+    const languages = [...new Set([preferred, ...all.map(({ language }) => language)])].map(
+      code => new Language([...all.filter(({ language }) => language === code), this.#configured]),
+    )
     const problems = [...all, ...languages].flatMap(each => each.problems)
     this.#languages = { key, languages, problems }
     return this.#languages
@@ -203,10 +198,9 @@ function filesIn(path: string): SentenceFile[] {
     const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(name =>
       /\.ya?ml$/.test(name),
     )
-    const files = names
+    return names
       .sort()
       .map(name => ({ name: join(path, name), text: readFileSync(join(path, name), 'utf8') }))
-    return files.filter(({ text }) => text.length <= MAX_FILE_BYTES)
   } catch (error) {
     return [{ name: path, text: `error: [${(error as Error).message}` }]
   }
@@ -221,10 +215,10 @@ function exampleOf(node: Node, { home, language }: Grammar, domain?: readonly st
   const say = (each: Node): string => {
     if (each.kind === 'word') return each.key
     if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
-    if (each.kind === 'choice') return each.options.some(isEmpty) ? '' : say(each.options[0] as Node)
+    if (each.kind === 'choice') return each.items.some(isEmpty) ? '' : say(each.items[0] as Node)
     if (each.kind === 'rule') return say(language.rules.get(each.name) ?? { kind: 'sequence', items: [] })
-    if (each.kind === 'values') return each.values[0]?.in ?? ''
     if (each.kind === 'fixed') return ''
+    if (each.values) return each.values[0]?.in ?? ''
     if (each.list === 'name' && device) return device.id
     const spoken = language.lists.get(each.list)?.spoken?.()
     if (spoken && 'from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))

@@ -4,17 +4,16 @@ import { keysOf } from './text.ts'
 export type Node =
   | { readonly kind: 'word'; readonly key: string }
   | { readonly kind: 'sequence'; readonly items: readonly Node[] }
-  | { readonly kind: 'choice'; readonly options: readonly Node[] }
+  | { readonly kind: 'choice'; readonly items: readonly Node[] }
   | { readonly kind: 'rule'; readonly name: string }
-  | { readonly kind: 'list'; readonly list: string; readonly slot: string }
-  /** `{action:on|off}`: one of these words, as the value of the slot. */
-  | { readonly kind: 'values'; readonly slot: string; readonly values: readonly Said[] }
+  /** `{list:slot}`; in `{action:on|off}` the list is its own. */
+  | { readonly kind: 'list'; readonly list: string; readonly slot: string; readonly values?: readonly Said[] }
   /** `{action=on}`: says nothing, sets the slot. */
   | { readonly kind: 'fixed'; readonly slot: string; readonly value: unknown }
 
 interface Said {
   in: string
-  out: unknown
+  out?: unknown
 }
 
 /** A mistake in a template; `column` counts from 0. */
@@ -52,9 +51,9 @@ export function parseTemplate(template: string): Node {
     }
     at++
     if (parts.length === 1) return parts[0] ?? EMPTY
-    if (divider === '|') return { kind: 'choice', options: parts }
+    if (divider === '|') return { kind: 'choice', items: parts }
     if (parts.length > MAX_PERMUTED) throw new TemplateError('too many parts in any order', opened)
-    return { kind: 'choice', options: permutations(parts).map(items => ({ kind: 'sequence', items })) }
+    return { kind: 'choice', items: permutations(parts).map(items => ({ kind: 'sequence', items })) }
   }
 
   /** Fixed text without blanks is one word: `light[s]` is "light" or "lights". */
@@ -64,7 +63,7 @@ export function parseTemplate(template: string): Node {
     const endRun = () => {
       const texts =
         run.length > 1 && product(run.map(part => (typeof part === 'string' ? [part] : expand(part))))
-      if (texts) items.push({ kind: 'choice', options: texts.map(words) })
+      if (texts) items.push({ kind: 'choice', items: texts.map(words) })
       else items.push(...run.map(part => (typeof part === 'string' ? words(part) : part)))
       run = []
     }
@@ -81,7 +80,7 @@ export function parseTemplate(template: string): Node {
   const part = (char: string): Node | string => {
     const start = at++
     if (char === '(') return alternatives(')')
-    if (char === '[') return { kind: 'choice', options: [alternatives(']'), EMPTY] }
+    if (char === '[') return { kind: 'choice', items: [alternatives(']'), EMPTY] }
     if (char === '<') return { kind: 'rule', name: name('>', start) }
     if (char === '{') return slotOf(name('}', start), start)
     if (char === '}' || char === '>') throw new TemplateError(`unexpected '${char}'`, start)
@@ -116,7 +115,7 @@ function slotOf(text: string, at: number): Node {
     const [said = '', meant = said] = each.split('=')
     return { in: said.trim(), out: literal(meant) }
   })
-  return { kind: 'values', slot: slot.trim(), values }
+  return { kind: 'list', list: '', slot: slot.trim(), values }
 }
 
 function literal(text: string): unknown {
@@ -135,7 +134,7 @@ export function expand(node: Node): string[] | undefined {
   if (node.kind === 'word') return [node.key]
   if (node.kind === 'sequence') return product(node.items.map(expand), ' ')
   if (node.kind !== 'choice') return undefined
-  const all = node.options.map(expand)
+  const all = node.items.map(expand)
   return all.every(texts => texts !== undefined) ? all.flat() : undefined
 }
 
@@ -156,13 +155,11 @@ function permutations(items: readonly Node[]): Node[][] {
 }
 
 function isEmpty(node: Node): boolean {
-  if (node.kind === 'sequence') return node.items.every(isEmpty)
-  return node.kind === 'choice' ? node.options.every(isEmpty) : node.kind === 'fixed'
+  return 'items' in node ? node.items.every(isEmpty) : node.kind === 'fixed'
 }
 
 /** Every node of a tree. */
 export function* nodesOf(node: Node): Generator<Node> {
   yield node
-  const inner = node.kind === 'sequence' ? node.items : node.kind === 'choice' ? node.options : []
-  for (const each of inner) yield* nodesOf(each)
+  if ('items' in node) for (const each of node.items) yield* nodesOf(each)
 }

@@ -293,15 +293,15 @@ export class Grammar {
     isPart: boolean,
   ): Outcome | undefined {
     const last = context.dialogue?.last
-    const { dialogue, last: after, lastTool, lastSlot, notAfter } = block
-    if (isPart && (after || lastTool || block.guess || block.unknown)) return undefined
+    const { dialogue, requires_context: required, excludes_context: excluded } = block
+    const { last: after, last_tool, last_slot } = required ?? {}
+    if (isPart && (after || last_tool || block.guess || block.unknown)) return undefined
     if (dialogue === 'later') return this.#later(block, said, context)
     if (dialogue) return isPart && dialogue !== 'aside' ? undefined : this.#converse(block, said, context)
-    if ((after && !this.#isAbout(last, after)) || (notAfter && this.#isAbout(last, notAfter)))
+    if ((after && !this.#isAbout(last, after)) || (excluded?.last && this.#isAbout(last, excluded.last)))
       return undefined
-    if (lastTool && last?.tool !== lastTool) return undefined
-    if (lastSlot && !last?.steps.some(step => lastSlot.some(slot => Object.hasOwn(step.slots, slot))))
-      return undefined
+    const hasSlot = last_slot?.some(slot => last?.steps.some(step => Object.hasOwn(step.slots, slot)))
+    if ((last_tool && last?.tool !== last_tool) || (last_slot && !hasSlot)) return undefined
     if (block.tool === undefined) return { kind: 'talk', text: this.#talk(block, said) }
     if (block.unknown) return this.#unknownDevice(block, said)
     const values = { slots: said, last: last?.steps.at(-1)?.slots ?? {} }
@@ -343,6 +343,8 @@ export class Grammar {
     const rooms = listWords(this.home?.places ?? [], this.language.errors.and ?? '')
     const values = { slots: said, rooms, text: said.anything }
     const alike = this.home?.namedIn(String(said.anything), block.domain) ?? []
+    if (alike.length === 1 && alike[0]?.name.toLowerCase() === String(said.anything).toLowerCase())
+      return this.#planned(block, block.slots, alike)
     if (alike.length === 1) {
       const text = this.error('similar', { ...values, name: this.#listed(alike, 'or') })
       const steps = [{ block: block.id, slots: { ...block.slots }, devices: alike.map(({ id }) => id) }]
@@ -403,7 +405,9 @@ export class Grammar {
     const said = typeof slots.area === 'string' ? slots.area : undefined
     if (isHere && said === undefined && area === undefined) return { problem: 'here', text: '' }
     const kinds = [block.domain, block.or].filter(each => each !== undefined)
-    const it = block.last ? (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? []) : []
+    const it = block.requires_context?.last
+      ? (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? [])
+      : []
     if (it.length > 0 && it.every(device => block.domain?.some(kind => device.kinds.has(kind))))
       return { devices: it }
     const place = said ?? (slots.scope === 'house' || (block.query && !isHere) ? undefined : area)
@@ -458,7 +462,9 @@ export class Grammar {
     const [step, ...more] = last.steps.flatMap(stored => this.#step(stored) ?? [])
     if (!step || more.length > 0 || step.devices.length === 0) return undefined
     if (block.slots.question === true && !this.tool(step.block.tool)?.readOnly) return undefined
-    const alike = this.blocks.filter(each => each.intent === step.block.intent && each.query && !each.last)
+    const alike = this.blocks.filter(
+      each => each.intent === step.block.intent && each.query && !each.requires_context,
+    )
     const outcomes = [step.block, ...alike].map(each => {
       return this.#targeted(each, { ...step.slots, name: said.name }, context, last.it)
     })
@@ -527,6 +533,17 @@ export class Grammar {
     const kind = steps.some(isChange) ? 'act' : 'tell'
     return { free, isGuess, kind, steps, key: steps.map(keyOf).join(' + '), isMore }
   }
+}
+
+/** Whether its sentences can be said first, and call something. */
+export function isFirst({
+  tool,
+  dialogue,
+  requires_context: { last, last_tool } = {},
+  guess,
+  unknown,
+}: Block): boolean {
+  return tool !== undefined && !(dialogue || last || last_tool || guess || unknown)
 }
 
 /** What "it", "them" and "again" mean after these steps. */
