@@ -154,53 +154,39 @@ function timeList(
   }
 }
 
-const SYMBOLS = new Set(['+', '-', '*', '/', '^', '%', 'x'])
+/** A whole calculation: values, each with brackets and functions around it, and operators between them. */
+const CALCULATION =
+  /^-? ?(?:[a-z]\w*)?\(*[\d./]+(?: %| \^ \d| ?\))*(?: (?:[-+*/^]|% of) (?:[a-z]\w*)?\(*[\d./]+(?: %| \^ \d| ?\))*)*$/
 
-/** Calculations in words or symbols, as symbols: at least one operator, and brackets that match. */
+/** Calculations in words or symbols, as symbols: with an operator, and brackets that match. */
 function expressionList(written: Record<string, string>, numbers: NumberReader): SlotList {
   const longestLast = Object.entries(written).sort(([one], [other]) => one.length - other.length)
   const phrases = new Phrases(longestLast)
+  const pieceAt = (tokens: readonly Token[], at: number) => {
+    const key = tokens[at]?.key ?? ''
+    const said = phrases.at(tokens, at).at(-1)
+    if (said) return said
+    const number = numbers.at(tokens, at).findLast(({ isPart }) => !isPart || /^[\d.]/.test(key))
+    const isWritten = /^[\d./]+$/.test(key) && number?.end === at + 1
+    if (number && key !== '-')
+      return { end: number.end, value: isWritten ? key.replace('/', ' / ') : `${number.value}` }
+    const isName = /^[a-z][a-z0-9]*$/.test(key) && tokens[at + 1]?.key === '('
+    if (isName) return { end: at + 2, value: `${key}(` }
+    return /^[-+*/^%()x]$/.test(key) ? { end: at + 1, value: key === 'x' ? '*' : key } : undefined
+  }
   const read = (tokens: readonly Token[], pos: number): SlotMatch[] => {
     const found: SlotMatch[] = []
     let text = ''
-    let isCalculation = false
-    /** For every open bracket, whether it closes after the next number. */
-    const open: boolean[] = []
-    let wantsValue = true
-    for (let at = pos; at < tokens.length; ) {
-      const key = tokens[at]?.key ?? ''
-      const said = phrases.at(tokens, at).at(-1)
-      const number = numbers.at(tokens, at).findLast(({ isPart }) => !isPart || /^[\d.]/.test(key))
-      const isCall = /^[a-z][a-z0-9]*$/.test(key) && tokens[at + 1]?.key === '('
-      if (wantsValue && number && !said) {
-        const isWritten = /^[\d./]+$/.test(key) && number.end === at + 1
-        text += ` ${isWritten ? key.replace('/', ' / ') : number.value}`
-        isCalculation ||= key.includes('/')
-        wantsValue = false
-        at = number.end
-        if (open.at(-1)) text += open.pop() ? ')' : ''
-      } else if (wantsValue && said && /\($|^0/.test(said.value)) {
-        text += ` ${said.value}`
-        isCalculation = true
-        if (said.value.endsWith('(')) open.push(true)
-        at = said.end
-      } else if (wantsValue && (key === '(' || isCall || (key === '-' && at === pos))) {
-        text += isCall ? ` ${key}(` : ` ${key}`
-        if (key !== '-') open.push(false)
-        isCalculation ||= isCall
-        at += isCall ? 2 : 1
-      } else if (!wantsValue && key === ')' && open.pop() === false) {
-        text += ')'
-        at++
-      } else if (!wantsValue && (said || SYMBOLS.has(key))) {
-        const operator = said?.value ?? (key === 'x' ? '*' : key)
-        text += ` ${operator}`
-        isCalculation = true
-        wantsValue = !/\d$|%$/.test(operator)
-        at = said?.end ?? at + 1
-      } else break
-      if (!wantsValue && isCalculation && open.length === 0)
-        found.push({ end: at, value: text.trim().replaceAll('( ', '('), cost: 0 })
+    let isSaidCall = false
+    for (let piece = pieceAt(tokens, pos); piece; piece = pieceAt(tokens, piece.end)) {
+      text = `${text} ${piece.value}${isSaidCall ? ')' : ''}`
+        .replace('( ', '(')
+        .replace(' )', ')')
+        .trimStart()
+      isSaidCall = 'cost' in piece && piece.value.endsWith('(')
+      const isBalanced = text.split('(').length === text.split(')').length
+      if (isBalanced && /[^\d.]/.test(text) && CALCULATION.test(text))
+        found.push({ end: piece.end, value: text, cost: 0 })
     }
     return found
   }

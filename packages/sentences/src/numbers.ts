@@ -67,63 +67,60 @@ function costOf(token: Token | undefined, key: string): number {
 /** Reads numbers in words or digits. */
 export class NumberReader {
   readonly #words: ReadonlyMap<string, number>
-  readonly #ordinals: Readonly<Record<string, number>>
   readonly #fractions: Phrases<number>
   readonly #written: NumberWords
 
   constructor(written: NumberWords = {}) {
-    const { words = {}, ordinals = {}, fractions = {}, compound } = written
+    const { words = {}, fractions = {}, compound } = written
     const all = Object.entries(words)
-    const tens = all.filter(([, value]) => value >= 20 && value < 100 && value % 10 === 0)
+    const tens = compound ? all.filter(([, value]) => value >= 20 && value % 10 === 0) : []
     const units = all.filter(([, value]) => value > 0 && value < 10)
-    const joined = (compound ? tens : []).flatMap(([ten, value]) =>
+    const joined = tens.flatMap(([ten, value]) =>
       units.map(([unit, more]): [string, number] => {
         return [compound?.replace('{unit}', unit).replace('{ten}', ten) ?? '', value + more]
       }),
     )
     this.#words = new Map([...all, ...joined])
-    this.#ordinals = ordinals
     this.#fractions = new Phrases(Object.entries(fractions))
     this.#written = written
   }
 
   /** All number words of the language. */
   words(): string[] {
-    const { hundred = [], and = [], point = [], minus = [], a = [] } = this.#written
-    const said = [...this.#words.keys(), ...Object.keys(this.#ordinals), ...this.#fractions.words()]
+    const { ordinals = {}, hundred = [], and = [], point = [], minus = [], a = [] } = this.#written
+    const said = [...this.#words.keys(), ...Object.keys(ordinals), ...this.#fractions.words()]
     return [...said, ...hundred, ...and, ...point, ...minus, ...a]
   }
 
   /** "one" and "first" are 1 in names. */
   digitOf(key: string): string | undefined {
-    return (this.#words.get(key) ?? this.#ordinals[key])?.toString()
+    return (this.#words.get(key) ?? this.#written.ordinals?.[key])?.toString()
   }
 
   /** The words for a whole number up to 100, to be spoken. */
   wordsFor(value: number): string[] | undefined {
     const of = (wanted: number) => [...this.#words].find(([, each]) => each === wanted)?.[0]
-    const whole = of(value)
-    const [ten, unit] =
-      value === 100 ? [of(1), this.#written.hundred?.[0]] : [of(value - (value % 10)), of(value % 10)]
-    return whole ? [whole] : ten && unit ? [ten, unit] : undefined
+    const [whole, ten] = [of(value), of(value - (value % 10))]
+    const parts = value === 100 ? [of(1), this.#written.hundred?.[0]] : [ten, of(value % 10)]
+    return whole ? [whole] : parts.every(part => part !== undefined) ? parts : undefined
   }
 
   /** Every number that starts at a token. */
   at(tokens: readonly Token[], pos: number): NumberFound[] {
-    const first = tokens[pos]
-    if (!first) return []
-    if (this.#is('minus', first))
+    if (this.#is('minus', tokens[pos]))
       return this.at(tokens, pos + 1).map(found => ({ ...found, value: -found.value }))
-    const found = this.#partsAt(tokens, pos)
-    if (/^\d*\.?\d+$/.test(first.key)) {
-      const value = Number(first.key)
-      found.push({ end: pos + 1, value, isPart: value > 0 && value < 1 })
-    } else found.push(...this.#inWords(tokens, pos))
-    return found.flatMap(each => {
-      const rest =
-        each.isPart || !this.#is('and', tokens[each.end]) ? [] : this.#partsAt(tokens, each.end + 1)
-      return [each, ...rest.map(({ end, value }) => ({ end, value: each.value + value, isPart: false }))]
-    })
+    const key = tokens[pos]?.key ?? ''
+    const digits = /^\d*\.?\d+$/.test(key)
+      ? [{ end: pos + 1, value: Number(key), isPart: /^0?\./.test(key) }]
+      : []
+    const whole = digits.length > 0 ? digits : this.#inWords(tokens, pos)
+    const andAHalf = whole
+      .filter(({ end }) => this.#is('and', tokens[end]))
+      .flatMap(({ end, value }) => {
+        const parts = this.#partsAt(tokens, end + 1)
+        return parts.map(part => ({ end: part.end, value: value + part.value, isPart: false }))
+      })
+    return [...this.#partsAt(tokens, pos), ...whole, ...andAHalf]
   }
 
   /** "half", "a quarter", "3/4", "a 1/2". */
@@ -133,45 +130,36 @@ export class NumberReader {
     const value = Number(over) / Number(under)
     const written = over === undefined ? [] : [{ end: at + 1, value, isPart: value < 1 }]
     const said = this.#fractions.at(tokens, pos)
-    return [...said.map(({ end, value: part }) => ({ end, value: part, isPart: true })), ...written]
+    return [...said.map(part => ({ end: part.end, value: part.value, isPart: true })), ...written]
   }
 
+  /** "a hundred and twenty one point five": also what begins it. */
   #inWords(tokens: readonly Token[], pos: number): NumberFound[] {
-    const small = this.#small(tokens, pos)
-    const times = this.#is('a', tokens[pos]) ? [{ end: pos + 1, value: 1 }] : small
-    const hundreds = [...times, { end: pos, value: 1 }]
-      .filter(({ end }) => this.#is('hundred', tokens[end]))
-      .flatMap(({ end, value }) => {
-        const rest = this.#small(tokens, this.#is('and', tokens[end + 1]) ? end + 2 : end + 1)
-        const whole = { end: end + 1, value: value * 100 }
-        return [whole, ...rest.map(more => ({ end: more.end, value: value * 100 + more.value }))]
-      })
-    return [...small, ...hundreds].flatMap(({ end, value }) => {
-      let digits = ''
-      let at = end + 1
-      if (this.#is('point', tokens[end]))
-        for (let next = this.#digit(tokens[at]); next !== undefined; next = this.#digit(tokens[++at]))
-          digits += next
-      const decimal = { end: at, value: Number(`${value}.${digits}`), isPart: false }
-      return [{ end, value, isPart: false }, ...(digits ? [decimal] : [])]
-    })
+    const found: NumberFound[] = []
+    const isOne = this.#is('a', tokens[pos]) && this.#is('hundred', tokens[pos + 1])
+    let value = isOne ? 1 : 0
+    /** The next word has to be less than this. */
+    let below = isOne ? 0 : 100
+    for (let at = isOne ? pos + 1 : pos; at < tokens.length; at++) {
+      const { key, corrections } = tokens[at] as Token
+      const word = [key, ...corrections].map(each => this.#words.get(each)).find(each => each !== undefined)
+      if (this.#is('hundred', tokens[at]) && value < 10) [value, below] = [(value || 1) * 100, 100]
+      else if (word !== undefined && word < below)
+        [value, below] = [value + word, word >= 20 && word % 10 === 0 ? 10 : 0]
+      else if (this.#is('and', tokens[at]) && value >= 100 && below === 100) continue
+      else break
+      found.push({ end: at + 1, value, isPart: false }, ...this.#decimals(tokens, at + 1, value))
+    }
+    return found
   }
 
-  /** 0 to 99 in words. */
-  #small(tokens: readonly Token[], pos: number): { end: number; value: number }[] {
-    const { key = '', corrections = [] } = tokens[pos] ?? {}
-    const value = [key, ...corrections].map(each => this.#words.get(each)).find(each => each !== undefined)
-    if (value === undefined) return []
-    const unit = this.#digit(tokens[pos + 1])
-    const whole = { end: pos + 1, value }
-    const isTens = value >= 20 && value % 10 === 0
-    return isTens && unit ? [whole, { end: pos + 2, value: value + unit }] : [whole]
-  }
-
-  #digit(token: Token | undefined): number | undefined {
-    const key = token?.key ?? ''
-    const value = this.#words.get(key) ?? (/^\d$/.test(key) ? Number(key) : undefined)
-    return value !== undefined && value < 10 ? value : undefined
+  #decimals(tokens: readonly Token[], pos: number, value: number): NumberFound[] {
+    const digits: string[] = []
+    const digitAt = (at: number) => this.digitOf(tokens[at]?.key ?? '') ?? tokens[at]?.key ?? ''
+    if (this.#is('point', tokens[pos]))
+      for (let at = pos + 1; /^\d$/.test(digitAt(at)); at++) digits.push(digitAt(at))
+    const end = pos + 1 + digits.length
+    return digits.length > 0 ? [{ end, value: Number(`${value}.${digits.join('')}`), isPart: false }] : []
   }
 
   #is(kind: 'hundred' | 'and' | 'point' | 'minus' | 'a', token: Token | undefined): boolean {

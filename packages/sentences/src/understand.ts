@@ -343,8 +343,6 @@ export class Grammar {
     const rooms = listWords(this.home?.places ?? [], this.language.errors.and ?? '')
     const values = { slots: said, rooms, text: said.anything }
     const alike = this.home?.namedIn(String(said.anything), block.domain) ?? []
-    if (alike.length === 1 && alike[0]?.name.toLowerCase() === String(said.anything).toLowerCase())
-      return this.#planned(block, block.slots, alike)
     if (alike.length === 1) {
       const text = this.error('similar', { ...values, name: this.#listed(alike, 'or') })
       const steps = [{ block: block.id, slots: { ...block.slots }, devices: alike.map(({ id }) => id) }]
