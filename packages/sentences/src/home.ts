@@ -108,11 +108,12 @@ interface ResolveOptions {
   prefersArea?: boolean | undefined
 }
 
-export type Resolved =
-  | { devices: Device[] }
-  | { problem: 'which'; devices: Device[]; text: string }
-  | { problem: 'unknown'; text: string }
-  | { problem: 'here'; text: string }
+/** What a phrase means; with a problem, what it might mean. */
+export interface Resolved {
+  problem?: 'which' | 'unknown' | 'here'
+  devices: Device[]
+  text: string
+}
 
 /** The words of a device's name; with its place and the broad words of its kinds; with all words of its kinds. */
 type Called = Record<'name' | 'broadly' | 'byKind', ReadonlySet<string>>
@@ -235,19 +236,13 @@ export class Home {
 
   /** The devices that a phrase means. */
   resolve({ items, except }: NamePhrase, options: ResolveOptions = {}): Resolved {
-    const left = new Set<Device>()
-    const meant = items.map((_, at) => this.#inContext(items, at, options))
-    const resolved = meant.map(item => this.#resolveItem(item, options))
-    const excepted = except.map(item =>
-      this.#resolveItem(withRoles(item, 'all'), { ...options, roomKind: undefined }),
-    )
-    for (const each of [...resolved, ...excepted])
-      if ('problem' in each) return each
-      else
-        for (const device of each.devices)
-          if (resolved.includes(each)) left.add(device)
-          else left.delete(device)
-    return left.size > 0 ? { devices: [...left] } : { problem: 'unknown', text: items[0]?.text ?? '' }
+    const meant = items.map((_, at) => this.#resolveItem(this.#inContext(items, at, options), options))
+    const wide = { ...options, roomKind: undefined }
+    const not = except.map(item => this.#resolveItem(withRoles(item, 'all'), wide))
+    const excepted = new Set(not.flatMap(each => each.devices))
+    const left = new Set(meant.flatMap(each => each.devices).filter(device => !excepted.has(device)))
+    const failed = [...meant, ...not].find(({ problem }) => problem)
+    return failed ?? found([...left], items[0]?.text ?? '')
   }
 
   /** Devices of a kind, in a room or on a floor if one is given. */
@@ -429,7 +424,7 @@ export class Home {
       return [other?.roles.has('plural') ? withRoles(named, 'plural') : named]
     })
     const withPlace = item.place.length === 0 && place.length > 0 ? [{ ...item, place }] : []
-    const isFound = (each: Item) => !('problem' in this.#resolveItem(each, options))
+    const isFound = (each: Item) => !this.#resolveItem(each, options).problem
     return [...withNoun, ...withPlace].find(isFound) ?? item
   }
 
@@ -437,9 +432,8 @@ export class Home {
     const { text, roles } = item
     const { area, last, among, kinds, roomKind } = options
     const has = (...wanted: string[]) => wanted.some(role => roles.has(role))
-    const unknown = { problem: 'unknown' as const, text }
     if (has('it', 'them') || (has('both') && item.words.length === 0)) return this.#pronoun(item, options)
-    if (has('here') && area === undefined) return { problem: 'here', text }
+    if (has('here') && area === undefined) return { problem: 'here', devices: [], text }
     const isMeant = (device: Device) =>
       isOneOf(device, kinds) &&
       (!among || among.includes(device.id)) &&
@@ -448,29 +442,30 @@ export class Home {
     const words = [...new Set([...item.words, ...item.place])]
     const group = this.#groups.get(sorted(words))
     if (group)
-      return { devices: this.devices.filter(({ id, name }) => group.includes(id) || group.includes(name)) }
+      return found(
+        this.devices.filter(({ id, name }) => group.includes(id) || group.includes(name)),
+        text,
+      )
     if (has('other') && (!last || words.length === 0)) return this.#other(text, options)
     if (words.length === 0) {
       const all = alive(this.devices.filter(isMeant))
-      if (has('everything')) return all.length > 0 ? { devices: all } : unknown
-      return roomKind && has('here', 'house') ? usual(all, text, roomKind) : unknown
+      const isRoom = roomKind !== undefined && has('here', 'house')
+      return isRoom ? usual(all, text, roomKind) : found(has('everything') ? all : [], text)
     }
     const exact = [...(this.#exact.get(sorted(words)) ?? [])].filter(isMeant)
     const named = exact.filter(({ name }) => !has('plural') || this.isPluralName(name))
-    if (named.length === 1 && !has('house')) return { devices: named }
+    if (named.length === 1 && !has('house')) return found(named, text)
     const place = has('one', 'everything') || among ? undefined : this.#placeOf(words)
     const there = place === undefined ? [] : this.devices.filter(device => isIn(device, place))
     if (place !== undefined) return usual(alive(there.filter(each => isOneOf(each, kinds))), text, roomKind)
-    const found = this.#within(alive(this.#calledAll(words, isMeant, has('everything'))), words, has('all'))
-    if (!found) return unknown
-    const near = options.prefersArea && !has('all', 'house') ? found.filter(device => isIn(device, area)) : []
-    const devices = near.length > 0 ? near : found
+    const all = this.#within(alive(this.#calledAll(words, isMeant, has('everything'))), words, has('all'))
+    const near = options.prefersArea && !has('all', 'house') ? all.filter(device => isIn(device, area)) : []
+    const devices = near.length > 0 ? near : all
     const isScoped = words.length > 1 || has('here') || near.length > 0
-    const areMany =
-      has('all', 'plural', 'everything', 'house') ||
-      (isScoped && item.words.some(word => this.#broad.has(word)))
+    const isBroad = isScoped && item.words.some(word => this.#broad.has(word))
+    const areMany = isBroad || has('all', 'plural', 'everything', 'house')
     const isUnclear = has('both') ? devices.length !== 2 : devices.length > 1 && !areMany
-    return isUnclear ? { problem: 'which', devices, text } : { devices }
+    return isUnclear ? { problem: 'which', devices, text } : found(devices, text)
   }
 
   #pronoun({ roles, text }: Item, { last, kinds, among }: ResolveOptions): Resolved {
@@ -478,7 +473,7 @@ export class Home {
     const ids = (isBoth && among) || (roles.has('it') ? last?.it : last?.them) || []
     const devices = ids.flatMap(id => this.device(id) ?? [])
     const areFitting = devices.length > 0 && devices.every(device => isOneOf(device, kinds))
-    return areFitting && (!isBoth || devices.length === 2) ? { devices } : { problem: 'unknown', text }
+    return found(areFitting && (!isBoth || devices.length === 2) ? devices : [], text)
   }
 
   /** The one other device like those spoken of: "the other one". */
@@ -489,7 +484,7 @@ export class Home {
     const others = this.devices.filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
     const best = Math.max(1, ...others.map(score))
     const alike = others.filter(device => score(device) === best)
-    return alike.length === 1 ? { devices: alike } : { problem: 'unknown', text }
+    return found(alike.length === 1 ? alike : [], text)
   }
 
   /** A room or floor with these words, or the only room whose name has them. */
@@ -517,7 +512,7 @@ export class Home {
   }
 
   /** Those in the place that the words name in full. Parts of the names of several places name none. */
-  #within(found: Device[], words: readonly string[], isAll: boolean): Device[] | undefined {
+  #within(found: Device[], words: readonly string[], isAll: boolean): Device[] {
     const keys = [...this.#placeKeys.keys()].filter(key => key.split(' ').every(word => words.includes(word)))
     const places = keys.sort((one, other) => other.length - one.length).map(key => this.#placeKeys.get(key))
     const inPlaces = places.map(place => found.filter(device => isIn(device, place)))
@@ -525,7 +520,7 @@ export class Home {
     const isOfPlace = (device: Device) =>
       words.some(word => !this.#called.get(device)?.name.has(word) && !this.#kindWords.has(word))
     const isSpread = !isAll && new Set(found.filter(isOfPlace).map(({ area }) => area)).size > 1
-    return there ?? (found.length > 0 && !isSpread ? found : undefined)
+    return there ?? (isSpread ? [] : found)
   }
 }
 
@@ -552,8 +547,11 @@ function withRoles(item: Item, ...roles: string[]): Item {
 /** What a bare room stands for. */
 function usual(there: Device[], text: string, roomKind: string | undefined): Resolved {
   const devices = roomKind === undefined ? there : there.filter(({ kinds }) => kinds.has(roomKind))
-  if (devices.length > 0) return { devices }
-  return there.length === 1 ? { devices: there } : { problem: 'unknown', text }
+  return found(devices.length > 0 || there.length > 1 ? devices : there, text)
+}
+
+function found(devices: Device[], text: string): Resolved {
+  return { devices, text, ...(devices.length === 0 && { problem: 'unknown' }) }
 }
 
 /** The devices in the result of a listing tool. */

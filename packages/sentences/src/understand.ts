@@ -10,6 +10,7 @@ import { listWords, MAX_TOKENS, type Token, tokensOf } from './text.ts'
 
 type Slots = Readonly<Record<string, unknown>>
 type Entries = Readonly<Record<string, readonly { in: string; out: string }[]>>
+type Property = { type?: unknown; enum?: unknown[]; minimum?: number; maximum?: number }
 
 /** What is known of a tool. */
 export interface ToolInfo {
@@ -33,22 +34,22 @@ interface StoredStep {
   devices: string[]
 }
 
+/** A question that is open: shall these be done, or to which of the options (any device if there are none)? */
+type Pending =
+  | { kind: 'confirm'; steps: StoredStep[] }
+  | { kind: 'choose'; step: StoredStep; options: string[] }
+type Last = {
+  steps: StoredStep[]
+  it: string[]
+  them: string[]
+  undo?: StoredStep[]
+  tool?: string | undefined
+}
+
 /** What a conversation remembers. Plain data, kept beside the answer and never read back from its text. */
 export interface Dialogue {
-  /** A question that is open: shall these be done, or to which of the options (any device if there are none)? */
-  pending?:
-    | { kind: 'confirm'; steps: StoredStep[] }
-    | { kind: 'choose'; step: StoredStep; options: string[] }
-    | undefined
-  last?:
-    | {
-        steps: StoredStep[]
-        it: string[]
-        them: string[]
-        undo?: StoredStep[] | undefined
-        tool?: string | undefined
-      }
-    | undefined
+  pending?: Pending | undefined
+  last?: Last | undefined
 }
 
 /** One thing to do: a block with its slots filled. */
@@ -66,10 +67,9 @@ export interface Meaning {
   steps: Step[]
   /** Equal for requests that mean the same. */
   key: string
-  /** The answer, if nothing is called. */
+  /** The answer, if nothing is called; a question that it leaves open; devices that were only named. */
   text?: string
-  pending?: Dialogue['pending']
-  /** Devices that were only named: what "it" is from now on. */
+  pending?: Pending | undefined
   named?: string[] | undefined
   /** "and …": what was spoken of before is still meant by "them". */
   isMore?: boolean
@@ -85,8 +85,7 @@ export interface Context {
 
 type Outcome =
   | { kind: 'steps'; steps: Step[]; isMore?: boolean }
-  | { kind: 'ask'; text: string; pending: NonNullable<Dialogue['pending']> }
-  | { kind: 'refuse' | 'talk'; text: string; pending?: Dialogue['pending']; named?: string[] }
+  | { kind: 'ask' | 'refuse' | 'talk'; text: string; pending?: Pending; named?: string[] }
 
 /** The ids of blocks for the sentences of a tool itself. */
 const OWN = 'tool '
@@ -107,7 +106,7 @@ export class Grammar {
   readonly problems: { tool: string; message: string }[] = []
   readonly #byName = new Map<string, ToolInfo>()
   readonly #joints: Phrases<true>
-  readonly #nameLists = new Map<string, SlotList>()
+  readonly #lists = new Map<string, SlotList | undefined>()
   readonly #known: ReadonlySet<string>
   readonly #values: Entries
 
@@ -117,10 +116,8 @@ export class Grammar {
     this.#values = values
     for (const tool of tools) if (tool.original) this.#byName.set(tool.original, tool)
     for (const tool of tools) this.#byName.set(tool.name, tool)
-    this.blocks = [
-      ...tools.flatMap(tool => this.#ownBlock(tool)),
-      ...language.usable(new Set(this.#byName.keys())),
-    ]
+    const own = tools.flatMap(tool => this.#ownBlock(tool))
+    this.blocks = [...own, ...language.usable(new Set(this.#byName.keys()))]
     this.matcher = new Matcher<Block>({
       sentences: this.blocks.flatMap(block => block.sentences.map(({ node }) => [node, block] as const)),
       rules: language.rules,
@@ -142,10 +139,12 @@ export class Grammar {
     if (tokens.length === 0 || tokens.length > MAX_TOKENS || text.length > MAX_CHARS) return undefined
     const request = new Request(text, corrected(tokens, this.#known))
     const known = new Map<number, Match<Block>[]>()
+    const total = ({ cost, meaning }: Match<Block>) => cost + (meaning.guess ? GUESS_COST : 0)
+    const isMeant = ({ meaning }: Match<Block>) => !isForLater || meaning.dialogue !== 'later'
     const matchesAt = (start: number) => {
-      const found = known.get(start) ?? this.#ranked(this.matcher.match(request, start), isForLater)
+      const found = known.get(start) ?? this.matcher.match(request, start).filter(isMeant)
       known.set(start, found)
-      return found
+      return found.sort((one, other) => total(one) - total(other))
     }
     const whole = this.#whole(matchesAt(0), tokens.length, context)
     if (whole && (whole.kind !== 'talk' || whole.steps.length > 0) && whole.free === 0) return whole
@@ -189,23 +188,22 @@ export class Grammar {
     return sentences.length > 0 ? [{ id: OWN + tool, intent: OWN + tool, sentences, tool, slots: {} }] : []
   }
 
+  /** What a slot takes: `name` any name, though only those of these kinds are expected aloud. */
   #list(name: string, block: Block | undefined): SlotList | undefined {
-    const { language, home } = this
-    const known = language.lists.get(name)
+    const known = this.language.lists.get(name)
     if (known) return known
     if (block?.id.startsWith(OWN)) return this.#schemaList(block.tool, name)
-    if (name === 'name') return home && this.#nameList(home, block?.domain)
-    if (name === 'area') return home && { ...valuesList(home.places), at: home.placesAt }
-    return this.#values[name] && valuesList(this.#values[name])
+    const key = `${name} ${block?.domain}`
+    if (!this.#lists.has(key)) this.#lists.set(key, this.#homeList(name, block?.domain))
+    return this.#lists.get(key)
   }
 
-  /** Names of devices of these kinds; what is typed may be any name. */
-  #nameList(home: Home, kinds: readonly string[] | undefined): SlotList {
-    const key = kinds?.join(' ') ?? ''
-    const spoken = () => ({ phrases: home.spokenNames(kinds) })
-    const list = this.#nameLists.get(key) ?? { at: home.namesAt, words: () => home.vocabulary(), spoken }
-    this.#nameLists.set(key, list)
-    return list
+  #homeList(name: string, kinds: readonly string[] | undefined): SlotList | undefined {
+    const { home } = this
+    if (name === 'area') return home && { ...valuesList(home.places), at: home.placesAt }
+    if (name !== 'name') return this.#values[name] && valuesList(this.#values[name])
+    const spoken = () => ({ phrases: home?.spokenNames(kinds) ?? [] })
+    return home && { at: home.namesAt, words: () => home.vocabulary(), spoken }
   }
 
   /** What an argument can be, by the tool's schema. */
@@ -218,13 +216,6 @@ export class Grammar {
     if (type !== 'number' && type !== 'integer') return WILDCARD
     const unit = { words: [...(lists.get('unit')?.words() ?? [])] }
     return makeList({ range: { from, to, type: to === 100 ? 'percentage' : 'number' }, unit }, numbers)
-  }
-
-  /** The best first; of equal ones, the one that was written first. */
-  #ranked(matches: readonly Match<Block>[], isForLater: boolean): Match<Block>[] {
-    const total = ({ cost, meaning }: Match<Block>) => cost + (meaning.guess ? GUESS_COST : 0)
-    const possible = matches.filter(({ meaning }) => !isForLater || meaning.dialogue !== 'later')
-    return possible.sort((one, other) => total(one) - total(other))
   }
 
   /** The best meaning of a request as one sentence. */
@@ -252,13 +243,9 @@ export class Grammar {
       return [...words.map(({ end }) => end), ...(pos > 0 && tokens[pos]?.afterBreak ? [pos] : [])]
     }
     if (!tokens.some((_, at) => jointsAt(at).length > 0)) return undefined
-    const triedAt = new Map<number, Match<Block>[]>()
     const bestAt = (start: number) => {
       const ending = matchesAt(start).filter(({ end }) => end === tokens.length || jointsAt(end).length > 0)
-      const best =
-        triedAt.get(start) ?? ending.sort((one, other) => one.free - other.free || other.end - one.end)
-      triedAt.set(start, best.slice(0, MAX_TRIED))
-      return best.slice(0, MAX_TRIED)
+      return ending.sort((one, other) => one.free - other.free || other.end - one.end).slice(0, MAX_TRIED)
     }
     type Read = { steps: Step[]; free: number } | undefined
     const from = (start: number, steps: readonly Step[], within: Context): Read => {
@@ -287,21 +274,17 @@ export class Grammar {
   }
 
   /** What a match means here and now; `undefined` if it does not apply. */
-  #evaluate(
-    { meaning: block, slots: said }: Match<Block>,
-    context: Context,
-    isPart: boolean,
-  ): Outcome | undefined {
+  #evaluate(match: Match<Block>, context: Context, isPart: boolean): Outcome | undefined {
+    const { meaning: block, slots: said } = match
     const last = context.dialogue?.last
-    const { dialogue, requires_context: required, excludes_context: excluded } = block
-    const { last: after, last_tool, last_slot } = required ?? {}
+    const { dialogue, requires_context: required = {}, excludes_context: excluded } = block
+    const { last: after, last_tool, last_slot } = required
     if (isPart && (after || last_tool || block.guess || block.unknown)) return undefined
     if (dialogue === 'later') return this.#later(block, said, context)
     if (dialogue) return isPart && dialogue !== 'aside' ? undefined : this.#converse(block, said, context)
-    if ((after && !this.#isAbout(last, after)) || (excluded?.last && this.#isAbout(last, excluded.last)))
-      return undefined
     const hasSlot = last_slot?.some(slot => last?.steps.some(step => Object.hasOwn(step.slots, slot)))
-    if ((last_tool && last?.tool !== last_tool) || (last_slot && !hasSlot)) return undefined
+    const isAfter = (!after || this.#areOf(last?.it, after)) && !this.#areOf(last?.it, excluded?.last)
+    if (!isAfter || (last_tool && last?.tool !== last_tool) || (last_slot && !hasSlot)) return undefined
     if (block.tool === undefined) return { kind: 'talk', text: this.#talk(block, said) }
     if (block.unknown) return this.#unknownDevice(block, said)
     const values = { slots: said, last: last?.steps.at(-1)?.slots ?? {} }
@@ -311,203 +294,159 @@ export class Grammar {
     const slots: Slots = { ...Object.fromEntries(fixed), ...said }
     const outcome = this.#targeted(block, slots, context)
     if (outcome.kind !== 'steps') return outcome
-    for (const [name, { from, to }] of this.language.ranges) {
-      const value = slots[name]
-      if (typeof value === 'number' && (value < from || value > to))
+    for (const [name, { from, to }] of this.language.ranges)
+      if (Number(slots[name]) < from || Number(slots[name]) > to)
         return { kind: 'refuse', text: this.error('range', { from, to }) }
-    }
     if (!block.confirm) return outcome
-    const devices = outcome.steps.flatMap(step => step.devices)
-    const pending = { kind: 'confirm' as const, steps: outcome.steps.map(storedOf) }
-    return {
-      kind: 'ask',
-      text: this.#talk(block, { ...slots, names: this.#listed(devices, 'and') }),
-      pending,
-    }
+    const names = this.#listed(outcome.steps[0]?.devices ?? [], 'and')
+    const pending: Pending = { kind: 'confirm', steps: outcome.steps.map(storedOf) }
+    return { kind: 'ask', text: this.#talk(block, { ...slots, names }), pending }
   }
 
   /** A command for later: "turn off the fan in ten minutes". */
   #later(block: Block, { command, ...said }: Slots, context: Context): Outcome | undefined {
     const tool = this.tool(block.tool)
-    const what = typeof command === 'string' ? this.understand(command, context, true) : undefined
+    const what = this.understand(String(command), context, true)
     if (!tool || what?.kind !== 'act' || what.free > 0) return undefined
     const calls = what.steps.flatMap(step => step.calls.map(call => ({ name: call.tool, args: call.args })))
-    if (calls.length === 0) return undefined
     const slots = { ...block.slots, ...said, calls }
     const planned = [{ tool: tool.name, args: this.argsOf(tool, slots) }]
-    return { kind: 'steps', steps: [{ block, slots, devices: [], calls: planned }] }
+    return calls.length > 0 ? stepsOf({ block, slots, devices: [], calls: planned }) : undefined
   }
 
-  /** Nothing is called so; "I meant …" may follow. */
+  /** Nothing is called so; "yes" or "I meant …" may follow. */
   #unknownDevice(block: Block, said: Slots): Outcome {
-    const rooms = listWords(this.home?.places ?? [], this.language.errors.and ?? '')
-    const values = { slots: said, rooms, text: said.anything }
     const alike = this.home?.namedIn(String(said.anything), block.domain) ?? []
-    if (alike.length === 1) {
-      const text = this.error('similar', { ...values, name: this.#listed(alike, 'or') })
-      const steps = [{ block: block.id, slots: { ...block.slots }, devices: alike.map(({ id }) => id) }]
-      return { kind: 'ask', text, pending: { kind: 'confirm', steps } }
-    }
+    const step = { block: block.id, slots: { ...block.slots }, devices: alike.map(({ id }) => id) }
+    const rooms = listWords(this.home?.places ?? [], this.language.errors.and ?? '')
+    const values = { slots: said, rooms, text: said.anything, name: alike[0]?.id }
+    if (alike.length === 1)
+      return { kind: 'ask', text: this.error('similar', values), pending: { kind: 'confirm', steps: [step] } }
     const text = this.error(said.place === undefined ? 'unknown_device' : 'unknown_place', values)
-    const step = { block: block.id, slots: { ...block.slots }, devices: [] }
     return { kind: 'refuse', text, pending: { kind: 'choose', step, options: [] } }
   }
 
   #listed(devices: readonly Device[], joint: 'and' | 'or'): string {
-    const ids = devices.map(({ id }) => id)
-    return listWords(ids.slice(0, MAX_NAMED), this.language.errors[joint] ?? '')
+    const ids = devices.slice(0, MAX_NAMED).map(({ id }) => id)
+    return listWords(ids, this.language.errors[joint] ?? '')
   }
 
-  #targeted(block: Block, slots: Slots, context: Context, like?: readonly string[]): Outcome {
+  /** The block for the devices that its slots mean; those of the same kind as `like` come first. */
+  #targeted(block: Block, slots: Slots, context: Context, like: readonly string[] = []): Outcome {
     const { name: said, area, scope, except, ...others } = slots
     const within = isPhrase(said) ? this.home?.within(said, area, scope) : undefined
     const name = within && isPhrase(except) ? { ...within, except: except.items } : within
     if (!this.home || (!block.domain && !name)) return this.#planned(block, slots, [])
-    const resolve = (kinds: readonly string[] | undefined) =>
-      name ? this.#resolve(name, block, kinds, context, like) : this.#defaultTarget(block, slots, context)
-    const first = resolve(block.domain)
-    const resolved = 'problem' in first && first.problem === 'unknown' && block.or ? resolve(block.or) : first
-    if (!('problem' in resolved)) return this.#planned(block, others, resolved.devices)
-    const { text } = resolved
-    if (resolved.problem === 'here') return { kind: 'refuse', text: this.error('here') }
+    const { problem, text, devices } = name
+      ? this.#resolve(name, block, context, like)
+      : this.#defaultTarget(block, slots, context)
+    if (!problem || (problem === 'which' && block.target === 'all'))
+      return this.#planned(block, others, devices)
     const step = { block: block.id, slots: { ...others }, devices: [] }
-    if (resolved.problem === 'unknown') return this.#unknown(name, text, context, step)
-    if (block.target === 'all') return this.#planned(block, others, resolved.devices)
-    const options = resolved.devices.map(({ id }) => id)
-    const asked = this.error('which', { text, options: this.#listed(resolved.devices, 'or') })
-    return { kind: 'ask', text: asked, pending: { kind: 'choose', step, options } }
+    const options = problem === 'which' ? devices.map(({ id }) => id) : []
+    const pending: Pending = { kind: 'choose', step, options }
+    if (problem === 'which')
+      return { kind: 'ask', text: this.error('which', { options: this.#listed(devices, 'or') }), pending }
+    const any = name && this.home.resolve(name, { last: context.dialogue?.last, area: context.area })
+    const cannot = !any?.problem && any?.devices.length === 1 ? any.devices[0]?.id : undefined
+    const key = cannot ? 'cannot' : text ? 'unknown' : 'nothing_there'
+    const why = this.error(problem === 'here' ? 'here' : key, { text, name: cannot })
+    return { kind: 'refuse', text: why, pending }
   }
 
-  /** The devices of a phrase; those of the same kind as `like` come first: "and the bedroom one". */
-  #resolve(
-    phrase: NamePhrase,
-    block: Block,
-    kinds: readonly string[] | undefined,
-    { dialogue, area }: Context,
-    like: readonly string[] = [],
-  ): Resolved {
+  #resolve(phrase: NamePhrase, block: Block, context: Context, like: readonly string[]): Resolved {
     const home = this.home as Home
-    const roomKind = kinds === block.or ? kinds?.[0] : block.room
-    const options = { kinds, roomKind, last: dialogue?.last, area, prefersArea: !block.query }
-    const isShared = (kind: string) => like.length > 0 && like.every(id => home.device(id)?.kinds.has(kind))
-    const kind = Object.keys(home.words.kinds ?? {}).find(isShared)
-    const alike = kind && home.resolve(phrase, { ...options, kinds: [kind], roomKind: kind })
-    if (!alike || 'problem' in alike) return home.resolve(phrase, options)
-    return { devices: alike.devices.filter(device => kinds?.some(each => device.kinds.has(each)) ?? true) }
+    const { dialogue, area } = context
+    const options = { last: dialogue?.last, area, prefersArea: !block.query }
+    const shared = Object.keys(home.words.kinds ?? {}).filter(kind => this.#areOf(like, [kind]))
+    const { domain, or, room } = block
+    const tries = [
+      ...shared.slice(0, 1).map(kind => ({ kinds: [kind], roomKind: kind })),
+      { kinds: domain, roomKind: room },
+      ...(or ? [{ kinds: or, roomKind: or[0] }] : []),
+    ].map(each => home.resolve(phrase, { ...options, ...each }))
+    const found = tries.find(({ problem }) => problem !== 'unknown') ?? (tries.at(or ? -2 : -1) as Resolved)
+    const isMeant = ({ id }: Device) => this.#areOf([id], [...(domain ?? []), ...(or ?? [])]) || !domain
+    return { ...found, devices: found.devices.filter(isMeant) }
   }
 
   /** The devices of a sentence that names none: those spoken of, those of the place, or all. */
   #defaultTarget(block: Block, slots: Slots, { dialogue, area }: Context): Resolved {
     const home = this.home as Home
-    const isHere = slots.scope === 'here' || (block.target === 'here' && slots.scope === undefined)
+    const { domain = [], or = [], target, requires_context: required, query } = block
+    const it = required?.last ? (dialogue?.last?.it ?? []) : []
+    if (this.#areOf(it, domain)) return { devices: it.flatMap(id => home.device(id) ?? []), text: '' }
+    const isHere = slots.scope === 'here' || (target === 'here' && slots.scope === undefined)
     const said = typeof slots.area === 'string' ? slots.area : undefined
-    if (isHere && said === undefined && area === undefined) return { problem: 'here', text: '' }
-    const kinds = [block.domain, block.or].filter(each => each !== undefined)
-    const it = block.requires_context?.last
-      ? (dialogue?.last?.it ?? []).flatMap(id => home.device(id) ?? [])
-      : []
-    if (it.length > 0 && it.every(device => block.domain?.some(kind => device.kinds.has(kind))))
-      return { devices: it }
-    const place = said ?? (slots.scope === 'house' || (block.query && !isHere) ? undefined : area)
-    const within = (where: string | undefined) =>
-      kinds.map(each => home.ofKind(each, where)).find(each => each.length > 0) ?? []
-    const there = within(place)
-    const devices = there.length > 0 || said !== undefined || isHere ? there : within(undefined)
-    if (devices.length === 0) return { problem: 'unknown', text: said ?? '' }
-    const isClear = block.target !== 'one' || devices.length === 1
-    return isClear ? { devices } : { problem: 'which', devices, text: '' }
-  }
-
-  #unknown(
-    name: NamePhrase | undefined,
-    text: string,
-    { dialogue, area }: Context,
-    step: StoredStep,
-  ): Outcome {
-    const any = name && this.home?.resolve(name, { last: dialogue?.last, area })
-    const [device, ...others] = any && 'devices' in any ? any.devices : []
-    if (device && others.length === 0)
-      return { kind: 'refuse', text: this.error('cannot', { name: device.id }) }
-    const pending = { kind: 'choose' as const, step, options: [] }
-    return {
-      kind: 'refuse',
-      text: text ? this.error('unknown', { text }) : this.error('nothing_there'),
-      pending,
-    }
+    const place = said ?? (slots.scope === 'house' || (query && !isHere) ? undefined : area)
+    if (isHere && place === undefined) return { problem: 'here', devices: [], text: '' }
+    const places = said === undefined && !isHere ? [place, undefined] : [place]
+    const tries = places.flatMap(each => [home.ofKind(domain, each), home.ofKind(or, each)])
+    const devices = tries.find(each => each.length > 0) ?? []
+    if (devices.length === 0) return { problem: 'unknown', devices, text: said ?? '' }
+    const isClear = target !== 'one' || devices.length === 1
+    return { devices, text: '', ...(!isClear && { problem: 'which' }) }
   }
 
   #planned(block: Block, slots: Slots, devices: readonly Device[]): Outcome {
     const plain = Object.fromEntries(Object.entries(slots).filter(([, value]) => !isPhrase(value)))
-    return {
-      kind: 'steps',
-      steps: [{ block, slots: plain, devices, calls: this.#callsOf(block, plain, devices) }],
-    }
+    return stepsOf({ block, slots: plain, devices, calls: this.#callsOf(block, plain, devices) })
   }
 
   /** Answers, corrections and repetitions. */
   #converse(block: Block, said: Slots, context: Context): Outcome | undefined {
     const { pending, last } = context.dialogue ?? {}
-    const { dialogue } = block
-    if (dialogue === 'aside') return { kind: 'steps', steps: [] }
-    if (dialogue === 'mention') return this.#mentioned(said, context)
+    const { dialogue, slots } = block
+    if (dialogue === 'aside') return stepsOf()
     if (dialogue === 'yes' && pending?.kind === 'confirm') return this.#restored(pending.steps)
     if (dialogue === 'no' && pending) return { kind: 'talk', text: this.#talk(block, said) }
     if (dialogue === 'choose' && pending?.kind === 'choose') return this.#chosen(pending, said)
     if (dialogue === 'again' && last) return this.#restored(last.steps)
     if (dialogue === 'undo' && last)
       return last.undo ? this.#restored(last.undo) : { kind: 'refuse', text: this.error('undo') }
-    if (dialogue !== 'retarget' || pending || !last) return undefined
-    const [step, ...more] = last.steps.flatMap(stored => this.#step(stored) ?? [])
-    if (!step || more.length > 0 || step.devices.length === 0) return undefined
-    if (block.slots.question === true && !this.tool(step.block.tool)?.readOnly) return undefined
-    const alike = this.blocks.filter(
-      each => each.intent === step.block.intent && each.query && !each.requires_context,
-    )
-    const outcomes = [step.block, ...alike].map(each => {
-      return this.#targeted(each, { ...step.slots, name: said.name }, context, last.it)
-    })
-    const found = outcomes.find(({ kind }) => kind === 'steps')
-    return found?.kind === 'steps' ? { ...found, isMore: block.slots.more === true } : outcomes[0]
-  }
-
-  /** A name alone: what is to be done with it may follow. */
-  #mentioned({ name }: Slots, { dialogue, area }: Context): Outcome | undefined {
-    const found = isPhrase(name) && !dialogue?.pending ? this.home?.resolve(name, { area }) : undefined
-    if (!found || 'problem' in found || found.devices.length !== 1) return undefined
-    const named = found.devices.map(({ id }) => id)
-    return { kind: 'talk', text: this.error('mentioned', { name: named[0] }), named }
+    if (pending || !isPhrase(said.name)) return undefined
+    if (dialogue === 'mention') {
+      const { problem, devices } = this.home?.resolve(said.name, { area: context.area }) ?? { devices: [] }
+      const named = devices.map(({ id }) => id)
+      const isOne = !problem && named.length === 1
+      return isOne ? { kind: 'talk', text: this.error('mentioned', { name: named[0] }), named } : undefined
+    }
+    const [step, ...more] = last?.steps.flatMap(stored => this.#step(stored) ?? []) ?? []
+    if (dialogue !== 'retarget' || !step || more.length > 0 || step.devices.length === 0) return undefined
+    const { intent, tool } = step.block
+    if (slots.question === true && !this.tool(tool)?.readOnly) return undefined
+    const alike = this.blocks.filter(each => each.intent === intent && each.query && !each.requires_context)
+    const about = { ...step.slots, name: said.name }
+    const outcomes = [step.block, ...alike].map(each => this.#targeted(each, about, context, last?.it))
+    const found = outcomes.find(({ kind }) => kind === 'steps') ?? outcomes[0]
+    return found?.kind === 'steps' ? { ...found, isMore: slots.more === true } : found
   }
 
   /** The answer to "Which one?". */
-  #chosen(
-    { step, options }: { step: StoredStep; options: string[] },
-    { ordinal, name, all }: Slots,
-  ): Outcome | undefined {
+  #chosen({ step, options }: { step: StoredStep; options: string[] }, said: Slots): Outcome | undefined {
+    const { ordinal, name, all } = said
     const block = this.blocks.find(({ id }) => id === step.block)
-    const [kinds, among] = options.length > 0 ? [undefined, options] : [block?.domain, undefined]
-    const resolved = isPhrase(name)
-      ? this.home?.resolve(name, { among, kinds, roomKind: block?.room })
-      : undefined
-    const named = resolved && !('problem' in resolved) ? resolved.devices.map(({ id }) => id) : []
+    const limits = options.length > 0 ? { among: options } : { kinds: block?.domain, roomKind: block?.room }
+    const resolved = isPhrase(name) ? this.home?.resolve(name, limits) : undefined
+    const named = resolved && !resolved.problem ? resolved.devices.map(({ id }) => id) : []
     const counted = typeof ordinal === 'number' ? options.slice(ordinal - 1, ordinal) : named
     const devices = (all === true ? options : counted).flatMap(id => this.home?.device(id) ?? [])
     return block && devices.length > 0 ? this.#planned(block, step.slots, devices) : undefined
   }
 
-  #step(stored: StoredStep): Step | undefined {
-    const block = this.blocks.find(({ id }) => id === stored.block)
-    if (!block) return undefined
-    const devices = stored.devices.flatMap(id => this.home?.device(id) ?? [])
-    return { block, slots: stored.slots, devices, calls: this.#callsOf(block, stored.slots, devices) }
+  #step({ block: wanted, slots, devices: ids }: StoredStep): Step | undefined {
+    const block = this.blocks.find(({ id }) => id === wanted)
+    const devices = ids.flatMap(id => this.home?.device(id) ?? [])
+    return block && { block, slots, devices, calls: this.#callsOf(block, slots, devices) }
   }
 
   #restored(stored: readonly StoredStep[]): Outcome | undefined {
     const steps = stored.flatMap(each => this.#step(each) ?? [])
-    return steps.length > 0 ? { kind: 'steps', steps } : undefined
+    return steps.length > 0 ? stepsOf(...steps) : undefined
   }
 
-  #isAbout(last: Dialogue['last'], kinds: readonly string[]): boolean {
-    const ids = last?.it ?? []
+  /** Whether there are some, and all are of these kinds. */
+  #areOf(ids: readonly string[] = [], kinds: readonly string[] = []): boolean {
     return ids.length > 0 && ids.every(id => kinds.some(kind => this.home?.device(id)?.kinds.has(kind)))
   }
 
@@ -518,34 +457,27 @@ export class Grammar {
 
   #meaning(outcome: Outcome, free: number, isGuess = false): Meaning {
     if (outcome.kind !== 'steps' || outcome.steps.length === 0) {
-      const { text, pending, named } =
-        outcome.kind === 'steps' ? { text: this.error('done') } : { named: undefined, ...outcome }
+      const told = outcome.kind === 'steps' ? { text: this.error('done') } : outcome
       const kind = outcome.kind === 'ask' ? 'ask' : 'talk'
-      return { free, isGuess, kind, steps: [], key: text, text, pending, named }
+      return { ...told, free, isGuess, kind, steps: [], key: told.text }
     }
     const { steps, isMore = false } = outcome
     const keyOf = ({ block, slots, devices, calls }: Step) =>
       JSON.stringify(calls.length > 0 ? calls : [block.intent, slots, devices.map(({ id }) => id)])
-    const isChange = ({ block: { query, adjust, tool } }: Step) =>
-      !query && (adjust || !this.tool(tool)?.readOnly)
+    const isChange = ({ block }: Step) => !block.query && (block.adjust || !this.tool(block.tool)?.readOnly)
     const kind = steps.some(isChange) ? 'act' : 'tell'
     return { free, isGuess, kind, steps, key: steps.map(keyOf).join(' + '), isMore }
   }
 }
 
 /** Whether its sentences can be said first, and call something. */
-export function isFirst({
-  tool,
-  dialogue,
-  requires_context: { last, last_tool } = {},
-  guess,
-  unknown,
-}: Block): boolean {
+export function isFirst({ tool, dialogue, requires_context, guess, unknown }: Block): boolean {
+  const { last, last_tool } = requires_context ?? {}
   return tool !== undefined && !(dialogue || last || last_tool || guess || unknown)
 }
 
 /** What "it", "them" and "again" mean after these steps. */
-export function lastOf(steps: readonly Step[], before?: Dialogue['last'], isMore = false): Dialogue['last'] {
+export function lastOf(steps: readonly Step[], before?: Last, isMore = false): Last {
   const stored = steps.map(storedOf)
   const named = [...new Set(stored.flatMap(({ devices }) => devices))]
   const it = named.length > 0 ? named : (before?.it ?? [])
@@ -553,7 +485,11 @@ export function lastOf(steps: readonly Step[], before?: Dialogue['last'], isMore
   const undone = steps.filter(({ block, devices }) => block.undo && devices.length <= 1)
   const undo = undone.map(step => ({ ...storedOf(step), slots: { ...step.slots, ...step.block.undo } }))
   const { tool } = steps.at(-1)?.block ?? {}
-  return { steps: stored, it, them, undo: undo.length === steps.length ? undo : undefined, tool }
+  return { steps: stored, it, them, tool, ...(undo.length === steps.length && { undo }) }
+}
+
+function stepsOf(...steps: Step[]): { kind: 'steps'; steps: Step[] } {
+  return { kind: 'steps', steps }
 }
 
 function storedOf({ block, slots, devices }: Step): StoredStep {
@@ -562,13 +498,6 @@ function storedOf({ block, slots, devices }: Step): StoredStep {
 
 function isPhrase(value: unknown): value is NamePhrase {
   return typeof value === 'object' && value !== null && 'items' in value && 'except' in value
-}
-
-interface Property {
-  type?: unknown
-  enum?: unknown[]
-  minimum?: number
-  maximum?: number
 }
 
 function propertiesOf(schema: unknown): Record<string, Property> | undefined {
