@@ -12,54 +12,28 @@ export interface HomeSettings {
   aliases?: Names | undefined
 }
 
-/** A kind of devices, such as lights. */
-interface KindWords {
-  /** Listed kinds that belong to it, unless their name has a word of `not`. */
-  of?: string[]
-  not?: string[]
-  /** Listed kinds that belong to it if their name has one of these words, or if their state looks like this. */
+/** A kind of devices: which of the listed ones belong to it, and how it is called. Described in sentences/en.yaml. */
+interface KindWords extends Partial<Record<'of' | 'not' | 'words' | 'broad' | 'spoken', string[]>> {
   named?: Record<string, string[]>
   state?: Record<string, string>
-  /** How it is called; the words in `broad` mean all of its devices, whatever their names. */
-  words?: string[]
-  broad?: string[]
-  /** How several of them are called aloud. */
-  spoken?: string[]
 }
 
+/** Words with a role in names: articles, quantifiers, pronouns. */
 const ROLES = 'the all both everything except in and it them other one here house'.split(' ')
 
-/** How a language speaks of a home. */
+/** How a language speaks of a home, as the files say it: also `the`, `all`, … with the words of a role. */
 export interface HomeWords {
-  /** The tool that lists the home, and the fields of its result. */
-  listing?: {
-    tool: string
-    args?: Record<string, unknown>
-    devices: string
-    name: string
-    area?: string
-    floor?: string
-    kind: string
-    state?: string
-    dead?: Record<string, unknown>
-    /** List name → field of the result. */
-    lists?: Record<string, string>
-  }
-  /** The argument that takes a device's name. */
+  listing?: Record<'tool' | 'devices' | 'name' | 'kind', string> &
+    Partial<Record<'area' | 'floor' | 'state', string>> &
+    Partial<Record<'args' | 'dead', Record<string, unknown>>> & { lists?: Record<string, string> }
   argument?: string
-  /** Endings of plurals and what stands there in the singular; words whose plural they do not show. */
   plurals?: [string, string][]
   plural_words?: string[]
-  /** Where the readings of a device are in a result, and the name and text of one. */
   reading?: { list: string; name?: string; text: string }
-  /** State → what it looks like. */
   states?: Record<string, string>
-  /** Names are written in lower case within a sentence. */
   lowercase?: boolean
-  /** Word → the word it is taken for. */
   same?: Record<string, string>
   kinds?: Record<string, KindWords>
-  /** Words with a role in names, by role: articles, quantifiers, pronouns. */
   [role: string]: unknown
 }
 
@@ -95,17 +69,16 @@ export interface NamePhrase {
 
 /** What is known of the conversation and the purpose when a phrase is resolved. */
 interface ResolveOptions {
-  /** Kinds that can be meant; all if left out. */
+  /** Kinds that can be meant; what a bare room stands for: "turn off the kitchen" are its lights. */
   kinds?: readonly string[] | undefined
-  /** What a bare room stands for: "turn off the kitchen" are its lights. */
   roomKind?: string | undefined
   /** Only these: the ones a question offered. */
-  among?: readonly string[] | undefined
+  among?: readonly string[]
   /** "it" and "them". */
   last?: { it: readonly string[]; them: readonly string[] } | undefined
   /** "here"; with `prefersArea`, "the lights" are those of the area if it has some. */
   area?: string | undefined
-  prefersArea?: boolean | undefined
+  prefersArea?: boolean
 }
 
 /** What a phrase means; with a problem, what it might mean. */
@@ -115,10 +88,12 @@ export interface Resolved {
   text: string
 }
 
-/** The words of a device's name; with its place and the broad words of its kinds; with all words of its kinds. */
-type Called = Record<'name' | 'broadly' | 'byKind', ReadonlySet<string>>
+/** How a word calls a device: it is in its name, its place, the broad words of its kinds, or the other ones. */
+const [BY_NAME, BROADLY, BY_KIND] = [0, 2, 3]
+type Word = { words: string[]; end: number; isPlural: boolean }
 type Found<Value> = { end: number; value: Value; cost: number }
 
+const NOTHING: Item = { words: [], place: [], roles: new Set(), text: '' }
 const MAX_DEVICES = 5_000
 const MAX_RUN = 8
 const MAX_ITEMS = 12
@@ -135,9 +110,7 @@ export class Home {
   readonly #groups: ReadonlyMap<string, readonly string[]>
   /** The words of a place, sorted → its name. */
   readonly #placeKeys = new Map<string, string>()
-  readonly #called = new Map<Device, Called>()
-  /** Word → devices that are called so. */
-  readonly #byWord = new Map<string, Set<Device>>()
+  readonly #byWord = new Map<string, Map<Device, number>>()
   readonly #kindWords = new Set<string>()
   readonly #broad = new Set<string>()
   readonly #nouns = new Set<string>()
@@ -174,7 +147,8 @@ export class Home {
       }
     for (const device of this.devices) this.#index(device, aliases)
     this.#groups = new Map(Object.entries(groups).map(([name, ids]) => [sorted(this.#canonical(name)), ids]))
-    for (const word of [...this.#groups.keys()].flatMap(key => key.split(' '))) add(this.#byWord, word)
+    for (const word of [...this.#groups.keys()].flatMap(key => key.split(' ')))
+      this.#byWord.set(word, this.#byWord.get(word) ?? new Map())
   }
 
   /** Changes whenever what can be said does. */
@@ -202,19 +176,22 @@ export class Home {
       before: number,
     ) => {
       if (items.length + (except?.length ?? 0) > MAX_ITEMS) return
-      const start = { words: [], place: [], roles: new Set<string>(), text: '' }
-      for (const { item: read, end } of this.#itemsFrom(tokens, at, start)) {
-        const text = tokens.slice(at, end).map(({ key }) => key)
-        const item = { ...read, text: text.join(' ') }
+      for (const { item: read, end } of this.#itemsFrom(tokens, at, NOTHING)) {
+        const text = tokens
+          .slice(at, end)
+          .map(({ key }) => key)
+          .join(' ')
+        const item = { ...read, text }
         const next = except ? { items, except: [...except, item] } : { items: [...items, item], except: [] }
-        const { roles, place } = item
-        const cost =
-          before + (roles.has('all') ? 0.25 : 0.2) + (roles.has('one') ? 0.5 : 0) + place.length / 100
+        const vague = (item.roles.has('all') ? 0.25 : 0.2) + (item.roles.has('one') ? 0.5 : 0)
+        const cost = before + vague + item.place.length / 100
         found.push({ end, value: { ...next, key: `${pos} ${found.length}` }, cost })
-        if (tokens[end]?.afterBreak) grow(next.items, except && next.except, end, cost)
-        for (const { value, end: after } of this.#roles.at(tokens, end))
-          if (value === 'and') grow(next.items, except && next.except, after, cost)
-          else if (value === 'except' && !except) grow(next.items, [], after, cost)
+        const more = this.#roles.at(tokens, end)
+        const joints = more.filter(({ value }) => value === 'and').map(joint => joint.end)
+        for (const after of tokens[end]?.afterBreak ? [end, ...joints] : joints)
+          grow(next.items, except && next.except, after, cost)
+        for (const { value, end: after } of except ? [] : more)
+          if (value === 'except') grow(next.items, [], after, cost)
       }
     }
     grow([], undefined, pos, 0)
@@ -285,10 +262,8 @@ export class Home {
   within(phrase: NamePhrase, area: unknown, scope: unknown): NamePhrase {
     const place = typeof area === 'string' ? this.#canonical(area) : []
     const scoped = (item: Item) => (typeof scope === 'string' ? withRoles(item, scope) : item)
-    return {
-      ...phrase,
-      items: phrase.items.map(item => ({ ...scoped(item), place: [...item.place, ...place] })),
-    }
+    const items = phrase.items.map(item => ({ ...scoped(item), place: [...item.place, ...place] }))
+    return { ...phrase, items }
   }
 
   isPluralName(name: string): boolean {
@@ -317,22 +292,22 @@ export class Home {
     const { name, id, area = '', floor = '' } = device
     const names = [name, ...(aliases[id] ?? aliases[name] ?? [])]
     const places = [area, ...(aliases[area] ?? []), floor, ...(aliases[floor] ?? [])]
-    for (const text of [...names, `${area} ${name}`]) add(this.#exact, sorted(this.#canonical(text)), device)
-    for (const text of names) this.#compound(text)
-    const noun = this.#canonical(name).findLast(word => !/\d/.test(word))
     const kinds = [...device.kinds].flatMap(kind => this.words.kinds?.[kind] ?? [])
-    const canonical = (texts: readonly string[]) => texts.flatMap(text => this.#canonical(text))
-    const broad = canonical(kinds.flatMap(kind => kind.broad ?? []))
-    const byKind = [...broad, ...canonical(kinds.flatMap(kind => kind.words ?? []))]
-    for (const word of broad) this.#broad.add(word)
-    for (const word of byKind) this.#kindWords.add(word)
-    for (const word of noun ? [noun, ...byKind] : byKind) this.#nouns.add(word)
-    const own = canonical(names)
-    const all = [...own, ...canonical(places)]
-    const called = { name: own, broadly: [...all, ...broad], byKind: [...all, ...byKind] }
-    const entries = Object.entries(called).map(([how, words]) => [how, new Set(words)])
-    this.#called.set(device, Object.fromEntries(entries) as Called)
-    for (const word of called.byKind) add(this.#byWord, word, device)
+    const broad = kinds.flatMap(kind => kind.broad ?? [])
+    const narrow = kinds.flatMap(kind => kind.words ?? [])
+    for (const text of [...names, `${area} ${name}`]) {
+      const key = sorted(this.#canonical(text))
+      this.#exact.set(key, (this.#exact.get(key) ?? new Set()).add(device))
+    }
+    for (const text of names) this.#compound(text)
+    for (const word of broad) this.#broad.add(this.#canon(word))
+    for (const word of [...broad, ...narrow]) this.#kindWords.add(this.#canon(word))
+    this.#nouns.add(this.#canonical(name).findLast(word => !/\d/.test(word)) ?? '')
+    for (const [how, texts] of [names, places, broad, narrow].entries())
+      for (const word of texts.flatMap(text => this.#canonical(text))) {
+        const known = this.#byWord.get(word) ?? new Map<Device, number>()
+        this.#byWord.set(word, known.has(device) ? known : known.set(device, how))
+      }
   }
 
   /** "livingroom", "switchone": words of a name written as one. */
@@ -367,6 +342,10 @@ export class Home {
     return this.#singular(key) !== key || this.words.plural_words?.includes(key) === true
   }
 
+  #isNoun(word: string): boolean {
+    return this.#nouns.has(word) || this.#kindWords.has(word)
+  }
+
   /** Every way to read an item on: articles and quantifiers, words of names, rooms and kinds, then a place. */
   *#itemsFrom(tokens: readonly Token[], at: number, item: Item): Generator<{ item: Item; end: number }> {
     const { words, place, roles } = item
@@ -389,17 +368,14 @@ export class Home {
   }
 
   /** A word of the home: also two written as one, or one written as two or three. */
-  #wordAt(
-    tokens: readonly Token[],
-    pos: number,
-  ): { words: string[]; end: number; isPlural: boolean } | undefined {
+  #wordAt(tokens: readonly Token[], pos: number): Word | undefined {
     const token = tokens[pos]
     if (!token) return undefined
     for (const key of [token.key, ...token.corrections]) {
       const words = (this.words.same?.[key] ?? key).split(' ').map(word => this.#canon(word))
       const isPlural = this.#isPlural(key)
       if (words.every(word => this.#byWord.has(word)))
-        return { words, end: pos + 1, isPlural: isPlural && this.#nouns.has(words.at(-1) ?? '') }
+        return { words, end: pos + 1, isPlural: isPlural && this.#isNoun(words.at(-1) ?? '') }
       const parts = this.#compounds.get(words[0] ?? '') ?? this.#compounds.get(key)
       if (parts) return { words: parts, end: pos + 1, isPlural }
     }
@@ -418,7 +394,7 @@ export class Home {
     const { place = [] } = items.at(-1) ?? {}
     const hasNoun = this.#exact.has(sorted(item.words)) || item.words.some(word => this.#kindWords.has(word))
     const withNoun = [items[at + 1], items[at - 1]].flatMap(other => {
-      const noun = other?.words.findLast(word => this.#nouns.has(word) && !item.words.includes(word))
+      const noun = other?.words.findLast(word => this.#isNoun(word) && !item.words.includes(word))
       if (hasNoun || noun === undefined) return []
       const named = { ...item, words: [...item.words, noun] }
       return [other?.roles.has('plural') ? withRoles(named, 'plural') : named]
@@ -503,12 +479,13 @@ export class Home {
     isMeant: (device: Device) => boolean,
     isEverything: boolean,
   ): Device[] {
-    const sets = words.map(word => this.#byWord.get(word) ?? new Set<Device>())
-    const [smallest = new Set<Device>()] = sets.sort((one, other) => one.size - other.size)
-    const isCalled = (how: keyof Called) => (device: Device) =>
-      isMeant(device) && words.every(word => this.#called.get(device)?.[how].has(word))
-    const literal = [...smallest].filter(isCalled('broadly'))
-    return literal.length > 0 || isEverything ? literal : [...smallest].filter(isCalled('byKind'))
+    const maps = words.map(word => this.#byWord.get(word) ?? new Map<Device, number>())
+    const [fewest = new Map<Device, number>()] = maps.sort((one, other) => one.size - other.size)
+    const meant = [...fewest.keys()].filter(isMeant)
+    const called = (most: number) =>
+      meant.filter(device => maps.every(map => (map.get(device) ?? Infinity) <= most))
+    const literal = called(BROADLY)
+    return literal.length > 0 || isEverything ? literal : called(BY_KIND)
   }
 
   /** Those in the place that the words name in full. Parts of the names of several places name none. */
@@ -518,7 +495,7 @@ export class Home {
     const inPlaces = places.map(place => found.filter(device => isIn(device, place)))
     const there = inPlaces.find(devices => devices.length > 0)
     const isOfPlace = (device: Device) =>
-      words.some(word => !this.#called.get(device)?.name.has(word) && !this.#kindWords.has(word))
+      words.some(word => this.#byWord.get(word)?.get(device) !== BY_NAME && !this.#kindWords.has(word))
     const isSpread = !isAll && new Set(found.filter(isOfPlace).map(({ area }) => area)).size > 1
     return there ?? (isSpread ? [] : found)
   }
@@ -591,9 +568,4 @@ function isWord(key: string): boolean {
 
 function sorted(words: readonly string[]): string {
   return [...new Set(words)].sort().join(' ')
-}
-
-function add<Value>(map: Map<string, Set<Value>>, key: string, value?: Value): void {
-  const known = map.get(key) ?? new Set<Value>()
-  map.set(key, value === undefined ? known : known.add(value))
 }
