@@ -42,14 +42,14 @@ export async function carryOut(
     const last = it ? { steps: [], it, them: it } : before.last
     return { text: asSentence(text), dialogue: { last, ...(pending && { pending }) } }
   }
-  const said: string[] = []
+  const said = new Set<string>()
   const steps: Step[] = []
   for (const step of planned) {
     const answer = new StepAnswer(step, grammar, run)
-    said.push(...(await answer.say()))
+    for (const sentence of await answer.say()) said.add(asSentence(sentence))
     steps.push(answer.found ? { ...step, devices: answer.found } : step)
   }
-  return { text: [...new Set(said)].join(' '), dialogue: { last: lastOf(steps, before.last, isMore) } }
+  return { text: [...said].join(' '), dialogue: { last: lastOf(steps, before.last, isMore) } }
 }
 
 class StepAnswer {
@@ -67,57 +67,54 @@ class StepAnswer {
 
   async say(): Promise<string[]> {
     const { block, devices, calls } = this.#step
-    if (block.query && calls.length === 0) return [asSentence(await this.#listed())]
+    if (block.query && calls.length === 0) return [await this.#listed()]
     if (block.adjust) return this.#adjusted(block.adjust)
     return this.#told(await this.#run(calls), devices)
   }
 
   /** One sentence for all that worked, and the reasons of the others. */
-  #told(results: readonly CallResult[], devices: readonly Device[], extra: Values = {}): string[] {
+  #told(results: readonly CallResult[], devices: readonly Device[], value?: unknown): string[] {
     const isSure = ({ success, result }: CallResult) => success && valueAt(result, 'confirmed') !== false
-    const pairs = results.map((result, at) => ({ result, device: devices[at] }))
-    const sure = pairs.filter(({ result }) => isSure(result))
+    const sure = results
+      .map((result, at) => ({ result, device: devices[at] }))
+      .filter(each => isSure(each.result))
     const isOneByOne = this.#grammar.tool(this.#step.block.tool)?.readOnly || this.#template() === undefined
     const groups = isOneByOne ? sure.map(each => [each]) : sure.length > 0 ? [sure] : []
     const failed = results.filter(result => !isSure(result)).map(result => this.#failure(result))
-    return [...groups.map(group => this.#sentence(group, extra)), ...new Set(failed)]
+    return [...groups.map(group => this.#sentence(group, value)), ...failed]
   }
 
   #failure({ success, error, text }: CallResult): string {
-    const why = success
-      ? (text ?? this.#grammar.error('unconfirmed'))
-      : this.#grammar.error('failed', { error })
-    return asSentence(shortened(why))
+    const why = success ? text : this.#grammar.error('failed', { error })
+    return shortened(why ?? this.#grammar.error('unconfirmed'))
   }
 
-  #sentence(group: readonly { result: CallResult; device: Device | undefined }[], extra: Values): string {
+  #sentence(group: readonly { result: CallResult; device: Device | undefined }[], value: unknown): string {
     const { slots } = this.#step
     const { result = { success: true }, device } = group[0] ?? {}
     const text = textOf(result)
     const state = this.#reading(this.#readings(result.result), device)
     const as_expected = typeof slots.expect === 'string' && this.#isIn(state ?? '', slots.expect)
     const names = this.#names(group.flatMap(each => each.device ?? []))
-    const about = { kind: device?.kind, state, as_expected, text, result: result.result }
-    const said = render(this.#template() ?? '', { slots, ...names, ...about, ...extra })
-    return asSentence(shortened(said || text || this.#grammar.error('done')))
+    const about = { kind: device?.kind, state, as_expected, text, result: result.result, value }
+    const said = render(this.#template() ?? '', { slots, ...names, ...about })
+    return shortened(said || text || this.#grammar.error('done'))
   }
 
   /** Of several readings, such as "Humidity: 45 %", the one that was asked for. */
   #reading(texts: readonly string[], device: Device | undefined): string | undefined {
     const { kinds = {} } = this.#grammar.language.home ?? {}
-    const wanted = (this.#step.block.domain ?? []).find(kind => device?.kinds.has(kind)) ?? ''
+    const wanted = this.#step.block.domain?.find(kind => device?.kinds.has(kind)) ?? ''
     const looks = kinds[wanted]?.state?.[device?.kind ?? '']
     const found = texts.find(each => looks !== undefined && new RegExp(looks, 'i').test(each)) ?? texts[0]
     return found?.replace(/^[^:]*: /, '')
   }
 
   #readings(result: unknown): string[] {
-    const { reading } = this.#grammar.language.home ?? {}
-    const list = reading && valueAt(result, reading.list)
-    if (!reading || !Array.isArray(list)) return []
-    return list.map(
-      each => `${valueAt(each, reading.name ?? '') ?? ''}: ${valueAt(each, reading.text) ?? ''}`,
-    )
+    const { list = '', name = '', text = '' } = this.#grammar.language.home?.reading ?? {}
+    const readings = valueAt(result, list)
+    if (!Array.isArray(readings)) return []
+    return readings.map(each => `${valueAt(each, name) ?? ''}: ${valueAt(each, text) ?? ''}`)
   }
 
   #template(): string | undefined {
@@ -153,15 +150,14 @@ class StepAnswer {
     if (!home || !tool) return this.#grammar.error('done')
     const [result = { success: false }] = await this.#run([{ tool: tool.name, args: {} }])
     if (!result.success) return this.#failure(result)
-    const listed = new Home(result.result, home.words, language.numbers)
-    const states = devices.flatMap(({ id }) => listed.device(id) ?? [])
-    const wanted = [slots.state, slots.expect].find(each => typeof each === 'string')
-    const found =
-      wanted === undefined
-        ? states
-        : states.filter(each => this.#isIn(this.#reading(each.state.split(', '), each) ?? '', wanted))
+    const now = new Home(result.result, home.words, language.numbers)
+    const states = devices.flatMap(({ id }) => now.device(id) ?? [])
+    const wanted = slots.state ?? slots.expect
+    const isWanted = (device: Device) =>
+      typeof wanted !== 'string' || this.#isIn(this.#reading(device.state.split(', '), device) ?? '', wanted)
+    const found = states.filter(isWanted)
+    const others = states.filter(device => !isWanted(device))
     if (found.length > 0) this.found = found
-    const others = states.filter(device => !found.includes(device))
     const template = language.responses[block.intent]?.several ?? this.#template()
     const counts = { total: states.length, all: others.length === 0, others: this.#names(others) }
     return template ? render(template, { slots, ...this.#names(found), ...counts }) : textOf(result)
@@ -174,37 +170,39 @@ class StepAnswer {
     const [reader, setter] = [this.#grammar.tool(read.tool), this.#grammar.tool(block.tool)]
     if (!reader || !setter) return [this.#grammar.error('done')]
     const targets: (Device | undefined)[] = devices.length > 0 ? [...devices] : [undefined]
-    const nameOf = (device: Device | undefined) =>
-      device && { [this.#grammar.language.home?.argument ?? 'name']: device.id }
-    const reads = await this.#run(
-      targets.map(device => ({ tool: reader.name, args: { ...nameOf(device), ...read.args } })),
-    )
+    const argument = this.#grammar.language.home?.argument ?? 'name'
+    const call = (tool: string, device: Device | undefined, args: Values | undefined) => {
+      return { tool, args: { ...(device && { [argument]: device.id }), ...args } }
+    }
+    const reads = await this.#run(targets.map(device => call(reader.name, device, read.args)))
     const refused: string[] = []
     const possible = reads.flatMap((result, at) => {
       const values = paths.map(path => valueAt(result.result, path))
       const value = values.find(each => typeof each === 'number' || typeof each === 'boolean')
       const to =
-        result.success && value !== undefined
-          ? changed(Number(value) * (value === true ? 100 : 1), slots, adjust)
-          : undefined
-      if (to !== undefined && (typeof to !== 'number' || (to >= min && to <= max)))
-        return [{ device: targets[at], to }]
-      const range = to !== undefined && this.#grammar.error('range', { from: min, to: max })
-      refused.push(result.success ? range || this.#grammar.error('no_value') : this.#failure(result))
+        value === undefined ? undefined : changed(value === true ? 100 : Number(value), slots, adjust)
+      const isOut = typeof to === 'number' && (to < min || to > max)
+      if (result.success && to !== undefined && !isOut) return [{ device: targets[at], to }]
+      const why = isOut ? 'range' : 'no_value'
+      refused.push(result.success ? this.#grammar.error(why, { from: min, to: max }) : this.#failure(result))
       return []
     })
-    const calls = possible.map(({ device, to }) => {
-      const settings = this.#grammar.argsOf(setter, { ...slots, [slot]: to })
-      return { tool: setter.name, args: { ...nameOf(device), ...settings } }
-    })
-    const set = possible.flatMap(({ device }) => device ?? [])
-    const told = calls.length > 0 ? this.#told(await this.#run(calls), set, { value: possible[0]?.to }) : []
-    return [...told, ...new Set(refused)]
+    const settings = (to: unknown) => this.#grammar.argsOf(setter, { ...slots, [slot]: to })
+    const calls = possible.map(({ device, to }) => call(setter.name, device, settings(to)))
+    const results = calls.length > 0 ? await this.#run(calls) : []
+    return [
+      ...this.#told(
+        results,
+        possible.flatMap(({ device }) => device ?? []),
+        possible[0]?.to,
+      ),
+      ...refused,
+    ]
   }
 }
 
 /** Where a step leads. Within the range it stops at the end of it; what was asked for in numbers may lead beyond. */
-function changed(value: number, slots: Readonly<Record<string, unknown>>, adjust: Adjust): unknown {
+function changed(value: number, slots: Values, adjust: Adjust): unknown {
   const { min, max, step, small, large, toggle } = adjust
   const { factor, amount, size, direction } = slots
   if (toggle) return value > 0 ? toggle[0] : toggle[1]
@@ -246,7 +244,6 @@ function shortened(text: string): string {
 
 function asSentence(text: string): string {
   const trimmed = text.replace(/\s+/g, ' ').trim()
-  if (trimmed === '') return ''
   const capital = trimmed.charAt(0).toUpperCase() + trimmed.slice(1)
-  return /[.!?…]$/.test(capital) ? capital : `${capital}.`
+  return trimmed === '' || /[.!?…]$/.test(capital) ? capital : `${capital}.`
 }

@@ -19,56 +19,33 @@ export interface Problem {
   message: string
 }
 
-/** How a value is changed by a step: read it, add or multiply, set it. */
-export interface Adjust {
-  /** The call that reads the value; its fixed arguments. */
+/** How a value is changed by a step: `read` it, add or multiply or `toggle`, set `slot`. */
+export interface Adjust extends Record<'step' | 'small' | 'large' | 'min' | 'max', number> {
   read: { tool: string; args?: Record<string, unknown> }
-  /** Where the value is in its result: the first of these paths that holds one. */
+  /** Where the value is in the result: the first of these paths that holds one. */
   value: string[]
   slot: string
-  step: number
-  small: number
-  large: number
-  min: number
-  max: number
-  /** Instead of a step, what is set if the value is not 0, and if it is. */
   toggle?: [unknown, unknown]
 }
 
-/** What all sentences of a block mean, as the files say it. */
-export interface Block {
+/** What all sentences of a block mean. The keys are those of the files; sentences/en.yaml describes them. */
+export interface Block extends Partial<Record<'tool' | 'response' | 'room' | 'unless_tool', string>> {
   id: string
   intent: string
   sentences: readonly { text: string; node: Node }[]
-  tool?: string
-  /** Texts may refer to what was said: `{{ slots.… }}`, `{{ last.… }}`. */
   slots: Readonly<Record<string, unknown>>
-  response?: string
-  /** Kinds of devices that a name slot can mean, and those if there are none. */
   domain?: readonly string[]
   or?: readonly string[]
-  /** What a bare room means. */
-  room?: string
-  /** Without a name slot: all devices of the domain, or the only one, or those of the room. */
   target?: 'all' | 'one' | 'here'
-  /** Only after a call about such devices, with such a tool, or with one of these slots. */
   requires_context?: { last?: string[]; last_tool?: string; last_slot?: string[] }
   excludes_context?: { last?: string[] }
-  /** Left out if there is this tool. */
-  unless_tool?: string
   adjust?: Adjust
-  /** Answered from the listing; `single`: only if it is about several devices. */
   query?: { single?: boolean }
-  /** Slots of the call that undoes it. */
   undo?: Readonly<Record<string, unknown>>
   dialogue?: 'yes' | 'no' | 'choose' | 'again' | 'undo' | 'retarget' | 'aside' | 'later' | 'mention'
-  /** Only a guess, because no other sentence fits. */
   guess?: boolean
-  /** Asked about before it is done. */
   confirm?: boolean
-  /** Nothing is known by this name; another may be given. */
   unknown?: boolean
-  /** A complaint: with a command, only that is done. */
   aside?: boolean
 }
 

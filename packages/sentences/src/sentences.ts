@@ -7,7 +7,7 @@ import { Home, type HomeSettings, type HomeWords } from './home.ts'
 import { Language, ParsedFile, type Problem, type SentenceFile } from './language.ts'
 import type { WrittenList } from './lists.ts'
 import { valueAt } from './response.ts'
-import { type Node, nodesOf } from './template.ts'
+import type { Node } from './template.ts'
 import {
   type Context,
   Grammar,
@@ -43,11 +43,11 @@ export class Sentences {
   readonly #options: SentencesOptions
   readonly #files: ParsedFile[]
   readonly #configured: ParsedFile
-  #languages: { key: string; languages: Language[]; problems: Problem[] } | undefined
-  #grammars: { key: unknown[]; grammars: Grammar[] } | undefined
-  #graph: { grammar: Grammar | undefined; graph: SentenceGraph } | undefined
+  readonly #languages = new Memo<{ languages: Language[]; problems: Problem[] }>()
+  readonly #homes = new Memo<(Home | undefined)[]>()
+  readonly #grammars = new Memo<Grammar[]>()
+  readonly #graph = new Memo<SentenceGraph>()
   #listed: { result: unknown; text: string } | undefined
-  #known: { listed: object; languages: readonly Language[]; homes: (Home | undefined)[] } | undefined
 
   constructor(options: SentencesOptions = {}) {
     this.#options = options
@@ -82,9 +82,8 @@ export class Sentences {
   carryOut(meaning: Meaning, situation: Situation, options: Asked): Promise<Answered> {
     const grammars = this.#of(situation)
     const [step] = meaning.steps
-    const isOf = ({ blocks }: Grammar) => !step || blocks.includes(step.block)
-    const grammar = grammars.find(isOf) ?? (grammars[0] as Grammar)
-    return carryOut(meaning, grammar, options.run, options.dialogue)
+    const grammar = grammars.find(({ blocks }) => step && blocks.includes(step.block)) ?? grammars[0]
+    return carryOut(meaning, grammar as Grammar, options.run, options.dialogue)
   }
 
   async answer(text: string, situation: Situation, options: Asked): Promise<Answered | undefined> {
@@ -95,16 +94,15 @@ export class Sentences {
   /** What to say if nothing was understood: three sentences that would work here. */
   help(situation: Situation): string {
     const [grammar] = this.#of(situation)
-    if (!grammar) return ''
+    const blocks = grammar?.blocks.filter(isFirst) ?? []
     const byTool = new Map<string | undefined, string>()
-    const ofHome = grammar.blocks.filter(({ domain }) => domain)
-    for (const block of [...ofHome, ...grammar.blocks].filter(isFirst)) {
-      const said = block.sentences.map(({ node }) => exampleOf(node, grammar, block.domain)).find(Boolean)
-      if (said && !byTool.has(block.tool)) byTool.set(block.tool, said.replace(/\{[^}]*\}/g, '…'))
+    for (const { sentences, domain, tool } of [...blocks.filter(each => each.domain), ...blocks]) {
+      const said = sentences.map(({ node }) => exampleOf(node, grammar as Grammar, domain)).find(Boolean)
+      if (said && !byTool.has(tool)) byTool.set(tool, said)
     }
     const examples = [...byTool.values()].slice(0, MAX_EXAMPLES).map(example => `"${example}"`)
-    if (examples.length === 0) return grammar.error('no_sentences')
-    return grammar.error('not_understood', { examples: examples.join(', ') })
+    const key = examples.length === 0 ? 'no_sentences' : 'not_understood'
+    return grammar?.error(key, { examples: examples.join(', ') }) ?? ''
   }
 
   /** The call that lists the home, if a tool does. */
@@ -130,62 +128,64 @@ export class Sentences {
   /** All sentences that can be said, for a speech recogniser. The same object until that changes. */
   graph(situation: Situation): SentenceGraph {
     const [grammar] = this.#of(situation)
-    if (!this.#graph || this.#graph.grammar !== grammar) this.#graph = { grammar, graph: graphOf(grammar) }
-    return this.#graph.graph
+    return this.#graph.get([grammar], () => graphOf(grammar))
   }
 
   #read({ files = [] }: Situation): { languages: Language[]; problems: Problem[] } {
-    const key = files.map(({ name, text }) => `${name} ${text.length}`).join('\n')
-    if (this.#languages?.key === key) return this.#languages
-    const all = [...this.#files, ...files.map(file => new ParsedFile(file))]
-    const { language: preferred = 'en' } = this.#options
-    const languages = [...new Set([preferred, ...all.map(({ language }) => language)])].map(
-      code => new Language([...all.filter(({ language }) => language === code), this.#configured]),
+    return this.#languages.get(
+      files.flatMap(({ name, text }) => [name, text]),
+      () => {
+        const all = [...this.#files, ...files.map(file => new ParsedFile(file))]
+        const codes = new Set([this.#options.language ?? 'en', ...all.map(({ language }) => language)])
+        const languages = [...codes].map(code => {
+          return new Language([...all.filter(({ language }) => language === code), this.#configured])
+        })
+        return { languages, problems: [...all, ...languages].flatMap(each => each.problems) }
+      },
     )
-    const problems = [...all, ...languages].flatMap(each => each.problems)
-    this.#languages = { key, languages, problems }
-    return this.#languages
   }
 
   #of(situation: Situation): Grammar[] {
     const { languages } = this.#read(situation)
-    const tools = situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences])
-    const homes = this.#homes(languages)
-    const key = [languages, ...homes.map(home => home?.key), ...tools]
-    if (this.#grammars && isSame(this.#grammars.key, key)) return this.#grammars.grammars
-    const grammars = languages.map((language, at) => {
-      const { listing } = language.home ?? {}
-      const isListed = listing && this.#listed && toolNamed(situation, listing.tool)
-      const lists = isListed ? this.#listsIn(this.#listed?.result, listing) : {}
-      return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, lists)
-    })
-    this.#grammars = { key, grammars }
-    return grammars
-  }
-
-  /** The listed home as each language speaks of it. */
-  #homes(languages: readonly Language[]): (Home | undefined)[] {
     const listed = this.#listed
-    if (!listed || (this.#known?.listed === listed && this.#known.languages === languages))
-      return this.#known?.homes ?? []
-    const homes = languages.map(({ home, numbers }) =>
-      home?.listing ? new Home(listed.result, home, numbers, this.#options) : undefined,
+    const homes = this.#homes.get([languages, listed], () =>
+      languages.map(({ home, numbers }) =>
+        home?.listing && listed ? new Home(listed.result, home, numbers, this.#options) : undefined,
+      ),
     )
-    this.#known = { listed, languages, homes }
-    return homes
+    const tools = situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences])
+    return this.#grammars.get([languages, ...homes.map(home => home?.key), ...tools], () =>
+      languages.map((language, at) => {
+        const { listing } = language.home ?? {}
+        const isListed = listing && listed && toolNamed(situation, listing.tool)
+        const lists = isListed ? this.#listsIn(listed.result, listing) : {}
+        return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, lists)
+      }),
+    )
   }
 
   /** Other lists in the listed home, such as scenes, with the names that people gave them. */
   #listsIn(result: unknown, { lists = {} }: NonNullable<HomeWords['listing']>) {
     const { aliases = {} } = this.#options
+    const said = (name: string) => [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])]
+    const plain = (text: string) => text.replace(/[()[\]{}<>|;\\]/g, ' ')
     const entries = Object.entries(lists).map(([list, path]) => {
-      const values = valueAt(result, path)
-      const names = Array.isArray(values) ? values.filter(value => typeof value === 'string') : []
-      const said = (name: string) => [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])]
-      const plain = (text: string) => text.replace(/[()[\]{}<>|;\\]/g, ' ')
-      return [list, names.flatMap(out => said(out).map(text => ({ in: plain(text), out })))] as const
+      const values = [valueAt(result, path) ?? []].flat().map(String)
+      return [list, values.flatMap(out => said(out).map(text => ({ in: plain(text), out })))] as const
     })
     return Object.fromEntries(entries)
+  }
+}
+
+/** A value that is made again when what it depends on changes. */
+class Memo<Value> {
+  #known: { key: readonly unknown[]; value: Value } | undefined
+
+  get(key: readonly unknown[], make: () => Value): Value {
+    const known = this.#known
+    const isSame = known?.key.length === key.length && key.every((each, at) => each === known.key[at])
+    this.#known = isSame && known ? known : { key, value: make() }
+    return this.#known.value
   }
 }
 
@@ -198,36 +198,29 @@ function filesIn(path: string): SentenceFile[] {
     const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(name =>
       /\.ya?ml$/.test(name),
     )
-    return names
-      .sort()
-      .map(name => ({ name: join(path, name), text: readFileSync(join(path, name), 'utf8') }))
+    const paths = names.sort().map(name => join(path, name))
+    return paths.map(name => ({ name, text: readFileSync(name, 'utf8') }))
   } catch (error) {
     return [{ name: path, text: `error: [${(error as Error).message}` }]
   }
 }
 
 /** A sentence to show: the first way through a template. */
-function exampleOf(node: Node, { home, language }: Grammar, domain?: readonly string[]): string | undefined {
+function exampleOf(node: Node, { home, matcher }: Grammar, domain?: readonly string[]): string | undefined {
   const device = home?.devices.find(({ kinds }) => domain?.some(kind => kinds.has(kind)) ?? true)
-  const isEmpty = (each: Node) => each.kind === 'sequence' && each.items.length === 0
-  if (!device && [...nodesOf(node)].some(each => each.kind === 'list' && each.list === 'name'))
-    return undefined
-  const say = (each: Node): string => {
+  const say = (each: Node): string | undefined => {
     if (each.kind === 'word') return each.key
-    if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
-    if (each.kind === 'choice') return each.items.some(isEmpty) ? '' : say(each.items[0] as Node)
-    if (each.kind === 'rule') return say(language.rules.get(each.name) ?? { kind: 'sequence', items: [] })
     if (each.kind === 'fixed') return ''
-    if (each.values) return each.values[0]?.in ?? ''
-    if (each.list === 'name' && device) return device.id
-    const spoken = language.lists.get(each.list)?.spoken?.()
+    if (each.kind === 'rule') return say(matcher.rule(each.name))
+    if (each.kind === 'choice') return each.items.map(say).includes('') ? '' : say(each.items[0] as Node)
+    if (each.kind === 'sequence') {
+      const parts = each.items.map(say)
+      return parts.includes(undefined) ? undefined : parts.filter(Boolean).join(' ')
+    }
+    if (each.list === 'name') return device?.id
+    const spoken = matcher.list(each)?.spoken?.()
     if (spoken && 'from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
-    const [first] = spoken ? [...spoken.phrases] : []
-    return first?.join(' ') ?? `{${each.slot}}`
+    return spoken ? [...spoken.phrases][0]?.join(' ') : '…'
   }
   return say(node)
-}
-
-function isSame(known: readonly unknown[], now: readonly unknown[]): boolean {
-  return known.length === now.length && known.every((each, at) => each === now[at])
 }
