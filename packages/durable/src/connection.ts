@@ -31,7 +31,7 @@ const DEFAULT_DAYS = 30
 /** Of old runs at once, so that nothing is blocked for long. */
 const MAX_FORGOTTEN = 5_000
 /** Stands for the tools without an MCP server, among the servers. */
-export const LOCAL = 'local'
+const LOCAL = 'local'
 
 export interface ConnectionOptions extends DurableOptions {
   id: string

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall, ToolResult } from 'toolpost'
 import type { Durable, DurableOptions, DurableRunOptions } from 'toolpost/project'
-import { Connection, type Engine, LOCAL } from './connection.ts'
+import { Connection, type Engine } from './connection.ts'
 import { messageOf, problemOf } from './database.ts'
 import {
   approvalOf,
@@ -32,7 +32,7 @@ const MAX_LISTED = 500
  * `ready()` resolves when it is connected, `status()` says why it is not. One per process at a time.
  */
 export function createDurable(options: DurableOptions, { desertedMs = 120_000 } = {}): Durable {
-  const { executor, pool = 'default', role = 'worker', limits = {} } = options
+  const { executor, pool = 'default', role = 'worker' } = options
   const id = options.workerId ?? `${hostname()}-${pool}`
   const connection = new Connection({ ...options, id, pool, role, desertedMs })
   let closing: Promise<void> | undefined
@@ -55,15 +55,15 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
   /** Where a run goes; `undefined` if nobody runs the tool. */
   function route({ workers }: Engine, name: string, pools: readonly string[]) {
     const own = role === 'worker' && pools.includes(pool) ? executor.tools.findTool(name) : undefined
-    const server = own && connection.published.find(tool => tool.name === name)?.server
-    const offer = workers.find(pools, name)
-    if (own && !(limits[server ?? LOCAL] && offer?.processes))
-      return { isHere: true, run: { pool, queue: null, repeatable: isRepeatable(own) } }
-    if (!offer?.processes) return undefined
-    return {
-      isHere: false,
-      run: { pool: offer.pool, queue: offer.tool.queue, repeatable: isRepeatable(offer.tool) },
+    const offer = workers.find(own ? [pool] : pools, name)
+    const isQueued = offer?.processes && (!own || offer.tool.queue !== null)
+    const tool = isQueued ? offer.tool : own
+    if (!tool) return undefined
+    const run = {
+      ...{ pool: isQueued ? offer.pool : pool, queue: isQueued ? offer.tool.queue : null },
+      repeatable: tool.readOnly === true || tool.idempotent === true,
     }
+    return { isHere: !isQueued, run }
   }
 
   async function refusal({ workers }: Engine, call: ToolCall, given: DurableRunOptions): Promise<ToolResult> {
@@ -253,14 +253,4 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
     },
   }
   return durable
-}
-
-function isRepeatable({
-  readOnly,
-  idempotent,
-}: {
-  readOnly?: boolean | undefined
-  idempotent?: boolean | undefined
-}) {
-  return readOnly === true || idempotent === true
 }

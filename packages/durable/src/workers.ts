@@ -64,7 +64,8 @@ export class Workers {
   async look(): Promise<{ isChanged: boolean; dead: string[] }> {
     const rows = await this.#store.query<{ process: string; live: boolean; dead: boolean }>(
       `WITH beat AS (UPDATE toolpost.workers SET seen_at = now() WHERE process = $1)
-       SELECT process, live, dead, published_at FROM toolpost.processes WHERE process <> $1 ORDER BY process`,
+       SELECT process, live OR process = $1 AS live, dead AND process <> $1 AS dead, published_at
+       FROM toolpost.processes ORDER BY process`,
       [this.process],
     )
     const picture = JSON.stringify(rows)

@@ -4,7 +4,7 @@ import type { Interceptor } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
-import type { Verdict } from '../interceptors/approval.ts'
+import type { SharedApprovals } from '../interceptors/approval.ts'
 import type { Approval, Decision } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -120,9 +120,9 @@ export interface DurableOptions {
   /** `gateway`: accepts runs, but leaves them to workers. */
   role?: 'worker' | 'gateway' | undefined
   pool?: string | undefined
-  /** How many runs of one server this worker executes at once; with 0 it runs only what it accepts itself. */
+  /** How many runs this worker takes at once; with 0 it runs only what it accepts itself. */
   concurrency?: number | undefined
-  /** The MCP servers whose tools this worker has. Each has a queue, and the tools of no server share one. */
+  /** The MCP servers whose tools this worker has. */
   servers?: readonly string[] | undefined
   /** By server (`local` for tools of none): limits shared by all machines of a pool. */
   limits?: Readonly<Record<string, { concurrency?: number; perMinute?: number }>> | undefined
@@ -137,18 +137,16 @@ export interface DurableOptions {
 
 export type CreateDurable = (options: DurableOptions) => Durable
 
-/** An accepted run: it ends even if processes crash. */
+/** An accepted run: it ends even if processes crash. With `approval`, it waits for the decision about that. */
 export interface AcceptedRun {
   id: string
-  /** What a person is asked about it, if it was accepted with `approval`. */
   approval?: Approval | undefined
   result: Promise<ToolResult>
 }
 
-/** A run that was not accepted. */
+/** A run that was not accepted; a conflict if the key was used for another call. */
 export interface RefusedRun {
   refused: ToolResult
-  /** The key was used for another call. */
   isConflict?: boolean | undefined
 }
 
@@ -192,7 +190,7 @@ export interface Durable {
    * Asks about the call of a run, in the database, where every gateway sees it. Unless that was done already, the run is
    * taken back, and starts again once somebody has approved it. `undefined` if the call does not belong to a run.
    */
-  requestApproval(call: CallContext, asked: Approval): Promise<Verdict> | undefined
+  requestApproval: SharedApprovals['request']
   /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
   onChange(listener: (change: DurableChange) => void): () => void

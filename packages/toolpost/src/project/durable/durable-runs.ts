@@ -15,7 +15,9 @@ import { coalesced } from '../../util/clock.ts'
 import type {
   AcceptedRun,
   Durable,
+  DurableChange,
   DurableRunOptions,
+  DurableStatus,
   OfferedTool,
   PublishedTool,
   RefusedRun,
@@ -36,6 +38,7 @@ export interface DurableRunsOptions {
   waitForTool(name: string, limitMs: number): Promise<unknown>
   /** Whether others may run calls here. */
   publishes: boolean
+  onChange(change: DurableChange): void
 }
 
 /** A tool of workers elsewhere, by its name and definition. */
@@ -70,8 +73,8 @@ export class DurableRuns {
     return this.#durable
   }
 
-  get isLoaded(): boolean {
-    return this.#durable !== undefined
+  status(): DurableStatus {
+    return this.#durable?.status() ?? { state: 'starting', text: 'loading' }
   }
 
   /** Resolves when the engine is connected or has failed; rejects if it cannot be loaded. */
@@ -135,7 +138,7 @@ export class DurableRuns {
   }
 
   #connect(durable: Durable): Durable {
-    const { executor, approvals, use } = this.#options
+    const { executor, approvals, use, onChange } = this.#options
     this.#durable = durable
     const changes = coalesced(() => this.#update())
     this.#stops = [
@@ -145,6 +148,7 @@ export class DurableRuns {
       durable.onChange(change => {
         if (change.type === 'workers') this.#updateRemotes()
         if (change.type === 'approvals') approvals.showShared(change.approvals)
+        onChange(change)
       }),
       approvals.share({ request: durable.requestApproval, decide: durable.decide }),
     ]

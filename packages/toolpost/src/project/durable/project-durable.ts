@@ -10,7 +10,7 @@ import { installedFile } from '../../util/package-root.ts'
 import { describeThrown } from '../../util/quietly.ts'
 import type { DurableConfig, ToolpostConfig } from '../config.ts'
 import type { Configuration } from '../configuration.ts'
-import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStatus } from '../durable.ts'
+import type { CreateDurable, Durable, DurableOptions, DurableStatus } from '../durable.ts'
 import { stateFolder } from '../local-state.ts'
 import type { CloseOptions, Part } from '../project-options.ts'
 import type { ResolvedConfig as Description } from '../resolve.ts'
@@ -28,7 +28,6 @@ interface DurableParts extends Omit<DurableRunsOptions, 'isServer' | 'named' | '
   logger: Logger
   configuration: Configuration
   say(text: string): void
-  onChange(change: DurableChange): void
 }
 
 /** A separate package, which Toolpost knows by name only. */
@@ -50,45 +49,35 @@ async function createInstalled(options: DurableOptions): Promise<Durable> {
 export class ProjectDurable implements Part {
   readonly #parts: DurableParts
   readonly #wishes: DurableWishes
-  #runs: DurableRuns | undefined
+  /** Accepts calls and lists the runs; `undefined` until it is started. */
+  runs: DurableRuns | undefined
   #starting: Promise<void> | undefined
   #problem: string | undefined
   #isClosed = false
-  /** Stops listening to the engine. */
-  #stop: (() => void) | undefined
 
   constructor(parts: DurableParts, wishes: DurableWishes = {}) {
     this.#parts = parts
     this.#wishes = wishes
   }
 
-  get #config(): DurableConfig | undefined {
-    return configOf(this.#parts.configuration.config)
-  }
-
   /** Whether all calls of a tool are durable. */
   isNamed(name: string): boolean {
     const { tools } = this.#parts.executor
     const tool = tools.findTool(name)
-    const patterns = this.#config?.tools ?? []
-    return tool !== undefined && patterns.some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
-  }
-
-  /** Accepts calls and lists the runs; `undefined` until it is started. */
-  get runs(): DurableRuns | undefined {
-    return this.#runs
+    return (
+      tool !== undefined && this.#named().some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
+    )
   }
 
   /** `undefined` if it is off or was not started. */
   status(): DurableStatus | undefined {
     if (this.#problem !== undefined) return { state: 'failed', text: this.#problem }
-    if (!this.#runs) return undefined
-    return this.#runs.isLoaded ? this.#runs.durable.status() : { state: 'starting', text: 'loading' }
+    return this.runs?.status()
   }
 
   /** Resolves when it is connected, has failed, or is off. Never rejects. */
   start(): Promise<void> {
-    if (this.#isClosed || !this.#config) return Promise.resolve()
+    if (this.#isClosed || !configOf(this.#parts.configuration.config)) return Promise.resolve()
     this.#starting ??= this.#open()
     return this.#starting
   }
@@ -109,31 +98,30 @@ export class ProjectDurable implements Part {
   }
 
   async #end(options?: CloseOptions): Promise<void> {
-    const runs = this.#runs
-    this.#runs = this.#starting = this.#problem = undefined
-    // Its own shutdown is not reported.
-    this.#stop?.()
+    const { runs } = this
+    this.runs = this.#starting = this.#problem = undefined
     await runs?.close(options)
   }
+
+  readonly #named = () => configOf(this.#parts.configuration.config)?.tools ?? []
 
   async #open(): Promise<void> {
     const { configuration, onChange, say } = this.#parts
     const { create = createInstalled, role, concurrency } = this.#wishes
-    const creating = (async () => create(this.#engineOptions()))()
-    const runs = new DurableRuns(creating, {
+    const runs = new DurableRuns((async () => create(this.#engineOptions()))(), {
       ...this.#parts,
       isServer: name => Object.hasOwn(configuration.config.mcpServers ?? {}, name),
-      named: () => this.#config?.tools ?? [],
+      named: this.#named,
       publishes: role !== 'gateway' && concurrency !== 0,
+      // The shutdown of an engine is not reported.
+      onChange: change => this.runs === runs && onChange(change),
     })
-    this.#runs = runs
+    this.runs = runs
     try {
-      const durable = await creating
-      if (this.#runs === runs) this.#stop = durable.onChange(onChange)
       await runs.ready()
     } catch (error) {
-      if (this.#runs !== runs) return
-      this.#runs = undefined
+      if (this.runs !== runs) return
+      this.runs = undefined
       this.#problem = safeText(describeThrown(error))
       say(`⚠️ Durable calls are off: ${this.#problem}`)
     }
@@ -143,15 +131,14 @@ export class ProjectDurable implements Part {
   #engineOptions(): DurableOptions {
     const { configuration, executor, logger, say, use } = this.#parts
     const { config, file } = configuration.current
-    const { databaseUrl, pool, concurrency, servers: limits, days } = this.#config ?? {}
+    const { databaseUrl, pool, concurrency, servers: limits, days } = configOf(config) ?? {}
     const { role, stays, create: _, ...wishes } = this.#wishes
     const folder = stateFolder(file)
     return {
       ...{ executor, role, limits, days, use, logger, onNotice: say },
       ...(databaseUrl === undefined ? { dataDir: join(folder, 'postgres') } : { databaseUrl }),
       ...(stays && { workerId: workerId(join(folder, 'worker-id')) }),
-      pool: wishes.pool ?? pool,
-      concurrency: wishes.concurrency ?? concurrency,
+      ...{ pool: wishes.pool ?? pool, concurrency: wishes.concurrency ?? concurrency },
       servers: Object.keys(config.mcpServers ?? {}),
     }
   }
@@ -160,13 +147,11 @@ export class ProjectDurable implements Part {
 /** The id of a folder's worker, stable across restarts; a new one each time if it cannot be saved. */
 function workerId(file: string): string {
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-  if (kept !== '') return kept
-  const id = `${hostname()
-    .replace(/[^\w.-]/g, '')
-    .slice(0, 32)}-${randomBytes(3).toString('hex')}`
+  const host = hostname().replace(/[^\w.-]/g, '')
+  const id = kept || `${host.slice(0, 32)}-${randomBytes(3).toString('hex')}`
   try {
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, `${id}\n`)
+    if (!kept) writeFileSync(file, `${id}\n`)
   } catch {
     // The folder is not writable.
   }
@@ -175,8 +160,7 @@ function workerId(file: string): string {
 
 /** `undefined` if durable calls are off. */
 function configOf({ durable }: ToolpostConfig): DurableConfig | undefined {
-  if (durable === undefined || durable === false) return undefined
-  return durable === true ? {} : durable
+  return durable === true ? {} : durable || undefined
 }
 
 /** What the engine is created with; which tools are durable is looked up on every call. */
