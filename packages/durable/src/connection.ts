@@ -90,6 +90,8 @@ export class Connection {
   /** Lets running calls finish, hands over the rest, and stops the database if it was started here. */
   async close(drainMs: number): Promise<void> {
     this.isClosing = true
+    if (!this.engine) this.#ended.abort()
+    if (!this.engine) await this.#connecting
     const isReady = this.status.state === 'ready'
     await Promise.all([this.look.ended(), this.take.ended()])
     await this.engine?.runner.stop(isReady ? drainMs : 0)
@@ -264,8 +266,11 @@ export class Connection {
     for (const { id, ended_at, worker } of await waiters.look([...waiters.ids, ...own]))
       if (own.includes(id) && (ended_at || worker !== workers.process)) runner.lose(id)
     const look = this.#looks++
-    if (look % RARELY === 0) this.take()
     if (look % RARELY === 0) await this.#endOverdue(store)
+    // Taken by this process, but PostgreSQL was gone before it could say so.
+    const isForgotten = "worker = $2 AND NOT id = ANY($3) AND started_at < now() - interval '5 s'"
+    if (look % RARELY === 0) await store.requeue(isForgotten, [workers.process, runner.ids])
+    if (look % RARELY === 0) this.take()
     if (look % CLEAN_EVERY !== 0) return
     await store.query(
       `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
@@ -292,7 +297,7 @@ export class Connection {
   async #takeOver(dead: string[]): Promise<void> {
     if (!this.engine) return
     const { store, runner, waiters } = this.engine
-    for (const process of dead) await store.requeue('worker', process, 1)
+    await store.requeue('worker = ANY($2)', [dead], 1)
     const orphans = await store.query(
       'SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1)',
       [dead],

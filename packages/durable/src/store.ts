@@ -186,11 +186,11 @@ export class Store {
   }
 
   /** Gives runs back that have not invoked their tool, for the next attempt. */
-  requeue(which: string, value: unknown, deaths = 0): Promise<RunRow | undefined> {
+  requeue(which: string, values: unknown[], deaths = 0): Promise<RunRow | undefined> {
     return this.change(
-      `state = 'waiting', attempt = attempt + 1, deaths = deaths + $2, worker = NULL, started_at = NULL
-       WHERE state = 'running' AND intent IS NULL AND ${which} = $1`,
-      [value, deaths],
+      `state = 'waiting', attempt = attempt + 1, deaths = deaths + $1, worker = NULL, started_at = NULL
+       WHERE state = 'running' AND intent IS NULL AND ${which}`,
+      [deaths, ...values],
     )
   }
 }

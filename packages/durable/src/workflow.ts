@@ -58,6 +58,8 @@ interface Execution {
   isLost: boolean
 }
 
+const nameOf = ({ id, attempt }: Pick<RunRow, 'id' | 'attempt'>) => `${id}:${attempt}`
+
 let current: Runner | undefined
 /** Outside any workflow: what a tool starts is no part of the run that invoked it. */
 const outside = AsyncLocalStorage.snapshot()
@@ -74,8 +76,8 @@ export class Runner {
   readonly #bySignal = new WeakMap<AbortSignal, Execution>()
   /** Runs about to start here: what their caller passed, and its context, for traces. */
   readonly #claimed = new Map<string, { row: RunRow; options: DurableRunOptions; within: Within }>()
-  /** Queues that DBOS polls. */
-  readonly #polled = new Set<string>()
+  /** Queues that DBOS polls, and what they were given. */
+  readonly #polled = new Map<string, Set<string>>()
   #isClosed = false
 
   private constructor(options: RunnerOptions) {
@@ -106,12 +108,12 @@ export class Runner {
   }
 
   get ids(): string[] {
-    return [...this.#running.keys()]
+    return [...this.#running.keys(), ...this.#claimed.keys()]
   }
 
   /** How many more runs this process may execute. */
   get room(): number {
-    return this.#options.concurrency - this.#running.size - this.#claimed.size
+    return this.#options.concurrency - this.ids.length
   }
 
   of(call: CallContext): RunRow | undefined {
@@ -123,14 +125,12 @@ export class Runner {
   start(row: RunRow, options: DurableRunOptions = {}): void {
     const { id, attempt } = row
     this.#claimed.set(id, { row, options, within: AsyncLocalStorage.snapshot() })
-    const started = outside(() =>
-      DBOS.startWorkflow(workflow, { workflowID: `${id}:${attempt}` })(id, attempt),
-    )
+    const started = outside(() => DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(id, attempt))
     started.then(
       handle => handle.getResult().catch(() => {}),
       () => {
         this.#claimed.delete(id)
-        return this.#options.store.requeue('id', id).catch(() => {})
+        return this.#options.store.requeue('id = $2', [id]).catch(() => {})
       },
     )
   }
@@ -143,23 +143,26 @@ export class Runner {
     const { queues, store, concurrency } = this.#options
     if (queues.size === 0) return
     const rows = await store.query(
-      'SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND queue = ANY($1) ORDER BY created_at LIMIT 1000',
+      `SELECT id, attempt, state, tool, queue FROM toolpost.runs WHERE ended_at IS NULL AND queue = ANY($1)
+       ORDER BY created_at LIMIT 1000`,
       [[...queues.keys()]],
     )
-    for (const [queue, { concurrency: all, perMinute }] of queues) {
-      const own = rows.filter(row => row.queue === queue)
+    for (const [queueName, { concurrency: all, perMinute }] of queues) {
+      const own = rows.filter(({ queue }) => queue === queueName)
       const waiting = own.filter(({ state, tool }) => state === 'waiting' && tools.includes(tool))
-      if (waiting.length > 0) {
-        this.#polled.add(queue)
-        await DBOS.registerQueue(queue, {
-          workerConcurrency: Math.min(concurrency, all ?? concurrency),
-          ...(all !== undefined && { globalConcurrency: all }),
-          ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
-          ...{ minPollingIntervalMs: POLL_MS, onConflict: 'always_update' },
-        })
-      } else if (own.length === 0 && this.#polled.delete(queue)) await DBOS.deleteQueue(queue)
-      for (const { id, attempt } of waiting)
-        await DBOS.startWorkflow(workflow, { workflowID: `${id}:${attempt}`, queueName: queue })(id, attempt)
+      if (own.length === 0 && this.#polled.delete(queueName)) await DBOS.deleteQueue(queueName)
+      if (waiting.length === 0) continue
+      await DBOS.registerQueue(queueName, {
+        workerConcurrency: Math.min(concurrency, all ?? concurrency),
+        ...(all !== undefined && { globalConcurrency: all }),
+        ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
+        ...{ minPollingIntervalMs: POLL_MS, onConflict: 'always_update' },
+      })
+      const given = this.#polled.get(queueName)
+      this.#polled.set(queueName, new Set(waiting.map(nameOf)))
+      for (const row of waiting)
+        if (!given?.has(nameOf(row)))
+          await DBOS.startWorkflow(workflow, { workflowID: nameOf(row), queueName })(row.id, row.attempt)
     }
   }
 
@@ -195,10 +198,12 @@ export class Runner {
   /** Executes an attempt, unless the run has moved on. Never rejects. */
   async execute(id: string, attempt: number): Promise<void> {
     const { store, executor, process, onEnd } = this.#options
+    if (this.#running.has(id)) return
     const claimed = this.#claimed.get(id)
     const begin = () =>
       store.change(
-        `state = 'running', worker = $3, started_at = now() WHERE id = $1 AND attempt = $2 AND state = 'waiting'`,
+        `state = 'running', worker = $3, started_at = now()
+         WHERE id = $1 AND attempt = $2 AND (state = 'waiting' OR state = 'running' AND worker = $3)`,
         [id, attempt, process],
       )
     const row = claimed?.row.attempt === attempt ? claimed.row : await this.#insist(begin)
@@ -207,7 +212,7 @@ export class Runner {
     if (!executor.tools.findTool(row.tool)) {
       // Its server may be starting, or another worker has it.
       await sleep(GIVE_BACK_MS)
-      return void (await this.#insist(() => store.requeue('id', id)))
+      return void (await this.#insist(() => store.requeue('id = $2', [id])))
     }
     const execution = { row, stop: new AbortController(), isInvoked: false, isLost: false }
     this.#running.set(id, execution)

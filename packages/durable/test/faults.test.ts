@@ -73,9 +73,10 @@ it('[F68] runs a key that found no worker, once there is one', SLOW, async () =>
   const { durable } = await start({ role: 'gateway', desertedMs: 1 })
   const send = () => durable.run({ name: 'put', args: { id: 'later' } }, { key: 'later', pool: 'elsewhere' })
   expect(await send()).toMatchObject({ code: 'unavailable' })
-  await startWorker('late')
+  const worker = await startWorker('late')
   await vi.waitFor(async () => expect(await send()).toMatchObject({ result: { by: 'late' } }), WAIT)
   expect(noted('put later')).toHaveLength(1)
+  worker.kill('SIGKILL')
 })
 
 it('[F67] connects by itself if PostgreSQL is killed while it connects', SLOW, async () => {
