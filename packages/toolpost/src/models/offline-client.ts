@@ -108,11 +108,6 @@ export class OfflineClient implements AiClient {
     return this.#loaded().graph(this.#situation(options))
   }
 
-  /** Devices that cannot be spoken. */
-  unspeakable(options: AskOptions = {}): readonly string[] {
-    return this.#loaded().unspeakable(this.#situation(options))
-  }
-
   /** Calls `listener` when the sentences that can be understood change; returns a function that stops it. */
   onGraphChange(listener: () => void, options: AskOptions = {}): () => void {
     const stop = this.#listeners.on('graph', listener)
