@@ -57,7 +57,7 @@ export class Metrics {
     while (at < BOUNDS_MS.length && durationMs > (BOUNDS_MS[at] ?? 0)) at++
     counted.durations[at] = (counted.durations[at] ?? 0) + 1
     if (repairs) counted.repairs += repairs.length
-    if (!result.success) count(counted.failures, result.code, 1)
+    if (!result.success) counted.failures[result.code] = (counted.failures[result.code] ?? 0) + 1
   }
 
   /** The counters as plain data. */
@@ -67,56 +67,50 @@ export class Metrics {
       figures.tools[name] = structuredClone(tool)
       figures.calls += tool.calls
       figures.repairs += tool.repairs
-      for (const [code, times] of Object.entries(tool.failures))
-        count(figures.failures, code as FailureCode, times)
+      for (const code of Object.keys(tool.failures) as FailureCode[])
+        figures.failures[code] = (figures.failures[code] ?? 0) + (tool.failures[code] ?? 0)
     }
     return figures
   }
 
   /** The counters in Prometheus' text format. */
   prometheus(): string {
-    const lines: string[] = []
     const family = (name: string, type: string, help: string, samples: (figures: ToolFigures) => Samples) => {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
-      for (const [tool, figures] of this.#tools)
-        for (const [suffix, labels, value] of samples(figures))
-          lines.push(`${name}${suffix}{tool="${escapeLabel(tool)}"${labels}} ${value}`)
+      const lines = [...this.#tools].flatMap(([tool, figures]) =>
+        samples(figures).map(
+          ([labels, value, suffix = '']) => `${name}${suffix}{tool="${escapeLabel(tool)}"${labels}} ${value}`,
+        ),
+      )
+      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
     }
-    family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', '', calls]])
-    family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
-      Object.entries(failures).map(([code, times]) => ['', `,code="${code}"`, times]),
-    )
-    family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', '', repairs]])
-    family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram)
-    lines.push(
+    return [
+      ...family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', calls]]),
+      ...family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
+        Object.entries(failures).map(([code, times]) => [`,code="${code}"`, times]),
+      ),
+      ...family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', repairs]]),
+      ...family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram),
       '# HELP toolpost_calls_in_flight Tool calls in progress',
       '# TYPE toolpost_calls_in_flight gauge',
-      `toolpost_calls_in_flight ${this.#inFlight}`,
-      '',
-    )
-    return lines.join('\n')
+      `toolpost_calls_in_flight ${this.#inFlight}\n`,
+    ].join('\n')
   }
 }
 
-/** Suffix of the name, further labels, value. */
-type Samples = [suffix: string, labels: string, value: number][]
+type Samples = [labels: string, value: number, suffix?: string][]
 
 function histogram({ calls, durations, durationSumMs }: ToolFigures): Samples {
   let below = 0
   const buckets = BOUNDS_MS.map((bound, index): Samples[number] => {
     below += durations[index] ?? 0
-    return ['_bucket', `,le="${bound / 1_000}"`, below]
+    return [`,le="${bound / 1_000}"`, below, '_bucket']
   })
-  const rest: Samples = [
-    ['_bucket', ',le="+Inf"', calls],
-    ['_sum', '', durationSumMs / 1_000],
-    ['_count', '', calls],
+  return [
+    ...buckets,
+    [',le="+Inf"', calls, '_bucket'],
+    ['', durationSumMs / 1_000, '_sum'],
+    ['', calls, '_count'],
   ]
-  return [...buckets, ...rest]
-}
-
-function count(failures: Failures, code: FailureCode, times: number): void {
-  failures[code] = (failures[code] ?? 0) + times
 }
 
 function escapeLabel(text: string): string {

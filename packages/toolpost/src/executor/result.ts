@@ -113,15 +113,7 @@ interface Block {
   resource?: { text?: unknown; uri?: unknown; mimeType?: unknown }
 }
 
-const BLOCK_TYPES = new Set<unknown>([
-  'text',
-  'image',
-  'image_url',
-  'audio',
-  'resource',
-  'resource_link',
-  'file',
-])
+const BLOCK_TYPE = /^(?:text|image|image_url|audio|resource|resource_link|file)$/
 
 function isPair(value: unknown): value is [unknown, unknown] {
   if (!Array.isArray(value) || value.length !== 2 || isBlock(value[1])) return false
@@ -129,7 +121,7 @@ function isPair(value: unknown): value is [unknown, unknown] {
 }
 
 function isBlock(value: unknown): value is Block {
-  return isObjectLike(value) && BLOCK_TYPES.has((value as { type?: unknown }).type)
+  return isRecord(value) && typeof value.type === 'string' && BLOCK_TYPE.test(value.type)
 }
 
 function blockText({ type, text, resource, ...block }: Block): string {

@@ -138,12 +138,10 @@ function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): Rat
 }
 
 /** Whether `work` succeeded within the limit. */
-async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
-  const late = new AbortController()
-  const done = work.then(
+function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  const isDone = work.then(
     () => true,
     () => false,
   )
-  const limit = delay(limitMs, false, { signal: late.signal }).catch(() => false)
-  return Promise.race([done, limit]).finally(() => late.abort())
+  return Promise.race([isDone, delay(limitMs, false, { ref: false })])
 }

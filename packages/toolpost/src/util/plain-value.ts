@@ -1,3 +1,5 @@
+import { describeThrown } from './quietly.ts'
+
 /** How much of a value is copied. The copy notes anything left out. */
 export interface PlainLimits {
   maxDepth: number
@@ -40,6 +42,7 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
   const path: object[] = []
   let bytes = 0
   let values = 0
+  const isFull = (taken: number) => taken >= maxEntries || values > maxValues
 
   function text(given: string): string {
     bytes += given.length + 2
@@ -59,7 +62,10 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
     if (path.includes(given)) return '[circular]'
     path.push(given)
     try {
-      return opened(given)
+      const form = plainForm(given)
+      if (form !== given) return copy(form)
+      if (given instanceof Map || given instanceof Set) return list(given, given.size)
+      return Array.isArray(given) ? list(given, given.length) : entries(given as Record<string, unknown>)
     } catch (error) {
       return text(unreadable(error))
     } finally {
@@ -67,23 +73,14 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
     }
   }
 
-  function opened(given: object): unknown {
-    if (given instanceof Map || given instanceof Set) return list(given, given.size)
-    const form = plainForm(given)
-    if (form !== given) return copy(form)
-    return Array.isArray(given) ? list(given, given.length) : entries(given as Record<string, unknown>)
-  }
-
-  const isFull = (taken: number) => taken >= maxEntries || values > maxValues
-
   function list(given: Iterable<unknown>, length: number): unknown[] {
     const result: unknown[] = []
     for (const entry of given) {
       if (isFull(result.length)) return [...result, `… ${length - result.length} more`]
       // In a list of pairs, as a Map becomes, the first one may be the name of a secret.
-      const isPair = given instanceof Map && Array.isArray(entry) && typeof entry[0] === 'string'
-      const secret = isPair ? cleaner?.secret(entry[0], entry[1]) : undefined
-      result.push(copy(secret === undefined ? entry : [(entry as unknown[])[0], secret]) ?? null)
+      const [key, inner] = given instanceof Map ? (entry as [unknown, unknown]) : []
+      const secret = typeof key === 'string' ? cleaner?.secret(key, inner) : undefined
+      result.push(copy(secret === undefined ? entry : [key, secret]) ?? null)
     }
     return result
   }
@@ -111,11 +108,11 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
 
 /** The value to write for an object: a list, a record, text or a number; a plain record is returned as is. May throw. */
 function plainForm(value: object): unknown {
-  const { toJSON } = value as { toJSON?: unknown }
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date'
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
   if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf()
+  const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }
 
@@ -130,16 +127,13 @@ function read(from: Record<string, unknown>, key: string): unknown {
 /** An integer of any length as text; for a very long one only its length. */
 function digitsOf(value: bigint): string {
   const { length } = value.toString(16)
-  if (length <= MAX_HEX_DIGITS) return String(value)
-  return `[an integer of about ${Math.round(length * Math.log10(16))} digits]`
+  return length <= MAX_HEX_DIGITS
+    ? String(value)
+    : `[an integer of about ${Math.round(length * 1.204)} digits]`
 }
 
-/** What is shown for a value that throws when it is read. Reading the error may throw too. */
+/** What is shown for a value that throws when it is read. */
 function unreadable(error: unknown): string {
-  try {
-    const { message } = error as { message?: unknown }
-    return typeof message === 'string' ? `[unreadable: ${message}]` : '[unreadable]'
-  } catch {
-    return '[unreadable]'
-  }
+  const message = error instanceof Error ? describeThrown(error) : ''
+  return message === '' ? '[unreadable]' : `[unreadable: ${message}]`
 }
