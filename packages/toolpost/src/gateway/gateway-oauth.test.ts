@@ -346,14 +346,17 @@ describe('somebody with a token of an issuer', () => {
 
 describe('gateway.oauth', () => {
   it.each([
-    [{ issuer: 'http://login.example.com' }, 'gateway.oauth.issuer: must begin with https://'],
-    [{ issuer: 'login' }, 'gateway.oauth.issuer: is not a valid URL'],
-    [{ issuer: 'https://a:b@login.example.com' }, 'user name or password'],
-    [{ issuer: 'https://login.example.com/?x=1' }, 'must not have a query'],
+    [
+      { issuer: 'http://login.example.com' },
+      'gateway.oauth.issuer: expected the URL of the authorization server',
+    ],
+    [{ issuer: 'login' }, 'gateway.oauth.issuer: expected the URL'],
+    [{ issuer: 'https://a:b@login.example.com' }, 'without user, query or fragment'],
+    [{ issuer: 'https://login.example.com/?x=1' }, 'without user, query or fragment'],
     [{ audience: ' ' }, 'gateway.oauth.audience: must not be empty'],
-    [{ resource: 'ftp://x' }, 'gateway.oauth.resource: must begin with https://'],
+    [{ resource: 'ftp://x' }, 'gateway.oauth.resource: expected the public URL'],
     [{ scopes: {} }, 'gateway.oauth.scopes: must not be empty'],
-    [{ scopes: { 'a b': ['*'] } }, 'gateway.oauth.scopes.a b: a scope consists'],
+    [{ scopes: { 'a b': ['*'] } }, 'gateway.oauth.scopes.a b: expected a scope'],
     [{ scopes: { a: ['[x]'] } }, 'gateway.oauth.scopes.a.0: invalid pattern'],
   ])('%j is refused', (changes, problem) => {
     const oauth = { issuer: 'https://login.example.com', audience: 'x', ...changes }

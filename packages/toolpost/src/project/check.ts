@@ -9,7 +9,7 @@ import type { OAuthConfig, ServerConfig, ToolpostConfig } from './config.ts'
 import { problemIn } from './config-schema.ts'
 import type { ConfigPath, ConfigSource } from './source.ts'
 
-export { tokenProblem } from './formats.ts'
+export { tokenProblem } from './config-schema.ts'
 
 interface Problem {
   path: ConfigPath

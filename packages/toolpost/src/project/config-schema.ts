@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { joinPlace, kindOf } from '../schema/explain.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-import { FORMATS } from './formats.ts'
+import { globProblem } from '../util/text.ts'
 
 /** What a value breaks: where, in words, and the key that does not belong there, if that is the problem. */
 interface SchemaProblem {
@@ -29,6 +29,21 @@ interface Schema extends Partial<Record<Bound, number>> {
   enum?: unknown[]
   pattern?: string
   format?: string
+}
+
+/** Shorter tokens are too easy to guess. */
+const MIN_TOKEN_LENGTH = 16
+
+export function tokenProblem(token: string): string | undefined {
+  if (token.length < MIN_TOKEN_LENGTH) return `is too short: it needs at least ${MIN_TOKEN_LENGTH} characters`
+  const isSendable = /^[\x21-\x7e]+$/.test(token)
+  return isSendable ? undefined : 'must consist of printable ASCII characters without spaces'
+}
+
+const FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  uri: text => (URL.canParse(text) ? undefined : 'must match format "uri"'),
+  glob: globProblem,
+  token: tokenProblem,
 }
 
 let root: Schema | undefined

@@ -58,18 +58,23 @@ const MISTAKES: [key: string, value: unknown, place: string | RegExp, problem: s
     'clients.ann.tools[1]',
     "invalid pattern 'a|b'",
   ],
-  ['clients', { default: { token: TOKEN } }, 'clients.default', "'default' is reserved"],
+  ['clients', { default: { token: TOKEN } }, 'clients.default', "not 'default'"],
   ['clients', { 'a b': { token: TOKEN } }, 'clients.a b', 'expected at most 64 letters'],
   ['durable', 'yes', 'durable', 'must be object or boolean'],
   ['durable', { databaseUrl: '${NOT_SET}' }, 'durable.databaseUrl', 'NOT_SET is not set'],
-  ['durable', { databaseUrl: 'localhost' }, 'durable.databaseUrl', 'is not a valid URL'],
+  [
+    'durable',
+    { databaseUrl: 'localhost' },
+    'durable.databaseUrl',
+    'expected the PostgreSQL to use: postgres://',
+  ],
   [
     'durable',
     { databaseUrl: 'mysql://me:hunter22@db/x' },
     'durable.databaseUrl',
-    "PostgreSQL URL: '[removed]@db/x'",
+    'expected the PostgreSQL to use',
   ],
-  ['durable', { databaseUrl: 'postgres://db:5432' }, 'durable.databaseUrl', 'has no database name'],
+  ['durable', { databaseUrl: 'postgres://db:5432' }, 'durable.databaseUrl', 'expected the PostgreSQL to use'],
   ['durable', { tools: ['{x}'] }, 'durable.tools[0]', "invalid pattern '{x}'"],
   ['durable', { servers: { pay: { queue: 1 } } }, 'durable.servers.pay', 'queue'],
   ['approvals', { notify: { url: 'https://x.example' } }, 'approvals.notify', "'url' needs a 'secret'"],
@@ -97,11 +102,15 @@ const MISTAKES: [key: string, value: unknown, place: string | RegExp, problem: s
 const issuer = 'https://login.example.com'
 const OAUTH: [oauth: object, place: string, problem: string][] = [
   [{ issuer }, 'gateway.oauth', "missing 'gateway.oauth.audience'"],
-  [{ issuer: 'http://login.example.com', audience: 'x' }, 'gateway.oauth.issuer', 'must begin with https://'],
+  [
+    { issuer: 'http://login.example.com', audience: 'x' },
+    'gateway.oauth.issuer',
+    'expected the URL of the authorization server',
+  ],
   [
     { issuer, audience: 'x', scopes: { 'a b': ['*'] } },
     'gateway.oauth.scopes.a b',
-    'a scope consists of printable',
+    'expected a scope of printable ASCII',
   ],
   [
     { issuer, audience: 'x', scopes: { a: ['*', '{x}'] } },

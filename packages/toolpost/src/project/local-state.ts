@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { hasFileModes } from '../util/platform.ts'
 import { isLoopback } from '../util/text.ts'
-import { tokenProblem } from './formats.ts'
+import { tokenProblem } from './config-schema.ts'
 
 /*
  * What a project keeps in `.toolpost/`, next to its configuration: the owner's token, and the address of the gateway
