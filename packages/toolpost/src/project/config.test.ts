@@ -14,164 +14,85 @@ async function read(config: object | string, environment?: Record<string, string
   return configOf(configFolder({ 'toolpost.json': text }), environment)
 }
 
-/** Where a mistake is, and what is said about it. */
-const MISTAKES: [key: string, value: unknown, place: string | RegExp, problem: string][] = [
-  ['limits', { tools: { a: { concurrency: 0 } } }, 'limits.tools.a.concurrency', 'must be >= 1'],
-  ['limits', { servers: { fs: { perMinute: 1.5 } } }, 'limits.servers.fs.perMinute', 'must be integer'],
+/** Configurations with a mistake, and the place and the words that are shown. */
+const MISTAKES: [config: object, place: string, problem: string][] = [
+  [{ limits: { tools: { a: { concurrency: 0 } } } }, 'limits.tools.a.concurrency', 'must be >= 1'],
+  [{ limits: { servers: { fs: { perMinute: 1.5 } } } }, 'limits.servers.fs.perMinute', 'must be integer'],
+  [{ limits: { tools: { a: { perSecond: 1 } } } }, 'limits.tools.a', 'expected one of concurrency, queue'],
+  [{ limits: { tool: {} } }, 'limits', "unknown 'limits.tool'; expected one of tools, servers, callers"],
+  [{ limits: { tools: { a: {} } } }, 'limits.tools.a', 'must not be empty'],
+  [{ limits: { tools: { '{a}': { queue: 1 } } } }, 'limits.tools.{a}', 'only * and ? are wildcards'],
+  [{ clients: { a: { token: TOKEN }, b: { token: TOKEN } } }, 'clients.b.token', "the token of 'a'"],
+  [{ clients: { ann: { token: 'short' } } }, 'clients.ann.token', 'is too short: it needs at least 16'],
+  [{ clients: { ann: { token: 'with blanks in it' } } }, 'clients.ann.token', 'must consist of printable'],
+  [{ clients: { ann: {} } }, 'clients.ann', "missing 'clients.ann.token'"],
+  [{ clients: { ann: { token: '${NOT_SET}' } } }, 'clients.ann.token', 'variable NOT_SET is not set'],
+  [{ clients: { a: { token: TOKEN, tools: ['x', 'a|b'] } } }, 'clients.a.tools[1]', "invalid pattern 'a|b'"],
+  [{ clients: { default: { token: TOKEN } } }, 'clients.default', "not 'default'"],
+  [{ clients: { 'a b': { token: TOKEN } } }, 'clients.a b', 'expected at most 64 letters'],
+  [{ durable: 'yes' }, 'durable', 'must be object or boolean'],
+  [{ durable: { databaseUrl: '${NOT_SET}' } }, 'durable.databaseUrl', 'NOT_SET is not set'],
   [
-    'limits',
-    { tools: { a: { perSecond: 1 } } },
-    'limits.tools.a',
-    'expected one of concurrency, queue, maxWaitMs',
-  ],
-  [
-    'limits',
-    { tool: {} },
-    'limits',
-    "unknown 'limits.tool'; expected one of tools, servers, callers, breaker",
-  ],
-  ['limits', { tools: { a: {} } }, 'limits.tools.a', 'must not be empty'],
-  [
-    'limits',
-    { tools: { 'fs__{a,b}': { concurrency: 1 } } },
-    'limits.tools.fs__{a,b}',
-    'only * and ? are wildcards',
-  ],
-  ['clients', { ann: { token: TOKEN }, bob: { token: TOKEN } }, 'clients.bob.token', "the token of 'ann'"],
-  [
-    'clients',
-    { ann: { token: 'short' } },
-    'clients.ann.token',
-    'is too short: it needs at least 16 characters',
-  ],
-  [
-    'clients',
-    { ann: { token: 'with blanks in between' } },
-    'clients.ann.token',
-    'must consist of printable ASCII',
-  ],
-  ['clients', { ann: {} }, 'clients.ann', "missing 'clients.ann.token'"],
-  ['clients', { ann: { token: '${NOT_SET}' } }, 'clients.ann.token', 'variable NOT_SET is not set'],
-  [
-    'clients',
-    { ann: { token: TOKEN, tools: ['ok', 'a|b'] } },
-    'clients.ann.tools[1]',
-    "invalid pattern 'a|b'",
-  ],
-  ['clients', { default: { token: TOKEN } }, 'clients.default', "not 'default'"],
-  ['clients', { 'a b': { token: TOKEN } }, 'clients.a b', 'expected at most 64 letters'],
-  ['durable', 'yes', 'durable', 'must be object or boolean'],
-  ['durable', { databaseUrl: '${NOT_SET}' }, 'durable.databaseUrl', 'NOT_SET is not set'],
-  [
-    'durable',
-    { databaseUrl: 'localhost' },
+    { durable: { databaseUrl: 'mysql://me:hunter22@db/x' } },
     'durable.databaseUrl',
-    'expected the PostgreSQL to use: postgres://',
+    'expected the PostgreSQL',
   ],
+  [{ durable: { databaseUrl: 'postgres://db:5432' } }, 'durable.databaseUrl', 'expected the PostgreSQL'],
+  [{ durable: { tools: ['{x}'] } }, 'durable.tools[0]', "invalid pattern '{x}'"],
+  [{ durable: { servers: { pay: { queue: 1 } } } }, 'durable.servers.pay', 'queue'],
+  [{ approvals: { notify: { url: 'https://x.example' } } }, 'approvals.notify', "'url' needs a 'secret'"],
+  [{ history: true }, 'history', 'must be false or object, got boolean'],
+  [{ local: ['dattime'] }, 'local[0]', 'must be one of: datetime, search'],
+  [{ local: true }, 'local', 'must be array or false, got boolean'],
+  [{ mcpServers: [] }, 'mcpServers', 'must be object, got array'],
+  [{ mcpServers: { a: { command: 'x', args: 'y' } } }, 'mcpServers.a.args', 'must be array, got string'],
+  [{ mcpServers: { a: { url: 'x' } } }, 'mcpServers.a', "'url' is not a valid URL"],
+  [oauth({}), 'gateway.oauth', "missing 'gateway.oauth.audience'"],
+  [oauth({ issuer: 'http://x.com', audience: 'x' }), 'gateway.oauth.issuer', 'expected the URL of the'],
+  [oauth({ audience: 'x', scopes: { 'a b': ['*'] } }), 'gateway.oauth.scopes.a b', 'expected a scope'],
+  [oauth({ audience: 'x', scopes: { a: ['{x}'] } }), 'gateway.oauth.scopes.a[0]', "invalid pattern '{x}'"],
+  [policy({ tool: 'a', then: 'deny' }), 'policy[0]', "unknown 'policy[0].tool'; expected one of tools"],
+  [policy({ then: 'forbid' }), 'policy[0].then', 'must be one of'],
+  [policy({ tools: 'a' }), 'policy[0]', "missing 'policy[0].then'"],
+  [policy({ from: ['email'], then: 'deny' }), 'policy[0].from[0]', 'must be one of'],
+  [policy({ tools: [], then: 'deny' }), 'policy[0].tools', 'must not be empty'],
+  [policy({ tools: 'wi[pq]e', then: 'deny' }), 'policy[0].tools', 'only * and ? are wildcards'],
+  [policy({ then: 'allow' }, { tools: 'a', then: 'deny' }), 'policy[1]', 'policy[0] matches first'],
   [
-    'durable',
-    { databaseUrl: 'mysql://me:hunter22@db/x' },
-    'durable.databaseUrl',
-    'expected the PostgreSQL to use',
+    policy({ tools: 'fs__*', then: 'deny' }, { tools: 'fs__read_*', from: ['mcp'], then: 'allow' }),
+    ...(['policy[1]', 'can never match: policy[0] matches first'] as const),
   ],
-  ['durable', { databaseUrl: 'postgres://db:5432' }, 'durable.databaseUrl', 'expected the PostgreSQL to use'],
-  ['durable', { tools: ['{x}'] }, 'durable.tools[0]', "invalid pattern '{x}'"],
-  ['durable', { servers: { pay: { queue: 1 } } }, 'durable.servers.pay', 'queue'],
-  ['approvals', { notify: { url: 'https://x.example' } }, 'approvals.notify', "'url' needs a 'secret'"],
-  [
-    'approvals',
-    { notify: { mqtt: { url: 'mqtt://x', topic: 'a/#' } } },
-    'approvals.notify.mqtt.topic',
-    'wildcards',
-  ],
-  ['history', true, 'history', 'must be false or object, got boolean'],
-  ['local', ['dattime'], 'local[0]', 'must be one of: datetime, search'],
-  ['local', true, 'local', 'must be array or false, got boolean'],
-  ['mcpServers', [], 'mcpServers', 'must be object, got array'],
-  ['mcpServers', { a: { command: 'x', args: 'y' } }, 'mcpServers.a.args', 'must be array, got string'],
-  ['mcpServers', { a: { url: 'x' } }, 'mcpServers.a', "'url' is not a valid URL"],
-  [
-    ...([
-      'mcpServers',
-      { a: { url: 'https://x', oauth: { grant: 'client_credentials', clientId: 'me' } } },
-    ] as const),
-    ...(['mcpServers.a', "'oauth' with client_credentials needs 'clientId', and 'clientSecret'"] as const),
-  ],
+  [policy({ servers: ['flies'], then: 'deny' }), 'policy[0]', "there is no server 'flies' in mcpServers"],
+  [policy({ callers: ['claude'], then: 'deny' }), 'policy[0]', "there is no client 'claude' in clients"],
+  [policy({ if: { destructive: true, readOnly: true }, then: 'deny' }), 'policy[0]', "'destructive' or"],
+  [policy({ args: { type: 'strin' }, then: 'deny' }), 'policy[0]', 'is not a usable JSON Schema'],
+  [policy({ args: { properties: { path: { pattern: '(' } } }, then: 'deny' }), 'policy[0]', "'args'"],
 ]
 
-const issuer = 'https://login.example.com'
-const OAUTH: [oauth: object, place: string, problem: string][] = [
-  [{ issuer }, 'gateway.oauth', "missing 'gateway.oauth.audience'"],
-  [
-    { issuer: 'http://login.example.com', audience: 'x' },
-    'gateway.oauth.issuer',
-    'expected the URL of the authorization server',
-  ],
-  [
-    { issuer, audience: 'x', scopes: { 'a b': ['*'] } },
-    'gateway.oauth.scopes.a b',
-    'expected a scope of printable ASCII',
-  ],
-  [
-    { issuer, audience: 'x', scopes: { a: ['*', '{x}'] } },
-    'gateway.oauth.scopes.a[1]',
-    "invalid pattern '{x}'",
-  ],
-]
+function oauth(settings: object) {
+  return { gateway: { oauth: { issuer: 'https://login.example.com', ...settings } } }
+}
 
-const POLICIES: [rules: object[], problem: string][] = [
-  [
-    [{ tool: 'a', then: 'deny' }],
-    "policy[0]: unknown 'policy[0].tool'; expected one of tools, servers, from",
-  ],
-  [[{ then: 'forbid' }], 'policy[0].then: must be one of'],
-  [[{ tools: 'a' }], "missing 'policy[0].then'"],
-  [[{ from: ['email'], then: 'deny' }], 'policy[0].from[0]'],
-  [[{ tools: [], then: 'deny' }], 'policy[0].tools: must not be empty'],
-  [[{ if: { dangerous: true }, then: 'deny' }], 'dangerous'],
-  [[{ tools: 'wi[pq]e', then: 'deny' }], 'only * and ? are wildcards'],
-  [[{ then: 'allow' }, { tools: 'a', then: 'deny' }], 'policy[1]: can never match: policy[0] matches first'],
-  [
-    [
-      { tools: 'fs__*', then: 'deny' },
-      { tools: 'fs__read_*', from: ['mcp'], then: 'allow' },
-    ],
-    'policy[1]: can never match: policy[0] matches first',
-  ],
-  [[{ servers: ['flies'], then: 'deny' }], "there is no server 'flies' in mcpServers"],
-  [[{ callers: ['claude'], then: 'deny' }], "there is no client 'claude' in clients"],
-  [[{ if: { destructive: true, readOnly: true }, then: 'deny' }], "either 'destructive' or 'readOnly'"],
-  [[{ args: { type: 'strin' }, then: 'deny' }], "policy[0]: 'args' is not a usable JSON Schema"],
-  [[{ args: { properties: { path: { pattern: '(' } } }, then: 'deny' }], "policy[0]: 'args'"],
-]
+function policy(...rules: object[]) {
+  return { mcpServers: { files: { command: 'x' } }, policy: rules }
+}
 
 describe('a mistake', () => {
-  const all = [
-    ...MISTAKES.map(([key, value, place, problem]) => [{ [key]: value }, `, ${place}: `, problem]),
-    ...OAUTH.map(([oauth, place, problem]) => [{ gateway: { oauth } }, `, ${place}: `, problem]),
-    ...POLICIES.map(([policy, problem]) => [
-      { mcpServers: { files: { command: 'x' } }, policy },
-      '',
-      problem,
-    ]),
-  ] as [object, string, string][]
-
-  it.each(all)('[F41] is refused with its place: %j', async (config, place, problem) => {
+  it.each(MISTAKES)('[F41] is refused with its place: %j', async (config, place, problem) => {
     const error: Error = await read(config).then(
       () => new Error('nothing'),
       thrown => thrown,
     )
     expect(error.name).toBe('ConfigError')
     expect(error.message).toMatch(/^toolpost\.json:1:\d+, /)
-    expect(error.message).toContain(place)
+    expect(error.message).toContain(`, ${place}: `)
     expect(error.message).toContain(problem)
     expect(error.message).not.toMatch(/a-token-of|hunter22/)
   })
 
   it('is shown with its line and column', async () => {
-    await expect(read('{ "durable":\n{ "days": 0 } }')).rejects.toThrow(
-      'toolpost.json:2:11, durable.days: must be >= 1',
-    )
+    const problem = 'toolpost.json:2:11, durable.days: must be >= 1'
+    await expect(read('{ "durable":\n{ "days": 0 } }')).rejects.toThrow(problem)
   })
 })
 

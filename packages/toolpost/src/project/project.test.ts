@@ -135,26 +135,20 @@ describe('the servers of a project', () => {
   })
 })
 
-describe('reload', () => {
-  const greeting = (text: string) => ({
+it('has the local tools that `local` names, and the declared ones', async () => {
+  const greet = {
     name: 'greet',
     description: 'Greets',
-    implementation: { type: 'mock' as const, mock_response: text },
-  })
-
-  it('[F59] changes nothing if the configuration has a mistake', async () => {
-    const { config, pids } = withJournal()
-    const read = async () => ({
-      ...builtInExample(),
-      config: { tools: [{ ...greeting('x'), implementation: { type: 'nonsense' } }] } as never,
-      file: join(folder, 'toolpost.json'),
-    })
-    const { project } = open({ ...config, tools: [greeting('hi')] }, { read })
-    await project.ready()
-    await expect(project.reload()).rejects.toThrow(/nonsense/)
-    expect(await project.executor.execute('greet')).toBe('hi')
-    expect(pids().filter(isRunning)).toHaveLength(1)
-  })
+    implementation: { type: 'mock' as const, mock_response: 'hi' },
+  }
+  const names = (config: ToolpostConfig) =>
+    open(config)
+      .project.tools.getTools()
+      .map(({ name }) => name)
+  expect(names({})).toEqual(expect.arrayContaining(['datetime', 'search', 'volume', 'echo']))
+  expect(names({ local: ['datetime'], tools: [greet] })).toEqual(['datetime', 'greet'])
+  expect(names({ local: false })).toEqual([])
+  expect(await open({ tools: [greet] }).project.executor.execute('greet')).toBe('hi')
 })
 
 describe('close', () => {

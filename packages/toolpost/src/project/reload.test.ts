@@ -116,41 +116,25 @@ describe('reload', () => {
   })
 })
 
-describe('autoApprove', () => {
-  const asking = (policy: object[], approved = ['label']) => ({
-    policy,
-    mcpServers: { s: { ...gatedServer('s'), autoApprove: approved }, t: gatedServer('t') },
-  })
-  const run = async (config: object, name: string) => {
-    const { project } = await open(config)
-    await project.ready()
-    return project.executor.run({ name }, { ask: async () => ({ action: 'decline' }) })
-  }
-
-  it('spares the question for those tools of that server, and for no others', async () => {
-    const config = asking([{ servers: ['s', 't'], then: 'ask' }])
-    expect(await run(config, 'label')).toMatchObject({ success: true })
-    expect(await run(config, 'wait')).toMatchObject({ code: 'denied' })
-    expect(await run(config, 't__label')).toMatchObject({ code: 'denied' })
-  })
-
-  it('[F59] of an included file counts for nothing', async () => {
-    const { project } = await open(
-      { include: ['cline.json'], policy: [{ servers: ['s'], then: 'ask' }] },
-      { 'cline.json': { mcpServers: { s: { ...gatedServer('s'), autoApprove: ['label'] } } } },
-    )
-    await project.ready()
-    const ask = async () => ({ action: 'decline' as const })
-    expect(await project.executor.run({ name: 'label' }, { ask })).toMatchObject({ code: 'denied' })
-  })
-
-  it('[F59] never loosens what is denied, by a rule or by a person who said so for good', async () => {
-    expect(await run(asking([{ tools: 'label', then: 'deny' }]), 'label')).toMatchObject({ code: 'denied' })
-    const { project } = await open(asking([{ servers: ['s'], then: 'ask' }]), {
-      'toolpost.approvals.json': { rules: [{ tools: 'label', servers: ['s'], then: 'deny' }] },
-    })
-    await project.ready()
-    expect(await project.executor.run({ name: 'label' })).toMatchObject({ code: 'denied' })
+describe('[F59] autoApprove', () => {
+  it('spares the question for those tools of that server only, and never loosens what is denied', async () => {
+    const server = { ...gatedServer('s'), autoApprove: ['label'] }
+    const run = async (config: object, name = 'label', files = {}) => {
+      const { project } = await open({ mcpServers: { s: server, t: gatedServer('t') }, ...config }, files)
+      await project.ready()
+      return project.executor.run({ name }, { ask: async () => ({ action: 'decline' }) })
+    }
+    const policy = [{ servers: ['s', 't'], then: 'ask' }]
+    expect(await run({ policy })).toMatchObject({ success: true })
+    expect(await run({ policy }, 'wait')).toMatchObject({ code: 'denied' })
+    expect(await run({ policy }, 't__label')).toMatchObject({ code: 'denied' })
+    expect(await run({ policy: [{ tools: 'label', then: 'deny' }] })).toMatchObject({ code: 'denied' })
+    const rules = [{ tools: 'label', servers: ['s'], then: 'deny' }]
+    const remembered = { 'toolpost.approvals.json': { rules } }
+    expect(await run({ policy }, 'label', remembered)).toMatchObject({ code: 'denied' })
+    const included = { 'cline.json': { mcpServers: { s: server } } }
+    const including = { mcpServers: {}, include: ['cline.json'], policy: [{ servers: ['s'], then: 'ask' }] }
+    expect(await run(including, 'label', included)).toMatchObject({ code: 'denied' })
   })
 })
 
