@@ -13,28 +13,6 @@ const ENVIRONMENT = {
 /** The file as its program has it, what becomes of its servers, and which keys are named as ignored. */
 const FILES: [program: string, file: string, servers: (folder: string) => object, ignored: string[]][] = [
   [
-    'Claude Desktop',
-    `{
-      "mcpServers": {
-        "filesystem": {
-          "command": "npx",
-          "args": ["-y", "@modelcontextprotocol/server-filesystem", "/Users/me/Desktop"]
-        },
-        "github": { "command": "docker", "args": ["run", "-i", "--rm", "-e", "GITHUB_TOKEN", "ghcr.io/github/github-mcp-server"], "env": { "GITHUB_TOKEN": "ghp_abc" } }
-      },
-      "globalShortcut": "Ctrl+Space",
-      "preferences": { "menuBarEnabled": false }
-    }`,
-    () => ({
-      filesystem: {
-        command: 'npx',
-        args: ['-y', '@modelcontextprotocol/server-filesystem', '/Users/me/Desktop'],
-      },
-      github: { command: 'docker', args: expect.any(Array), env: { GITHUB_TOKEN: 'ghp_abc' } },
-    }),
-    ['globalShortcut', 'preferences'],
-  ],
-  [
     'Claude Code (.mcp.json)',
     `{
       "mcpServers": {

@@ -1,60 +1,34 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
-import type { CommandContext } from '../cli/context.ts'
-import { localSource } from '../cli/source.ts'
-import { say } from '../cli/terminal.ts'
-import { listTools } from '../cli/tools.ts'
-import { silentLogger } from '../logging/logger.ts'
-import type { ServerStatus } from '../mcp/index.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import type { ToolpostConfig } from './config.ts'
 import { Project } from './project.ts'
 import type { ProjectOptions } from './project-options.ts'
-import { builtInExample } from './resolve.ts'
+import { builtInExample, type ResolvedConfig } from './resolve.ts'
 
 const { folder } = commandLine()
-const opened: { close(): Promise<void> }[] = []
+const opened: Project[] = []
 afterEach(async () => {
   vi.unstubAllEnvs()
   await Promise.all(opened.splice(0).map(project => project.close()))
 })
 
-interface Opening extends Partial<ProjectOptions> {
-  brokenServers?: Record<string, string>
-  /** Left out, it is that of a file; the built-in example has a home. */
-  isExample?: boolean
-}
-
-/** A project without a process of its own, and what it wrote. */
-function open(config: ToolpostConfig, { isExample = false, brokenServers = {}, ...options }: Opening = {}) {
-  const [out, err] = [new PassThrough(), new PassThrough()] as unknown as NodeJS.WriteStream[]
-  const terminal = { out: out as NodeJS.WriteStream, err: err as NodeJS.WriteStream }
-  const resolved = {
-    ...builtInExample(),
-    config,
-    file: isExample ? undefined : join(folder, 'toolpost.json'),
-    brokenServers,
-  }
+/** A project without a process of its own, and what it said. */
+function open(config: ToolpostConfig, options: Partial<ProjectOptions & ResolvedConfig> = {}) {
+  const said: string[] = []
+  const { file = join(folder, 'toolpost.json'), brokenServers = {} } = options
+  const resolved = { ...builtInExample(), config, file: file || undefined, brokenServers }
   const project = new Project(resolved, {
-    logger: () => silentLogger,
-    say: text => say(terminal, text),
+    say: text => said.push(text),
     read: async () => resolved,
     ...options,
   })
-  const stop = { signal: new AbortController().signal }
   opened.push(project)
-  const written = (stream: 'out' | 'err') => {
-    const chunks: string[] = []
-    for (let chunk = terminal[stream].read(); chunk !== null; chunk = terminal[stream].read())
-      chunks.push(String(chunk))
-    return chunks.join('')
-  }
-  return { project, context: { project, terminal, stop } as unknown as CommandContext, written }
+  return { project, said }
 }
 
 function withJournal() {
@@ -89,7 +63,7 @@ describe('the servers of a project', () => {
   it('tell of their changes, in order; a listener that throws is logged once and harms nobody', async () => {
     const logger = recordingLogger()
     const { project } = open(withJournal().config, { logger: () => logger })
-    const states: ServerStatus['state'][] = []
+    const states: string[] = []
     project.on('server', () => {
       throw new Error('my own mistake')
     })
@@ -114,12 +88,12 @@ describe('the servers of a project', () => {
     const { config } = withJournal()
     const servers = { broken: { command: 'x', env: { A: '${MISSING}' } }, ...config.mcpServers }
     const problem = 'the environment variable MISSING is not set'
-    const { project, written } = open({ mcpServers: servers }, { brokenServers: { broken: problem } })
+    const { project, said } = open({ mcpServers: servers }, { brokenServers: { broken: problem } })
     expect(await project.ready()).toMatchObject([
       { name: 'broken', state: 'failed', error: problem, attempts: 0 },
       { name: 'hostile', state: 'ready' },
     ])
-    expect(written('err')).toBe(`❌ Server 'broken' cannot be started: ${problem}\n`)
+    expect(said).toEqual([`❌ Server 'broken' cannot be started: ${problem}`])
   })
 
   it('that are still starting when a call runs out of time are named, not denied', async () => {
@@ -183,24 +157,24 @@ describe('an example home that is broken', () => {
     vi.stubEnv('MQTT_BROKER_URL', '')
     const homeProgram = join(folder, 'broken-home.cjs')
     writeFileSync(homeProgram, 'console.log("no such broker"); setTimeout(() => {}, 60_000)')
-    return open({ model: 'offline' }, { homeProgram, isExample: true })
+    return open({ model: 'offline' }, { homeProgram, file: '' })
   }
 
   it('is said in a sentence, and the local tools go on', async () => {
-    const { project, context, written } = broken()
-    expect(await listTools({ ...context, source: localSource(project), words: [], flags: {} })).toBe(0)
-    expect(written('out')).toContain('echo(')
-    expect(written('err')).toBe(
-      "The example home could not be started; continuing with local tools only: it printed 'no such broker' instead of its address\n",
-    )
+    const { project, said } = broken()
+    await project.ready()
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
+    expect(said).toEqual([
+      "The example home could not be started; continuing with local tools only: it printed 'no such broker' instead of its address",
+    ])
   })
 
   it('is given up without a word when the project is closed', async () => {
-    const { project, written } = broken()
+    const { project, said } = broken()
     const ready = project.ready()
     await project.close()
     expect(await ready).toEqual([])
-    expect(written('err')).toBe('')
+    expect(said).toEqual([])
   })
 })
 

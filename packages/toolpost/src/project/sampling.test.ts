@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { configFolder } from '../../test/config-folder.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { AnthropicClient, OllamaClient } from '../models/index.ts'
@@ -13,14 +12,7 @@ import { ToolManager } from '../tools/tool-manager.ts'
 import { openProject } from './open-project.ts'
 import { sampling } from './sampling.ts'
 
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolpost-'))
-})
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => void vi.unstubAllEnvs())
 
 const EVERYTHING = createRequire(import.meta.url).resolve(
   '@modelcontextprotocol/server-everything/dist/index.js',
@@ -28,9 +20,9 @@ const EVERYTHING = createRequire(import.meta.url).resolve(
 const TRIGGER = { name: 'trigger-sampling-request', args: { prompt: 'say hi', maxTokens: 9_999 } }
 
 async function open(config: object) {
-  const file = join(folder, 'toolpost.json')
   const everything = { command: process.execPath, args: [EVERYTHING, 'stdio'], sampling: true }
-  await writeFile(file, JSON.stringify({ mcpServers: { everything }, ...config }))
+  const folder = configFolder({ 'toolpost.json': { mcpServers: { everything }, ...config } })
+  const file = join(folder, 'toolpost.json')
   const said: string[] = []
   const project = await openProject({ file, logger: () => silentLogger, say: text => said.push(text) })
   await project.ready()

@@ -5,8 +5,9 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { Aedes } from 'aedes'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { eventsIn, type HostileFaults, hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
 import { ModelClient } from '../models/index.ts'
@@ -28,23 +29,14 @@ const opened: Project[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map(project => project.close()))))
 
 const ANY = { type: 'object' }
-const pay = {
-  name: 'pay',
-  description: 'Pays a bill',
-  inputSchema: ANY,
-  annotations: { destructiveHint: false },
-}
-const web = {
-  name: 'web',
-  description: 'Reads a page',
-  inputSchema: ANY,
-  annotations: { readOnlyHint: true },
-}
-const bare = { name: 'delete_project', description: 'Deletes', inputSchema: ANY }
-const light = {
-  ...{ name: 'light', description: 'Switches a light', inputSchema: ANY },
-  annotations: { destructiveHint: false, openWorldHint: false },
-}
+const tool = (name: string, annotations?: object) => ({
+  ...{ name, description: `Does ${name}`, inputSchema: ANY },
+  ...(annotations && { annotations }),
+})
+const pay = tool('pay', { destructiveHint: false })
+const web = tool('web', { readOnlyHint: true })
+const bare = tool('delete_project')
+const light = tool('light', { destructiveHint: false, openWorldHint: false })
 
 /** A folder with a configuration, of which the hostile servers can be replaced. */
 function place(config: ToolpostConfig = {}) {
@@ -75,6 +67,14 @@ function host(project: Project) {
   const asked: string[] = []
   return {
     asked,
+    /** Lets the model make a call, and decides for good once it waits. */
+    async allowAlways(name: string, scope: 'tool' | 'server' = 'tool') {
+      const answer = this.chat([{ name }], 'cancel')
+      await expect.poll(() => project.approvals.list().length).toBe(1)
+      const [{ id = '' } = {}] = project.approvals.list()
+      project.approvals.decide(id, 'approve', { remember: 'always', scope })
+      expect(await answer).toMatchObject([{ success: true }])
+    },
     async chat(calls: ScriptedCall[], answer: QuestionAnswer['action'] = 'decline') {
       const model = scriptedModel(...calls.map(call => ({ calls: [call] })), 'done')
       const ask = async ({ message }: Question) => {
@@ -135,12 +135,7 @@ describe('[F63] a tool that changes after it was accepted', () => {
     const home = place()
     home.use({ shop: { tools: [bare] } })
     const first = await home.open()
-    const answer = first.chat([{ name: 'delete_project' }], 'cancel')
-    await expect.poll(() => first.project.approvals.list().length).toBe(1)
-    first.project.approvals.decide(first.project.approvals.list()[0]?.id ?? '', 'approve', {
-      remember: 'always',
-    })
-    expect(await answer).toMatchObject([{ success: true }])
+    await first.allowAlways('delete_project')
     expect(await first.chat([{ name: 'delete_project' }])).toMatchObject([{ success: true }])
     home.use({ shop: { tools: [{ ...bare, name: 'delete_projects' }] } })
     const { chat, asked } = await home.open()
@@ -163,11 +158,7 @@ describe('[F63] a tool that changes after it was accepted', () => {
   it('is not asked about again if the decision was about an earlier definition: it no longer counts', async () => {
     const home = place({ pins: 'warn' })
     home.use({ shop: { tools: [bare] } })
-    const { project, chat } = await home.open()
-    const answer = chat([{ name: 'delete_project' }], 'cancel')
-    await expect.poll(() => project.approvals.list().length).toBe(1)
-    project.approvals.decide(project.approvals.list()[0]?.id ?? '', 'approve', { remember: 'always' })
-    await answer
+    await (await home.open()).allowAlways('delete_project')
     home.use({ shop: { tools: [{ ...bare, description: 'Deletes everything' }] } })
     const second = await home.open()
     expect(await second.chat([{ name: 'delete_project' }])).toMatchObject([{ code: 'denied' }])
@@ -193,17 +184,15 @@ describe('a tool without hints', () => {
   it('runs for a model only if a person agrees, who may answer for its server', async () => {
     const home = place()
     home.use({ shop: { tools: [bare, { ...bare, name: 'kill_process' }] } })
-    const { project, chat, asked } = await home.open()
-    expect(await chat([{ name: 'delete_project', args: { id: 7 } }])).toMatchObject([{ code: 'denied' }])
-    expect(asked).toEqual([
+    const first = await home.open()
+    expect(await first.chat([{ name: 'delete_project', args: { id: 7 } }])).toMatchObject([
+      { code: 'denied' },
+    ])
+    expect(first.asked).toEqual([
       'Run delete_project of shop with {"id":7}? (its server does not say whether it changes anything)',
     ])
     expect(home.ran()).toEqual([])
-    const answer = chat([{ name: 'delete_project' }], 'cancel')
-    await expect.poll(() => project.approvals.list().length).toBe(1)
-    const [{ id = '' } = {}] = project.approvals.list()
-    project.approvals.decide(id, 'approve', { remember: 'always', scope: 'server' })
-    expect(await answer).toMatchObject([{ success: true }])
+    await first.allowAlways('delete_project', 'server')
     expect(await (await home.open()).chat([{ name: 'kill_process' }])).toMatchObject([{ success: true }])
   })
 
@@ -303,61 +292,41 @@ it('invisible text is removed from what a model sees, with the tool still called
   expect(home.ran()).toEqual(['call pay\u200b'])
 })
 
-it('waiting calls are reported to a webhook, signed, again if it fails, and decided meanwhile', async () => {
+it('waiting calls are reported to a webhook, signed, again if it fails, and to an MQTT topic', async () => {
   const secret = 'shared-secret-1'
-  const received: { body: string; signature: unknown }[] = []
-  const hook = createHttpServer((request, response) => {
-    let body = ''
-    request.on('data', chunk => {
-      body += chunk
-    })
-    request.on('end', () => {
-      received.push({ body, signature: request.headers['x-toolpost-signature'] })
-      response.writeHead(received.length === 1 ? 500 : 200).end()
-    })
-  }).listen(0, '127.0.0.1')
-  await once(hook, 'listening')
-  const { port } = hook.address() as { port: number }
-  const home = place({ approvals: { notify: { url: `http://127.0.0.1:${port}/`, secret } } })
-  home.use({ shop: { tools: [bare] } })
-  const { chat } = await home.open()
-  expect(await chat([{ name: 'delete_project', args: { id: 7 } }], 'accept')).toMatchObject([
-    { success: true },
-  ])
-  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(2)
-  for (const { body, signature } of received) {
-    expect(signature).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
-    expect(JSON.parse(body)).toMatchObject({
-      question: expect.stringContaining('Run delete_project of shop with {"id":7}?'),
-      tool: 'delete_project',
-    })
-  }
-  hook.close()
-})
-
-it('waiting calls are published to an MQTT topic in the same words; one that is too long is only announced', async () => {
+  const hooked: { body: string; signature: unknown }[] = []
+  const hook = createHttpServer(async (request, response) => {
+    const body = await text(request)
+    hooked.push({ body, signature: request.headers['x-toolpost-signature'] })
+    response.writeHead(hooked.length === 1 ? 500 : 200).end()
+  })
   const broker = await Aedes.createBroker()
-  const listener = createServer(broker.handle).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as { port: number }
-  const received: { topic: string; message: { question: string; tool: string } }[] = []
+  const published: string[] = []
   broker.on('publish', ({ topic, payload }) => {
-    if (topic === 'home/approvals') received.push({ topic, message: JSON.parse(String(payload)) })
+    if (topic === 'home/approvals') published.push(String(payload))
   })
-  const mqtt = { url: `mqtt://127.0.0.1:${port}`, topic: 'home/approvals' }
-  const home = place({ approvals: { notify: { mqtt } } })
+  const ports = [hook, createServer(broker.handle)].map(async server => {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    return (server.address() as { port: number }).port
+  })
+  const [port, mqttPort] = await Promise.all(ports)
+  const mqtt = { url: `mqtt://127.0.0.1:${mqttPort}`, topic: 'home/approvals' }
+  const home = place({ approvals: { notify: { url: `http://127.0.0.1:${port}/`, secret, mqtt } } })
   home.use({ shop: { tools: [bare] } })
   const { chat } = await home.open()
-  await chat([{ name: 'delete_project', args: { id: 7 } }])
-  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1)
-  expect(received[0]?.message).toMatchObject({
-    question: expect.stringContaining('Run delete_project of shop with {"id":7}?'),
-    tool: 'delete_project',
-  })
-  await chat([{ name: 'delete_project', args: { id: 'x'.repeat(3_000) } }])
-  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(2)
-  expect(received[1]?.message.question).toBe('A call is too long to be shown here: look at it in the console')
-  listener.close()
+  const call = (id: unknown) => chat([{ name: 'delete_project', args: { id } }], 'accept')
+  expect(await call(7)).toMatchObject([{ success: true }])
+  await expect.poll(() => [hooked.length, published.length], { timeout: 5_000 }).toEqual([2, 1])
+  for (const { body, signature } of hooked) {
+    expect(signature).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+    expect(body).toBe(published[0])
+    const question = expect.stringContaining('Run delete_project of shop with {"id":7}?')
+    expect(JSON.parse(body)).toMatchObject({ question, tool: 'delete_project' })
+  }
+  await call('x'.repeat(3_000))
+  await expect.poll(() => published.length, { timeout: 5_000 }).toBe(2)
+  expect(published[1]).toContain('"A call is too long to be shown here: look at it in the console"')
   broker.close()
 })
 
