@@ -77,20 +77,6 @@ describe('a server', () => {
     await expect.poll(() => changes, PATIENCE).toBeGreaterThan(0)
   })
 
-  it('that dies while it reads, or gets a prompt, fails that request in words and comes back', async () => {
-    await using servers = await started({ one: { prompts: [prompt('die')] } })
-    const { catalog } = servers.mcp
-    const cause = expect.objectContaining({
-      code: 'unavailable',
-      message: expect.stringContaining('exited with code 3'),
-    })
-    await expect(catalog.read('one+x:die')).rejects.toThrow(cause as never)
-    await expect.poll(() => servers.status().state, PATIENCE).toBe('ready')
-    await expect(catalog.prompt('die', undefined)).rejects.toThrow(cause as never)
-    await expect.poll(() => servers.status().state, PATIENCE).toBe('ready')
-    expect(await catalog.read('one+x:fine')).toMatchObject({ contents: [{ text: 'one x:fine' }] })
-  })
-
   it('that never answers a request does not keep it when the caller gives up', async () => {
     await using servers = await started({ one: { prompts: [prompt('p')] } })
     const { catalog } = servers.mcp

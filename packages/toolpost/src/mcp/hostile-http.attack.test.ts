@@ -1,81 +1,22 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import type { HttpServerEntry } from './server-entry.ts'
-
-interface Message {
-  id?: number | string
-  method: string
-  params?: { name?: string; protocolVersion?: string; arguments?: Record<string, unknown> }
-}
-
-interface Exchange {
-  message: Message
-  request: IncomingMessage
-  response: ServerResponse
-}
-
-type Behaviour = (exchange: Exchange) => void
+import {
+  type Behaviour,
+  type Exchange,
+  httpByHand,
+  json,
+  type Message,
+  tools,
+} from './test-servers/http-by-hand.ts'
 
 const MB = 1024 * 1024
 const bomb = gzipSync(Buffer.alloc(50 * MB, ' '))
-const tools = ['act', 'look'].map(name => ({
-  name,
-  inputSchema: { type: 'object' },
-  annotations: { readOnlyHint: name === 'look' },
-}))
-
-function json(response: ServerResponse, body: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-}
-
-/** A server by hand, sound but for what it does in a call (or instead of another method). */
-async function hostileHttp(onCall: Behaviour, others: Record<string, Behaviour> = {}) {
-  const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
-  const methods: Record<string, Behaviour> = {
-    initialize: ({ message, response }) =>
-      json(response, {
-        jsonrpc: '2.0',
-        id: message.id,
-        result: {
-          protocolVersion: message.params?.protocolVersion,
-          capabilities: { tools: { listChanged: true } },
-          serverInfo: { name: 'by hand', version: '1' },
-        },
-      }),
-    'tools/list': ({ message, response }) =>
-      json(response, { jsonrpc: '2.0', id: message.id, result: { tools } }),
-    'tools/call': onCall,
-    'server/discover': ({ response }) => void response.writeHead(400).end('Bad Request'),
-    ...others,
-  }
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    const message: Message = request.method === 'POST' ? JSON.parse(body) : { method: request.method ?? '' }
-    seen.push({ method: message.method, url: request.url ?? '', headers: request.headers })
-    const behave = methods[message.method]
-    if (behave) behave({ message, request, response })
-    else response.writeHead(request.method === 'POST' ? 202 : 405).end()
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/mcp`,
-    seen,
-    count: (method: string) => seen.filter(each => each.method === method).length,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise(resolve => server.close(resolve))
-    },
-  }
-}
 
 async function callOf(onCall: Behaviour, entry: Partial<HttpServerEntry> = {}) {
-  await using server = await hostileHttp(onCall)
+  await using server = await httpByHand(onCall)
   await using client = await startServers({ remote: { url: server.url, ...entry } })
   expect(client.status().state).toBe('ready')
   const result = await client.executor.run({ name: 'act' }, { timeoutMs: 15_000 })
@@ -132,30 +73,24 @@ describe('answers over HTTP without measure', () => {
   })
 
   it.each(['json', 'sse'])(
-    '[F49] more values than anybody can handle are refused in words: %s',
+    '[F49] a long answer arrives whole, one of too many values does not: %s',
     async kind => {
-      const behave: Behaviour = ({ message, response }) => {
-        const text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":[${'0,'.repeat(260_000)}0]}`
-        if (kind === 'json') response.writeHead(200, { 'content-type': 'application/json' }).end(text)
-        else response.writeHead(200, sse).end(`data: ${text}\n\n`)
-      }
-      const { result } = await callOf(behave)
-      expect(result).toMatchObject({
+      const answering =
+        (structuredContent: object): Behaviour =>
+        ({ message, response }) => {
+          const answer = { jsonrpc: '2.0', id: message.id, result: { content: [], structuredContent } }
+          if (kind === 'json') json(response, answer)
+          else response.writeHead(200, sse).end(`event: message\ndata: ${JSON.stringify(answer)}\n\n`)
+        }
+      const items = Array.from({ length: 50_000 }, (_, id) => ({ id, name: 'something of some length' }))
+      const { result } = await callOf(answering({ items }))
+      expect(result).toHaveProperty(['result', 'items', 49_999, 'id'], 49_999)
+      const { result: refused } = await callOf(answering({ items: Array(260_000).fill(0) }))
+      expect(refused).toMatchObject({
         error: expect.stringContaining("The server's answer has more than 250000 values"),
       })
     },
   )
-
-  it.each(['json', 'sse'])('[F49] a long answer arrives whole: %s', async kind => {
-    const items = Array.from({ length: 50_000 }, (_, id) => ({ id, name: 'something of some length' }))
-    const { result } = await callOf(({ message, response }) => {
-      const answer = { jsonrpc: '2.0', id: message.id, result: { content: [], structuredContent: { items } } }
-      if (kind === 'json') json(response, answer)
-      else response.writeHead(200, sse).end(`event: message\ndata: ${JSON.stringify(answer)}\n\n`)
-    })
-    expect(result).toMatchObject({ success: true, result: { items: expect.any(Array) } })
-    expect(result).toHaveProperty(['result', 'items', 49_999, 'id'], 49_999)
-  })
 })
 
 describe('what an HTTP server says with a status', () => {
@@ -208,18 +143,7 @@ describe('answers over HTTP that do not come as they should', () => {
     expect(calls).toBe(1)
   })
 
-  it.each(['json', 'sse'])('[F09] `result: null` is told in words: %s', async kind => {
-    const { result } = await callOf(({ message, response }) => {
-      if (kind === 'json') json(response, answer(message, null))
-      else response.writeHead(200, sse).end(`data: ${JSON.stringify(answer(message, null))}\n\n`)
-    })
-    expect(result).toMatchObject({
-      code: 'tool_error',
-      error: expect.stringContaining('Malformed MCP message: not JSON-RPC 2.0'),
-    })
-  })
-
-  it.each(['not json', '{"a":1}', '[]', '[[[]]]', '{"jsonrpc":"2.0","id":12345,"result":{}}'])(
+  it.each(['not json', '{"a":1}', '[]', '{"jsonrpc":"2.0","id":12345,"result":{}}'])(
     '[F09] %s is told in words',
     async body => {
       const { result } = await callOf(
@@ -234,12 +158,10 @@ describe('answers over HTTP that do not come as they should', () => {
 
   it.each<[string, number, Record<string, string>, string]>([
     ['202', 202, {}, ''],
-    ['204', 204, {}, ''],
     ['200', 200, {}, ''],
-    ['202', 202, { 'content-type': 'application/json' }, ''],
     ['200', 200, { 'content-type': 'text/html' }, '<p>Hello'],
   ])('[F09] %s without a result ends the call at once, in words', async (shown, status, headers, body) => {
-    await using server = await hostileHttp(
+    await using server = await httpByHand(
       ({ response }) => void response.writeHead(status, headers).end(body),
     )
     await using client = await startServers({ remote: { url: server.url, trust: true } })
@@ -263,7 +185,7 @@ describe('answers over HTTP that do not come as they should', () => {
     ['strays', `data: ${JSON.stringify({ jsonrpc: '2.0', id: 987, result: {} })}\n\n`],
     ['notifications', `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message' })}\n\n`],
   ])('[F51] a stream of small events without end is felt by nobody else: %s', async (_, event) => {
-    await using server = await hostileHttp(({ response }) => forEver(response.writeHead(200, sse), event))
+    await using server = await httpByHand(({ response }) => forEver(response.writeHead(200, sse), event))
     await using client = await startServers({ remote: { url: server.url } })
     const warnings: Error[] = []
     const warn = (warning: Error) => void warnings.push(warning)
@@ -278,7 +200,7 @@ describe('answers over HTTP that do not come as they should', () => {
 
   it('a stream that can be resumed is, and the call is not sent again', async () => {
     let call: Message = { method: '' }
-    await using server = await hostileHttp(
+    await using server = await httpByHand(
       ({ message, response }) => {
         call = message
         response.writeHead(200, sse).end('id: 7\nretry: 1\ndata:\n\n')
@@ -318,7 +240,7 @@ describe('redirects', () => {
       }
     const sound = ({ message, response }: Exchange, result: object) =>
       json(response, { jsonrpc: '2.0', id: message.id, result })
-    await using server = await hostileHttp(
+    await using server = await httpByHand(
       moving(exchange => sound(exchange, { content: [{ type: 'text', text: 'here' }] })),
       {
         'server/discover': moving(({ response }) => void response.writeHead(400).end()),
@@ -338,9 +260,9 @@ describe('redirects', () => {
   })
 
   it('another server gets neither the request nor its credentials', async () => {
-    await using other = await hostileHttp(() => {})
+    await using other = await httpByHand(() => {})
     const away: Behaviour = ({ response }) => void response.writeHead(307, { location: other.url }).end()
-    await using server = await hostileHttp(() => {}, { initialize: away, 'server/discover': away })
+    await using server = await httpByHand(() => {}, { initialize: away, 'server/discover': away })
     const headers = { authorization: 'Bearer very-secret' }
     await using client = await startServers(
       { remote: { url: server.url, headers } },
@@ -358,7 +280,7 @@ describe('a server of the newest protocol that does not answer subscriptions/lis
     ['refuses', ({ response }) => void response.writeHead(500).end()],
   ])('is ready with its tools: it %s', async (_, listen) => {
     const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
-    await using server = await hostileHttp(() => {}, {
+    await using server = await httpByHand(() => {}, {
       'server/discover': ({ message, response }) =>
         json(response, {
           jsonrpc: '2.0',

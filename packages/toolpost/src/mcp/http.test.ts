@@ -54,17 +54,6 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
     await server.happened('cancelled')
   })
 
-  it('passes on progress, the last one too', async () => {
-    await using server = await makeServer()
-    await using client = await startServers({ remote: { url: server.url } })
-    const seen: number[] = []
-    await client.executor.run(
-      { name: 'progress' },
-      { onProgress: ({ progress }) => void seen.push(progress) },
-    )
-    expect(seen).toEqual([1, 2, 3])
-  })
-
   it('follows a list that changes', async () => {
     await using server = await makeServer()
     await using client = await startServers({ remote: { url: server.url } })
@@ -87,18 +76,6 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
       error: expect.stringMatching(/^The remote service is unavailable: /),
     })
     expect(client.status().state).not.toBe('ready')
-    await server.restart()
-    await client.log.logged('MCP connection succeeded', 2)
-    expect(await client.executor.execute('echo', { text: 'after' })).toBe('after')
-  })
-})
-
-describe('a server over HTTP that is unavailable', () => {
-  it('a session that the server forgot is made anew', async () => {
-    await using server = await streamableServer()
-    await using client = await startServers({ remote: { url: server.url } })
-    await client.executor.execute('echo', { text: 'before' })
-    await server.stop()
     await server.restart()
     await client.log.logged('MCP connection succeeded', 2)
     expect(await client.executor.execute('echo', { text: 'after' })).toBe('after')

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startHostile, startServers } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
-import { ToolExecutor } from '../executor/executor.ts'
-import { fakeClock } from '../testing/fake-clock.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { McpIntegration } from './mcp-integration.ts'
@@ -74,45 +72,9 @@ describe('the tools of a server', () => {
     })
     expect(await server.executor.execute('echo', { words: 'by another name' })).toBe('by another name')
   })
-
-  it('that cannot be used are skipped with a warning, and the others work', async () => {
-    const bad = [
-      'no object',
-      { description: 'no name' },
-      { name: 'odd', inputSchema: 'text' },
-      { name: 'wrong', inputSchema: { type: 'string' } },
-    ]
-    const badOutput = { ...sameName[0], outputSchema: { type: 'nonsense', pattern: '(' } }
-    await using server = await startHostile({ tools: [...bad, badOutput] as object[], label: 'a' })
-    expect(server.status().tools).toEqual(['lookup'])
-    expect(server.log.messages('warn')).toEqual(Array(4).fill('MCP tool skipped'))
-    expect(await server.executor.execute('lookup')).toBe('a lookup')
-  })
 })
 
 describe('a call of an MCP tool', () => {
-  it('is extended by progress up to maxTimeoutMs and no further', async () => {
-    const clock = fakeClock()
-    await using server = await startHostile({}, { timeoutMs: 1_000, maxTimeoutMs: 2_500 })
-    const executor = new ToolExecutor(server.tools, { clock })
-    let ended = false
-    let progressed = () => {}
-    const stuck = executor.run({ name: 'stuck' }, { onProgress: () => progressed() }).finally(() => {
-      ended = true
-    })
-    for (const _ of [1, 2, 3]) {
-      await clock.advance(800)
-      expect(ended).toBe(false)
-      const arrived = new Promise<void>(resolve => {
-        progressed = resolve
-      })
-      await executor.execute('poke')
-      await arrived
-    }
-    await clock.advance(100)
-    expect(await stuck).toMatchObject({ code: 'timeout', error: "Tool 'stuck' timed out after 2500 ms" })
-  })
-
   it('can be given up by the signal of a caller that is not the executor', async () => {
     await using server = await startHostile()
     const caller = new AbortController()
@@ -134,15 +96,6 @@ describe('secrets', () => {
     const result = await server.executor.run({ name: 'die', args: { stderr: `dying with ${secret}` } })
     await server.log.logged('MCP connection succeeded', 2)
     expect(JSON.stringify([result, server.log.records, server.mcp.status()])).not.toContain(secret)
-  })
-
-  it('of this process are not handed on to a server', async () => {
-    process.env.TOOLPOST_TEST_SECRET = 'something private'
-    await using server = await startHostile()
-    const names = (await server.executor.execute('environment')).split(',')
-    delete process.env.TOOLPOST_TEST_SECRET
-    expect(names).toContain('PATH')
-    expect(names).not.toContain('TOOLPOST_TEST_SECRET')
   })
 })
 

@@ -73,12 +73,6 @@ describe('a server that wants a login', () => {
     expect(client.status()).toMatchObject({ state: 'failed', error: 'HTTP 401 Unauthorized: log in first' })
   })
 
-  it('says why if the person refuses, and stays as it was', async () => {
-    await using client = await connect({ denies: true })
-    await expect(logIn(client)).rejects.toThrow('access_denied')
-    expect(client.status().state).toBe('needs_login')
-  })
-
   it('[F58] an answer that nobody waits for is refused, and so is one that comes twice', async () => {
     await using client = await connect()
     const page = (await client.mcp.logins.of('remote')?.begin(REDIRECT)) ?? ''

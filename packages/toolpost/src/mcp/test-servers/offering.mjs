@@ -9,8 +9,13 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 const object = { type: 'object' }
 
 export function offering(options = {}) {
-  const { name = 'offering', protocol = 'legacy', capabilities = {}, acknowledges = true } = options
-  const instructions = options.longInstructions ? 'i'.repeat(options.longInstructions) : options.instructions
+  const {
+    name = 'offering',
+    protocol = 'legacy',
+    capabilities = {},
+    acknowledges = true,
+    instructions,
+  } = options
   const isModern = protocol === 'modern'
   const lists = {
     resources: [
@@ -54,7 +59,7 @@ export function offering(options = {}) {
           uriTemplate: `x:///n${at}/{a}`,
         }))
       : lists[kind]
-    return { [field]: made, ...options.hints }
+    return { [field]: made }
   }
 
   return { handle }
@@ -117,7 +122,6 @@ export function offering(options = {}) {
       case 'tools/list':
         return page('tools', 'tools', params)
       case 'resources/list':
-        if (options.hangs === 'resources') return undefined
         return page('resources', 'resources', params)
       case 'resources/templates/list':
         return page('templates', 'resourceTemplates', params)

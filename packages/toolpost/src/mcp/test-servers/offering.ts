@@ -10,8 +10,6 @@ export interface OfferingOptions {
   /** `modern`: only the newest protocol. */
   protocol?: 'legacy' | 'modern'
   instructions?: string
-  /** Generates this many characters of them, more than fit on a command line. */
-  longInstructions?: number
   capabilities?: Record<string, unknown>
   resources?: unknown[]
   templates?: unknown[]
@@ -23,10 +21,6 @@ export interface OfferingOptions {
   generate?: Record<string, number>
   /** The list that never ends. */
   endless?: string
-  /** The list that is never answered. */
-  hangs?: string
-  /** Added to every list: `ttlMs`, `cacheScope`. */
-  hints?: object
   /** A file: subscriptions are refused as long as it exists. */
   refusesWhile?: string
   /** Whether `subscriptions/listen` is ever acknowledged. */
