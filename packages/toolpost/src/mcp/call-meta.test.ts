@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import type { ServerEntry } from './server-entry.ts'
-import { modernServer, streamableServer } from './test-servers/http-servers.ts'
+import { streamableServer } from './test-servers/http-servers.ts'
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const stdio = (...args: string[]): ServerEntry => ({
@@ -38,7 +38,6 @@ describe.each([
     'pipe',
   ],
   ['Streamable HTTP of 2025', () => over(streamableServer), 'tcp'],
-  ['the newest HTTP', () => over(modernServer), 'tcp'],
 ] as const)('over %s', (_title, start, transport) => {
   it('what goes along with a call reaches the server in _meta, and the request is reported', async () => {
     await using server = await start()

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
-import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'
+import { sseServer, streamableServer } from './test-servers/http-servers.ts'
 
 const kinds = [
   ['Streamable HTTP of SDK v1', streamableServer, '2025-11-25'],
   ['SSE only, of SDK v1', sseServer, '2025-11-25'],
-  ['Streamable HTTP of SDK v2', modernServer, '2026-07-28'],
 ] as const
 
 describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {

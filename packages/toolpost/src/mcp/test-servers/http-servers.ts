@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js'
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
 
 /** A real MCP server over HTTP, inside the test's process. */
 export interface TestHttpServer {
@@ -43,7 +42,7 @@ function toolList(names: readonly string[]) {
 async function callTool(
   name: string,
   args: Record<string, unknown>,
-  context: { journal: Journal; signal: AbortSignal; meta: unknown; progress(step: number): Promise<void> },
+  context: { journal: Journal; signal: AbortSignal; meta: unknown },
 ) {
   context.journal.note(`call ${name}`)
   if (name === 'never') {
@@ -52,7 +51,6 @@ async function callTool(
     })
     context.journal.note('cancelled')
   }
-  if (name === 'progress') for (const step of [1, 2, 3]) await context.progress(step)
   if (name === 'fail') return { isError: true, content: [{ type: 'text' as const, text: String(args.text) }] }
   if (name === 'meta')
     return { content: [{ type: 'text' as const, text: JSON.stringify(context.meta ?? {}) }] }
@@ -61,7 +59,7 @@ async function callTool(
   return { content: [{ type: 'text' as const, text: String(args.text ?? name) }] }
 }
 
-const NAMES = ['echo', 'write', 'never', 'progress', 'fail', 'structured', 'meta']
+const NAMES = ['echo', 'write', 'never', 'fail', 'structured', 'meta']
 
 /** SDK v1, Streamable HTTP with sessions. */
 export function streamableServer(): Promise<TestHttpServer> {
@@ -76,7 +74,7 @@ export function streamableServer(): Promise<TestHttpServer> {
         sessionIdGenerator: () => randomUUID(),
         onsessioninitialized: session => void sessions.set(session, transport),
       })
-      const server = serverV1(names, journal)
+      const server = mcpServer(names, journal)
       onChange(() => server.sendToolListChanged())
       await server.connect(transport as never)
       await transport.handleRequest(request, response)
@@ -93,7 +91,7 @@ export function sseServer(): Promise<TestHttpServer> {
       if (request.method === 'GET' && url.pathname === '/') {
         const transport = new SSEServerTransport('/messages', response)
         sessions.set(transport.sessionId, transport)
-        const server = serverV1(names, journal)
+        const server = mcpServer(names, journal)
         onChange(() => server.sendToolListChanged())
         return server.connect(transport)
       }
@@ -105,60 +103,12 @@ export function sseServer(): Promise<TestHttpServer> {
   })
 }
 
-/** SDK v2, the newest protocol, without sessions. */
-export function modernServer(): Promise<TestHttpServer> {
-  return serve(({ names, journal, onChange }) => {
-    const handler = createMcpHandler(() => serverV2(names, journal))
-    onChange(async () => handler.notify.toolsChanged())
-    return async (request, response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk)
-      const closed = new AbortController()
-      response.on('close', () => closed.abort())
-      const answer = await handler.fetch(
-        new Request(`http://localhost${request.url}`, {
-          method: request.method ?? 'GET',
-          headers: request.headers as Record<string, string>,
-          signal: closed.signal,
-          ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
-        }),
-      )
-      response.writeHead(answer.status, Object.fromEntries(answer.headers))
-      response.flushHeaders()
-      if (answer.body) for await (const chunk of answer.body) response.write(chunk)
-      response.end()
-    }
-  })
-}
-
-function serverV1(names: readonly string[], journal: Journal): ServerV1 {
-  const server = new ServerV1(
-    { name: 'v1', version: '1' },
-    { capabilities: { tools: { listChanged: true } } },
-  )
+function mcpServer(names: readonly string[], journal: Journal): Server {
+  const server = new Server({ name: 'v1', version: '1' }, { capabilities: { tools: { listChanged: true } } })
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolList(names) }))
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification }) => {
-    const progressToken = params._meta?.progressToken ?? ''
-    const progress = (step: number) =>
-      sendNotification({ method: 'notifications/progress', params: { progressToken, progress: step } })
-    return callTool(params.name, params.arguments ?? {}, { journal, signal, meta: params._meta, progress })
-  })
-  return server
-}
-
-function serverV2(names: readonly string[], journal: Journal): ServerV2 {
-  const server = new ServerV2(
-    { name: 'v2', version: '1' },
-    { capabilities: { tools: { listChanged: true } } },
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) =>
+    callTool(params.name, params.arguments ?? {}, { journal, signal, meta: params._meta }),
   )
-  server.setRequestHandler('tools/list', () => ({ tools: toolList(names) }))
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-    const progressToken = mcpReq._meta?.progressToken ?? ''
-    const progress = (step: number) =>
-      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: step } })
-    const { signal, _meta: meta } = mcpReq
-    return callTool(params.name, params.arguments ?? {}, { journal, signal, meta, progress })
-  })
   return server
 }
 
