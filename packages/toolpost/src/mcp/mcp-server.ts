@@ -83,8 +83,8 @@ export class McpServer {
   /** Logs what the server can cause as often as it likes. */
   readonly log: RateLimitedLog
   #junkLines = 0
-  /** Connections that take no more calls, but still have some pending. */
-  readonly #retiring = new Set<Connection>()
+  /** The current connection, and those that take no more calls but still have some pending. */
+  readonly #open = new Set<Connection>()
   /** Aborts when the current round of connecting is over. */
   #round = new AbortController()
   #running: Promise<void> = Promise.resolve()
@@ -100,7 +100,6 @@ export class McpServer {
   #startedAt = 0
   #readyAt = 0
   #readyAfterMs: number | undefined
-  #readySince: number | undefined
 
   constructor(host: McpHost, name: string, entry: ServerEntry) {
     this.#host = host
@@ -159,7 +158,9 @@ export class McpServer {
       info: this.offers.info,
       target: shownTarget(this.entry),
       ...(connection && { capabilities: Object.keys(connection.capabilities).slice(0, MAX_CAPABILITIES) }),
-      ...(isReady ? { readySince: this.#readySince } : { hint: hintFor(this.name, this.entry) }),
+      ...(isReady
+        ? { readySince: Math.round(Date.now() - this.#livedMs) }
+        : { hint: hintFor(this.name, this.entry) }),
     }
   }
 
@@ -190,7 +191,7 @@ export class McpServer {
 
   /** Starts the server that `entry` describes in place of the current one, which ends when its pending calls have. */
   replace(entry: ServerEntry, host: McpHost): Promise<void> {
-    void this.#retire('lost', 'it is being restarted')
+    void this.#end('lost', 'it is being restarted', { afterCalls: true })
     this.#host = host
     this.entry = entry
     this.requests = new ServerRequests(this, host.sample)
@@ -204,7 +205,7 @@ export class McpServer {
   async remove(): Promise<void> {
     this.#tools.clear()
     this.offers.forget()
-    await this.#retire('stopped', 'it was removed from the configuration')
+    await this.#end('stopped', 'it was removed from the configuration', { afterCalls: true })
   }
 
   /** Closes the connection and ends what it started. Resolves when everything is gone. */
@@ -213,25 +214,19 @@ export class McpServer {
     this.offers.forget()
   }
 
-  async #retire(event: Event, cause: string): Promise<void> {
+  /** Ends the connection at once, or as soon as its pending calls have ended. */
+  async #end(event: Event, cause: string, { afterCalls = false } = {}): Promise<void> {
+    const running = this.#running
     const { connection } = this
-    this.connection = undefined
-    if (connection) this.#retiring.add(connection)
-    const ended = this.#end(event, cause, connection)
-    await connection?.idle()
-    await connection?.close()
-    await ended
-    if (connection) this.#retiring.delete(connection)
-  }
-
-  async #end(event: Event, cause: string, kept?: Connection): Promise<void> {
-    const open = [...this.#retiring, this.connection].filter(each => each && each !== kept)
-    this.failure = failureWith(cause, { stderr: (kept ?? this.connection)?.transport.stderr ?? '' })
+    this.failure = failureWith(cause, { stderr: connection?.transport.stderr ?? '' })
     this.connection = this.#nextAt = undefined
     this.#round.abort(new Error(cause))
     this.#round = new AbortController()
     this.#become(event)
-    await Promise.all([...open.map(each => each?.close()), this.#running])
+    if (afterCalls) await connection?.idle()
+    const ending = [...this.#open].filter(each => !afterCalls || each === connection)
+    for (const each of ending) this.#open.delete(each)
+    await Promise.all([...ending.map(each => each.close()), running])
     this.log.close()
   }
 
@@ -273,10 +268,15 @@ export class McpServer {
     if (isLate && isTask(result) && this.connection) cancelTask(this.connection, result.taskId)
   }
 
+  get #livedMs(): number {
+    return this.#host.clock.now() - this.#readyAt
+  }
+
   onLost(connection: Connection, failure: ServerFailure): void {
     if (connection !== this.connection) return
-    const livedMs = this.#host.clock.now() - this.#readyAt
-    this.#shortLives = connection.hasAnswered || livedMs >= limits.STABLE_AFTER_MS ? 0 : this.#shortLives + 1
+    const wasOfUse = connection.hasAnswered || this.#livedMs >= limits.STABLE_AFTER_MS
+    this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
+    this.#open.delete(connection)
     this.connection = undefined
     this.failure = failure
     this.#become('lost')
@@ -374,11 +374,11 @@ export class McpServer {
 
   #adopt(connection: Connection, attempt: number): void {
     this.connection = connection
+    this.#open.add(connection)
     this.#wasReady = true
     this.#askedMs = 0
     this.#readyAt = this.#host.clock.now()
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
-    this.#readySince = Date.now()
     this.#tools.adopt(connection)
     this.offers.adopt(connection)
     this.#become('connected')
