@@ -120,7 +120,7 @@ export class Catalog {
     const isPrompt = ref.type === 'ref/prompt'
     const { server, key } = isPrompt
       ? await this.#findPrompt(String(ref.name), options.access)
-      : await this.#findTemplate(String(ref.uri), options.access)
+      : await this.#findResource(String(ref.uri), options.access, 'templates')
     if (!server.offers.has('completions')) return { completion: { values: [] } }
     const asked = { ...params, ref: { ...ref, ...(isPrompt ? { name: key } : { uri: key }) } }
     const result = await server.offers.request('completion/complete', asked, options)
@@ -135,8 +135,7 @@ export class Catalog {
 
   /** Emits `updated` when the resource changes. Resolves to a function that unsubscribes. */
   async follow(uri: string, access?: Access): Promise<() => void> {
-    const found = await this.#find(uri)
-    if (!this.#allows(found, access)) throw notFound(uri)
+    const found = await this.#findResource(uri, access)
     const report = () => this.#listeners.tell('updated', uri)
     return found.server.offers.follow(found.key, () => this.#reportSoon(`updated ${uri}`, report))
   }
@@ -226,8 +225,8 @@ export class Catalog {
     return found
   }
 
-  async #findTemplate(uri: string, access: Access | undefined): Promise<Found> {
-    const found = (await this.#named('templates', uri)) ?? (await this.#find(uri))
+  async #findResource(uri: string, access: Access | undefined, kind?: 'templates'): Promise<Found> {
+    const found = (kind && (await this.#named(kind, uri))) ?? (await this.#find(uri))
     if (!this.#allows(found, access)) throw notFound(uri)
     return found
   }

@@ -22,8 +22,6 @@ export const STABLE_AFTER_MS = 10_000
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 /** How many values (`,`, `[` and `{`) a message may have: many small ones take long to parse. */
 export const MAX_JSON_VALUES = 250_000
-/** A line longer than this never ends: the server is restarted. */
-export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
 /** Calls are refused while this much waits for a server that does not read; it is restarted if that lasts. */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 export const UNREAD_GRACE_MS = 3_000

@@ -91,17 +91,8 @@ export function checkServerEntry(name: string, entry: ServerEntry): void {
     throw new TypeError(
       `MCP server '${name}': '${shownAddress(url)}' is not a valid URL; expected http:// or https://`,
     )
-  const problem = isHttp(entry)
-    ? (textsProblem('headers', entry.headers) ?? oauthProblem(entry.oauth))
-    : textsProblem('env', entry.env)
+  const problem = isHttp(entry) && oauthProblem(entry.oauth)
   if (problem) throw new TypeError(`MCP server '${name}': ${problem}`)
-}
-
-function textsProblem(key: 'env' | 'headers', texts: unknown): string | undefined {
-  if (texts === undefined) return undefined
-  if (!isRecord(texts)) return `'${key}' is not an object`
-  const wrong = Object.keys(texts).find(name => typeof texts[name] !== 'string')
-  return wrong === undefined ? undefined : `'${wrong}' in '${key}' is not a string`
 }
 
 /** `localhost:3000` parses too, as a URL of the scheme `localhost:`, and `http:///mcp` as one of the host `mcp`. */

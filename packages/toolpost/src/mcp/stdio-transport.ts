@@ -161,12 +161,8 @@ export class StdioTransport implements Transport {
     await this.#groupEnded
   }
 
-  async #exitsWithin(ms: number): Promise<boolean> {
-    const timer = new AbortController()
-    const late = pause(ms, false, { signal: timer.signal }).catch(() => false)
-    const inTime = await Promise.race([this.#exited.then(() => true), late])
-    timer.abort()
-    return inTime
+  #exitsWithin(ms: number): Promise<boolean> {
+    return Promise.race([this.#exited.then(() => true), pause(ms, false, { ref: false })])
   }
 
   #listen(child: ChildProcessWithoutNullStreams): void {
@@ -211,8 +207,6 @@ export class StdioTransport implements Transport {
   #keep(part: Buffer): void {
     this.#bytes += part.length
     this.#parts.push(part)
-    if (this.#bytes > limits.ENDLESS_LINE_BYTES)
-      void this.stop(`the server wrote ${this.#bytes} bytes without a line break`)
     if (this.#bytes <= this.#maxBytes) return
     const all = Buffer.concat(this.#parts)
     // Copies, so that no large chunk is kept alive.
