@@ -38,7 +38,6 @@ const API_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'same-origin',
 } as const
 
 /** For streams: nothing between here and the client may buffer them. */
@@ -160,14 +159,18 @@ export class Streams {
   }
 }
 
-/** The body of a request, or the response to one that is too large or breaks off. */
-export async function readBytes(c: RequestContext, maxBytes: number): Promise<Buffer | Response> {
+/** The body of a request, read with `whole` if its length is known; or the response to one that is too large or breaks off. */
+async function readBody<Body>(
+  c: RequestContext,
+  maxBytes: number,
+  whole: () => Promise<Body>,
+): Promise<Body | Buffer | Response> {
   // The rest is not read, so the connection cannot be reused.
   const tooLarge = () => failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
   const length = headerOf(c, 'content-length')
   if (Number(length) > maxBytes) return tooLarge()
   try {
-    if (length !== undefined) return Buffer.from(await c.req.arrayBuffer())
+    if (length !== undefined) return await whole()
     const chunks: Uint8Array[] = []
     let bytes = 0
     for await (const chunk of c.req.raw.body ?? []) {
@@ -181,12 +184,16 @@ export async function readBytes(c: RequestContext, maxBytes: number): Promise<Bu
   }
 }
 
+export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array | Response> {
+  return readBody(c, maxBytes, async () => new Uint8Array(await c.req.arrayBuffer()))
+}
+
 /** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
 export async function readJson(
   c: RequestContext,
   notJson = (problem: string) => failure(400, problem),
 ): Promise<{ value: unknown } | Response> {
-  const body = await readBytes(c, MAX_BODY_BYTES)
+  const body = await readBody(c, MAX_BODY_BYTES, () => c.req.text())
   if (body instanceof Response) return body
   const text = body.toString()
   const problem = jsonProblem(text)

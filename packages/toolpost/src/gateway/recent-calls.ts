@@ -13,6 +13,9 @@ import { RECENT_CALLS, RECENT_CHARACTERS, RECORDED_BYTES } from './limits.ts'
 const MAX_NAME = 200
 const MAX_CALLER = 100
 const MAX_DEPTH = 64
+const MAX_SMALL_TEXT = 1_000
+const MAX_SMALL_PARTS = 20
+const MAX_SMALL_DEPTH = 2
 
 export interface RecentCallsOptions {
   tools: ToolManager
@@ -21,16 +24,14 @@ export interface RecentCallsOptions {
   traceUrl(traceId: unknown): string | undefined
 }
 
-type Ended = Pick<CallEvent, 'call' | 'result' | 'notes' | 'stages'>
-
 /**
- * The running calls and the last ones, bounded in number and size. Those that have ended are kept as text, which is cheap;
- * the record is made, and secrets are removed, when somebody looks.
+ * The running calls and the last ones, bounded in number and size. Small ones are kept as they are, large ones as text; the
+ * record is made, and secrets are removed, when somebody looks.
  */
 export class RecentCalls {
   readonly #running = new Map<string, { event: CallEvent; progress?: Progress }>()
   /** The oldest first. */
-  readonly #ended = new Map<string, { event: Omit<CallEvent, keyof Ended>; text: string }>()
+  readonly #ended = new Map<string, CallEvent | string>()
   readonly #options: RecentCallsOptions
   #characters = 0
 
@@ -51,9 +52,10 @@ export class RecentCalls {
 
   get(serial: string): CallRecord | undefined {
     const running = this.#running.get(serial)
-    if (running) return this.#record(running.event, { call: running.event.call }, running.progress)
+    if (running) return this.#record(running.event, running.progress)
     const ended = this.#ended.get(serial)
-    return ended && this.#record(ended.event, JSON.parse(ended.text))
+    if (ended === undefined) return undefined
+    return this.#record(typeof ended === 'string' ? JSON.parse(ended) : ended)
   }
 
   isSlow(durationMs: number): boolean {
@@ -69,12 +71,13 @@ export class RecentCalls {
 
   /** Records the start or end of a call. */
   note(event: CallEvent): void {
-    const { serial, origin, caller, startedAt, call, result, notes, stages } = event
+    const { serial, call, result } = event
     if (!result) return void this.#running.set(serial, { event })
-    const text = boundedText({ call, result, notes, stages })
     this.#running.delete(serial)
-    this.#ended.set(serial, { event: { serial, origin, caller, startedAt }, text })
-    this.#characters += text.length
+    const isKept = isSmall(call.args) && isSmall(result)
+    const kept = isKept ? event : boundedText(event)
+    this.#ended.set(serial, kept)
+    this.#characters += lengthOf(kept)
     // Many at a time: finding the first entry of a map is slow after others were removed.
     if (this.#ended.size > 2 * RECENT_CALLS || this.#characters > RECENT_CHARACTERS) this.#forgetOldest()
   }
@@ -87,16 +90,15 @@ export class RecentCalls {
   }
 
   #forgetOldest(): void {
-    for (const [serial, { text }] of this.#ended) {
+    for (const [serial, kept] of this.#ended) {
       if (this.#ended.size <= RECENT_CALLS && this.#characters <= RECENT_CHARACTERS / 2) return
       this.#ended.delete(serial)
-      this.#characters -= text.length
+      this.#characters -= lengthOf(kept)
     }
   }
 
-  #record(event: Omit<CallEvent, keyof Ended>, ended: Ended, progress?: Progress): CallRecord {
-    const { serial, origin = 'code', caller, startedAt } = event
-    const { call, result, notes, stages } = ended
+  #record(event: CallEvent, progress?: Progress): CallRecord {
+    const { serial, origin = 'code', caller, startedAt, call, result, notes, stages } = event
     const { tools, traceUrl: urlOf } = this.#options
     const { execution_time_ms: durationMs, waited_ms: waitedMs } = result ?? {}
     const name = String(call?.name)
@@ -114,7 +116,7 @@ export class RecentCalls {
       ...(caller !== undefined && { caller: safeText(String(caller), MAX_CALLER) }),
       ...(progress && { progress }),
       ...(durationMs !== undefined && { durationMs }),
-      ...(result && { result: cleaned(result) as ToolResult }),
+      ...(result && { result: recordResult(result) }),
       ...(waitedMs !== undefined && { waitedMs }),
       ...(stages && { stages }),
       ...(notes && { notes: cleaned(notes) as Record<string, unknown> }),
@@ -123,22 +125,32 @@ export class RecentCalls {
   }
 }
 
-/** A call as JSON. Of a large one, large values are left out. Never throws. */
-function boundedText(ended: Ended): string {
+/** Whether a value is plain data, so small that its size does not matter. */
+function isSmall(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.length <= MAX_SMALL_TEXT
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint'
+  if (depth > MAX_SMALL_DEPTH) return false
   try {
-    const text = JSON.stringify(ended)
-    if (text.length <= RECORDED_BYTES) return text
+    const parts = Object.values(value)
+    return parts.length <= MAX_SMALL_PARTS && parts.every(part => isSmall(part, depth + 1))
   } catch {
-    // A cycle, a big integer, or nested too deep.
+    // A getter or a proxy.
+    return false
   }
-  const { call, result, notes, stages } = ended
+}
+
+function lengthOf(kept: CallEvent | string): number {
+  return typeof kept === 'string' ? kept.length : MAX_SMALL_TEXT
+}
+
+/** A call as JSON. Large values are left out. Never throws. */
+function boundedText({ call, result, notes, ...event }: CallEvent): string {
   const { id, name, args } = call ?? {}
-  const bounded = { id, name: String(name), args: boundedCopy(args) }
   return JSON.stringify({
-    call: bounded,
+    ...event,
+    call: { id, name: String(name), args: boundedCopy(args) },
     result: result && boundedResult(result),
-    notes: boundedCopy(notes),
-    stages,
+    notes: notes && boundedCopy(notes),
   })
 }
 

@@ -1,4 +1,4 @@
-import { headerParameters } from '../../mcp/header-parameters.ts'
+import { type HeaderParameter, headerParameters } from '../../mcp/header-parameters.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { valueAt } from '../../util/guards.ts'
 import { headerOf, type RequestContext } from '../http.ts'
@@ -27,7 +27,7 @@ export function headerMismatch(c: RequestContext, method: string, params: Params
   const parameter = Object.hasOwn(NAMES, method) ? (NAMES[method] ?? '') : ''
   const mirrored = [
     { header: 'Mcp-Name', name: `params.${parameter}`, value: params[parameter], type: 'string' },
-    ...(tool ? headerParameters(inputSchemaOf(tool)).parameters : []).map(({ header, path, type }) => ({
+    ...(tool ? parametersOf(tool) : []).map(({ header, path, type }) => ({
       header: `Mcp-Param-${header}`,
       name: path.join('.'),
       value: valueAt(params.arguments, path),
@@ -39,6 +39,14 @@ export function headerMismatch(c: RequestContext, method: string, params: Params
     if (problem) return mismatch(header, `${header} ${problem} ${name}`)
   }
   return undefined
+}
+
+const known = new WeakMap<Tool, readonly HeaderParameter[]>()
+
+function parametersOf(tool: Tool): readonly HeaderParameter[] {
+  const parameters = known.get(tool) ?? headerParameters(inputSchemaOf(tool)).parameters
+  known.set(tool, parameters)
+  return parameters
 }
 
 function mismatch(header: string, body: string) {
