@@ -39,24 +39,6 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     expect(names()).toEqual(['.toolpost', 'toolpost.json'])
   })
 
-  it('creates a configuration if there is none', async () => {
-    const { file, read } = emptyFolder()
-    await toolpost([
-      '--config',
-      file,
-      'add',
-      'far',
-      '--url',
-      'https://mcp.example/mcp',
-      '--header',
-      'x-key: 1',
-      '--no-check',
-    ])
-    expect(JSON.parse(read())).toMatchObject({
-      mcpServers: { far: { url: 'https://mcp.example/mcp', headers: { 'x-key': '1' } } },
-    })
-  })
-
   it('writes nothing if it does not work, and says why', async () => {
     const { file, names } = emptyFolder()
     const words = [
@@ -75,8 +57,8 @@ describe('toolpost add', { timeout: 90_000 }, () => {
 })
 
 describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60_000 }, () => {
-  const init = (cwd: string) => {
-    const env = [`HOME=${cwd}`, `APPDATA=${cwd}`, `XDG_CONFIG_HOME=${cwd}`]
+  const init = (cwd: string, home = cwd) => {
+    const env = [`HOME=${home}`, `APPDATA=${home}`, `XDG_CONFIG_HOME=${home}`]
     return onTerminal([COMMAND, 'init'], { cwd, env })
   }
 
@@ -88,12 +70,30 @@ describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60
     expect(await person.exit).toBe(0)
     expect(JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))).not.toHaveProperty('history')
   })
+
+  it('copies the servers of another program that the person vouches for, with trust', async () => {
+    const cwd = mkdtempSync(join(folder, 'init-'))
+    const home = mkdtempSync(join(folder, 'home-'))
+    writeFiles(home, { '.cursor/mcp.json': { mcpServers: { odd: { command, args } } } })
+    await using person = init(cwd, home)
+    for (const [question, answer] of [
+      ['Use them here?', 'y'],
+      ['Do you vouch for', 'y'],
+      ['Keep a history', 'n'],
+    ]) {
+      await person.sees(question as string)
+      person.types(`${answer}\r`)
+    }
+    expect(await person.exit).toBe(0)
+    const written = JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))
+    expect(written).toMatchObject({ mcpServers: { odd: { command, args, trust: true } } })
+    expect(written).not.toHaveProperty('include')
+  })
 })
 
 describe('toolpost init', { timeout: 60_000 }, () => {
   it.each([
     ['is written if there is none', undefined, '.toolpost/\n'],
-    ['gets one more line', 'node_modules', 'node_modules\n.toolpost/\n'],
     ['stays as it is if it has that line', '/.toolpost\ndist\n', '/.toolpost\ndist\n'],
   ])('keeps the token out of the repository: .gitignore %s', async (_what, before, after) => {
     const cwd = mkdtempSync(join(folder, 'ignore-'))

@@ -57,11 +57,8 @@ describe('toolpost call', () => {
 
   it.each([
     ['{bad', 'invalid symbol at line 1, column 2\n  {bad\n   ^\n'],
-    ['{"x": }', 'value expected at line 1, column 7\n  {"x": }\n        ^\n'],
-    ['{"x": 1', 'close brace expected at line 1, column 8\n  {"x": 1\n         ^\n'],
     ['{"a": 1,\n "b": 2,}', 'property name expected at line 2, column 9\n   "b": 2,}\n          ^\n'],
     ['['.repeat(100_000), `nested too deeply at line 1, column 1\n  ${'['.repeat(60)}\n  ^\n`],
-    ['', 'value expected at line 1, column 1\n  \n  ^\n'],
   ])('refuses arguments that are not JSON, shows where they break, exits 2: %j', async (text, problem) => {
     const { code, out, err } = await toolpost(['call', 'echo', '-', '--json'], { input: text })
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -75,12 +72,9 @@ describe('toolpost call', () => {
       ['call', 'echo', 'a=1', 'huh'],
       /expected key=value or a single JSON argument, got 'huh'/,
     ],
-    ['a single word', ['call', 'echo', 'huh'], /expected key=value or a single JSON argument, got 'huh'/],
     ['no tool', ['call'], /missing required argument 'tool'/],
     ['a mistyped command', ['cal', 'echo'], /unknown command 'cal'\n\(Did you mean call\?\)\n/],
-    ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'\n\(see/],
     ['a mistyped option', ['call', 'echo', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)\n/],
-    ['an unknown option', ['call', 'echo', '--wat'], /unknown option '--wat'\n\(see/],
     [
       'an unknown log level',
       ['call', 'echo', '--log-level', 'loud'],
@@ -170,12 +164,6 @@ describe('toolpost tools', () => {
   })
 })
 
-describe('toolpost --version', () => {
-  it('prints the version of the package', async () => {
-    expect((await toolpost(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
-  })
-})
-
 describe('a configuration with a mistake', () => {
   it('is used without the keys that are not ours, which are named in one line', async () => {
     const config = configFile({ toolz: [], theme: 'dark' })
@@ -192,29 +180,9 @@ describe('a configuration with a mistake', () => {
       /json:1:12, limits: unknown 'limits\.tols'; expected one of tools, servers, callers, breaker/,
     ],
     [
-      'a schema that is no object',
-      { tools: [{ ...weather, parameters: { type: 'string' } }] },
-      /json:1:11, tools\[0\]: Tool 'get_weather' cannot be used: its schema must be of type object/,
-    ],
-    [
-      'a server without command or url',
-      { mcpServers: { home: {} } },
-      /json:1:23, mcpServers\.home: has neither 'command' nor 'url'/,
-    ],
-    [
       'a model that does not exist',
       '{\n  "model": "gpt"\n}',
       /json:2:12, model: expected ollama:<model>, anthropic:<model>, openai:<model> or offline$/m,
-    ],
-    [
-      'a key that is missing',
-      { tools: [{ name: 'x' }] },
-      /json:1:11, tools\[0\]: missing 'tools\[0\]\.\w+'$/m,
-    ],
-    [
-      'brackets without end',
-      `{ "tools": ${'['.repeat(200_000)}`,
-      /json:1:1: is not JSON: nested too deeply$/m,
     ],
   ])('[F41] names file and place, exits 2 and runs nothing: %s', async (_what, config, message) => {
     const file = configFile(config)

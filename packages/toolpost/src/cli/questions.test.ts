@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
 import { askAtTerminal } from './questions.ts'
 
 type Question = Parameters<ReturnType<typeof askAtTerminal>>[0]
@@ -81,4 +83,21 @@ describe('a form at a terminal', () => {
     await expect(ask({ ...form({ n: { type: 'number' } }), check })).rejects.toThrow('no such server')
     expect(await ask({ message: 'Sure?', server: 'forms' })).toEqual({ action: 'accept' })
   })
+})
+
+it('a question of a server without a terminal is declined, which is said on stderr', async () => {
+  const { toolpost, configFile } = commandLine()
+  const main = '@modelcontextprotocol/server-everything/dist/index.js'
+  const args = [createRequire(import.meta.url).resolve(main), 'stdio']
+  const config = configFile({
+    model: 'offline',
+    mcpServers: { everything: { command: process.execPath, args } },
+  })
+  const words = ['call', 'trigger-elicitation-request', '--config', config]
+  const { code, out, err } = await toolpost(words, { input: 'y\n' })
+  expect(err).toMatch(
+    /^everything asked a question, which was declined because there is no terminal to ask at: /m,
+  )
+  expect(out.toLowerCase()).toContain('declined')
+  expect({ code, isSaid: out.includes('everything asked') }).toEqual({ code: 0, isSaid: false })
 })

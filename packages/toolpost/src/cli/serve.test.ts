@@ -49,15 +49,6 @@ describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, 
     await expect(call).rejects.toThrow()
     await expect.poll(() => count('cancelled'), PATIENCE).toBe(1)
   })
-
-  it('passes on that the tools of a server changed', async () => {
-    const { config } = withHostileServer()
-    await using client = await connect({ config })
-    await expect.poll(() => namesOf(client), PATIENCE).toContain('change_tools')
-    await client.call('change_tools')
-    await expect.poll(() => client.changes, PATIENCE).toContain('tools')
-    await expect.poll(() => namesOf(client), PATIENCE).toContain('added')
-  })
 })
 
 /** The command with its pipes in hand. */

@@ -81,18 +81,6 @@ describe('the token of toolpost up', () => {
       "gateway.token: cannot be false together with 'clients' or 'oauth'",
     ],
     [
-      'false with an issuer',
-      { gateway: { token: false, oauth: { issuer: 'https://login.example.com', audience: 'x' } } },
-      [],
-      "gateway.token: cannot be false together with 'clients' or 'oauth'",
-    ],
-    [
-      'false beyond loopback, by the configuration',
-      { gateway: { token: false, host: '0.0.0.0' } },
-      [],
-      'gateway.token: can only be false on loopback, not on 0.0.0.0',
-    ],
-    [
       'false beyond loopback, by a flag',
       { gateway: { token: false } },
       ['--host', '0.0.0.0'],
@@ -104,7 +92,6 @@ describe('the token of toolpost up', () => {
       [],
       'set a token with TOOLPOST_TOKEN, --token or "gateway": { "token": … }',
     ],
-    ['too short', { gateway: { token: 'short' } }, [], 'gateway.token: is too short'],
     [
       'that of a client',
       { gateway: { token: CHOSEN }, clients: { home: { token: CHOSEN } } },

@@ -1,67 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
 import { dataOf } from '../../test/gateway.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
+import { startUp } from '../../test/up.ts'
 import type { StoredCall } from '../history/index.ts'
-import { packageRoot } from '../util/package-root.ts'
 
 const { folder, configFile, toolpost } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
-
-interface Running extends ConsoleLine {
-  child: ChildProcess
-  /** What it has said when its first word was complete. */
-  out: string
-  err(): string
-  firstWordMs: number
-  exit: Promise<number | null>
-  [Symbol.asyncDispose](): Promise<void>
-}
 
 /** Starts it on a port of its own and waits for its first word. */
-async function up(
-  config: object,
-  words: string[] = ['--port', '0'],
-  env: Record<string, string> = {},
-): Promise<Running> {
-  const startedAt = performance.now()
+async function up(config: object) {
   const file = configFile({ model: 'offline', ...config })
-  const child = spawn(process.execPath, [COMMAND, 'up', '--config', file, ...words], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-  })
-  let out = ''
-  let err = ''
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', chunk => {
-      out += chunk
-      if (out.includes('Press Ctrl-C to stop.')) resolve()
-    })
-    void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
-  })
-  return {
-    ...consoleLine(out),
-    child,
-    out,
-    err: () => err,
-    firstWordMs: performance.now() - startedAt,
-    exit,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await exit
-    },
-  }
+  const running = await startUp(folder, { words: ['--config', file] })
+  const exit = new Promise<number | null>(resolve => running.child.once('close', code => resolve(code)))
+  return { ...running, exit, [Symbol.asyncDispose]: running[Symbol.asyncDispose] }
 }
+type Running = Awaited<ReturnType<typeof up>>
 
 const call = ({ ask }: Running, tool: string, args: object = {}) =>
   dataOf(ask(`api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args) }))
@@ -73,25 +30,23 @@ const ready = ({ url }: Running) =>
   expect.poll(async () => (await dataOf(fetch(`${url}healthz`))).servers.ready, PATIENCE).toBe(1)
 
 describe('toolpost up', () => {
-  it('says within two seconds what is there, what is not and why, and goes on connecting', async () => {
+  it('says what is there, what is not and why, and goes on connecting', async () => {
     const mcpServers = {
       good: hostileServer({ label: 'good', tools: [{ name: 'lamp', inputSchema: { type: 'object' } }] }),
       dumb: hostileServer({ hangs: true }),
       broken: { command: 'no-such-command-anywhere' },
     }
     await using running = await up({ mcpServers, mcp: { retry: { attempts: 1 } } })
-    // The goal is two seconds; a machine that is busy with other things gets a multiple of that.
-    expect(running.firstWordMs).toBeLessThan(10_000)
-    expect(running.out).toMatch(/^✔ local .*datetime/m)
-    expect(running.out).toMatch(/^(✔ good +ready, 1 tool: lamp|… good +still starting)$/m)
-    expect(running.out).toMatch(/^… dumb +still starting$/m)
-    expect(running.out).toMatch(
+    expect(running.out()).toMatch(/^✔ local .*datetime/m)
+    expect(running.out()).toMatch(/^(✔ good +ready, 1 tool: lamp|… good +still starting)$/m)
+    expect(running.out()).toMatch(/^… dumb +still starting$/m)
+    expect(running.out()).toMatch(
       /^(✘ broken +failed after 1 attempt: .*no-such-command-anywhere|… broken +still starting)/m,
     )
-    expect(running.out).toMatch(
+    expect(running.out()).toMatch(
       /^(✔ chat +offline: set in the configuration|… chat +still looking for a model)$/m,
     )
-    expect(running.out).toContain(`MCP      ${running.url}mcp`)
+    expect(running.out()).toContain(`MCP      ${running.url}mcp`)
     await ready(running)
     expect(await call(running, 'lamp')).toMatchObject({ success: true, result: 'good lamp' })
     expect(await (await fetch(`${running.url}healthz`)).json()).toMatchObject({
@@ -118,8 +73,6 @@ describe('toolpost up', () => {
 
   it.each([
     ['a port out of range', ['--port', '65536'], /--port expects a number from 0 to 65535, got '65536'/],
-    ['a port that is not a number', ['--port', 'x'], /--port expects a number/],
-    ['a token that is too short', ['--port', '0', '--token', 'short'], /too short: it needs at least 16/],
     [
       'another host without a token that somebody chose',
       ['--port', '0', '--host', '0.0.0.0'],
