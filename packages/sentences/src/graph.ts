@@ -88,7 +88,7 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     return [target]
   }
 
-  const first = matcher.sentences.filter(({ meaning }) => isFirst(meaning))
+  const first = matcher.sentences.filter(({ block }) => isFirst(block))
   const command = ofNode({ kind: 'choice', items: first.map(({ node }) => node) })
   const { before = [], after = [], joint = [] } = language.spoken
   whole.arcs[0]?.push([command, 1], [ofPhrases(before, before.map(keysOf)), 2])

@@ -97,7 +97,6 @@ const NOTHING: Item = { words: [], place: [], roles: new Set(), text: '' }
 const MAX_DEVICES = 5_000
 const MAX_RUN = 8
 const MAX_ITEMS = 12
-const MAX_MORE_WORDS = 2
 
 /** The devices of a home and how they are called. */
 export class Home {
@@ -123,8 +122,7 @@ export class Home {
   constructor(listed: unknown, words: HomeWords, numbers: NumberReader, settings: HomeSettings = {}) {
     this.words = words
     this.#numbers = numbers
-    const said = (role: string) => (words[role] ?? []) as string[]
-    this.#roles = new Phrases(ROLES.flatMap(role => said(role).map(text => [text, role] as const)))
+    this.#roles = new Phrases(ROLES.flatMap(role => this.#said(role).map(text => [text, role] as const)))
     const { rooms = {}, aliases = {}, floors = {}, groups = {} } = settings
     const data = devicesIn(listed, words)
     const holding = (all: Names, member: string | undefined) =>
@@ -228,34 +226,23 @@ export class Home {
     return alive(this.devices.filter(device => isOneOf(device, kinds) && isThere(device)))
   }
 
-  /** Devices whose whole name is in a text, with hardly anything else. */
-  namedIn(text: string, kinds: readonly string[] | undefined): Device[] {
-    const words = this.#canonical(text)
-    const isNamed = (own: readonly string[]) =>
-      own.length + MAX_MORE_WORDS >= words.length && own.every(word => words.includes(word))
-    return this.devices.filter(device => isOneOf(device, kinds) && isNamed(this.#canonical(device.name)))
-  }
-
   /** How devices of these kinds may be called, for a speech recogniser. */
   *spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
-    const [the = '', within = '', all = ''] = ['the', 'in', 'all'].map(
-      role => (this.words[role] as string[])?.[0],
-    )
-    const meant = this.devices.filter(device => isOneOf(device, kinds))
-    const names = meant.flatMap(({ name, area = '' }) => {
+    const [the = '', within = '', all = ''] = ['the', 'in', 'all'].map(role => this.#said(role)[0])
+    for (const { name, area = '', kinds: own } of this.devices.filter(device => isOneOf(device, kinds))) {
       const [words, room] = [keysOf(name).filter(isWord), keysOf(area)]
-      return room.every(word => words.includes(word)) ? [words] : [words, [...room, ...words]]
-    })
-    for (const [kind, { spoken = [] }] of Object.entries(this.words.kinds ?? {})) {
-      const rooms = new Set(meant.filter(device => device.kinds.has(kind)).map(({ area }) => area))
-      for (const noun of rooms.size > 0 ? spoken : []) {
-        names.push([noun])
-        yield [all, the, noun]
-        for (const room of rooms)
-          if (room) names.push([...keysOf(room), noun], [noun, within, the, ...keysOf(room)])
-      }
+      const nouns = [...own].flatMap(kind => this.words.kinds?.[kind]?.spoken ?? [])
+      const inRoom = room.length > 0 ? nouns.map(noun => [noun, within, the, ...room]) : []
+      const names = [words, ...nouns.map(noun => [noun])]
+      const isNamed = room.every(word => words.includes(word))
+      const full = names.slice(isNamed ? 1 : 0).map(each => [...room, ...each])
+      for (const each of [...names, ...full, ...inRoom]) yield* [each, [the, ...each]]
+      yield* nouns.map(noun => [all, the, noun])
     }
-    for (const name of names) yield* [name, [the, ...name]]
+  }
+
+  #said(role: string): string[] {
+    return (this.words[role] ?? []) as string[]
   }
 
   /** The same phrase in a place: "the light" … "in the kitchen", "here", "in the house". */

@@ -1,7 +1,7 @@
 export type { Answered, CallResult, RunCalls } from './answer.ts'
 export type { GraphRule, SentenceGraph } from './graph.ts'
 export type { HomeSettings } from './home.ts'
-export type { Problem, SentenceFile } from './language.ts'
+export type { SentenceFile } from './language.ts'
 export { Sentences, type SentencesOptions, type Situation } from './sentences.ts'
 export { parseTemplate, TemplateError } from './template.ts'
 export type { Context, Dialogue, Meaning, PlannedCall, Step, ToolInfo } from './understand.ts'

@@ -11,14 +11,6 @@ export interface SentenceFile {
   text: string
 }
 
-/** A mistake in a file. What it concerns is left out. */
-export interface Problem {
-  file: string
-  line: number
-  column: number
-  message: string
-}
-
 /** How a value is changed by a step: `read` it, add or multiply or `toggle`, set `slot`. */
 export interface Adjust extends Record<'step' | 'small' | 'large' | 'min' | 'max', number> {
   read: { tool: string; args?: Record<string, unknown> }
@@ -67,7 +59,7 @@ export class Language {
   readonly errors: Record<string, string> = {}
   readonly numbers: NumberReader
   readonly home: HomeWords | undefined
-  readonly problems: Problem[] = []
+  readonly problems: string[] = []
 
   /** Files that come first win where two sentences are equally good. */
   constructor(files: readonly ParsedFile[]) {
@@ -178,7 +170,7 @@ export class Language {
 /** A file that was read as YAML. */
 export class ParsedFile {
   readonly data: Data
-  readonly problems: Problem[] = []
+  readonly problems: string[] = []
   readonly #name: string
   readonly #document: Document.Parsed
   readonly #lines = new LineCounter()
@@ -188,7 +180,7 @@ export class ParsedFile {
     this.#document = parseDocument(text, { lineCounter: this.#lines })
     for (const { message, pos } of this.#document.errors) {
       const { line, col } = this.#lines.linePos(pos[0])
-      this.problems.push({ file: name, line, column: col, message: message.split('\n')[0] ?? message })
+      this.problems.push(`${name}:${line}:${col}: ${message.split('\n')[0]}`)
     }
     this.data = this.problems.length > 0 ? {} : record(this.#document.toJS())
   }
@@ -197,12 +189,13 @@ export class ParsedFile {
     return typeof this.data.language === 'string' ? this.data.language : 'en'
   }
 
-  problem(path: Path, message: string, column = 0): Problem {
+  /** A mistake, with the place where it is. */
+  problem(path: Path, message: string, column = 0): string {
     type Located = { range?: [number, number, number]; type?: string } | undefined
     const node = this.#document.getIn(path, true) as Located
     const { line, col } = this.#lines.linePos(node?.range?.[0] ?? 0)
     const isQuoted = node?.type?.startsWith('QUOTE') ? 1 : 0
-    return { file: this.#name, line, column: col + column + isQuoted, message }
+    return `${this.#name}:${line}:${col + column + isQuoted}: ${message}`
   }
 }
 

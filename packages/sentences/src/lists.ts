@@ -32,7 +32,7 @@ export interface WrittenList {
   /** Unit → seconds: reads durations. */
   duration?: Record<string, number>
   /** Words of clock times. */
-  time?: { am: string[]; pm: string[]; oclock: string[]; named?: Record<string, string> }
+  time?: Record<'am' | 'pm' | 'oclock', string[]>
 }
 
 export function makeList(written: WrittenList, numbers: NumberReader): SlotList {
@@ -123,34 +123,25 @@ function durationList(units: Record<string, number>, numbers: NumberReader): Slo
   }
 }
 
-/** "7:30", "seven pm", "noon": HH:MM. */
-function timeList(
-  { am, pm, oclock, named = {} }: NonNullable<WrittenList['time']>,
-  numbers: NumberReader,
-): SlotList {
-  const names = new Phrases(Object.entries(named))
-  const said = (words: string[], half: number) => words.map(word => [word, half] as const)
-  const halves = new Phrases<number>([...said(am, 0), ...said(pm, 12), ...said(oclock, -1)])
-  const clock = (hours: number, minutes: number, half: number) => {
-    const hour = half === 12 && hours < 12 ? hours + 12 : half === 0 && hours === 12 ? 0 : hours
-    return hour < 24 && minutes < 60
-      ? [hour, minutes].map(each => String(each).padStart(2, '0')).join(':')
-      : undefined
-  }
+/** "7:30", "seven pm": HH:MM. */
+function timeList({ am, pm, oclock }: NonNullable<WrittenList['time']>, numbers: NumberReader): SlotList {
+  const halves = new Phrases(
+    [am, pm, oclock].flatMap((words, half) => words.map(word => [word, half] as const)),
+  )
+  const two = (value: number) => String(value).padStart(2, '0')
   return {
     at: (tokens, pos) => {
       const [, hours, minutes] = /^(\d{1,2}):(\d\d)$/.exec(tokens[pos]?.key ?? '') ?? []
-      const read = hours
-        ? [{ end: pos + 1, hour: Number(hours), minute: Number(minutes) }]
-        : numbers.at(tokens, pos).map(({ end, value }) => ({ end, hour: value, minute: 0 }))
-      const found = read.flatMap(({ end, hour, minute }) =>
-        [...halves.at(tokens, end), { end, value: -1 }].map(half => {
-          return { end: half.end, value: clock(hour, minute, half.value), cost: 0 }
+      const clock = { end: pos + 1, value: Number(hours) }
+      return (hours ? [clock] : numbers.at(tokens, pos)).flatMap(({ end, value: hour }) =>
+        [...halves.at(tokens, end), { end, value: 2 }].flatMap(half => {
+          const of24 = half.value === 2 ? hour : (hour % 12) + half.value * 12
+          const isTime = of24 < 24 && Number(minutes ?? 0) < 60
+          return isTime ? [{ end: half.end, value: `${two(of24)}:${minutes ?? '00'}`, cost: 0 }] : []
         }),
       )
-      return [...found.filter(({ value }) => value !== undefined), ...names.at(tokens, pos)]
     },
-    words: () => [...names.words(), ...halves.words()],
+    words: () => halves.words(),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Block, Language } from './language.ts'
 import { type SlotList, type SlotMatch, valuesList } from './lists.ts'
 import { CORRECTION_COST, Phrases } from './numbers.ts'
 import { type Node, nodesOf } from './template.ts'
@@ -16,29 +17,17 @@ interface Way {
   readonly inText: boolean
 }
 
-/** A sentence that accounts for the words up to `end`. */
-export interface Match<Meaning> extends Pick<Way, 'end' | 'slots' | 'cost' | 'free'> {
-  meaning: Meaning
+/** A sentence of a block that accounts for the words up to `end`. */
+export interface Match extends Pick<Way, 'end' | 'slots' | 'cost' | 'free'> {
+  block: Block
 }
 
 /** What a request is matched with, and what was found out about it. */
-export class Request {
-  readonly text: string
-  readonly tokens: readonly Token[]
-  readonly known = new Map<string, readonly Way[]>()
-  readonly lists = new Map<SlotList['at'], Map<number, SlotMatch[]>>()
-
-  constructor(text: string, tokens: readonly Token[]) {
-    this.text = text
-    this.tokens = tokens
-  }
-}
-
-interface MatcherOptions<Meaning> {
-  sentences: Iterable<readonly [Node, Meaning]>
-  rules: ReadonlyMap<string, Node>
-  lists: (name: string, meaning: Meaning | undefined) => SlotList | undefined
-  skipWords: Iterable<string>
+export interface Request {
+  text: string
+  tokens: readonly Token[]
+  ways: Map<string, readonly Way[]>
+  lists: Map<SlotList['at'], Map<number, SlotMatch[]>>
 }
 
 const FREE_COST = 10
@@ -48,27 +37,33 @@ const QUESTION_MARK = '?'
 const NEVER: Node = { kind: 'choice', items: [] }
 
 /** All templates as one network of words; rules are parts of it that several templates go through. */
-export class Matcher<Meaning> {
+export class Matcher {
   /** With the words that a request has to have: one of each set. */
-  readonly sentences: readonly { node: Node; meaning: Meaning; needs: readonly ReadonlySet<string>[] }[]
-  readonly #rules: ReadonlyMap<string, Node>
+  readonly sentences: readonly { node: Node; block: Block; needs: readonly ReadonlySet<string>[] }[]
+  readonly #language: Language
   readonly #skip: Phrases<boolean>
   readonly #lists = new Map<Node, SlotList | undefined>()
 
-  constructor({ sentences, rules, lists, skipWords }: MatcherOptions<Meaning>) {
-    this.#rules = rules
-    this.#skip = new Phrases([...skipWords].map(words => [words, words.endsWith(',')] as const))
-    const all = [...sentences]
-    const every = [...all, ...[...rules.values()].map(node => [node, undefined] as const)]
-    for (const [node, meaning] of every)
+  constructor(
+    blocks: readonly Block[],
+    language: Language,
+    listFor: (name: string, block: Block | undefined) => SlotList | undefined,
+  ) {
+    this.#language = language
+    this.#skip = new Phrases(language.skipWords.map(words => [words, words.endsWith(',')] as const))
+    const all = blocks.flatMap(block => block.sentences.map(({ node }) => ({ node, block })))
+    for (const { node, block } of [
+      ...all,
+      ...[...language.rules.values()].map(node => ({ node, block: undefined })),
+    ])
       for (const each of nodesOf(node))
         if (each.kind === 'list')
-          this.#lists.set(each, each.values ? valuesList(each.values) : lists(each.list, meaning))
-    this.sentences = all.map(([node, meaning]) => ({ node, meaning, needs: this.#needs(node) }))
+          this.#lists.set(each, each.values ? valuesList(each.values) : listFor(each.list, block))
+    this.sentences = all.map(each => ({ ...each, needs: this.#needs(each.node) }))
   }
 
   rule(name: string): Node {
-    return this.#rules.get(name) ?? NEVER
+    return this.#language.rules.get(name) ?? NEVER
   }
 
   list(node: Node): SlotList | undefined {
@@ -77,15 +72,15 @@ export class Matcher<Meaning> {
 
   /** Every word of the sentences, their rules and lists. */
   words(): string[] {
-    const nodes = [...this.#rules.values(), ...this.sentences.map(each => each.node)].flatMap(node => [
-      ...nodesOf(node),
-    ])
+    const nodes = [...this.#language.rules.values(), ...this.sentences.map(each => each.node)].flatMap(
+      node => [...nodesOf(node)],
+    )
     const lists = [...new Set(this.#lists.values())].flatMap(list => [...(list?.words() ?? [])])
     return [...nodes.flatMap(node => (node.kind === 'word' ? node.key : [])), ...lists, ...this.#skip.words()]
   }
 
   /** All sentences that start at a token, wherever they end. */
-  match(request: Request, start = 0): Match<Meaning>[] {
+  match(request: Request, start = 0): Match[] {
     const said = [
       ...new Set(request.tokens.slice(start).flatMap(({ key, corrections }) => [key, ...corrections])),
     ]
@@ -93,9 +88,9 @@ export class Matcher<Meaning> {
     const first = { end: start, slots: {}, key: '', cost: 0, free: 0, inText: false }
     return this.sentences
       .filter(({ needs }) => needs.every(isSaid))
-      .flatMap(({ node, meaning }) => {
+      .flatMap(({ node, block }) => {
         const ways = this.#walk(node, [first], request).flatMap(way => this.#skipped(way, request))
-        return ways.map(({ end, slots, cost, free }) => ({ meaning, end, slots, cost, free }))
+        return ways.map(({ end, slots, cost, free }) => ({ block, end, slots, cost, free }))
       })
   }
 
@@ -135,8 +130,8 @@ export class Matcher<Meaning> {
   #through(name: string, way: Way, request: Request): Way[] {
     const start = { ...way, slots: {}, key: '', cost: 0, free: 0 }
     const id = `${name} ${way.end} ${way.inText}`
-    const inner = request.known.get(id) ?? this.#walk(this.rule(name), [start], request)
-    request.known.set(id, inner)
+    const inner = request.ways.get(id) ?? this.#walk(this.rule(name), [start], request)
+    request.ways.set(id, inner)
     return inner.map(({ slots, key, cost, free, ...each }) => {
       const sums = { cost: way.cost + cost, free: way.free + free }
       return { ...each, ...sums, slots: { ...way.slots, ...slots }, key: way.key + key }

@@ -11,8 +11,6 @@ export interface NumberWords {
   minus?: string[]
   /** Said before "hundred" for one. */
   a?: string[]
-  /** `{unit}und{ten}`: how tens and units are written as one word. */
-  compound?: string
 }
 
 interface NumberFound {
@@ -71,16 +69,8 @@ export class NumberReader {
   readonly #written: NumberWords
 
   constructor(written: NumberWords = {}) {
-    const { words = {}, fractions = {}, compound } = written
-    const all = Object.entries(words)
-    const tens = compound ? all.filter(([, value]) => value >= 20 && value % 10 === 0) : []
-    const units = all.filter(([, value]) => value > 0 && value < 10)
-    const joined = tens.flatMap(([ten, value]) =>
-      units.map(([unit, more]): [string, number] => {
-        return [compound?.replace('{unit}', unit).replace('{ten}', ten) ?? '', value + more]
-      }),
-    )
-    this.#words = new Map([...all, ...joined])
+    const { words = {}, fractions = {} } = written
+    this.#words = new Map(Object.entries(words))
     this.#fractions = new Phrases(Object.entries(fractions))
     this.#written = written
   }

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type Answered, type CallResult, carryOut, type RunCalls } from './answer.ts'
 import { graphOf, type SentenceGraph } from './graph.ts'
 import { Home, type HomeSettings, type HomeWords } from './home.ts'
-import { Language, ParsedFile, type Problem, type SentenceFile } from './language.ts'
-import type { WrittenList } from './lists.ts'
+import { Language, ParsedFile, type SentenceFile } from './language.ts'
+import { valuesList, type WrittenList } from './lists.ts'
 import { valueAt } from './response.ts'
 import type { Node } from './template.ts'
 import {
@@ -43,7 +43,7 @@ export class Sentences {
   readonly #options: SentencesOptions
   readonly #files: ParsedFile[]
   readonly #configured: ParsedFile
-  readonly #languages = new Memo<{ languages: Language[]; problems: Problem[] }>()
+  readonly #languages = new Memo<{ languages: Language[]; problems: string[] }>()
   readonly #homes = new Memo<(Home | undefined)[]>()
   readonly #grammars = new Memo<Grammar[]>()
   readonly #graph = new Memo<SentenceGraph>()
@@ -59,12 +59,7 @@ export class Sentences {
 
   /** Mistakes in files and in the tools' own sentences. What they concern is left out. */
   problems(situation: Situation): string[] {
-    const { problems } = this.#read(situation)
-    const ofTools = this.#of(situation)[0]?.problems ?? []
-    return [
-      ...problems.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`),
-      ...ofTools.map(({ tool, message }) => `tool ${tool}: ${message}`),
-    ]
+    return [...this.#read(situation).problems, ...(this.#of(situation)[0]?.problems ?? [])]
   }
 
   /** What a request means; `undefined` if no sentence fits. */
@@ -131,7 +126,7 @@ export class Sentences {
     return this.#graph.get([grammar], () => graphOf(grammar))
   }
 
-  #read({ files = [] }: Situation): { languages: Language[]; problems: Problem[] } {
+  #read({ files = [] }: Situation): { languages: Language[]; problems: string[] } {
     return this.#languages.get(
       files.flatMap(({ name, text }) => [name, text]),
       () => {
@@ -158,7 +153,7 @@ export class Sentences {
       languages.map((language, at) => {
         const { listing } = language.home ?? {}
         const isListed = listing && listed && toolNamed(situation, listing.tool)
-        const lists = isListed ? this.#listsIn(listed.result, listing) : {}
+        const lists = isListed ? this.#listsIn(listed.result, listing) : undefined
         return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, lists)
       }),
     )
@@ -171,9 +166,12 @@ export class Sentences {
     const plain = (text: string) => text.replace(/[()[\]{}<>|;\\]/g, ' ')
     const entries = Object.entries(lists).map(([list, path]) => {
       const values = [valueAt(result, path) ?? []].flat().map(String)
-      return [list, values.flatMap(out => said(out).map(text => ({ in: plain(text), out })))] as const
+      return [
+        list,
+        valuesList(values.flatMap(out => said(out).map(text => ({ in: plain(text), out })))),
+      ] as const
     })
-    return Object.fromEntries(entries)
+    return new Map(entries)
   }
 }
 

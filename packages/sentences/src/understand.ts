@@ -1,7 +1,7 @@
 import type { Device, Home, NamePhrase, Resolved } from './home.ts'
 import type { Block, Language } from './language.ts'
 import { makeList, type SlotList, valuesList, WILDCARD } from './lists.ts'
-import { type Match, Matcher, Request } from './matcher.ts'
+import { type Match, Matcher } from './matcher.ts'
 import { Phrases } from './numbers.ts'
 import { render, type Values } from './response.ts'
 import { corrected } from './spelling.ts'
@@ -9,7 +9,6 @@ import { parseTemplate } from './template.ts'
 import { listWords, MAX_TOKENS, type Token, tokensOf } from './text.ts'
 
 type Slots = Readonly<Record<string, unknown>>
-type Entries = Readonly<Record<string, readonly { in: string; out: string }[]>>
 type Property = { type?: unknown; enum?: unknown[]; minimum?: number; maximum?: number }
 
 /** What is known of a tool. */
@@ -100,30 +99,30 @@ const RANKS = ['steps', 'ask', 'talk', 'refuse', 'free talk', 'free steps', 'fre
 /** What can be understood in one language with these tools in this home. */
 export class Grammar {
   readonly language: Language
-  readonly matcher: Matcher<Block>
+  readonly matcher: Matcher
   readonly blocks: readonly Block[]
   readonly home: Home | undefined
-  readonly problems: { tool: string; message: string }[] = []
+  readonly problems: string[] = []
   readonly #byName = new Map<string, ToolInfo>()
   readonly #joints: Phrases<true>
+  readonly #ofHome: ReadonlyMap<string, SlotList>
   readonly #lists = new Map<string, SlotList | undefined>()
   readonly #known: ReadonlySet<string>
-  readonly #values: Entries
 
-  constructor(language: Language, tools: readonly ToolInfo[], home?: Home, values: Entries = {}) {
+  constructor(
+    language: Language,
+    tools: readonly ToolInfo[],
+    home?: Home,
+    lists = new Map<string, SlotList>(),
+  ) {
     this.language = language
     this.home = home
-    this.#values = values
+    this.#ofHome = lists
     for (const tool of tools) if (tool.original) this.#byName.set(tool.original, tool)
     for (const tool of tools) this.#byName.set(tool.name, tool)
     const own = tools.flatMap(tool => this.#ownBlock(tool))
     this.blocks = [...own, ...language.usable(new Set(this.#byName.keys()))]
-    this.matcher = new Matcher<Block>({
-      sentences: this.blocks.flatMap(block => block.sentences.map(({ node }) => [node, block] as const)),
-      rules: language.rules,
-      lists: (name, block) => this.#list(name, block),
-      skipWords: language.skipWords,
-    })
+    this.matcher = new Matcher(this.blocks, language, (name, block) => this.#list(name, block))
     const { knownWords, joints } = language
     this.#joints = new Phrases(joints.map(text => [text, true] as const))
     this.#known = new Set([...this.matcher.words(), ...(home?.vocabulary() ?? []), ...knownWords, ...joints])
@@ -137,10 +136,10 @@ export class Grammar {
   understand(text: string, context: Context = {}, isForLater = false): Meaning | undefined {
     const tokens = tokensOf(text.slice(0, MAX_CHARS))
     if (tokens.length === 0 || tokens.length > MAX_TOKENS || text.length > MAX_CHARS) return undefined
-    const request = new Request(text, corrected(tokens, this.#known))
-    const known = new Map<number, Match<Block>[]>()
-    const total = ({ cost, meaning }: Match<Block>) => cost + (meaning.guess ? GUESS_COST : 0)
-    const isMeant = ({ meaning }: Match<Block>) => !isForLater || meaning.dialogue !== 'later'
+    const request = { text, tokens: corrected(tokens, this.#known), ways: new Map(), lists: new Map() }
+    const known = new Map<number, Match[]>()
+    const total = ({ cost, block }: Match) => cost + (block.guess ? GUESS_COST : 0)
+    const isMeant = ({ block }: Match) => !isForLater || block.dialogue !== 'later'
     const matchesAt = (start: number) => {
       const found = known.get(start) ?? this.matcher.match(request, start).filter(isMeant)
       known.set(start, found)
@@ -181,7 +180,7 @@ export class Grammar {
       try {
         return [{ text, node: parseTemplate(text) }]
       } catch (error) {
-        this.problems.push({ tool, message: `sentence '${text}': ${(error as Error).message}` })
+        this.problems.push(`tool ${tool}: sentence '${text}': ${(error as Error).message}`)
         return []
       }
     })
@@ -201,7 +200,7 @@ export class Grammar {
   #homeList(name: string, kinds: readonly string[] | undefined): SlotList | undefined {
     const { home } = this
     if (name === 'area') return home && { ...valuesList(home.places), at: home.placesAt }
-    if (name !== 'name') return this.#values[name] && valuesList(this.#values[name])
+    if (name !== 'name') return this.#ofHome.get(name)
     const spoken = () => ({ phrases: home?.spokenNames(kinds) ?? [] })
     return home && { at: home.namesAt, words: () => home.vocabulary(), spoken }
   }
@@ -219,12 +218,12 @@ export class Grammar {
   }
 
   /** The best meaning of a request as one sentence. */
-  #whole(matches: readonly Match<Block>[], length: number, context: Context): Meaning | undefined {
+  #whole(matches: readonly Match[], length: number, context: Context): Meaning | undefined {
     const whole = matches.filter(({ end }) => end === length).slice(0, MAX_TRIED * 4)
     const outcomes = whole.flatMap(match => {
       const outcome = this.#evaluate(match, context, false)
-      const free = match.meaning.dialogue === 'later' ? 0 : match.free
-      return outcome ? [{ outcome, free, isGuess: match.meaning.guess }] : []
+      const free = match.block.dialogue === 'later' ? 0 : match.free
+      return outcome ? [{ outcome, free, isGuess: match.block.guess }] : []
     })
     const rank = ({ outcome, free }: (typeof outcomes)[number]) =>
       RANKS.indexOf(free > 0 ? `free ${outcome.kind}` : outcome.kind)
@@ -234,7 +233,7 @@ export class Grammar {
 
   /** Several commands joined by "and" or a comma, if every one of them is understood. */
   #several(
-    matchesAt: (start: number) => readonly Match<Block>[],
+    matchesAt: (start: number) => readonly Match[],
     tokens: readonly Token[],
     context: Context,
   ): Meaning | undefined {
@@ -251,7 +250,7 @@ export class Grammar {
     const from = (start: number, steps: readonly Step[], within: Context): Read => {
       for (const match of bestAt(start)) {
         const outcome = this.#evaluate(match, within, true)
-        const isAside = match.meaning.aside === true
+        const isAside = match.block.aside === true
         const next = outcome?.kind === 'steps' ? outcome.steps : undefined
         if (!next && !isAside) continue
         const all = [...steps, ...(next ?? [])]
@@ -274,8 +273,8 @@ export class Grammar {
   }
 
   /** What a match means here and now; `undefined` if it does not apply. */
-  #evaluate(match: Match<Block>, context: Context, isPart: boolean): Outcome | undefined {
-    const { meaning: block, slots: said } = match
+  #evaluate(match: Match, context: Context, isPart: boolean): Outcome | undefined {
+    const { block, slots: said } = match
     const last = context.dialogue?.last
     const { dialogue, requires_context: required = {}, excludes_context: excluded } = block
     const { last: after, last_tool, last_slot } = required
@@ -314,15 +313,12 @@ export class Grammar {
     return calls.length > 0 ? stepsOf({ block, slots, devices: [], calls: planned }) : undefined
   }
 
-  /** Nothing is called so; "yes" or "I meant …" may follow. */
+  /** Nothing is called so; "I meant …" may follow. */
   #unknownDevice(block: Block, said: Slots): Outcome {
-    const alike = this.home?.namedIn(String(said.anything), block.domain) ?? []
-    const step = { block: block.id, slots: { ...block.slots }, devices: alike.map(({ id }) => id) }
     const rooms = listWords(this.home?.places ?? [], this.language.errors.and ?? '')
-    const values = { slots: said, rooms, text: said.anything, name: alike[0]?.id }
-    if (alike.length === 1)
-      return { kind: 'ask', text: this.error('similar', values), pending: { kind: 'confirm', steps: [step] } }
-    const text = this.error(said.place === undefined ? 'unknown_device' : 'unknown_place', values)
+    const key = said.place === undefined ? 'unknown_device' : 'unknown_place'
+    const step = { block: block.id, slots: { ...block.slots }, devices: [] }
+    const text = this.error(key, { slots: said, rooms })
     return { kind: 'refuse', text, pending: { kind: 'choose', step, options: [] } }
   }
 
