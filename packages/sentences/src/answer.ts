@@ -190,14 +190,8 @@ class StepAnswer {
     const settings = (to: unknown) => this.#grammar.argsOf(setter, { ...slots, [slot]: to })
     const calls = possible.map(({ device, to }) => call(setter.name, device, settings(to)))
     const results = calls.length > 0 ? await this.#run(calls) : []
-    return [
-      ...this.#told(
-        results,
-        possible.flatMap(({ device }) => device ?? []),
-        possible[0]?.to,
-      ),
-      ...refused,
-    ]
+    const set = possible.flatMap(({ device }) => device ?? [])
+    return [...this.#told(results, set, possible[0]?.to), ...refused]
   }
 }
 

@@ -404,11 +404,8 @@ export class Home {
       (!has('other') || !last?.them.includes(device.id))
     const words = [...new Set([...item.words, ...item.place])]
     const group = this.#groups.get(sorted(words))
-    if (group)
-      return found(
-        this.devices.filter(({ id, name }) => group.includes(id) || group.includes(name)),
-        text,
-      )
+    const isGrouped = ({ id, name }: Device) => group?.includes(id) || group?.includes(name)
+    if (group) return found(this.devices.filter(isGrouped), text)
     if (has('other') && (!last || words.length === 0)) return this.#other(text, options)
     if (words.length === 0) {
       const all = alive(this.devices.filter(isMeant))
@@ -461,18 +458,14 @@ export class Home {
   }
 
   /** Devices that are called by all the words: by name and place if possible, otherwise also by kind. */
-  #calledAll(
-    words: readonly string[],
-    isMeant: (device: Device) => boolean,
-    isEverything: boolean,
-  ): Device[] {
+  #calledAll(words: readonly string[], isMeant: (device: Device) => boolean, isAll: boolean): Device[] {
     const maps = words.map(word => this.#byWord.get(word) ?? new Map<Device, number>())
     const [fewest = new Map<Device, number>()] = maps.sort((one, other) => one.size - other.size)
     const meant = [...fewest.keys()].filter(isMeant)
     const called = (most: number) =>
       meant.filter(device => maps.every(map => (map.get(device) ?? Infinity) <= most))
     const literal = called(BROADLY)
-    return literal.length > 0 || isEverything ? literal : called(BY_KIND)
+    return literal.length > 0 || isAll ? literal : called(BY_KIND)
   }
 
   /** Those in the place that the words name in full. Parts of the names of several places name none. */

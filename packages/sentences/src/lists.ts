@@ -42,7 +42,7 @@ export function makeList(written: WrittenList, numbers: NumberReader): SlotList 
     ...(duration ? [durationList(duration, numbers)] : []),
     ...(time ? [timeList(time, numbers)] : []),
     ...(values ? [valuesList(values)] : []),
-    ...(range ? [rangeList(range, written.unit, numbers)] : []),
+    ...(range ? [rangeList(written, numbers)] : []),
     ...(wildcard ? [WILDCARD] : []),
   ]
   const spoken = parts.findLast(part => part.spoken)?.spoken
@@ -68,11 +68,8 @@ export function valuesList(values: NonNullable<WrittenList['values']>): SlotList
   }
 }
 
-function rangeList(
-  { from, to, type, multiplier = 1 }: NonNullable<WrittenList['range']>,
-  unit: WrittenList['unit'],
-  numbers: NumberReader,
-): SlotList {
+function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotList {
+  const { from = 0, to = 0, type, multiplier = 1 } = range ?? {}
   const units = new Phrases((unit?.words ?? []).map(word => [word, true] as const))
   const spokenUnits = [...(unit?.required ? [] : [[]]), ...(unit?.words ?? []).map(keysOf)].slice(0, 2)
   return {
@@ -125,9 +122,8 @@ function durationList(units: Record<string, number>, numbers: NumberReader): Slo
 
 /** "7:30", "seven pm": HH:MM. */
 function timeList({ am, pm, oclock }: NonNullable<WrittenList['time']>, numbers: NumberReader): SlotList {
-  const halves = new Phrases(
-    [am, pm, oclock].flatMap((words, half) => words.map(word => [word, half] as const)),
-  )
+  const all = [am, pm, oclock].flatMap((words, half) => words.map(word => [word, half] as const))
+  const halves = new Phrases(all)
   const two = (value: number) => String(value).padStart(2, '0')
   return {
     at: (tokens, pos) => {

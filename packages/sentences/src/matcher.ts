@@ -52,10 +52,8 @@ export class Matcher {
     this.#language = language
     this.#skip = new Phrases(language.skipWords.map(words => [words, words.endsWith(',')] as const))
     const all = blocks.flatMap(block => block.sentences.map(({ node }) => ({ node, block })))
-    for (const { node, block } of [
-      ...all,
-      ...[...language.rules.values()].map(node => ({ node, block: undefined })),
-    ])
+    const rules = [...language.rules.values()].map(node => ({ node, block: undefined }))
+    for (const { node, block } of [...all, ...rules])
       for (const each of nodesOf(node))
         if (each.kind === 'list')
           this.#lists.set(each, each.values ? valuesList(each.values) : listFor(each.list, block))
@@ -72,18 +70,16 @@ export class Matcher {
 
   /** Every word of the sentences, their rules and lists. */
   words(): string[] {
-    const nodes = [...this.#language.rules.values(), ...this.sentences.map(each => each.node)].flatMap(
-      node => [...nodesOf(node)],
-    )
+    const roots = [...this.#language.rules.values(), ...this.sentences.map(({ node }) => node)]
+    const nodes = roots.flatMap(node => [...nodesOf(node)])
     const lists = [...new Set(this.#lists.values())].flatMap(list => [...(list?.words() ?? [])])
     return [...nodes.flatMap(node => (node.kind === 'word' ? node.key : [])), ...lists, ...this.#skip.words()]
   }
 
   /** All sentences that start at a token, wherever they end. */
   match(request: Request, start = 0): Match[] {
-    const said = [
-      ...new Set(request.tokens.slice(start).flatMap(({ key, corrections }) => [key, ...corrections])),
-    ]
+    const tokens = request.tokens.slice(start)
+    const said = [...new Set(tokens.flatMap(({ key, corrections }) => [key, ...corrections]))]
     const isSaid = (words: ReadonlySet<string>) => said.some(word => words.has(word))
     const first = { end: start, slots: {}, key: '', cost: 0, free: 0, inText: false }
     return this.sentences
@@ -114,9 +110,8 @@ export class Matcher {
     const starts = ways.flatMap(way => this.#skipped(way, request))
     if (node.kind === 'list') {
       const list = this.list(node)
-      return best(
-        starts.flatMap(way => listed(list, way.end, request).map(found => taken(way, node.slot, found))),
-      )
+      const from = (way: Way) => listed(list, way.end, request).map(found => taken(way, node.slot, found))
+      return best(starts.flatMap(from))
     }
     return starts.flatMap(way => {
       const token = request.tokens[way.end]

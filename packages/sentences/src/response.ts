@@ -1,9 +1,8 @@
 /** What a response template can refer to. */
 export type Values = Readonly<Record<string, unknown>>
 
-type Part = { text: string } | { show: string } | { tag: string; rest: string }
-const MARKS = /\{\{(.*?)\}\}|\{%-?\s*(\w+)(.*?)-?%\}/gs
-const WORDS = /\s*("[^"]*"|'[^']*'|==|!=|>=|<=|[<>()|]|[\w.-]+)/gy
+const MARKS = /(\{\{.*?\}\}|\{%.*?%\})/s
+const WORDS = /\s*("[^"]*"|'[^']*'|==|!=|>=|<=|[<>|]|[\w.-]+)/gy
 const COMPARED: Readonly<Record<string, (left: unknown, right: unknown) => boolean>> = {
   '==': (left, right) => left === right,
   '!=': (left, right) => left !== right,
@@ -11,7 +10,7 @@ const COMPARED: Readonly<Record<string, (left: unknown, right: unknown) => boole
   '<': (left, right) => Number(left) < Number(right),
   '>=': (left, right) => Number(left) >= Number(right),
   '<=': (left, right) => Number(left) <= Number(right),
-  in: (left, right) => (Array.isArray(right) ? right.includes(left) : String(right).includes(String(left))),
+  in: (left, right) => (Array.isArray(right) ? right.includes(left) : shown(right).includes(shown(left))),
 }
 const FILTERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   capitalize: value => shown(value).charAt(0).toUpperCase() + shown(value).slice(1),
@@ -25,41 +24,23 @@ const FILTERS: Readonly<Record<string, (value: unknown) => unknown>> = {
  * part of Jinja that responses need. What it does not know shows nothing.
  */
 export function render(template: string, values: Values): string {
-  const parts: Part[] = []
-  let end = 0
-  for (const match of template.matchAll(MARKS)) {
-    const [whole, show, tag, rest = ''] = match
-    parts.push({ text: template.slice(end, match.index) })
-    parts.push(tag === undefined ? { show: show ?? '' } : { tag, rest })
-    end = match.index + whole.length
+  /** For every open `if`: whether this branch is meant, and whether one was. */
+  const open: { isMeant: boolean; isDone: boolean }[] = []
+  let text = ''
+  for (const part of template.split(MARKS)) {
+    const [, tag = '', rest = ''] = /^\{%-?\s*(\w+)(.*?)-?%\}$/s.exec(part) ?? []
+    const branch = open.at(-1)
+    const isTrue = () => tag === 'else' || Boolean(evaluate(rest, values))
+    if (tag === 'if') open.push({ isMeant: isTrue(), isDone: isTrue() })
+    else if (tag === 'endif') open.pop()
+    else if ((tag === 'elif' || tag === 'else') && branch) {
+      branch.isMeant = !branch.isDone && isTrue()
+      branch.isDone ||= branch.isMeant
+    } else if (tag === '' && open.every(({ isMeant }) => isMeant))
+      text += part.startsWith('{{') ? shown(evaluate(part.slice(2, -2), values)) : part
   }
-  parts.push({ text: template.slice(end) })
-  let at = 0
-  /** Up to the tag that ends it; says nothing if it is not meant. */
-  const block = (isMeant: boolean): string => {
-    let text = ''
-    for (; at < parts.length; at++) {
-      const part = parts[at] as Part
-      if ('text' in part) text += part.text
-      else if ('show' in part) text += shown(evaluate(part.show, values))
-      else if (part.tag === 'if') text += choice(isMeant)
-      else if (['elif', 'else', 'endif'].includes(part.tag)) break
-    }
-    return isMeant ? text : ''
-  }
-  const choice = (isMeant: boolean): string => {
-    let text = ''
-    let isDone = !isMeant
-    for (let part = parts[at]; part && 'tag' in part && part.tag !== 'endif'; part = parts[at]) {
-      const isTrue = !isDone && (part.tag === 'else' || Boolean(evaluate(part.rest, values)))
-      at++
-      text += block(isTrue)
-      isDone ||= isTrue
-    }
-    return text
-  }
-  const said = block(true).replace(/\s+/g, ' ')
-  return said.replace(/ ([.,!?])/g, '$1').trim()
+  const line = text.replace(/\s+/g, ' ')
+  return line.replace(/ ([.,!?])/g, '$1').trim()
 }
 
 /** The value of an expression. */
@@ -81,28 +62,17 @@ function evaluate(text: string, values: Values): unknown {
   const compared = (): unknown => {
     const left = filtered()
     const compare = COMPARED[words[at] ?? '']
-    if (!compare) return left
-    at++
-    return compare(left, filtered())
+    return compare && ++at ? compare(left, filtered()) : left
   }
   const filtered = (): unknown => {
-    let value = simple()
-    while (takes('|')) {
-      const filter = FILTERS[words[at++] ?? '']
-      value = filter ? filter(value) : value
-    }
-    return value
-  }
-  const simple = (): unknown => {
     const word = words[at++] ?? ''
-    if (word === '(') {
-      const value = either()
-      at++
-      return value
-    }
-    if (/^["']/.test(word)) return word.slice(1, -1)
-    if (/^-?\d/.test(word)) return Number(word)
-    return word === 'true' || word === 'false' ? word === 'true' : valueAt(values, word)
+    let value = /^["']/.test(word)
+      ? word.slice(1, -1)
+      : /^-?\d/.test(word)
+        ? Number(word)
+        : valueAt(values, word)
+    while (takes('|')) value = FILTERS[words[at++] ?? '']?.(value) ?? value
+    return word === 'true' || value
   }
   return either()
 }

@@ -127,36 +127,31 @@ export class Sentences {
   }
 
   #read({ files = [] }: Situation): { languages: Language[]; problems: string[] } {
-    return this.#languages.get(
-      files.flatMap(({ name, text }) => [name, text]),
-      () => {
-        const all = [...this.#files, ...files.map(file => new ParsedFile(file))]
-        const codes = new Set([this.#options.language ?? 'en', ...all.map(({ language }) => language)])
-        const languages = [...codes].map(code => {
-          return new Language([...all.filter(({ language }) => language === code), this.#configured])
-        })
-        return { languages, problems: [...all, ...languages].flatMap(each => each.problems) }
-      },
-    )
+    const key = files.flatMap(({ name, text }) => [name, text])
+    return this.#languages.get(key, () => {
+      const all = [...this.#files, ...files.map(file => new ParsedFile(file))]
+      const codes = new Set([this.#options.language ?? 'en', ...all.map(({ language }) => language)])
+      const of = (code: string) => [...all.filter(({ language }) => language === code), this.#configured]
+      const languages = [...codes].map(code => new Language(of(code)))
+      return { languages, problems: [...all, ...languages].flatMap(each => each.problems) }
+    })
   }
 
   #of(situation: Situation): Grammar[] {
     const { languages } = this.#read(situation)
     const listed = this.#listed
-    const homes = this.#homes.get([languages, listed], () =>
-      languages.map(({ home, numbers }) =>
-        home?.listing && listed ? new Home(listed.result, home, numbers, this.#options) : undefined,
-      ),
-    )
+    const homeOf = ({ home, numbers }: Language) =>
+      home?.listing && listed ? new Home(listed.result, home, numbers, this.#options) : undefined
+    const homes = this.#homes.get([languages, listed], () => languages.map(homeOf))
     const tools = situation.tools.flatMap(({ name, schema, sentences }) => [name, schema, sentences])
-    return this.#grammars.get([languages, ...homes.map(home => home?.key), ...tools], () =>
-      languages.map((language, at) => {
-        const { listing } = language.home ?? {}
-        const isListed = listing && listed && toolNamed(situation, listing.tool)
-        const lists = isListed ? this.#listsIn(listed.result, listing) : undefined
-        return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, lists)
-      }),
-    )
+    const key = [languages, ...homes.map(home => home?.key), ...tools]
+    const grammarOf = (language: Language, at: number) => {
+      const { listing } = language.home ?? {}
+      const isListed = listing && listed && toolNamed(situation, listing.tool)
+      const lists = isListed ? this.#listsIn(listed.result, listing) : undefined
+      return new Grammar(language, situation.tools, isListed ? homes[at] : undefined, lists)
+    }
+    return this.#grammars.get(key, () => languages.map(grammarOf))
   }
 
   /** Other lists in the listed home, such as scenes, with the names that people gave them. */
@@ -193,9 +188,8 @@ function toolNamed({ tools }: Situation, wanted: string): ToolInfo | undefined {
 
 function filesIn(path: string): SentenceFile[] {
   try {
-    const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(name =>
-      /\.ya?ml$/.test(name),
-    )
+    const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    const names = files.filter(name => /\.ya?ml$/.test(name))
     const paths = names.sort().map(name => join(path, name))
     return paths.map(name => ({ name, text: readFileSync(name, 'utf8') }))
   } catch (error) {

@@ -233,7 +233,7 @@ export class Grammar {
 
   /** Several commands joined by "and" or a comma, if every one of them is understood. */
   #several(
-    matchesAt: (start: number) => readonly Match[],
+    matchesAt: (start: number) => Match[],
     tokens: readonly Token[],
     context: Context,
   ): Meaning | undefined {
