@@ -1,4 +1,4 @@
-import { type Device, Home } from './home.ts'
+import { type Device, Home, type HomeWords } from './home.ts'
 import type { Adjust } from './language.ts'
 import { render, type Values, valueAt } from './response.ts'
 import { keysOf, listWords } from './text.ts'
@@ -9,9 +9,9 @@ import {
   type Meaning,
   type PlannedCall,
   type Step,
+  type ToolInfo,
 } from './understand.ts'
 
-/** What a call returned. */
 export interface CallResult {
   success: boolean
   result?: unknown
@@ -45,136 +45,96 @@ export async function carryOut(
   const said = new Set<string>()
   const steps: Step[] = []
   for (const step of planned) {
-    const answer = new StepAnswer(step, grammar, run)
-    for (const sentence of await answer.say()) said.add(asSentence(sentence))
-    steps.push(answer.found ? { ...step, devices: answer.found } : step)
+    const { sentences, found = step.devices } = await answerStep(step, grammar, run)
+    for (const sentence of sentences) said.add(asSentence(shortened(sentence)))
+    steps.push({ ...step, devices: found })
   }
   return { text: [...said].join(' '), dialogue: { last: lastOf(steps, before.last, isMore) } }
 }
 
-class StepAnswer {
-  readonly #step: Step
-  readonly #grammar: Grammar
-  readonly #run: RunCalls
-  /** The devices that a question about several found. */
-  found: readonly Device[] | undefined
+/** What is said of a step, and the devices that a question about several found. */
+async function answerStep(
+  { block, slots, devices, calls }: Step,
+  grammar: Grammar,
+  run: RunCalls,
+): Promise<{ sentences: string[]; found?: readonly Device[] }> {
+  const { language, home } = grammar
+  const { reading, kinds = {}, states = {}, lowercase, listing, argument = 'name' } = language.home ?? {}
+  const { [block.response ?? 'default']: template, several } = language.responses[block.intent] ?? {}
 
-  constructor(step: Step, grammar: Grammar, run: RunCalls) {
-    this.#step = step
-    this.#grammar = grammar
-    this.#run = run
-  }
-
-  async say(): Promise<string[]> {
-    const { block, devices, calls } = this.#step
-    if (block.query && calls.length === 0) return [await this.#listed()]
-    if (block.adjust) return this.#adjusted(block.adjust)
-    return this.#told(await this.#run(calls), devices)
-  }
-
-  /** One sentence for all that worked, and the reasons of the others. */
-  #told(results: readonly CallResult[], devices: readonly Device[], value?: unknown): string[] {
-    const isSure = ({ success, result }: CallResult) => success && valueAt(result, 'confirmed') !== false
-    const sure = results
-      .map((result, at) => ({ result, device: devices[at] }))
-      .filter(each => isSure(each.result))
-    const isOneByOne = this.#grammar.tool(this.#step.block.tool)?.readOnly || this.#template() === undefined
-    const groups = isOneByOne ? sure.map(each => [each]) : sure.length > 0 ? [sure] : []
-    const failed = results.filter(result => !isSure(result)).map(result => this.#failure(result))
-    return [...groups.map(group => this.#sentence(group, value)), ...failed]
-  }
-
-  #failure({ success, error, text }: CallResult): string {
-    const why = success ? text : this.#grammar.error('failed', { error })
-    return shortened(why ?? this.#grammar.error('unconfirmed'))
-  }
-
-  #sentence(group: readonly { result: CallResult; device: Device | undefined }[], value: unknown): string {
-    const { slots } = this.#step
-    const { result = { success: true }, device } = group[0] ?? {}
-    const text = textOf(result)
-    const state = this.#reading(this.#readings(result.result), device)
-    const as_expected = typeof slots.expect === 'string' && this.#isIn(state ?? '', slots.expect)
-    const names = this.#names(group.flatMap(each => each.device ?? []))
-    const about = { kind: device?.kind, state, as_expected, text, result: result.result, value }
-    const said = render(this.#template() ?? '', { slots, ...names, ...about })
-    return shortened(said || text || this.#grammar.error('done'))
-  }
+  const failure = ({ success, error, text }: CallResult) =>
+    success ? (text ?? grammar.error('unconfirmed')) : grammar.error('failed', { error })
 
   /** Of several readings, such as "Humidity: 45 %", the one that was asked for. */
-  #reading(texts: readonly string[], device: Device | undefined): string | undefined {
-    const { kinds = {} } = this.#grammar.language.home ?? {}
-    const wanted = this.#step.block.domain?.find(kind => device?.kinds.has(kind)) ?? ''
+  const readingIn = (texts: readonly string[], device: Device | undefined) => {
+    const wanted = block.domain?.find(kind => device?.kinds.has(kind)) ?? ''
     const looks = kinds[wanted]?.state?.[device?.kind ?? '']
     const found = texts.find(each => looks !== undefined && new RegExp(looks, 'i').test(each)) ?? texts[0]
-    return found?.replace(/^[^:]*: /, '')
+    return found?.replace(/^[^:]*: /, '') ?? ''
   }
-
-  #readings(result: unknown): string[] {
-    const { list = '', name = '', text = '' } = this.#grammar.language.home?.reading ?? {}
-    const readings = valueAt(result, list)
-    if (!Array.isArray(readings)) return []
-    return readings.map(each => `${valueAt(each, name) ?? ''}: ${valueAt(each, text) ?? ''}`)
+  const isIn = (state: string, wanted: unknown) => {
+    const pattern = states[String(wanted)]
+    return pattern !== undefined && new RegExp(pattern, 'i').test(state)
   }
-
-  #template(): string | undefined {
-    const { intent, response = 'default' } = this.#step.block
-    return this.#grammar.language.responses[intent]?.[response]
-  }
-
-  #names(devices: readonly Device[]): Values {
-    const { language, home } = this.#grammar
-    const isTwice = (name: string) => devices.filter(other => other.name === name).length > 1
-    const spoken = devices.map(({ name: own, id }) => {
-      const name = isTwice(own) ? id : own
+  const namesOf = (named: readonly Device[]): Values => {
+    const spoken = named.map(({ name: own, id }) => {
+      const name = named.filter(other => other.name === own).length > 1 ? id : own
       const isNumber = language.numbers.digitOf(keysOf(name).at(-1) ?? '') !== undefined
       const proper = /['’]s\b|\d$/.test(name) || isNumber
-      const written = language.home?.lowercase && !proper ? inText(name) : name
+      const written = lowercase && !proper ? inText(name) : name
       return render(language.errors.the_name ?? '{{ name }}', { name: written, proper })
     })
-    const count = devices.length
-    const plural = count > 1 || (count === 1 && home?.isPluralName(devices[0]?.name ?? '') === true)
+    const count = named.length
+    const plural = count > 1 || (count === 1 && home?.isPluralName(named[0]?.name ?? '') === true)
     return { names: listWords(spoken, language.errors.and ?? ''), plural, count, many: count > MAX_NAMED }
   }
 
-  #isIn(state: string, wanted: string): boolean {
-    const pattern = this.#grammar.language.home?.states?.[wanted]
-    return pattern !== undefined && new RegExp(pattern, 'i').test(state)
+  /** One sentence for all that worked, and the reasons of the others. */
+  const told = (results: readonly CallResult[], about: readonly Device[], value?: unknown): string[] => {
+    const isSure = ({ success, result }: CallResult) => success && valueAt(result, 'confirmed') !== false
+    const sure = results.flatMap((result, at) => (isSure(result) ? [{ result, device: about[at] }] : []))
+    const isOneByOne = grammar.tool(block.tool)?.readOnly || template === undefined
+    const groups = isOneByOne ? sure.map(each => [each]) : [sure].filter(each => each.length > 0)
+    const sentences = groups.map(group => {
+      const { result = { success: true }, device } = group[0] ?? {}
+      const list = reading && valueAt(result.result, reading.list)
+      const texts = (Array.isArray(list) ? list : []).map(each => {
+        return `${valueAt(each, reading?.name ?? '') ?? ''}: ${valueAt(each, reading?.text ?? '') ?? ''}`
+      })
+      const [state, text] = [readingIn(texts, device), textOf(result)]
+      const names = namesOf(group.flatMap(each => each.device ?? []))
+      const as_expected = isIn(state, slots.expect)
+      const known = { kind: device?.kind, state, as_expected, text, result: result.result, value }
+      return render(template ?? '', { slots, ...names, ...known }) || text || grammar.error('done')
+    })
+    return [...sentences, ...results.filter(result => !isSure(result)).map(failure)]
   }
 
   /** A question about several devices, answered from a fresh listing. */
-  async #listed(): Promise<string> {
-    const { slots, devices, block } = this.#step
-    const { home, language } = this.#grammar
-    const tool = this.#grammar.tool(language.home?.listing?.tool)
-    if (!home || !tool) return this.#grammar.error('done')
-    const [result = { success: false }] = await this.#run([{ tool: tool.name, args: {} }])
-    if (!result.success) return this.#failure(result)
-    const now = new Home(result.result, home.words, language.numbers)
+  const listed = async (tool: ToolInfo, words: HomeWords) => {
+    const [result = { success: false }] = await run([{ tool: tool.name, args: {} }])
+    if (!result.success) return { sentences: [failure(result)] }
+    const now = new Home(result.result, words, language.numbers)
     const states = devices.flatMap(({ id }) => now.device(id) ?? [])
     const wanted = slots.state ?? slots.expect
     const isWanted = (device: Device) =>
-      typeof wanted !== 'string' || this.#isIn(this.#reading(device.state.split(', '), device) ?? '', wanted)
+      wanted === undefined || isIn(readingIn(device.state.split(', '), device), wanted)
     const found = states.filter(isWanted)
     const others = states.filter(device => !isWanted(device))
-    if (found.length > 0) this.found = found
-    const template = language.responses[block.intent]?.several ?? this.#template()
-    const counts = { total: states.length, all: others.length === 0, others: this.#names(others) }
-    return template ? render(template, { slots, ...this.#names(found), ...counts }) : textOf(result)
+    const counts = { total: states.length, all: others.length === 0, others: namesOf(others) }
+    const said = several ?? template
+    const text = said ? render(said, { slots, ...namesOf(found), ...counts }) : textOf(result)
+    return { sentences: [text], ...(found.length > 0 && { found }) }
   }
 
   /** Reads the values, changes them by a step, and sets them. */
-  async #adjusted(adjust: Adjust): Promise<string[]> {
-    const { devices, slots, block } = this.#step
+  const adjusted = async (adjust: Adjust, reader: ToolInfo, setter: ToolInfo): Promise<string[]> => {
     const { min, max, read, slot, value: paths } = adjust
-    const [reader, setter] = [this.#grammar.tool(read.tool), this.#grammar.tool(block.tool)]
-    if (!reader || !setter) return [this.#grammar.error('done')]
     const targets: (Device | undefined)[] = devices.length > 0 ? [...devices] : [undefined]
-    const argument = this.#grammar.language.home?.argument ?? 'name'
-    const call = (tool: string, device: Device | undefined, args: Values | undefined) => {
-      return { tool, args: { ...(device && { [argument]: device.id }), ...args } }
+    const call = (tool: ToolInfo, device: Device | undefined, args: Values | undefined) => {
+      return { tool: tool.name, args: { ...(device && { [argument]: device.id }), ...args } }
     }
-    const reads = await this.#run(targets.map(device => call(reader.name, device, read.args)))
+    const reads = await run(targets.map(device => call(reader, device, read.args)))
     const refused: string[] = []
     const possible = reads.flatMap((result, at) => {
       const values = paths.map(path => valueAt(result.result, path))
@@ -183,16 +143,22 @@ class StepAnswer {
         value === undefined ? undefined : changed(value === true ? 100 : Number(value), slots, adjust)
       const isOut = typeof to === 'number' && (to < min || to > max)
       if (result.success && to !== undefined && !isOut) return [{ device: targets[at], to }]
-      const why = isOut ? 'range' : 'no_value'
-      refused.push(result.success ? this.#grammar.error(why, { from: min, to: max }) : this.#failure(result))
+      const why = grammar.error(isOut ? 'range' : 'no_value', { from: min, to: max })
+      refused.push(result.success ? why : failure(result))
       return []
     })
-    const settings = (to: unknown) => this.#grammar.argsOf(setter, { ...slots, [slot]: to })
-    const calls = possible.map(({ device, to }) => call(setter.name, device, settings(to)))
-    const results = calls.length > 0 ? await this.#run(calls) : []
+    const settings = (to: unknown) => grammar.argsOf(setter, { ...slots, [slot]: to })
+    const settingCalls = possible.map(({ device, to }) => call(setter, device, settings(to)))
+    const results = settingCalls.length > 0 ? await run(settingCalls) : []
     const set = possible.flatMap(({ device }) => device ?? [])
-    return [...this.#told(results, set, possible[0]?.to), ...refused]
+    return [...told(results, set, possible[0]?.to), ...refused]
   }
+
+  const lister = grammar.tool(listing?.tool)
+  if (block.query && calls.length === 0 && lister && home) return listed(lister, home.words)
+  const [reader, setter] = [grammar.tool(block.adjust?.read.tool), grammar.tool(block.tool)]
+  if (block.adjust && reader && setter) return { sentences: await adjusted(block.adjust, reader, setter) }
+  return { sentences: told(await run(calls), devices) }
 }
 
 /** Where a step leads. Within the range it stops at the end of it; what was asked for in numbers may lead beyond. */
@@ -229,7 +195,10 @@ function inText(name: string): string {
 }
 
 function shortened(text: string): string {
-  const line = text.replace(/\*\*|`/g, '').replace(/\s+/g, ' ')
+  const line = text
+    .replace(/\*\*|`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
   if (line.length <= MAX_SPOKEN_CHARS) return line
   const start = line.slice(0, MAX_SPOKEN_CHARS)
   const end = start.search(/[.!?](?=\s[^.!?]*$)/)

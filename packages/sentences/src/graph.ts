@@ -97,7 +97,6 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
   return { version, rules }
 }
 
-/** Leaves out what leads nowhere. */
 function prune(rule: OpenRule): void {
   const live = new Set(rule.ends)
   for (let size = -1; size !== live.size; ) {

@@ -46,7 +46,6 @@ export interface Device {
   kind: string
   state: string
   isDead: boolean
-  /** The kinds it belongs to. */
   kinds: ReadonlySet<string>
 }
 
@@ -94,14 +93,12 @@ type Word = { words: string[]; end: number; isPlural: boolean }
 type Found<Value> = { end: number; value: Value; cost: number }
 
 const NOTHING: Item = { words: [], place: [], roles: new Set(), text: '' }
-const MAX_DEVICES = 5_000
 const MAX_RUN = 8
 const MAX_ITEMS = 12
 
 /** The devices of a home and how they are called. */
 export class Home {
   readonly devices: readonly Device[]
-  /** Rooms, then floors. */
   readonly places: readonly string[]
   readonly words: HomeWords
   readonly #numbers: NumberReader
@@ -154,7 +151,6 @@ export class Home {
     return JSON.stringify(this.devices.map(({ state: _, kinds, ...device }) => [device, ...kinds]))
   }
 
-  /** All words that are no misspellings of others. */
   vocabulary(): string[] {
     const { same = {} } = this.words
     return [...this.#byWord.keys(), ...this.#compounds.keys(), ...this.#roles.words(), ...Object.keys(same)]
@@ -164,7 +160,6 @@ export class Home {
     return this.#byId.get(id)
   }
 
-  /** Every name phrase that starts at a token. */
   readonly namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
     const found: Found<NamePhrase>[] = []
     const grow = (
@@ -196,7 +191,6 @@ export class Home {
     return found
   }
 
-  /** Every room or floor whose name starts at a token. */
   readonly placesAt = (tokens: readonly Token[], pos: number): Found<string>[] => {
     const found: Found<string>[] = []
     const words: string[] = []
@@ -209,7 +203,6 @@ export class Home {
     return found
   }
 
-  /** The devices that a phrase means. */
   resolve({ items, except }: NamePhrase, options: ResolveOptions = {}): Resolved {
     const meant = items.map((_, at) => this.#resolveItem(this.#inContext(items, at, options), options))
     const wide = { ...options, roomKind: undefined }
@@ -220,7 +213,6 @@ export class Home {
     return failed ?? found([...left], items[0]?.text ?? '')
   }
 
-  /** Devices of a kind, in a room or on a floor if one is given. */
   ofKind(kinds: readonly string[], place?: string): Device[] {
     const isThere = (device: Device) => place === undefined || isIn(device, place)
     return alive(this.devices.filter(device => isOneOf(device, kinds) && isThere(device)))
@@ -482,7 +474,6 @@ export class Home {
 }
 
 const PRONOUNS = new Set(['it', 'them'])
-/** An item may end with these. */
 const WHOLE = new Set(['both', 'everything', 'it', 'them', 'other', 'one', 'here', 'house'])
 
 /** Whether a word with a role can stand after what was read. */
@@ -511,11 +502,10 @@ function found(devices: Device[], text: string): Resolved {
   return { devices, text, ...(devices.length === 0 && { problem: 'unknown' }) }
 }
 
-/** The devices in the result of a listing tool. */
 function devicesIn(result: unknown, { listing }: HomeWords): Device[] {
   const listed = listing && valueAt(result, listing.devices)
   if (!listing || !Array.isArray(listed)) return []
-  return listed.slice(0, MAX_DEVICES).flatMap((entry): Device[] => {
+  return listed.flatMap((entry): Device[] => {
     const text = (path: string | undefined) => {
       const value = path === undefined ? undefined : valueAt(entry, path)
       return typeof value === 'string' && value.trim() !== '' ? value : undefined

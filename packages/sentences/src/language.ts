@@ -167,7 +167,6 @@ export class Language {
   }
 }
 
-/** A file that was read as YAML. */
 export class ParsedFile {
   readonly data: Data
   readonly problems: string[] = []
@@ -189,7 +188,6 @@ export class ParsedFile {
     return typeof this.data.language === 'string' ? this.data.language : 'en'
   }
 
-  /** A mistake, with the place where it is. */
   problem(path: Path, message: string, column = 0): string {
     type Located = { range?: [number, number, number]; type?: string } | undefined
     const node = this.#document.getIn(path, true) as Located

@@ -2,7 +2,6 @@ import { type NumberReader, Phrases } from './numbers.ts'
 import { expand, parseTemplate } from './template.ts'
 import { keysOf, type Token } from './text.ts'
 
-/** What a slot took from the request. */
 export interface SlotMatch {
   end: number
   value: unknown
@@ -11,7 +10,6 @@ export interface SlotMatch {
   free?: number
 }
 
-/** What can be said for a slot. */
 export interface SlotList {
   at(tokens: readonly Token[], pos: number, text: string): SlotMatch[]
   /** Words that are no misspellings of others. */
@@ -29,9 +27,7 @@ export interface WrittenList {
   unit?: { words: string[]; required?: boolean }
   /** How calculations are said: `plus: '+'`, `square root of: 'sqrt('`, `squared: '^ 2'`. */
   expression?: Record<string, string>
-  /** Unit → seconds: reads durations. */
   duration?: Record<string, number>
-  /** Words of clock times. */
   time?: Record<'am' | 'pm' | 'oclock', string[]>
 }
 
@@ -53,7 +49,6 @@ export function makeList(written: WrittenList, numbers: NumberReader): SlotList 
   }
 }
 
-/** Fixed values, each said in one or several ways. */
 export function valuesList(values: NonNullable<WrittenList['values']>): SlotList {
   const entries = values.flatMap(value => {
     if (typeof value !== 'object') return [[String(value), value] as const]

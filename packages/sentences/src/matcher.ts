@@ -4,7 +4,6 @@ import { CORRECTION_COST, Phrases } from './numbers.ts'
 import { type Node, nodesOf } from './template.ts'
 import type { Token } from './text.ts'
 
-/** A way through a part of a sentence. */
 interface Way {
   readonly end: number
   readonly slots: Readonly<Record<string, unknown>>
@@ -32,7 +31,6 @@ export interface Request {
 
 const FREE_COST = 10
 const SKIP_COST = 0.1
-/** Belongs to no free text. */
 const QUESTION_MARK = '?'
 const NEVER: Node = { kind: 'choice', items: [] }
 
@@ -68,7 +66,6 @@ export class Matcher {
     return this.#lists.get(node)
   }
 
-  /** Every word of the sentences, their rules and lists. */
   words(): string[] {
     const roots = [...this.#language.rules.values(), ...this.sentences.map(({ node }) => node)]
     const nodes = roots.flatMap(node => [...nodesOf(node)])
@@ -76,7 +73,6 @@ export class Matcher {
     return [...nodes.flatMap(node => (node.kind === 'word' ? node.key : [])), ...lists, ...this.#skip.words()]
   }
 
-  /** All sentences that start at a token, wherever they end. */
   match(request: Request, start = 0): Match[] {
     const tokens = request.tokens.slice(start)
     const said = [...new Set(tokens.flatMap(({ key, corrections }) => [key, ...corrections]))]
@@ -152,7 +148,6 @@ function listed(list: SlotList | undefined, pos: number, { lists, tokens, text }
   return found
 }
 
-/** Of ways that come to the same, the cheapest. */
 function best(ways: readonly Way[]): readonly Way[] {
   if (ways.length < 2) return ways
   const byId = new Map<string, Way>()

@@ -1,6 +1,5 @@
 import { keysOf, type Token } from './text.ts'
 
-/** How a language says numbers. */
 export interface NumberWords {
   words?: Record<string, number>
   ordinals?: Record<string, number>
@@ -35,7 +34,6 @@ export class Phrases<Value> {
     }
   }
 
-  /** All phrases that start at a token. */
   at(tokens: readonly Token[], pos: number): { end: number; value: Value; cost: number }[] {
     const token = tokens[pos]
     if (!token) return []
@@ -75,7 +73,6 @@ export class NumberReader {
     this.#written = written
   }
 
-  /** All number words of the language. */
   words(): string[] {
     const { ordinals = {}, hundred = [], and = [], point = [], minus = [], a = [] } = this.#written
     const said = [...this.#words.keys(), ...Object.keys(ordinals), ...this.#fractions.words()]
@@ -95,7 +92,6 @@ export class NumberReader {
     return whole ? [whole] : parts.every(part => part !== undefined) ? parts : undefined
   }
 
-  /** Every number that starts at a token. */
   at(tokens: readonly Token[], pos: number): NumberFound[] {
     if (this.#is('minus', tokens[pos]))
       return this.at(tokens, pos + 1).map(found => ({ ...found, value: -found.value }))

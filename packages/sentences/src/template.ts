@@ -158,7 +158,6 @@ function isEmpty(node: Node): boolean {
   return 'items' in node ? node.items.every(isEmpty) : node.kind === 'fixed'
 }
 
-/** Every node of a tree. */
 export function* nodesOf(node: Node): Generator<Node> {
   yield node
   if ('items' in node) for (const each of node.items) yield* nodesOf(each)

@@ -32,7 +32,6 @@ export function tokensOf(text: string): Token[] {
   return tokens
 }
 
-/** The keys of a text. */
 export function keysOf(text: string): string[] {
   return tokensOf(text).map(({ key }) => key)
 }

@@ -11,7 +11,6 @@ import { listWords, MAX_TOKENS, type Token, tokensOf } from './text.ts'
 type Slots = Readonly<Record<string, unknown>>
 type Property = { type?: unknown; enum?: unknown[]; minimum?: number; maximum?: number }
 
-/** What is known of a tool. */
 export interface ToolInfo {
   name: string
   /** Its name on its server, if it has another one here. */
@@ -89,9 +88,7 @@ type Outcome =
 /** The ids of blocks for the sentences of a tool itself. */
 const OWN = 'tool '
 const GUESS_COST = 100
-const MAX_STEPS = 60
 const MAX_TRIED = 12
-const MAX_CHARS = 2_000
 const MAX_NAMED = 6
 /** The best first; with free text only if there is nothing else. */
 const RANKS = ['steps', 'ask', 'talk', 'refuse', 'free talk', 'free steps', 'free ask', 'free refuse']
@@ -134,8 +131,8 @@ export class Grammar {
 
   /** What a request means; `undefined` if no sentence fits. */
   understand(text: string, context: Context = {}, isForLater = false): Meaning | undefined {
-    const tokens = tokensOf(text.slice(0, MAX_CHARS))
-    if (tokens.length === 0 || tokens.length > MAX_TOKENS || text.length > MAX_CHARS) return undefined
+    const tokens = tokensOf(text)
+    if (tokens.length === 0 || tokens.length > MAX_TOKENS) return undefined
     const request = { text, tokens: corrected(tokens, this.#known), ways: new Map(), lists: new Map() }
     const known = new Map<number, Match[]>()
     const total = ({ cost, block }: Match) => cost + (block.guess ? GUESS_COST : 0)
@@ -151,7 +148,6 @@ export class Grammar {
     return several && (!whole || several.free <= whole.free) ? several : whole
   }
 
-  /** The block's calls for these devices. */
   #callsOf(block: Block, slots: Slots, devices: readonly Device[]): PlannedCall[] {
     const tool = this.tool(block.tool)
     if (!tool || block.adjust || (block.query && !(block.query.single && devices.length === 1))) return []
@@ -161,7 +157,6 @@ export class Grammar {
     return devices.map(({ id }) => ({ tool: tool.name, args: { [argument]: id, ...args } }))
   }
 
-  /** The slots that the tool takes. */
   argsOf({ schema }: ToolInfo, slots: Slots): Record<string, unknown> {
     const properties = propertiesOf(schema)
     const fitted = (name: string, value: unknown) =>
@@ -174,7 +169,6 @@ export class Grammar {
     return render(this.language.errors[key] ?? this.language.errors.none ?? '', values)
   }
 
-  /** The sentences of a tool itself. */
   #ownBlock({ name: tool, sentences: own = [] }: ToolInfo): Block[] {
     const sentences = own.flatMap(text => {
       try {
@@ -205,7 +199,6 @@ export class Grammar {
     return home && { at: home.namesAt, words: () => home.vocabulary(), spoken }
   }
 
-  /** What an argument can be, by the tool's schema. */
   #schemaList(tool: string | undefined, name: string): SlotList {
     const { lists, numbers } = this.language
     const property = propertiesOf(this.tool(tool)?.schema)?.[name] ?? {}
@@ -217,7 +210,6 @@ export class Grammar {
     return makeList({ range: { from, to, type: to === 100 ? 'percentage' : 'number' }, unit }, numbers)
   }
 
-  /** The best meaning of a request as one sentence. */
   #whole(matches: readonly Match[], length: number, context: Context): Meaning | undefined {
     const whole = matches.filter(({ end }) => end === length).slice(0, MAX_TRIED * 4)
     const outcomes = whole.flatMap(match => {
@@ -255,7 +247,6 @@ export class Grammar {
         if (!next && !isAside) continue
         const all = [...steps, ...(next ?? [])]
         if (match.end === tokens.length) return { steps: all, free: match.free }
-        if (all.length > MAX_STEPS) return undefined
         const dialogue = next && next.length > 0 ? { last: lastOf(next) } : within.dialogue
         const place = match.slots.area ?? next?.[0]?.devices[0]?.area
         const area = isAside && typeof place === 'string' ? place : within.area
@@ -418,7 +409,6 @@ export class Grammar {
     return found?.kind === 'steps' ? { ...found, isMore: slots.more === true } : found
   }
 
-  /** The answer to "Which one?". */
   #chosen({ step, options }: { step: StoredStep; options: string[] }, said: Slots): Outcome | undefined {
     const { ordinal, name, all } = said
     const block = this.blocks.find(({ id }) => id === step.block)
