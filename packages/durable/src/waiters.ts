@@ -4,11 +4,10 @@ import { type RunRow, resultOf, runOf, type Store, unavailable } from './store.t
 
 /** Changes often come together. */
 const TOGETHER_MS = 10
-const MAX_TOGETHER = 200
 
-interface Waiting {
+interface Waiter {
   tool: string
-  resolves: Set<(result: ToolResult) => void>
+  resolve(result: ToolResult): void
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
@@ -16,7 +15,7 @@ interface Waiting {
 export class Waiters {
   readonly #store: Store
   readonly #tell: (run: Run) => void
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new Map<string, Waiter[]>()
   readonly #changed = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -31,17 +30,15 @@ export class Waiters {
 
   /** Resolves when the run has ended. */
   wait({ id, tool }: RunRow, onProgress?: (progress: Progress) => void): Promise<ToolResult> {
-    const waiting: Waiting = this.#waiting.get(id) ?? { tool, resolves: new Set() }
-    waiting.onProgress ??= onProgress
-    this.#waiting.set(id, waiting)
-    return new Promise(resolve => waiting.resolves.add(resolve))
+    const others = this.#waiting.get(id) ?? []
+    return new Promise(resolve => this.#waiting.set(id, [...others, { tool, resolve, onProgress }]))
   }
 
   /** Answers everybody who waits for a run. */
   settle(id: string, result: ToolResult): void {
-    const waiting = this.#waiting.get(id)
+    const waiting = this.#waiting.get(id) ?? []
     this.#waiting.delete(id)
-    for (const resolve of waiting?.resolves ?? []) resolve(result)
+    for (const { resolve } of waiting) resolve(result)
   }
 
   /** Answers those whose runs have ended. */
@@ -56,25 +53,24 @@ export class Waiters {
 
   /** Tells a changed run to those who wait for it and to the listeners. */
   note(id: string): void {
-    if (this.#changed.size < MAX_TOGETHER || this.#waiting.has(id)) this.#changed.add(id)
-    this.#timer ??= setTimeout(() => void this.#tellAll(), TOGETHER_MS)
+    this.#changed.add(id)
+    this.#timer ??= setTimeout(async () => {
+      const ids = [...this.#changed]
+      this.#changed.clear()
+      this.#timer = undefined
+      // If the database is gone there is nothing to report; changes show when they are asked for.
+      for (const row of await this.look(ids).catch(() => [])) {
+        const { progress } = runOf(row)
+        for (const { onProgress } of this.#waiting.get(row.id) ?? []) if (progress) onProgress?.(progress)
+        this.#tell(runOf(row))
+      }
+    }, TOGETHER_MS)
   }
 
   /** Answers everybody that their runs go on. */
   close(): void {
     clearTimeout(this.#timer)
     const text = 'this process is shutting down; the run continues'
-    for (const [id, { tool }] of this.#waiting) this.settle(id, unavailable(tool, text, id))
-  }
-
-  async #tellAll(): Promise<void> {
-    const ids = [...this.#changed]
-    this.#changed.clear()
-    this.#timer = undefined
-    // If the database is gone there is nothing to report; changes show when they are asked for.
-    for (const row of await this.look(ids).catch(() => [])) {
-      if (row.state === 'running' && row.progress) this.#waiting.get(row.id)?.onProgress?.(row.progress)
-      this.#tell(runOf(row))
-    }
+    for (const [id, [first]] of this.#waiting) this.settle(id, unavailable(first?.tool ?? '', text, id))
   }
 }

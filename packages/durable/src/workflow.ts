@@ -3,16 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import type { Pool } from 'pg'
-import type {
-  CallContext,
-  Interceptor,
-  Logger,
-  Progress,
-  RunOptions,
-  ToolExecutor,
-  ToolResult,
-} from 'toolpost'
-import type { DurableRunOptions } from 'toolpost/project'
+import type { CallContext, Interceptor, Progress, ToolResult } from 'toolpost'
+import type { DurableOptions, DurableRunOptions } from 'toolpost/project'
 import { DatabaseProblem } from './database.ts'
 import { cancelled, keptResult, type RunRow, type Store, storedOf, unavailable } from './store.ts'
 
@@ -32,13 +24,9 @@ const GIVE_BACK_MS = 1_000
 /** Gives up on a call that kills every worker that runs it. */
 const MAX_DEATHS = 20
 
-type Within = <T>(work: () => T) => T
-
-export interface RunnerOptions {
+interface RunnerOptions extends Pick<DurableOptions, 'executor' | 'logger'> {
   pool: Pool
   store: Store
-  executor: ToolExecutor
-  logger: Logger
   /** The name of this process, unique to this run of it. */
   process: string
   /** The queues of servers with limits that this process has, and what they allow. */
@@ -58,12 +46,18 @@ interface Execution {
   isLost: boolean
 }
 
+/** A run about to start here, with what its caller passed, and its context, for traces. */
+interface Claim {
+  row: RunRow
+  options: DurableRunOptions
+  within: <T>(work: () => T) => T
+}
+
 const nameOf = ({ id, attempt }: Pick<RunRow, 'id' | 'attempt'>) => `${id}:${attempt}`
 
 let current: Runner | undefined
 /** Outside any workflow: what a tool starts is no part of the run that invoked it. */
 const outside = AsyncLocalStorage.snapshot()
-
 const workflow = DBOS.registerWorkflow(
   (id: string, attempt: number) => outside(async () => current?.execute(id, attempt)),
   { name: 'toolpost.call' },
@@ -74,8 +68,7 @@ export class Runner {
   readonly #options: RunnerOptions
   readonly #running = new Map<string, Execution>()
   readonly #bySignal = new WeakMap<AbortSignal, Execution>()
-  /** Runs about to start here: what their caller passed, and its context, for traces. */
-  readonly #claimed = new Map<string, { row: RunRow; options: DurableRunOptions; within: Within }>()
+  readonly #claimed = new Map<string, Claim>()
   /** Queues that DBOS polls, and what they were given. */
   readonly #polled = new Map<string, Set<string>>()
   #isClosed = false
@@ -88,17 +81,16 @@ export class Runner {
     if (current)
       throw new DatabaseProblem('Durable calls are in use in this process already; close them first')
     current = new Runner(options)
+    const debug = (entry: unknown) => options.logger?.debug({ engine: String(entry).slice(0, 1_000) }, 'DBOS')
+    DBOS.setConfig({
+      ...{ name: 'toolpost', executorID: options.process, applicationVersion: VERSION },
+      // Only parsed: the pool does the connecting.
+      systemDatabaseUrl: 'postgresql://toolpost@localhost/toolpost',
+      ...{ systemDatabasePool: options.pool, systemDatabaseSchemaName: SCHEMA, useListenNotify: false },
+      ...{ listenQueues: [...options.queues.keys()], schedulerPollingIntervalMs: 3_600_000 },
+      logger: { debug, info: debug, warn: debug, error: debug },
+    })
     try {
-      const debug = (entry: unknown) =>
-        options.logger.debug({ engine: String(entry).slice(0, 1_000) }, 'DBOS')
-      DBOS.setConfig({
-        ...{ name: 'toolpost', executorID: options.process, applicationVersion: VERSION },
-        // Only parsed: the pool does the connecting.
-        systemDatabaseUrl: 'postgresql://toolpost@localhost/toolpost',
-        ...{ systemDatabasePool: options.pool, systemDatabaseSchemaName: SCHEMA, useListenNotify: false },
-        ...{ listenQueues: [...options.queues.keys()], schedulerPollingIntervalMs: 3_600_000 },
-        logger: { debug, info: debug, warn: debug, error: debug },
-      })
       await DBOS.launch()
       return current
     } catch (error) {
@@ -117,8 +109,7 @@ export class Runner {
   }
 
   of(call: CallContext): RunRow | undefined {
-    // Not `signal`: that is a different one if somebody observes the executor.
-    return call.options.signal && this.#bySignal.get(call.options.signal)?.row
+    return this.#executionOf(call)?.row
   }
 
   /** Starts a run that belongs to this process. */
@@ -126,13 +117,11 @@ export class Runner {
     const { id, attempt } = row
     this.#claimed.set(id, { row, options, within: AsyncLocalStorage.snapshot() })
     const started = outside(() => DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(id, attempt))
-    started.then(
-      handle => handle.getResult().catch(() => {}),
-      () => {
-        this.#claimed.delete(id)
-        return this.#options.store.requeue('id = $2', [id]).catch(() => {})
-      },
-    )
+    const giveBack = () => {
+      this.#claimed.delete(id)
+      void this.#options.store.requeue('id = $2', [id]).catch(() => {})
+    }
+    started.then(handle => void handle.getResult().catch(() => {}), giveBack)
   }
 
   /**
@@ -159,10 +148,9 @@ export class Runner {
         ...{ minPollingIntervalMs: POLL_MS, onConflict: 'always_update' },
       })
       const given = this.#polled.get(queueName)
+      for (const row of waiting.filter(each => !given?.has(nameOf(each))))
+        await DBOS.startWorkflow(workflow, { workflowID: nameOf(row), queueName })(row.id, row.attempt)
       this.#polled.set(queueName, new Set(waiting.map(nameOf)))
-      for (const row of waiting)
-        if (!given?.has(nameOf(row)))
-          await DBOS.startWorkflow(workflow, { workflowID: nameOf(row), queueName })(row.id, row.attempt)
     }
   }
 
@@ -192,21 +180,18 @@ export class Runner {
     await DBOS.shutdown({ workflowCompletionTimeoutMS: drainMs }).catch(() => {})
     this.#isClosed = true
     for (const id of this.ids) this.lose(id)
-    if (current === this) current = undefined
+    current = undefined
   }
 
   /** Executes an attempt, unless the run has moved on. Never rejects. */
   async execute(id: string, attempt: number): Promise<void> {
     const { store, executor, process, onEnd } = this.#options
     if (this.#running.has(id)) return
-    const claimed = this.#claimed.get(id)
-    const begin = () =>
-      store.change(
-        `state = 'running', worker = $3, started_at = now()
-         WHERE id = $1 AND attempt = $2 AND (state = 'waiting' OR state = 'running' AND worker = $3)`,
-        [id, attempt, process],
-      )
-    const row = claimed?.row.attempt === attempt ? claimed.row : await this.#insist(begin)
+    const claim = this.#claimed.get(id)
+    const begin = `state = 'running', worker = $3, started_at = now()
+      WHERE id = $1 AND attempt = $2 AND (state = 'waiting' OR state = 'running' AND worker = $3)`
+    const isClaimed = claim?.row.attempt === attempt
+    const row = isClaimed ? claim.row : await this.#insist(() => store.change(begin, [id, attempt, process]))
     this.#claimed.delete(id)
     if (!row) return
     if (!executor.tools.findTool(row.tool)) {
@@ -217,12 +202,11 @@ export class Runner {
     const execution = { row, stop: new AbortController(), isInvoked: false, isLost: false }
     this.#running.set(id, execution)
     this.#bySignal.set(execution.stop.signal, execution)
-    const within: Within = claimed?.within ?? (work => work())
-    const result = await within(() => this.#run(execution, claimed?.options))
+    const run = () => this.#run(execution, claim?.options)
+    const result = await (claim ? claim.within(run) : run())
     const kept = keptResult(result, executor)
-    const isKept =
-      !execution.isLost &&
-      (await this.#insist(() => store.finish({ ...row, state: 'running' }, kept, execution.isInvoked)))
+    const finish = () => store.finish({ ...row, state: 'running' }, kept, execution.isInvoked)
+    const isKept = !execution.isLost && (await this.#insist(finish))
     this.#running.delete(id)
     if (isKept) onEnd(id, { ...result, run_id: id })
   }
@@ -232,47 +216,42 @@ export class Runner {
    * that cannot journal it was overtaken, and must not invoke the tool.
    */
   readonly interceptor: Interceptor = async (call, next) => {
-    const { signal } = call.options
-    const execution = signal && this.#bySignal.get(signal)
+    const execution = this.#executionOf(call)
     if (!execution || call.failure) return next()
-    if (!execution.row.repeatable && !(await this.#intend(execution.row))) execution.isLost = true
+    const { id, attempt, repeatable } = execution.row
+    const nonce = `${this.#options.process}/${randomUUID()}`
+    const intend = `intent = $3, intent_at = now()
+      WHERE id = $1 AND attempt = $2 AND state = 'running' AND (intent IS NULL OR intent = $3)`
+    const journal = () => this.#options.store.change(intend, [id, attempt, nonce])
+    if (!repeatable && !(await this.#insist(journal))) execution.isLost = true
     if (execution.isLost) return cancelled(call.name)
     const result = await next()
     execution.isInvoked = call.isInvoked
     return result
   }
 
-  #intend({ id, attempt }: RunRow): Promise<RunRow | undefined> {
-    const nonce = `${this.#options.process}/${randomUUID()}`
-    const change = `intent = $3, intent_at = now()
-      WHERE id = $1 AND attempt = $2 AND state = 'running' AND (intent IS NULL OR intent = $3)`
-    return this.#insist(() => this.#options.store.change(change, [id, attempt, nonce]))
+  /** Not by `call.signal`: that is a different one if somebody observes the executor. */
+  #executionOf({ options: { signal } }: CallContext): Execution | undefined {
+    return signal && this.#bySignal.get(signal)
   }
 
-  async #run({ row, stop }: Execution, given: DurableRunOptions | undefined): Promise<ToolResult> {
-    const { tool: name, origin, caller, deaths } = row
+  async #run({ row, stop }: Execution, given: DurableRunOptions = {}): Promise<ToolResult> {
+    const { tool: name, attempt, origin, caller, deaths } = row
     const { id, args, ...stored } = storedOf(row)
     if (deaths >= MAX_DEATHS)
       return unavailable(name, `its worker died ${deaths} times while running the call`)
-    const options: RunOptions = {
-      ...given,
-      ...{ ...stored, origin: origin ?? undefined, caller: caller ?? undefined },
-      signal: stop.signal,
-      onProgress: this.#progressOf(row, given?.onProgress),
-    }
-    return this.#options.executor.run({ id, name, args }, options)
-  }
-
-  /** A caller in this process gets every update, the others a throttled few. */
-  #progressOf({ id, attempt }: RunRow, tell: RunOptions['onProgress']): (progress: Progress) => void {
     let toldAt = Number.NEGATIVE_INFINITY
-    return progress => {
-      tell?.(progress)
+    // A caller in this process gets every update, the others a throttled few.
+    const onProgress = (progress: Progress) => {
+      given.onProgress?.(progress)
       if (performance.now() - toldAt < PROGRESS_EVERY_MS) return
       toldAt = performance.now()
       const change = `progress = $3 WHERE id = $1 AND attempt = $2 AND state = 'running'`
-      void this.#options.store.change(change, [id, attempt, progress]).catch(() => {})
+      void this.#options.store.change(change, [row.id, attempt, progress]).catch(() => {})
     }
+    const about = { ...stored, origin: origin ?? undefined, caller: caller ?? undefined }
+    const options = { ...given, ...about, signal: stop.signal, onProgress }
+    return this.#options.executor.run({ id, name, args }, options)
   }
 
   /** Repeats a query until the database answers; `undefined` if this process is closed first. */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
@@ -56,12 +56,14 @@ it('[F67] creates a PostgreSQL once, finds it running, starts it again if it is 
   await second.durable.close()
 })
 
-it('does not touch data of another major version', async () => {
-  const old = join(folder, 'old')
-  mkdirSync(old)
-  writeFileSync(join(old, 'PG_VERSION'), '12\n')
-  await expect(startEmbedded(old)).rejects.toThrow(
-    /belongs to PostgreSQL 12, but this release ships \d+\. It was left unchanged/,
-  )
-  expect(readFileSync(join(old, 'PG_VERSION'), 'utf8')).toBe('12\n')
+it('leaves data of another major version unchanged, and says so', async () => {
+  writeFileSync(join(dataDir, 'PG_VERSION'), '12\n')
+  const { durable } = open()
+  await durable.ready()
+  expect(durable.status()).toEqual({
+    state: 'failed',
+    text: expect.stringMatching(/could not be started: .*initialized by PostgreSQL version 12(?!.*retrying)/),
+  })
+  await durable.close()
+  expect(readFileSync(join(dataDir, 'PG_VERSION'), 'utf8')).toBe('12\n')
 })
