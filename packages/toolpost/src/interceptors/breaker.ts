@@ -117,9 +117,8 @@ function refuse(call: CallContext, circuit: Circuit, clock: Clock): ToolFailure 
   const inMs = Math.max(0, retryAt - clock.now())
   const next = isProbing ? 'a trial call is in progress' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
   const cause = `the last ${failures} calls to server '${call.server}' failed, so calls are paused; ${next}`
-  const failure = unavailable(call.name, cause)
   return {
-    ...refusal(call, failure.code, failure.error),
+    ...refusal(call, 'unavailable', unavailable(call.name, cause).error),
     ...(call.caller === caller && { diagnosis: { causes: [error] } }),
     ...(!isProbing && { retry_after_ms: Math.ceil(inMs) }),
   }

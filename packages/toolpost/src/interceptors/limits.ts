@@ -1,4 +1,4 @@
-import type { ToolResult } from '../call/tool-result.ts'
+import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
 import type { Interceptor, Next } from '../executor/chain.ts'
 import type { CallContext } from '../executor/context.ts'
 import { cancelled } from '../executor/failure.ts'
@@ -67,7 +67,7 @@ export function limits(options: LimitsOptions = {}): Interceptor {
         const problem = limit.take() ? undefined : await limit.acquire(context)
         if (problem) {
           for (const each of needed) each.returnToken()
-          return problem === 'cancelled' ? givenUp(context) : refuse(context, problem)
+          return refuse(context, problem)
         }
         held++
       }
@@ -88,31 +88,25 @@ export function limits(options: LimitsOptions = {}): Interceptor {
 
 /** Why a call is refused: by which limit, the reason as text, and when to retry. */
 interface Refusal {
-  limit: Limit
+  limit: string
   reason: string
   retryAfterMs: number
 }
 
-function refuse(context: CallContext, { limit, reason, retryAfterMs }: Refusal) {
-  context.notes.limit = limit.name
-  return limited(context, reason, retryAfterMs)
-}
-
-function givenUp(context: CallContext) {
-  const { code, error } = cancelled(context.name)
-  return refusal(context, code, error)
+function refuse(context: CallContext, problem: Refusal | 'cancelled'): ToolFailure {
+  if (problem === 'cancelled') return refusal(context, 'cancelled', cancelled(context.name).error)
+  context.notes.limit = problem.limit
+  return limited(context, problem.reason, problem.retryAfterMs)
 }
 
 function tooOften(needed: readonly Limit[]): Refusal | undefined {
-  let worst: { limit: Limit; retryAfterMs: number } | undefined
-  for (const limit of needed) {
-    const retryAfterMs = limit.tokenInMs()
-    if (retryAfterMs > (worst?.retryAfterMs ?? 0)) worst = { limit, retryAfterMs }
+  let worst: Refusal | undefined
+  for (const { name, perMinute, tokenInMs: retryAfterMs } of needed) {
+    if (retryAfterMs <= (worst?.retryAfterMs ?? 0)) continue
+    const reason = `${name} allows ${perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
+    worst = { limit: name, reason, retryAfterMs }
   }
-  if (!worst) return undefined
-  const { limit, retryAfterMs } = worst
-  const reason = `${limit.name} allows ${limit.perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
-  return { limit, reason, retryAfterMs }
+  return worst
 }
 
 /** The slots and tokens of one limit. */
@@ -145,7 +139,7 @@ class Limit {
   }
 
   /** How long until there is a token; 0 if there is one. */
-  tokenInMs(): number {
+  get tokenInMs(): number {
     if (this.perMinute === NO_LIMIT) return 0
     const over = this.#usedNow() + MINUTE_MS - MINUTE_MS * this.perMinute
     return over <= 0 ? 0 : Math.ceil(over / this.perMinute)
@@ -213,7 +207,7 @@ class Limit {
 
   #full(rest: string): Refusal {
     const reason = `${this.name} allows ${this.#concurrency} at once${rest}`
-    return { limit: this, reason, retryAfterMs: Math.max(1, USUAL_HOLD_MS / this.#concurrency) }
+    return { limit: this.name, reason, retryAfterMs: Math.max(1, USUAL_HOLD_MS / this.#concurrency) }
   }
 }
 

@@ -5,7 +5,7 @@ import { escapeControls } from '../logging/safe-value.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { McpOrigin } from '../tools/tool-manager.ts'
 import { isRecord } from '../util/guards.ts'
-import { describeThrown } from '../util/quietly.ts'
+import { describeThrown, quietly } from '../util/quietly.ts'
 import { fingerprint, toolDefinition } from './canonical.ts'
 import { denied } from './refuse.ts'
 
@@ -137,22 +137,17 @@ export class Pins {
     const accepted: Accepted = Object.create(null)
     if (file === undefined || !existsSync(file)) return accepted
     try {
-      const stored: unknown = JSON.parse(readFileSync(file, 'utf8'))
-      if (!isRecord(stored) || !isRecord(stored.servers)) throw new Error('it has no "servers"')
-      for (const [server, tools] of Object.entries(stored.servers)) {
-        if (!isRecord(tools) || !Object.values(tools).every(isRecord))
-          throw new Error(`the tools of '${server}' are no definitions`)
+      const { servers }: Record<string, unknown> = JSON.parse(readFileSync(file, 'utf8'))
+      for (const [server, tools] of Object.entries(servers as Accepted)) {
+        if (!Object.values(tools).every(isRecord)) throw new Error(`no definitions for '${server}'`)
         accepted[server] = Object.assign(Object.create(null), tools)
       }
       return accepted
     } catch (error) {
       const aside = `${file}.damaged-${Date.now()}`
-      warn?.(
-        `⚠️ ${file} cannot be read (${describeThrown(error)}); it is now ${aside}, and all tools count as new`,
-      )
-      try {
-        renameSync(file, aside)
-      } catch {}
+      const reason = describeThrown(error)
+      warn?.(`⚠️ ${file} cannot be read (${reason}); it is now ${aside}, and all tools count as new`)
+      quietly(() => renameSync(file, aside))
       return Object.create(null) as Accepted
     }
   }
@@ -193,16 +188,13 @@ export function pins(store: Pins): Interceptor {
 
 /** What changed, part by part: the old lines, then the new ones. Invisible characters are shown. */
 export function changeText({ server, tool, before, after, changed, isHeld }: PinChange): string {
-  const lines = (mark: string, value: unknown) => {
-    if (value === undefined) return []
-    const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-    return text.split('\n').map(line => `    ${mark} ${escapeControls(line)}`)
-  }
+  const linesOf = (value: unknown = '') =>
+    (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n').map(escapeControls)
   const parts = changed.flatMap(part => {
-    const [old, now] = [lines('-', before[part]), lines('+', after[part])]
-    const isKept = (line: string, others: readonly string[]) =>
-      others.some(other => other.slice(6) === line.slice(6))
-    return [`  ${part}`, ...old.filter(line => !isKept(line, now)), ...now.filter(line => !isKept(line, old))]
+    const [old, now] = [linesOf(before[part]), linesOf(after[part])]
+    const removed = old.filter(line => line && !now.includes(line)).map(line => `    - ${line}`)
+    const added = now.filter(line => line && !old.includes(line)).map(line => `    + ${line}`)
+    return [`  ${part}`, ...removed, ...added]
   })
   return [`${tool} of ${server}: ${isHeld ? 'held' : 'changed'}`, ...parts].join('\n')
 }

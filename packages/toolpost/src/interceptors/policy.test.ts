@@ -188,6 +188,20 @@ describe('approvals', () => {
     expect(questions).toEqual(['Run delete with {"path":"a"}? (to be sure)'])
   })
 
+  it('ask again after a question that failed', async () => {
+    const { run, approvals, clock } = setUp(ASK)
+    let asked = 0
+    const ask: Ask = async () => {
+      if (++asked === 1) throw new Error('the terminal is gone')
+      return { action: 'accept' }
+    }
+    const first = run('delete', { ask })
+    await clock.advance(0)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'deny')
+    expect(await first).toMatchObject({ code: 'denied' })
+    expect(await run('delete', { ask })).toMatchObject({ success: true })
+  })
+
   it.each(['session', 'always'] as const)(
     'remember a decision (%s), for this tool and this caller',
     async remember => {
