@@ -4,8 +4,7 @@ import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isObjectLike } from '../util/guards.ts'
-import { describeThrown } from '../util/quietly.ts'
-import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'
+import { Failure, invalidArguments, toolError, unavailable, unexpected } from './failure.ts'
 
 const CONNECTION_CODES =
   /^(?:ECONNREFUSED|ENOTFOUND|ETIMEDOUT|ECONNRESET|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/
@@ -20,7 +19,7 @@ export function classifyError(error: unknown, tool: Tool): Failure {
     return classify(error, tool)
   } catch (thrown) {
     // It throws when it is read.
-    return toolError(`The call failed unexpectedly: ${describeThrown(thrown)}`)
+    return unexpected(thrown)
   }
 }
 

@@ -32,11 +32,7 @@ export interface DryRun {
 }
 
 /** What would happen to a call. */
-export interface DryRunResult extends DryRun {
-  tool: Tool | undefined
-  failure: Failure | undefined
-  result: ToolResult
-}
+export type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
 
 /** What becomes of work when it has ended: with a failure, or with a value. */
 type Settle<T> = (context: CallContext, failure: Failure | undefined, value?: unknown) => T

@@ -5,6 +5,7 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
 import { type CallContext, contextOf, type DryRun, type DryRunResult, type Services } from './context.ts'
+import { unexpected } from './failure.ts'
 import { find } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
@@ -14,7 +15,7 @@ import { type CallObserver, type ObserveOptions, Observers } from './observers.t
 import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } from './options.ts'
 import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
 import { redefined } from './plan.ts'
-import { complete, failureResult, resultOf, unexpected } from './result.ts'
+import { complete, failureResult, resultOf } from './result.ts'
 import { deadlinesOf, limitOf, timeLimit, unwatch } from './time-box.ts'
 
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */

@@ -3,6 +3,10 @@ import type { Diagnosis } from '../call/tool-result.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { requiredArguments, signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
+import { describeThrown } from '../util/quietly.ts'
+import { shortText } from '../util/text.ts'
+
+const MAX_REASON_CHARS = 500
 
 /** Why a stage stopped a call. Passed on as a value; no stage throws. */
 export class Failure {
@@ -32,8 +36,10 @@ export function invalidArguments(problems: readonly string[], tool: Tool, schema
   })
 }
 
+/** Shortened, because the reason may quote the schema. */
 export function invalidSchema(name: string, reason: string): Failure {
-  return new Failure('invalid_schema', `Tool '${name}' has an unusable schema: ${reason}`)
+  const shown = shortText(reason, MAX_REASON_CHARS)
+  return new Failure('invalid_schema', `Tool '${name}' has an unusable schema: ${shown}`)
 }
 
 export function timedOut(name: string, afterMs: number): Failure {
@@ -50,4 +56,9 @@ export function unavailable(name: string, cause: string, diagnosis?: Diagnosis):
 
 export function toolError(message: string, diagnosis?: Diagnosis): Failure {
   return new Failure('tool_error', message, diagnosis)
+}
+
+/** For values that throw when they are read. */
+export function unexpected(error: unknown): Failure {
+  return toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
 }

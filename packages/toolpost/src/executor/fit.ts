@@ -4,10 +4,10 @@ import { joinPlace } from '../schema/explain.ts'
 import { TimeLimitError } from '../schema/limits.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import type { CallContext } from './context.ts'
-import { Failure, invalidArguments } from './failure.ts'
+import { Failure, invalidArguments, invalidSchema } from './failure.ts'
 import { parseJsonText } from './json-text.ts'
 import { describeRenaming, fitArgumentNames, foldedName, namingOf } from './names.ts'
-import { type Plan, planOf, unusableSchema } from './plan.ts'
+import { type Plan, planOf } from './plan.ts'
 import type { Arguments } from './repair.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
@@ -105,7 +105,7 @@ function problemsIn(issues: readonly Issue[]): string[] {
 
 function notValidated(plan: Plan, error: unknown): Failure {
   if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
-  if (error instanceof RangeError) return unusableSchema(plan.tool, ENDLESS_REFERENCES)
+  if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
   throw error
 }
 

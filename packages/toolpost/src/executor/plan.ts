@@ -12,12 +12,10 @@ import {
 import type { Tool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
-import { shortText } from '../util/text.ts'
 import type { CallContext } from './context.ts'
 import { Failure, invalidSchema } from './failure.ts'
 
 const MAX_WARNED = 10
-const MAX_REASON_CHARS = 500
 
 /** What the executor worked out about a tool on its first call. */
 export interface Plan {
@@ -43,7 +41,7 @@ export function planOf(tool: Tool, logger: Logger): Plan | Failure | Promise<Pla
 }
 
 async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
-  const plan = await planFor(tool).catch(error => unusableSchema(tool, describeThrown(error)))
+  const plan = await planFor(tool).catch(error => invalidSchema(tool.name, describeThrown(error)))
   plans.set(tool, plan)
   const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
   for (const pattern of unchecked)
@@ -71,11 +69,6 @@ async function planFor(tool: Tool): Promise<Plan> {
       return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
     },
   }
-}
-
-/** Shortened, because the reason may quote the schema. */
-export function unusableSchema({ name }: Tool, reason: string): Failure {
-  return invalidSchema(name, shortText(reason, MAX_REASON_CHARS))
 }
 
 /** Why a call that waited may no longer run: its tool is gone, or another one than it was. */

@@ -115,19 +115,19 @@ function onlyOf(fixes: (Fix | undefined)[]): Fix | undefined {
 
 function toType(data: unknown, type: string): Fix | undefined {
   if (typeof data !== 'string') return undefined
-  switch (type) {
-    case 'number':
-    case 'integer':
-      return toNumber(data, type)
-    case 'boolean':
-      return toBoolean(data)
-    case 'object':
-      return fromJson(data, isRecord, 'object')
-    case 'array':
-      return fromJson(data, Array.isArray, 'list')
-    default:
-      return undefined
+  if (type === 'number' || type === 'integer') return toNumber(data, type)
+  if (type === 'boolean') {
+    const text = data.trim().toLowerCase()
+    return text === 'true' || text === 'false'
+      ? { value: text === 'true', what: `text → ${text}` }
+      : undefined
   }
+  if (type !== 'object' && type !== 'array') return undefined
+  // JSON text, or JSON text inside JSON text: nobody encodes more than twice by mistake.
+  const once = parseJsonText(data)
+  const value = typeof once === 'string' ? parseJsonText(once) : once
+  const [fits, what] = type === 'object' ? [isRecord(value), 'object'] : [Array.isArray(value), 'list']
+  return fits ? { value, what: `JSON text → ${what}` } : undefined
 }
 
 function toNumber(data: string, type: string): Fix | undefined {
@@ -136,31 +136,16 @@ function toNumber(data: string, type: string): Fix | undefined {
   return { value, what: 'numeric text → number' }
 }
 
-function toBoolean(data: string): Fix | undefined {
-  const text = data.trim().toLowerCase()
-  return text === 'true' || text === 'false' ? { value: text === 'true', what: `text → ${text}` } : undefined
-}
-
-/** JSON text, or JSON text inside JSON text: nobody encodes more than twice by mistake. */
-function fromJson(data: string, fits: (value: unknown) => boolean, what: string): Fix | undefined {
-  const once = parseJsonText(data)
-  const value = typeof once === 'string' ? parseJsonText(once) : once
-  return fits(value) ? { value, what: `JSON text → ${what}` } : undefined
-}
-
 /** The one allowed value that differs from the text only in case, whitespace, or not being text. */
 function toChoice(data: unknown, choices: readonly unknown[]): Fix | undefined {
   if (typeof data !== 'string') return undefined
   const folded = (text: string) => text.replace(/\s+/g, '').toLowerCase()
   const [value, ...others] = choices.filter(choice => {
     if (typeof choice === 'number') return exactNumber(data) === choice
-    return (
-      (typeof choice === 'string' || typeof choice === 'boolean') && folded(String(choice)) === folded(data)
-    )
+    return /string|boolean/.test(typeof choice) && folded(String(choice)) === folded(data)
   })
-  return value === undefined || others.length > 0
-    ? undefined
-    : { value, what: `text → ${JSON.stringify(value)}` }
+  const isOne = value !== undefined && others.length === 0
+  return isOne ? { value, what: `text → ${JSON.stringify(value)}` } : undefined
 }
 
 /** A list may have been meant, which is not certain: then no other fix is certain either. */
@@ -193,5 +178,5 @@ function asEntry(data: unknown, items: readonly JsonSchema[]): unknown {
   if (choices.length > 0) return choices.includes(data) ? data : toChoice(data, choices)?.value
   if (takes('string')) return ONE_WORD.test(data) && !NO_VALUE.test(data) ? data : undefined
   if (takes('number', 'integer')) return toNumber(data, takes('number') ? 'number' : 'integer')?.value
-  return takes('boolean') ? toBoolean(data)?.value : undefined
+  return takes('boolean') ? toType(data, 'boolean')?.value : undefined
 }

@@ -3,9 +3,8 @@ import type { ToolResult, ToolSuccess } from '../call/tool-result.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import { plainCopy } from '../util/plain-value.ts'
-import { describeThrown } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
-import { type Failure, toolError } from './failure.ts'
+import type { Failure } from './failure.ts'
 
 /** The result of a call whose tool ended. */
 export function resultOf(context: CallContext, failure: Failure | undefined, value?: unknown): ToolResult {
@@ -32,11 +31,6 @@ export function failureResult(failure: Failure, context: CallContext): ToolResul
   if (retryAfterMs !== undefined) result.retry_after_ms = retryAfterMs
   context.result = result
   return result
-}
-
-/** For values that throw when they are read. */
-export function unexpected(error: unknown): Failure {
-  return toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
 }
 
 /** Ends the call: adds its duration, its id and its repairs to the answer. */

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isRecord } from '../../util/guards.ts'
+import { packageRoot } from '../../util/package-root.ts'
 import { basicCredentials } from '../../util/text.ts'
 
 export interface SearchOptions {
@@ -25,27 +28,38 @@ interface SearchAnswer {
 
 type JsonObject = Record<string, unknown>
 
-/** A web search that answers in JSON. */
+/** A web search that answers in JSON, as in `data/search-services.json`. */
 interface SearchService {
   name: string
-  url: URL
   parameters: Record<string, string>
-  /** What it found, in its own order; malformed fields count as absent. `note`: why there may be fewer than expected. */
-  read(answer: JsonObject): { answers: string[]; hits: SearchHit[]; note: string }
-  /** What to do about an HTTP status, if known. */
-  advice: Readonly<Record<number, string>>
+  /** What to do about an HTTP status. */
+  advice: Readonly<Record<string, string>>
+  /** Why there may be fewer results than expected. */
+  note?: string
+}
+
+/** What a service found, in its own order; malformed fields count as absent. */
+interface Found {
+  answers: string[]
+  hits: SearchHit[]
+  note?: string | undefined
 }
 
 const DEFAULT_LIMIT = 5
 
 /** The tool `search`: web search through SearXNG if configured, otherwise DuckDuckGo's instant answers. */
 export function webSearch({ searxng, duckDuckGo = 'https://api.duckduckgo.com/' }: SearchOptions = {}) {
-  const service = searxng ? searxngAt(httpUrl(searxng)) : duckDuckGoAt(httpUrl(duckDuckGo))
+  const url = httpUrl(searxng ?? duckDuckGo)
+  // With or without `/search` at its end.
+  if (searxng) url.pathname = `${url.pathname.replace(/\/(?:search)?$/, '')}/search`
   return async (
     { query, limit = DEFAULT_LIMIT }: { query: string; limit?: number },
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<SearchAnswer> => {
-    const { answers, hits, note } = service.read(await ask(service, query, signal))
+    const services = JSON.parse(readFileSync(join(packageRoot(), 'data', 'search-services.json'), 'utf8'))
+    const service: SearchService = searxng ? services.searxng : services.duckDuckGo
+    const read = searxng ? readSearxng : readDuckDuckGo
+    const { answers, hits, note = service.note ?? '' } = read(await ask(service, new URL(url), query, signal))
     // Results with a URL, each URL once.
     const byUrl = new Map(hits.toReversed().map(hit => [hit.url, hit]))
     const results = hits.filter(hit => hit.url && byUrl.get(hit.url) === hit).slice(0, limit)
@@ -58,61 +72,31 @@ export function webSearch({ searxng, duckDuckGo = 'https://api.duckduckgo.com/' 
   }
 }
 
-/** A SearXNG instance at the given URL, with or without `/search` at its end. */
-function searxngAt(url: URL): SearchService {
-  url.pathname = `${url.pathname.replace(/\/(?:search)?$/, '')}/search`
+function readSearxng({ answers, infoboxes, results, unresponsive_engines }: JsonObject): Found {
+  const silent = list(unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
   return {
-    name: 'SearXNG',
-    url,
-    parameters: { format: 'json' },
-    read({ answers, infoboxes, results, unresponsive_engines }) {
-      const silent = list(unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
-      return {
-        answers: [
-          ...list(answers).map(entry => plainText(isRecord(entry) ? entry.answer : entry)),
-          ...objects(infoboxes).map(box => plainText(box.content)),
-        ],
-        hits: objects(results).map(({ title, url, content }) => hit(title, url, content)),
-        note: silent.length > 0 ? `These engines did not answer: ${silent.join(', ')}.` : '',
-      }
-    },
-    advice: {
-      401: 'put the user and password in its URL: http://user:password@host',
-      403: 'its JSON format is disabled: add json to search.formats in settings.yml',
-      404: 'check its URL, search.searxng in the configuration',
-      429: 'its limiter refused this program: allow it in its limiter.toml',
-    },
+    answers: [
+      ...list(answers).map(entry => plainText(isRecord(entry) ? entry.answer : entry)),
+      ...objects(infoboxes).map(box => plainText(box.content)),
+    ],
+    hits: objects(results).map(({ title, url, content }) => hit(title, url, content)),
+    note: silent.length > 0 ? `These engines did not answer: ${silent.join(', ')}.` : undefined,
   }
 }
 
-/** DuckDuckGo's instant answers: facts and topics, not the whole web. */
-function duckDuckGoAt(url: URL): SearchService {
-  const tooOften = 'rate limit reached: wait a moment, or set search.searxng in the configuration'
+/** Facts and topics, not the whole web. */
+function readDuckDuckGo(found: JsonObject): Found {
+  const { Answer, AbstractText, Definition, Heading, AbstractURL, DefinitionURL } = found
+  const topics = objects(found.RelatedTopics).flatMap(topic => [topic, ...objects(topic.Topics)])
+  const topicHits = [...objects(found.Results), ...topics].map(({ FirstURL, Result, Text }) => {
+    // `Result` is `<a href="…">Title</a> text`, and `Text` is its full text.
+    const link = /<a [^<>]*>([^<]+)<\/a>/i.exec(String(Result))?.[1]
+    return hit(link ?? String(Text ?? '').split(' - ')[0], FirstURL, Text)
+  })
   return {
-    name: 'DuckDuckGo',
-    url,
-    // no_redirect: a query such as `!w Tokyo` would otherwise redirect to another site, which does not return JSON.
-    parameters: { format: 'json', no_html: '1', skip_disambig: '1', no_redirect: '1' },
-    read({ Answer, AbstractText, Definition, Heading, AbstractURL, DefinitionURL, Results, RelatedTopics }) {
-      const topics = objects(RelatedTopics).flatMap(topic => [topic, ...objects(topic.Topics)])
-      return {
-        answers: [Answer, AbstractText, Definition].map(plainText),
-        hits: [
-          hit(Heading, AbstractURL, AbstractText),
-          hit(Heading, DefinitionURL, Definition),
-          ...[...objects(Results), ...topics].map(topicHit),
-        ],
-        note: "DuckDuckGo's instant answers know facts and topics; for full web search, set search.searxng in the configuration.",
-      }
-    },
-    advice: { 403: tooOften, 429: tooOften },
+    answers: [Answer, AbstractText, Definition].map(plainText),
+    hits: [hit(Heading, AbstractURL, AbstractText), hit(Heading, DefinitionURL, Definition), ...topicHits],
   }
-}
-
-/** `Result` is `<a href="…">Title</a> text`, and `Text` is its full text. */
-function topicHit({ FirstURL, Result, Text }: JsonObject): SearchHit {
-  const link = /<a [^<>]*>([^<]+)<\/a>/i.exec(String(Result))?.[1]
-  return hit(link ?? String(Text ?? '').split(' - ')[0], FirstURL, Text)
 }
 
 function hit(title: unknown, url: unknown, text: unknown): SearchHit {
@@ -124,29 +108,24 @@ function httpUrl(address: string): URL {
   throw new Error(`'${address}' is not a valid search service URL; expected one like http://localhost:8888`)
 }
 
-async function ask(service: SearchService, query: string, signal?: AbortSignal): Promise<JsonObject> {
-  const { name, advice, parameters } = service
-  const url = new URL(service.url)
+async function ask(
+  { name, advice, parameters }: SearchService,
+  url: URL,
+  query: string,
+  signal = new AbortController().signal,
+): Promise<JsonObject> {
   for (const [key, value] of Object.entries({ q: query, ...parameters })) url.searchParams.set(key, value)
   const { username, password } = url
   // fetch refuses a URL that contains a password, and prints it: it becomes a header.
   const login = username || password ? { authorization: `Basic ${basicCredentials(username, password)}` } : {}
   url.username = ''
   url.password = ''
-  const response = await fetch(url, {
-    headers: { accept: 'application/json', ...login },
-    signal: signal ?? null,
-  })
+  const response = await fetch(url, { headers: { accept: 'application/json', ...login }, signal })
   const { status } = response
   const body = (await response.text()).trim()
+  const problem = `${name} answered with HTTP ${status}: ${advice[status] ?? 'try again later'}`
   // `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses.
-  if (status >= 400)
-    throw Object.assign(
-      new Error(`${name} answered with HTTP ${status}: ${advice[status] ?? 'try again later'}`),
-      {
-        status,
-      },
-    )
+  if (status >= 400) throw Object.assign(new Error(problem), { status })
   if (body.startsWith('{') && body.endsWith('}')) return JSON.parse(body)
   const start = body ? `'${body.slice(0, 40)}…'` : 'nothing'
   throw new Error(`${name} returned ${start} instead of JSON; is ${url.origin} the right URL?`)
