@@ -74,7 +74,7 @@ async function tryServer(
 ): Promise<TriedServer> {
   const text = JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' })
   const source = new ConfigSource(path, text)
-  const read = () => resolveFile({ source, path, shown: path, isIncluded: false })
+  const read = () => resolveFile({ source, path, isIncluded: false })
   const project = new Project(await read(), { read, triesOnce: true })
   const stop = () => void project.close()
   signal?.addEventListener('abort', stop)

@@ -27,8 +27,11 @@ import { rememberDecision, rememberedDecisions } from './remembered-decisions.ts
 import type { ResolvedConfig } from './resolve.ts'
 import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 
-/** Receives what a person should know, and servers whose state or breaker changed. */
-type ControlEvents = Record<'warn', (text: string) => void> & Record<'server', (status: ServerStatus) => void>
+interface ControlEvents {
+  /** The breaker of a server changed. */
+  breaker(server: string): void
+  warn(text: string): void
+}
 
 /** The interceptors around every call of a project, according to its configuration. */
 export class Control implements Part {
@@ -43,8 +46,8 @@ export class Control implements Part {
   /** The interceptors inside all of those, with the functions that remove them. */
   readonly #inside = new Map<Interceptor, () => void>()
   #isChecked = false
-  /** The last known status of each server, and whether it was ready before. */
-  readonly #servers = new Map<string, { status: ServerStatus; wasReady: boolean }>()
+  /** The last known state of each server that was ready before. */
+  readonly #states = new Map<string, string>()
 
   /** Throws a ConfigError if the remembered decisions cannot be read. */
   constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
@@ -127,14 +130,11 @@ export class Control implements Part {
     }
   }
 
-  /** Reports a server's status. The breaker of one that comes back is reset: earlier failures no longer count. */
-  noteServer(status: ServerStatus): void {
-    const { name, state } = status
-    const before = this.#servers.get(name)
-    if (state === 'ready' && before?.wasReady && before.status.state !== 'ready') this.resetBreaker(name)
-    this.#servers.set(name, { status, wasReady: before?.wasReady === true || state === 'ready' })
-    this.#tellOf(name)
-    if (state === 'closed') this.#servers.delete(name)
+  /** The breaker of a server that comes back is reset: earlier failures no longer count. */
+  noteServer({ name, state }: ServerStatus): void {
+    const before = this.#states.get(name)
+    if (state === 'ready' && before !== undefined && before !== 'ready') this.resetBreaker(name)
+    if (state === 'ready' || before !== undefined) this.#states.set(name, state)
   }
 
   resetBreaker(server: string): void {
@@ -183,12 +183,7 @@ export class Control implements Part {
     const wanted = config.limits?.breaker ?? true
     const hasServers = file === undefined || Object.keys(config.mcpServers ?? {}).length > 0
     if (!hasServers || wanted === false) return undefined
-    return breaker({ ...(wanted !== true && wanted), onChange: name => this.#tellOf(name) })
-  }
-
-  #tellOf(name: string): void {
-    const known = this.#servers.get(name)
-    if (known) this.#tell.server(this.withBreaker(known.status))
+    return breaker({ ...(wanted !== true && wanted), onChange: this.#tell.breaker })
   }
 }
 

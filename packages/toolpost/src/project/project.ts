@@ -94,7 +94,10 @@ export class Project {
     // Outermost, so that it sees what the caller gets.
     if (bigResults) executor.use(longResults(bigResults))
     const control = new Control(executor, resolved, {
-      server: server => listeners.tell('server', server),
+      breaker: server => {
+        const status = this.status().servers.find(({ name }) => name === server)
+        if (status) listeners.tell('server', status)
+      },
       warn: report,
     })
     const { approvals, pins } = control
@@ -113,7 +116,10 @@ export class Project {
     const servers = new Servers({
       ...{ ...options, ...context, catalog: this.catalog },
       sample: sampling({ executor, choose: () => model.choose() }),
-      onStatus: status => control.noteServer(status),
+      onStatus: status => {
+        control.noteServer(status)
+        listeners.tell('server', control.withBreaker(status))
+      },
     })
     const durable = new ProjectDurable(
       {

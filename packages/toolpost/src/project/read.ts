@@ -17,8 +17,6 @@ export interface ConfigFile {
   source: ConfigSource
   /** Absolute. */
   path: string
-  /** The name as the user gave it. */
-  shown: string
   isIncluded: boolean
 }
 
@@ -48,7 +46,7 @@ export async function openConfig(file: string | undefined, folder: string): Prom
   const path = resolve(folder, shown)
   try {
     const text = await readFile(path, 'utf8')
-    return { source: new ConfigSource(shown, text), path, shown, isIncluded: false }
+    return { source: new ConfigSource(shown, text), path, isIncluded: false }
   } catch (error) {
     if (error instanceof ConfigError) throw error
     const { code, message } = error as NodeJS.ErrnoException
@@ -81,9 +79,9 @@ export async function serversOf(program: KnownProgram, folder: string): Promise<
 
 /** The servers that `toolpost.json` in this folder would have if it included the program's file. */
 export async function programServers({ file }: KnownProgram, folder: string): Promise<FoundServer[]> {
-  const shown = DEFAULT_CONFIG_FILE
-  const source = new ConfigSource(shown, JSON.stringify({ include: [file] }))
-  const { servers } = await collectServers({ source, path: join(folder, shown), shown, isIncluded: false })
+  const source = new ConfigSource(DEFAULT_CONFIG_FILE, JSON.stringify({ include: [file] }))
+  const path = join(folder, DEFAULT_CONFIG_FILE)
+  const { servers } = await collectServers({ source, path, isIncluded: false })
   return servers.map(server => {
     const isComplete = !server.problem && !JSON.stringify(server.entry).includes('${')
     return isComplete ? { ...server, problem: mistakeIn(server, server.entry) } : server
@@ -95,13 +93,14 @@ const OWN_ONLY = ['policy', 'clients', 'limits', 'gateway', 'approvals']
 
 /** Adds the servers of a file, then of those it includes; each file is read once. */
 async function collect(file: ConfigFile, main: ConfigFile, all: CollectedServers): Promise<void> {
-  const { source, shown, isIncluded } = file
+  const { source, isIncluded } = file
+  const shown = source.file
   if (!isRecord(source.value)) throw source.error([], `must be object, got ${kindOf(source.value)}`)
   const found = serversIn(file, dirname(main.path))
   for (const server of found) {
     const earlier = all.servers.find(({ name }) => name === server.name)
     const skipped = isItself(server, main) ? 'which is Toolpost itself' : ''
-    const reason = skipped || (earlier && `already defined in ${earlier.file.shown}`)
+    const reason = skipped || (earlier && `already defined in ${earlier.file.source.file}`)
     if (reason) all.notices.push(`⚠️ ${shown}: skipping '${server.name}', ${reason}`)
     else all.servers.push(server)
   }
@@ -123,7 +122,7 @@ async function collect(file: ConfigFile, main: ConfigFile, all: CollectedServers
       all.notices.push(`⚠️ ${shown}: the included file ${name} ${problem}`)
     })
     if (text === undefined) continue
-    await collect({ source: new ConfigSource(name, text), path, shown: name, isIncluded: true }, main, all)
+    await collect({ source: new ConfigSource(name, text), path, isIncluded: true }, main, all)
   }
 }
 

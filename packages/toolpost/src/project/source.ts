@@ -17,12 +17,13 @@ const SYNTAX = { allowTrailingComma: true }
 /** The text of a configuration, with the positions of everything in it. */
 export class ConfigSource {
   readonly value: unknown
-  readonly #file: string
+  /** The name as the user gave it. */
+  readonly file: string
   readonly #text: string
 
-  /** `file` is the name as the user gave it. Throws a ConfigError if the text is not JSON; comments are allowed. */
+  /** Throws a ConfigError if the text is not JSON; comments are allowed. */
   constructor(file: string, text: string) {
-    this.#file = file
+    this.file = file
     this.#text = text.replace(/^\ufeff/, '')
     try {
       this.value = JSON.parse(this.#text)
@@ -54,7 +55,7 @@ export class ConfigSource {
   /** `toolpost.json:3:7`, which editors and terminals understand. */
   #position(offset: number): string {
     const { line, column } = positionIn(this.#text, offset)
-    return `${this.#file}:${line}:${column}`
+    return `${this.file}:${line}:${column}`
   }
 }
 
