@@ -200,11 +200,6 @@ export class Clients {
     return client ?? this.#options.oauth.admit(request)
   }
 
-  /** The response to a call that needs a scope the caller lacks. */
-  refuseCall(request: Request, client: Client, tool: string): Response | undefined {
-    return isSubject(client.key) ? this.#options.oauth.refuseCall(request, client, tool) : undefined
-  }
-
   /** The client as configured now; one that was removed may use nothing. */
   named(name: string): Client {
     const named = this.#current()

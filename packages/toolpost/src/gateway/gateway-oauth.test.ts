@@ -260,20 +260,13 @@ describe('scopes', () => {
     )
   })
 
-  it('a call that another scope opens says which; a tool of no scope is unknown', async () => {
+  it('make every other tool unknown', async () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer, { scopes: SCOPES })
     const headers = as(await issuer.token({ claims: { scope: 'tools:read' } }))
     expect((await gateway.post(call('get_time'), {}, { headers })).status).toBe(200)
-    const other = await gateway.post(call('control_light'), {}, { headers })
-    expect(other.status).toBe(403)
-    expect(other.headers.get('www-authenticate')).toMatch(
-      /error="insufficient_scope".*scope="tools:read home"$/,
-    )
-    expect((await gateway.post(call('hidden'), {}, { headers })).status).toBe(404)
-    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'control_light' } }
-    const mcp = { headers: { ...headers, 'content-type': 'application/json', accept: MCP_ACCEPT } }
-    expect((await gateway.post('/mcp', message, mcp)).status).toBe(403)
+    for (const name of ['control_light', 'hidden'])
+      expect((await gateway.post(call(name), {}, { headers })).status).toBe(404)
   })
 })
 

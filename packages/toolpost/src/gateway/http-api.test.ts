@@ -23,15 +23,6 @@ const turn = defineTool({
   handler: ({ action }: { action?: string }) => `is ${action}`,
 })
 
-const failing = defineTool({
-  name: 'failing',
-  description: 'Fails',
-  schema: { type: 'object' },
-  handler: () => {
-    throw new Error('the lamp is broken')
-  },
-})
-
 describe('GET /api/tools', () => {
   it('lists the tools with their signatures, schemas and hints', async () => {
     await using gateway = testGateway([turn, echoTool])
@@ -78,23 +69,6 @@ describe('POST /api/tools/:name/call', () => {
       tool_name: 'turn',
       execution_time_ms: expect.any(Number),
     })
-  })
-
-  it('answers a tool that failed with 200 and success: false', async () => {
-    await using gateway = testGateway([failing])
-    const response = await gateway.post('/api/tools/failing/call', {})
-    expect(response.status).toBe(200)
-    expect(await dataOf(response)).toMatchObject({
-      success: false,
-      code: 'tool_error',
-      error: 'the lamp is broken',
-    })
-  })
-
-  it('repairs nothing: callers over HTTP get the strict form', async () => {
-    await using gateway = testGateway([turn])
-    const result = await dataOf(gateway.post('/api/tools/turn/call', { action: 'ON' }))
-    expect(result).toMatchObject({ success: false, code: 'invalid_arguments' })
   })
 
   it('answers an unknown tool with 404 and the ToolResult, with suggestions', async () => {
@@ -451,21 +425,9 @@ describe('the chat', () => {
   it.each([
     ['no message', {}, 400],
     ['an empty one', { message: ' ' }, 400],
-    ['one that is no text', { message: 5 }, 400],
     ['a body that is no object', '[]', 400],
-    ['null', 'null', 400],
   ])('refuses %s', async (_what, body, status) => {
     await using gateway = testGateway([], { client: new ModelClient({ model: scriptedModel() }) })
     expect((await gateway.post('/api/chat', body)).status).toBe(status)
-  })
-
-  it('says that there is none if no client was given', async () => {
-    await using gateway = testGateway()
-    expect((await gateway.post('/api/chat', { message: 'hello' })).status).toBe(404)
-    expect(await dataOf(gateway.get('/api/model'))).toEqual({
-      name: 'none',
-      why: 'no client was passed to createGateway',
-      voice: false,
-    })
   })
 })

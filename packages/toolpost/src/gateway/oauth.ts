@@ -5,7 +5,6 @@ import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { fitsTool } from '../tools/tool-pattern.ts'
 import { isRecord } from '../util/guards.ts'
 import { isLoopback } from '../util/text.ts'
 import { Client, hostOf } from './clients.ts'
@@ -74,19 +73,6 @@ export class OAuthClients {
     }
   }
 
-  /** The response to a call that a token with another scope could make. A tool that no scope covers is simply unknown. */
-  refuseCall(request: Request, client: Client, name: string): Response | undefined {
-    const config = this.#options.config()
-    const { tools } = this.#options
-    const tool = config?.scopes && tools.findTool(name)
-    if (!config?.scopes || !tool || client.mayUse(tool)) return undefined
-    const server = tools.originOf(tool)?.server
-    const opening = Object.entries(config.scopes).find(([, patterns]) =>
-      patterns.some(pattern => fitsTool(pattern, tool, server)),
-    )
-    return opening && insufficientScope(request, config, [...scopesOf(client.key), opening[0]])
-  }
-
   /** By its key, which is a name and the granted scopes, separated by spaces; none of them contains one. */
   named(key: string): Client {
     const [name = key] = key.split(' ')
@@ -105,7 +91,10 @@ export class OAuthClients {
     const known = Object.keys(config.scopes ?? {})
     const given = scopesIn(claims)
     const granted = known.filter(scope => given.includes(scope))
-    if (config.scopes && granted.length === 0) return insufficientScope(request, config, known)
+    if (config.scopes && granted.length === 0) {
+      const error = `The token lacks a required scope; needed: ${known.join(' ')}`
+      return challenge(request, config, known, error, 'insufficient_scope')
+    }
     if (!OPEN_PATHS.test(getPath(request)))
       return failure(403, "Requires the gateway's own token; an OAuth token only gives access to the tools")
     return this.named([nameIn(claims), ...granted].join(' '))
@@ -273,12 +262,6 @@ const RESOURCE_PATH = '/mcp'
 export const METADATA_PATHS = [WELL_KNOWN, `${WELL_KNOWN}${RESOURCE_PATH}`]
 
 const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Bearer <token>'
-
-/** 403: a token with these scopes would be accepted. */
-function insufficientScope(request: Request, config: OAuthConfig, scopes: readonly string[]): Response {
-  const error = `The token lacks a required scope; needed: ${scopes.join(' ')}`
-  return challenge(request, config, scopes, error, 'insufficient_scope')
-}
 
 /** `code` is one of RFC 6750; left out if no token was sent. */
 function challenge(

@@ -6,7 +6,6 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { isLoopback } from '../util/text.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 function executorWith(...tools: Tool[]): ToolExecutor {
@@ -77,13 +76,6 @@ describe('listening', () => {
     expect((await call(url, 'echo')).status).toBe(401)
     const headers = { authorization: `Bearer ${token}` }
     expect((await call(url, 'echo', { headers })).status).toBe(200)
-  })
-
-  it('knows a loopback from an address that only looks like one', () => {
-    expect(['127.0.0.1', '127.1.2.3', '::1', 'localhost'].every(isLoopback)).toBe(true)
-    expect(['0.0.0.0', '::', '127.evil.example', '10.0.0.1', 'localhost.example'].some(isLoopback)).toBe(
-      false,
-    )
   })
 })
 
@@ -157,36 +149,6 @@ describe('closing', () => {
     await served.close({ drainMs: 10 })
     await aborted
     expect(await (await answer).json()).toMatchObject({ success: false, code: 'cancelled' })
-  })
-
-  it('[F40] refuses a call on a connection that is still open', async () => {
-    const { tool, begun, finish } = patientTool()
-    const { createGateway } = await import('./gateway.ts')
-    const gateway = createGateway({ token: false, executor: executorWith(tool) })
-    const post = () =>
-      gateway.fetch(new Request('http://127.0.0.1/api/tools/patient/call', { method: 'POST', body: '{}' }))
-    const answer = post()
-    await begun
-    const closed = gateway.close()
-    expect((await post()).status).toBe(503)
-    const readiness = await gateway.fetch(new Request('http://127.0.0.1/readyz'))
-    expect([readiness.status, await readiness.json()]).toEqual([503, { status: 'draining' }])
-    const health = await gateway.fetch(new Request('http://127.0.0.1/healthz'))
-    expect([health.status, await health.json()]).toMatchObject([200, { status: 'draining' }])
-    finish('done')
-    await Promise.all([answer, closed])
-  })
-
-  it('[F40] twice, at once and during a call, resolves twice', async () => {
-    const { tool, begun, finish } = patientTool()
-    const served = await serve({}, tool)
-    const answer = call(served.url, 'patient')
-    await begun
-    const both = [served.close(), served.close()]
-    finish('in time')
-    expect(await (await answer).json()).toMatchObject({ result: 'in time' })
-    await Promise.all(both)
-    await served.close()
   })
 
   it('[F40] a second time, without patience, ends the first', async () => {

@@ -9,7 +9,6 @@ import {
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { METHOD_NOT_FOUND, Peer, type RequestId } from '../../mcp/peer.ts'
-import { innerCall } from '../../tools/search/search-tools.ts'
 import { isRecord } from '../../util/guards.ts'
 import type { Clients } from '../clients.ts'
 import {
@@ -97,8 +96,6 @@ export class McpEndpoint {
     const { value } = body
     if (value === undefined) return notJson('The body is empty')
     if (Array.isArray(value)) return refused(400, 'Invalid Request: batches are not supported')
-    const refusal = this.#refuseCall(c, value)
-    if (refusal) return refusal
     const route = classifyInboundRequest({
       httpMethod: 'POST',
       protocolVersionHeader: headerOf(c, 'mcp-protocol-version'),
@@ -232,16 +229,6 @@ export class McpEndpoint {
       if (!isFull && usedAt > tooOld) return
       if (!isListening && session.running.size === 0) void peer.close()
     }
-  }
-
-  /** Refuses the call of a tool for which the client lacks the scope. */
-  #refuseCall(c: RequestContext, message: unknown): Response | undefined {
-    const client = c.env.client
-    if (!client.isNamed || !isRecord(message) || message.method !== 'tools/call') return undefined
-    const { name, arguments: args } = paramsOf(message).params
-    const call = { name: String(name), args }
-    const called = this.#methods.searches(client) ? innerCall(call) : call
-    return this.#options.clients.refuseCall(c.req.raw, client, called.name)
   }
 }
 

@@ -310,7 +310,7 @@ export class McpMethods {
     const { executor, offer } = this.#options
     const { pin = [], maxTools = DEFAULT_MAX_TOOLS } = offer?.() ?? {}
     const all = this.#toolsOf(request)
-    if (all.length <= maxTools || !this.searches(request.client)) return all
+    if (all.length <= maxTools || !this.#searches(request)) return all
     const isPinned = (tool: Tool) =>
       pin.some(pattern => fitsTool(pattern, tool, executor.tools.originOf(tool)?.server))
     return [...this.#search(request), ...all.filter(isPinned)]
@@ -320,8 +320,7 @@ export class McpMethods {
     return client?.tools() ?? this.#options.executor.tools.getTools()
   }
 
-  /** Whether a client searches its tools. */
-  searches(client: Client | undefined): boolean {
+  #searches({ client }: McpRequest): boolean {
     return client?.toolSearch ?? this.#options.offer?.().toolSearch ?? false
   }
 
@@ -333,7 +332,7 @@ export class McpMethods {
     const { arguments: args = {} } = params
     if (!isRecord(args)) throw invalid("'arguments' must be an object")
     const asked = { name: textIn(params, 'name'), args }
-    const searches = this.searches(request.client)
+    const searches = this.#searches(request)
     const call = searches ? innerCall(asked) : asked
     const isSearch = searches && (call.name === FIND_TOOLS || call.name === CALL_TOOL)
     const also = isSearch ? this.#search(request) : []

@@ -22,21 +22,16 @@ const NAMES: Readonly<Record<string, string>> = {
  * the headers. The classification has compared version and method if they are there.
  */
 export function headerMismatch(c: RequestContext, method: string, params: Params, tool: Tool | undefined) {
-  for (const header of ['MCP-Protocol-Version', 'Mcp-Method'])
-    if (headerOf(c, header.toLowerCase()) === undefined) return mismatch(header, `${header} is missing`)
+  if (headerOf(c, 'mcp-protocol-version') === undefined)
+    return mismatch('MCP-Protocol-Version', 'MCP-Protocol-Version is missing')
+  if (headerOf(c, 'mcp-method') === undefined) return mismatch('Mcp-Method', 'Mcp-Method is missing')
   const parameter = Object.hasOwn(NAMES, method) ? (NAMES[method] ?? '') : ''
-  const mirrored = [
-    { header: 'Mcp-Name', name: `params.${parameter}`, value: params[parameter], type: 'string' },
-    ...(tool ? parametersOf(tool) : []).map(({ header, path, type }) => ({
-      header: `Mcp-Param-${header}`,
-      name: path.join('.'),
-      value: valueAt(params.arguments, path),
-      type,
-    })),
-  ]
-  for (const { header, name, value, type } of mirrored) {
-    const problem = problemOf(headerOf(c, header.toLowerCase()), value, type)
-    if (problem) return mismatch(header, `${header} ${problem} ${name}`)
+  const problem = problemOf(headerOf(c, 'mcp-name'), params[parameter], 'string')
+  if (problem) return mismatch('Mcp-Name', `Mcp-Name ${problem} params.${parameter}`)
+  for (const { header: name, path, type } of tool ? parametersOf(tool) : []) {
+    const header = `Mcp-Param-${name}`
+    const wrong = problemOf(headerOf(c, header.toLowerCase()), valueAt(params.arguments, path), type)
+    if (wrong) return mismatch(header, `${header} ${wrong} ${path.join('.')}`)
   }
   return undefined
 }

@@ -27,7 +27,7 @@ import { DEFAULT_RUNS, MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH, MAX_RUNS } from '../li
 import { shortRun } from '../recent-calls.ts'
 
 /** Durable runs: list, inspect, cancel and run again. */
-export function addRunRoutes(app: App, { clients, calls, source }: GatewayContext): void {
+export function addRunRoutes(app: App, { calls, source }: GatewayContext): void {
   /** An unreachable database is not the caller's fault. */
   const withRuns = async (answer: (runs: DurableRuns) => Promise<Response>) => {
     const runs = runsOr(source, 404)
@@ -59,17 +59,10 @@ export function addRunRoutes(app: App, { clients, calls, source }: GatewayContex
   app.post('/api/runs/:id/again', c =>
     withRun(c, async (runs, run) => {
       if (calls.isDraining) return shuttingDown()
-      const name = runs.nameOf(run)
-      const client = c.env.client
-      const refusal = clients.refuseCall(c.req.raw, client, name)
-      if (refusal) return refusal
+      const { client } = c.env
       const meta = metaOf(key => headerOf(c, key))
-      const again = await runs.again(run.id, {
-        caller: client.caller,
-        among: client.among(name),
-        origin: 'http',
-        meta,
-      })
+      const about = { caller: client.caller, among: client.among(runs.nameOf(run)), origin: 'http', meta }
+      const again = await runs.again(run.id, about)
       if (!again) return noRun(run.id)
       return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
     }),

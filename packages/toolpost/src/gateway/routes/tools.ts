@@ -43,11 +43,9 @@ export function addToolRoutes(app: App, context: GatewayContext): void {
 
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
 async function callTool(c: RequestContext, name: string, context: GatewayContext): Promise<Response> {
-  const { executor, calls, clients, questions, source } = context
-  const client = c.env.client
+  const { executor, calls, questions, source } = context
+  const { client } = c.env
   const startedAt = executor.clock.now()
-  const refusal = clients.refuseCall(c.req.raw, client, name)
-  if (refusal) return refusal
   const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
   if (timeoutMs instanceof Response) return timeoutMs
   const preferences = preferencesOf(c)
@@ -98,7 +96,7 @@ async function readResult(c: RequestContext, id: string, { source }: GatewayCont
   const results = source.bigResults
   if (!results) return failure(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
-  const client = c.env.client
+  const { client } = c.env
   const found = await results.store.read(handle, owner => !client.isNamed || owner.caller === client.caller)
   if (typeof found === 'string')
     return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)
