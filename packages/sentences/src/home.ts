@@ -228,7 +228,14 @@ export class Home {
       const names = [words, ...nouns.map(noun => [noun])]
       const isNamed = room.every(word => words.includes(word))
       const full = names.slice(isNamed ? 1 : 0).map(each => [...room, ...each])
-      for (const each of [...names, ...full, ...inRoom]) yield* [each, [the, ...each]]
+      // "Back Door Lock" is the back door, "Living Room Light" the light and the lights in the living room.
+      const place = words.slice(0, -1)
+      const placed = [...words.slice(-1), ...nouns].flatMap(noun => [
+        [...place, noun],
+        [noun, within, the, ...place],
+      ])
+      const parts = isNamed && place.length > 1 ? [place, ...placed] : []
+      for (const each of [...names, ...full, ...inRoom, ...parts]) yield* [each, [the, ...each]]
       yield* nouns.map(noun => [all, the, noun])
     }
   }

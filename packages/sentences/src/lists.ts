@@ -66,7 +66,7 @@ export function valuesList(values: NonNullable<WrittenList['values']>): SlotList
 function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotList {
   const { from = 0, to = 0, type, multiplier = 1 } = range ?? {}
   const units = new Phrases((unit?.words ?? []).map(word => [word, true] as const))
-  const spokenUnits = [...(unit?.required ? [] : [[]]), ...(unit?.words ?? []).map(keysOf)].slice(0, 2)
+  const spokenUnits = [...(unit?.required ? [] : [[]]), ...(unit?.words ?? []).map(keysOf)].slice(0, 3)
   return {
     at: (tokens, pos) =>
       numbers.at(tokens, pos).flatMap(({ end, value: said, isPart }) => {
