@@ -35,6 +35,13 @@ it('[F53] servers end with the program, also when it exits without closing them'
   await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
 })
 
+it('[F53] servers end when the program is killed, also one that ignores it', async () => {
+  const { child, pids } = await programWithServer('setInterval(() => {}, 1_000)')
+  expect(pids.every(isRunning)).toBe(true)
+  child.kill('SIGKILL')
+  await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
+})
+
 it('[F15] fifty grandchildren do not outlive close, but a daemon that was detached on purpose does', async () => {
   const server = await startHostile()
   const start = async (args: object): Promise<number[]> =>

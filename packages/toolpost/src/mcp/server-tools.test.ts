@@ -97,6 +97,15 @@ describe('secrets', () => {
     await server.log.logged('MCP connection succeeded', 2)
     expect(JSON.stringify([result, server.log.records, server.mcp.status()])).not.toContain(secret)
   })
+
+  it('of this process are not handed on to a server', async () => {
+    process.env.TOOLPOST_TEST_SECRET = 'something private'
+    await using server = await startHostile()
+    const names = (await server.executor.execute('environment')).split(',')
+    delete process.env.TOOLPOST_TEST_SECRET
+    expect(names).toContain('PATH')
+    expect(names).not.toContain('TOOLPOST_TEST_SECRET')
+  })
 })
 
 describe('oddities', () => {
