@@ -5,20 +5,7 @@ import type { ToolCall, ToolResult } from 'toolpost'
 import type { Durable, DurableOptions, DurableRunOptions } from 'toolpost/project'
 import { Connection, type Engine } from './connection.ts'
 import { messageOf, problemOf } from './database.ts'
-import {
-  approvalOf,
-  cancelled,
-  denied,
-  failed,
-  hashOf,
-  IN_TIME,
-  nobodyRuns,
-  resultOf,
-  runOf,
-  storedCall,
-  storedOf,
-  unavailable,
-} from './store.ts'
+import * as runs from './store.ts'
 
 const STARTING_LOOK_MS = 20
 const DEFAULT_DRAIN_MS = 10_000
@@ -72,7 +59,7 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
     // A dry run: the tool may appear meanwhile, and must not run after all.
     const isUnknown = !gone && given.pool === undefined && role === 'worker'
     const { result } = isUnknown ? await executor.dryRun(call, { ...given, signal: undefined }) : {}
-    return result?.success === false ? result : nobodyRuns(call.name, pools, gone?.seen)
+    return result?.success === false ? result : runs.nobodyRuns(call.name, pools, gone?.seen)
   }
 
   /** Waits for the run that already used this key; `undefined` if there is none. */
@@ -83,11 +70,11 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
     // Without a pool the tool is unknown here by now: only its name can be compared.
     const isNamed = pools.length === 0 && row.name === given.calledAs
     const isSameTool = isNamed || (row.tool === call.name && pools.includes(row.pool))
-    if (!isSameTool || row.call_hash !== hashOf(call.args ?? {})) {
+    if (!isSameTool || row.call_hash !== runs.hashOf(call.args ?? {})) {
       const error = `Idempotency key '${given.key}' was used for another call`
-      return { refused: failed(call.name, 'invalid_arguments', error), isConflict: true }
+      return { refused: runs.failed(call.name, 'invalid_arguments', error), isConflict: true }
     }
-    const ended = row.ended_at ? resultOf(row) : undefined
+    const ended = row.ended_at ? runs.resultOf(row) : undefined
     const result = ended ? Promise.resolve(ended) : engine.waiters.wait(row, given.onProgress)
     return { id: runId, result: inTime(engine, runId, call, given, result) }
   }
@@ -111,12 +98,8 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
         await sleep(limitMs + GRACE_MS, undefined, { signal: over.signal, ref: false })
         state = (await store.read([runId]).catch(() => []))[0]?.state
       } while (state === 'approval')
-      return failed(
-        name,
-        'timeout',
-        `Tool '${name}' timed out after ${limitMs} ms; run '${runId}' continues`,
-        runId,
-      )
+      const text = `Tool '${name}' timed out after ${limitMs} ms; run '${runId}' continues`
+      return runs.failed(name, 'timeout', text, runId)
     }
     return Promise.race([result, deadline().catch(() => result)])
   }
@@ -129,7 +112,7 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
       const accepted = await durable.accept(call, given)
       if ('refused' in accepted) return accepted.refused
       const cancel = () => {
-        connection.engine?.waiters.settle(accepted.id, cancelled(call.name, accepted.id))
+        connection.engine?.waiters.settle(accepted.id, runs.cancelled(call.name, accepted.id))
         void durable.cancel(accepted.id).catch(() => {})
       }
       // With a key, others may be waiting for the same run, and the caller may come back to it.
@@ -141,21 +124,21 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
       const { name } = call
       const { key, caller, approval } = given
       const engine = await whenReady(executor.timeoutMsOf(name, given))
-      if (!engine) return { refused: unavailable(name, why()) }
+      if (!engine) return { refused: runs.unavailable(name, why()) }
       let stored: string
       try {
-        stored = storedCall(call, given)
+        stored = runs.storedCall(call, given)
       } catch (error) {
-        return { refused: failed(name, 'invalid_arguments', `Invalid parameters: ${messageOf(error)}`) }
+        return { refused: runs.failed(name, 'invalid_arguments', `Invalid parameters: ${messageOf(error)}`) }
       }
       const random = randomUUID().replaceAll('-', '')
-      const runId = `run_${key === undefined ? random : hashOf(['key', caller ?? null, key]).slice(0, 32)}`
+      const runId = `run_${key === undefined ? random : runs.hashOf(['key', caller ?? null, key]).slice(0, 32)}`
       const pools = [given.pool ?? pool].flat()
       try {
         const where = route(engine, name, pools)
         const worker = where?.isHere && !approval ? engine.workers.process : null
         const about = { id: runId, tool: name, name: given.calledAs ?? name, worker, call: stored }
-        const run = where && { ...about, ...where.run, call_hash: hashOf(call.args ?? {}) }
+        const run = where && { ...about, ...where.run, call_hash: runs.hashOf(call.args ?? {}) }
         const row = run && (await engine.store.insert(run, given, pools))
         if (!row) {
           const attached = key === undefined ? undefined : await attach(engine, runId, call, given)
@@ -163,20 +146,20 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
         }
         const result = engine.waiters.wait(row, worker === null ? given.onProgress : undefined)
         if (worker !== null) engine.runner.start(row, given)
-        const asked = approval && { approval: approvalOf(row) }
+        const asked = approval && { approval: runs.approvalOf(row) }
         return { id: runId, ...asked, result: inTime(engine, runId, call, given, result) }
       } catch (error) {
         // It may have been journalled anyway, with nobody waiting for it.
         if (key === undefined) void durable.cancel(runId).catch(() => {})
         const { message } = problemOf(error, connection.place)
-        return { refused: unavailable(name, `the call could not be journalled: ${message}`) }
+        return { refused: runs.unavailable(name, `the call could not be journalled: ${message}`) }
       }
     },
-    get: async runId => (await open().store.read([runId])).map(runOf)[0],
+    get: async runId => (await open().store.read([runId])).map(runs.runOf)[0],
     async callOf(runId) {
       const [row] = await open().store.read([runId])
       if (!row) return undefined
-      const { args, id: _, ...given } = storedOf(row)
+      const { args, id: _, ...given } = runs.storedOf(row)
       return { call: { name: row.tool, args }, options: { ...given, pool: row.pool } }
     },
     isRun: call => connection.engine?.runner.of(call) !== undefined,
@@ -189,7 +172,7 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
          ORDER BY created_at DESC, id DESC LIMIT $5`,
         [tool, caller, state, before, Math.min(Math.max(1, Math.trunc(limit)), MAX_LISTED)],
       )
-      return rows.map(runOf)
+      return rows.map(runs.runOf)
     },
     async cancel(runId) {
       const { store, runner, waiters } = open()
@@ -198,7 +181,7 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
         [runId],
       )
       runner.lose(runId)
-      if (row) waiters.settle(runId, cancelled(row.tool, runId))
+      if (row) waiters.settle(runId, runs.cancelled(row.tool, runId))
       return row !== undefined
     },
     workers: async () => open().workers.list(),
@@ -231,14 +214,14 @@ export function createDurable(options: DurableOptions, { desertedMs = 120_000 } 
     async decide(approvalId, decision, { by, reason = by ? `denied by ${by}` : 'denied by the user' } = {}) {
       const { store } = open()
       const [row] = await store.query(
-        `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND state = 'approval' AND approval->>'id' = $1 AND ${IN_TIME}`,
+        `SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND state = 'approval' AND approval->>'id' = $1 AND ${runs.IN_TIME}`,
         [approvalId],
       )
       if (!row) return false
       const approve = `state = 'waiting', decision = 'approved', decided_by = $3
         WHERE id = $1 AND attempt = $2 AND state = 'approval'`
       const decided = await (decision === 'deny'
-        ? store.finish(row, denied(row.tool, reason), true)
+        ? store.finish(row, runs.denied(row.tool, reason), true)
         : store.change(approve, [row.id, row.attempt, by]))
       return decided !== undefined
     },

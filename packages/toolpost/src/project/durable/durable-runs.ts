@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall } from '../../call/tool-call.ts'
 import type { ToolResult } from '../../call/tool-result.ts'
 import type { Interceptor } from '../../executor/chain.ts'
@@ -92,7 +93,8 @@ export class DurableRuns {
     const { key, pool: _, approval: __, ...direct } = options
     const durable = await this.#created
     const limitMs = executor.timeoutMsOf(call.name, options)
-    if (durable.status().state === 'starting') await within(this.ready(), limitMs)
+    if (durable.status().state === 'starting')
+      await Promise.race([this.ready(), sleep(limitMs, undefined, { ref: false })])
     if (!executor.tools.findTool(call.name)) await waitForTool(call.name, limitMs)
     const { tool, result, asks } = await executor.dryRun(call, direct)
     const remote = tool && this.#remoteOf(tool)
@@ -284,12 +286,4 @@ function publishedTool(tool: Tool): PublishedTool | undefined {
     ...{ timeoutMs, maxTimeoutMs, readOnly, idempotent, destructive, openWorld, sentences },
   }
   return { ...definition, fingerprint: fingerprint(definition) }
-}
-
-async function within(work: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, limitMs)
-  })
-  await Promise.race([work, limit]).finally(() => clearTimeout(timer))
 }
