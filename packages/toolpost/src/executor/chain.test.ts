@@ -73,21 +73,6 @@ describe('executor.use', () => {
       signal,
     })
   })
-
-  it.each([
-    ['a tool that is not there', { name: 'triple', args: {} }, 'unknown_tool', false],
-    ['arguments that do not fit', { name: 'double', args: { n: 'x' } }, 'invalid_arguments', true],
-  ])('goes around a call of %s too, and shows why it fails', async (_title, call, code, hasTool) => {
-    const { executor, runs } = setUp()
-    const seen: unknown[] = []
-    executor.use(async (intercepted, next) => {
-      seen.push(intercepted.failure?.code, intercepted.tool !== undefined)
-      return next()
-    })
-    expect(await executor.run(call)).toMatchObject({ success: false, code })
-    expect(seen).toEqual([code, hasTool])
-    expect(runs()).toBe(0)
-  })
 })
 
 describe('an interceptor that makes a mistake', () => {

@@ -30,15 +30,6 @@ describe('results that JSON cannot say', () => {
     expect(await setup(() => value).executor.execute('subject', {})).toBe(text)
   })
 
-  it('[F32] a cycle is named, and the same value twice is no cycle', async () => {
-    const shared = { s: 1 }
-    const value: Record<string, unknown> = { a: shared, b: shared, list: [shared] }
-    value.self = value
-    expect(await setup(() => value).executor.execute('subject', {})).toBe(
-      '{"a":{"s":1},"b":{"s":1},"list":[{"s":1}],"self":"[circular]"}',
-    )
-  })
-
   it('[F32] nested 100,000 deep, or branching without end, are JSON that says what is left out', async () => {
     let deep: unknown = 1
     for (let level = 0; level < 100_000; level++) deep = level % 2 ? [deep] : { deep }

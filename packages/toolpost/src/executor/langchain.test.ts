@@ -1,6 +1,4 @@
 import { DynamicTool, tool } from '@langchain/core/tools'
-import { toStandardJsonSchema } from '@valibot/to-json-schema'
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type ToolLike } from '../tools/tool.ts'
@@ -67,27 +65,6 @@ describe("LangChain's tools, unchanged", () => {
 })
 
 describe('schemas of other libraries', () => {
-  it('zod 4 and valibot work if they provide JSON Schema', async () => {
-    const withZod = defineTool({
-      name: 'z',
-      description: 'z',
-      schema: z.object({ a: z.enum(['x', 'y']) }),
-      handler: args => args,
-    })
-    const withValibot = defineTool({
-      name: 'v',
-      description: 'v',
-      schema: toStandardJsonSchema(v.object({ a: v.picklist(['x', 'y']) })),
-      handler: args => args,
-    })
-    for (const subject of [withZod, withValibot]) {
-      expect(await run(subject, { a: 'x' })).toMatchObject({ success: true })
-      expect(await run(subject, { a: 'q' })).toMatchObject({
-        error: "Invalid parameters: 'a' must be one of: x, y",
-      })
-    }
-  })
-
   it('refinements hold too, and the tool gets what the schema makes of the arguments', async () => {
     const schema = z.object({
       email: z.string().refine(text => text.endsWith('@me.com'), 'must be mine'),

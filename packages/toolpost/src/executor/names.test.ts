@@ -59,12 +59,6 @@ describe('argument names of MCP tools', () => {
       expect((await received({ schema }, { user_id: 'x' })).result).toEqual({ user_id: 'x' })
   })
 
-  it('become snake_case where only that is in the schema', async () => {
-    expect(
-      (await received({ schema: properties('device_name') }, { deviceName: 'x', other: 1 })).result,
-    ).toEqual({ device_name: 'x', other: 1 })
-  })
-
   it('let the exact name win over one that would become it, and log the loss', async () => {
     const { result, logger } = await received(
       { schema: properties('deviceName') },

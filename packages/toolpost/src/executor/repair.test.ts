@@ -111,27 +111,6 @@ describe('repair', () => {
     expect(await repaired(given)).toMatchObject({ code: 'invalid_arguments' })
   })
 
-  it('leaves alone what fits the alternative that was meant', async () => {
-    const form = (kind: string, n: object) => ({
-      type: 'object',
-      properties: { kind: { const: kind }, n },
-      required: ['kind', 'n'],
-    })
-    const manager = new ToolManager()
-    const oneOf = [form('a', { type: 'integer' }), form('b', { type: 'string' })]
-    manager.addCustomTool({
-      name: 'union',
-      description: 'd',
-      schema: { type: 'object', oneOf },
-      invoke: got => got,
-    })
-    const result = await new ToolExecutor(manager).run(
-      { name: 'union', args: { kind: 'B', n: '5' } },
-      { repair: true },
-    )
-    expect(result).toMatchObject({ result: { kind: 'b', n: '5' }, repairs: ['kind: text → "b"'] })
-  })
-
   it('names what is still wrong after the repairs', async () => {
     expect(await repaired({ n: '5', on: 'yes' })).toMatchObject({
       error: "Invalid parameters: 'on' must be boolean, got string",

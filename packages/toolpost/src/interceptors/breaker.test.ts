@@ -5,7 +5,7 @@ import { fakeClock } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { type BreakerOptions, breaker, denied } from './index.ts'
+import { type BreakerOptions, breaker } from './index.ts'
 
 /** A server whose calls end as `next` says. */
 function bench(options: BreakerOptions = {}) {
@@ -85,17 +85,6 @@ describe('breaker', () => {
     expect(at.guard.status('fs')).toMatchObject({ state: 'open', failures: 3, retryAt: expect.any(String) })
     expect((await at.run()).success).toBe(false)
     expect(at.state.calls).toBe(6)
-  })
-
-  it('calls that were refused, denied or could not run say nothing about the server', async () => {
-    const at = bench({ failures: 2 })
-    await at.fail(1)
-    const remove = at.executor.use(async call => denied(call, 'no'))
-    await at.run()
-    remove()
-    await at.executor.run({ name: 'read', args: [] })
-    await at.fail(1)
-    expect(at.guard.status('fs').state).toBe('open')
   })
 
   it('tells when a breaker opens and closes; reset forgets it', async () => {

@@ -115,15 +115,6 @@ describe('limits', () => {
     expect((await last).success).toBe(true)
   })
 
-  it('a pattern of a server means its tools by their full names; all of them share its limit', async () => {
-    const at = bench({ tools: { 'fs__*': { concurrency: 1, queue: 0 } } })
-    const first = at.run('read')
-    expect(await at.run('write')).toMatchObject({ code: 'limited' })
-    const other = at.run('light')
-    await at.endAll()
-    expect(codes(await Promise.all([first, other]))).toEqual(['ok', 'ok'])
-  })
-
   it('each caller that matches a pattern has its own limit, and calls without a caller count as default', async () => {
     const at = bench({ callers: { '*': { concurrency: 1, queue: 0 } } })
     const calls = [at.run('local', { caller: 'ann' }), at.run('local', { caller: 'bob' }), at.run('local')]

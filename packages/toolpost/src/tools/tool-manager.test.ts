@@ -107,18 +107,6 @@ describe('the same name twice', () => {
       expect(manager.getTools()).toHaveLength(2)
     },
   )
-
-  it('leaves a name with its tool when an earlier server offers it later, and gives it away when the tool is gone', () => {
-    const manager = new ToolManager()
-    manager.addMcpTools([tool('list', 'first')], { server: 'first', order: 0 })
-    manager.addMcpTools([tool('send', 'mail')], { server: 'mail', order: 1 })
-    manager.addMcpTools([tool('send', 'first')], { server: 'first', order: 0 })
-    expect(manager.findTool('send')?.invoke({})).toBe('mail')
-    expect(manager.findTool('first__send')?.invoke({})).toBe('first')
-    manager.removeAll(['send', 'first__send'])
-    manager.addMcpTools([tool('send', 'first')], { server: 'first', order: 0 })
-    expect(manager.findTool('send')?.invoke({})).toBe('first')
-  })
 })
 
 describe('changes', () => {

@@ -72,15 +72,6 @@ describe('rag_query', () => {
     expect(code).toMatchObject({ heading: 'Use', text: '```sh # not a heading ```' })
   })
 
-  it('forgives a slip, half a word and missing accents', async () => {
-    await write('a.md', '# Dishwasher\nRefill the salt.')
-    await write('b.txt', 'Die Müllabfuhr kommt am Dienstag.')
-    const ask = ragQuery(folder)
-    expect(await filesFor(ask, 'dishwascher')).toEqual(['a.md'])
-    expect(await filesFor(ask, 'dishw')).toEqual(['a.md'])
-    expect(await filesFor(ask, 'mullabfuhr')).toEqual(['b.txt'])
-  })
-
   it('reads Markdown and text files, and nothing that is hidden, foreign or huge', async () => {
     for (const name of ['a.md', 'b.MARKDOWN', 'deep/er/c.txt']) await write(name, 'lamp')
     for (const name of ['d.js', '.e.md', '.git/f.md', 'node_modules/g/h.md']) await write(name, 'lamp')

@@ -3,7 +3,6 @@ import { ToolExecutor } from '../../executor/executor.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { ToolManager } from '../tool-manager.ts'
 import { BigResults } from './big-results.ts'
-import { createResultStore, onlyFor } from './result-store.ts'
 
 const ANN = { caller: 'ann', conversation: '1' }
 
@@ -89,21 +88,5 @@ describe('a result that is too long for a model', () => {
     expect(image?.summary).toBe(`[image image/png, 30,000 bytes: kept for 60 minutes as ${image?.handle}]`)
     expect(result).toMatchObject({ handle: image?.handle, kept: [{ block: 1 }, { block: 2 }] })
     expect(await reading(big)({ handle: image?.handle })).toContain('cannot be read as text')
-  })
-})
-
-describe('kept results', () => {
-  it('are the newest, within their size', async () => {
-    const store = createResultStore({ maxBytes: 1_000 })
-    const keep = (size: number) =>
-      store.keep({ content: Buffer.alloc(size, 'x'), mimeType: 'text/plain', owner: ANN, summary: () => '' })
-        ?.handle ?? ''
-    const kept = Array.from({ length: 12 }, () => keep(100))
-    const found = await Promise.all(kept.map(handle => store.read(handle, onlyFor(ANN))))
-    expect(found.filter(each => each === 'expired')).toHaveLength(2)
-    expect(found.at(-1)).toMatchObject({ bytes: 100 })
-    expect(keep(1_001)).toBe('')
-    await store.close()
-    expect(await store.read(kept[11] ?? '', onlyFor(ANN))).toBe('expired')
   })
 })

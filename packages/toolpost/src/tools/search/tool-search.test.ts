@@ -56,19 +56,6 @@ describe('the search for tools', () => {
     manager.remove('set_heating')
     expect(names(await search.search('garden'))).toEqual([])
   })
-
-  it('finds one among thousands, and lets the rest of the program in while it reads them', async () => {
-    const many = Array.from({ length: 2_000 }, (_, at) => tool(`mow_${at}`, `Mows lawn ${at}`))
-    const manager = new ToolManager()
-    manager.addMcpTools([...FILES, ...many], { server: 'garden' })
-    let turns = 0
-    const watch = setInterval(() => turns++, 0)
-    expect(names(await searchOf(manager).search('rename a document'))[0]).toBe('move_file')
-    clearInterval(watch)
-    expect(turns).toBeGreaterThan(1)
-    manager.removeAll(many.slice(1).map(({ name }) => name))
-    expect(names(await searchOf(manager).search('mow a lawn'))).toEqual(['mow_0'])
-  })
 })
 
 describe('find_tools and call_tool', () => {
