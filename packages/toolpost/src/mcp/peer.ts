@@ -28,7 +28,7 @@ export const INVALID_PARAMS = -32_602
 export const INTERNAL_ERROR = -32_603
 
 /** A request of the other side, while it is being answered. */
-export interface IncomingRequest {
+interface IncomingRequest {
   readonly id: RequestId
   readonly method: string
   /** Aborts when the other side cancels the request, or the connection ends. */
