@@ -9,7 +9,10 @@ import {
 } from '../../test/gateway.ts'
 import { startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { type GatewaySource, sourceOf } from './context.ts'
 
 const watch = async (gateway: TestGateway, headers: Record<string, string> = {}) =>
   eventReader(await gateway.get('/api/events', headers))
@@ -53,6 +56,22 @@ describe('GET /api/events', () => {
     finish('done')
     await call
     expect(await events.next()).toMatchObject({ type: 'call', data: { tool: 'patient', result: {} } })
+  })
+
+  it('tells the owner of timers that have ended', async () => {
+    let tell: (event?: unknown) => void = () => {}
+    const project: GatewaySource = {
+      ...sourceOf({ executor: new ToolExecutor(new ToolManager()) }),
+      on: (event, listener) => {
+        if (event === 'timer') tell = listener
+        return () => {}
+      },
+    }
+    await using gateway = testGateway([], { project })
+    const events = await watch(gateway)
+    const data = { name: 'tea', text: 'The tea timer is done.' }
+    tell(data)
+    expect(await events.until(({ type }) => type === 'timer')).toMatchObject({ data })
   })
 
   it('cannot be made to forge an event: line breaks in arguments and results stay inside the data', async () => {

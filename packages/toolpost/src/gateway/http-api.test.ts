@@ -6,9 +6,12 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
 import { harnessFor, startHostile } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
+import { ToolExecutor } from '../executor/executor.ts'
 import { ModelClient } from '../models/index.ts'
 import { scriptedModel } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { sourceOf } from './context.ts'
 
 const turn = defineTool({
   name: 'turn',
@@ -256,6 +259,16 @@ describe('health, metrics and the description', () => {
     const late = await gateway.get('/readyz')
     expect([late.status, await late.json()]).toEqual([200, { status: 'ready' }])
     expect((await gateway.get('/readyz', { host: 'evil.example' })).status).toBe(403)
+  })
+
+  it('is not ready while the durable database is lost', async () => {
+    const durable = { state: 'lost' as const, text: 'PostgreSQL is unreachable; reconnecting' }
+    const parts = sourceOf({ executor: new ToolExecutor(new ToolManager()) })
+    const project = { ...parts, status: () => ({ servers: [], durable }) }
+    await using gateway = testGateway([], { project })
+    const response = await gateway.get('/readyz')
+    expect([response.status, await response.json()]).toEqual([503, { status: 'unavailable', durable }])
+    expect((await gateway.get('/healthz')).status).toBe(200)
   })
 
   it('counts in a form that Prometheus reads', async () => {

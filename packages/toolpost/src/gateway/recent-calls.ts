@@ -33,6 +33,7 @@ export class RecentCalls {
   /** The oldest first. */
   readonly #ended = new Map<string, CallEvent | string>()
   readonly #options: RecentCallsOptions
+  /** Roughly how much text is kept. */
   #characters = 0
 
   constructor(options: RecentCallsOptions) {
@@ -74,12 +75,14 @@ export class RecentCalls {
     const { serial, call, result } = event
     if (!result) return void this.#running.set(serial, { event })
     this.#running.delete(serial)
-    const isKept = isSmall(call.args) && isSmall(result)
-    const kept = isKept ? event : boundedText(event)
+    const kept = isSmall(call.args) && isSmall(result) ? event : boundedText(event)
     this.#ended.set(serial, kept)
-    this.#characters += lengthOf(kept)
+    this.#characters += typeof kept === 'string' ? kept.length : 0
+    if (this.#ended.size < 2 * RECENT_CALLS && this.#characters < RECENT_CHARACTERS) return
     // Many at a time: finding the first entry of a map is slow after others were removed.
-    if (this.#ended.size > 2 * RECENT_CALLS || this.#characters > RECENT_CHARACTERS) this.#forgetOldest()
+    const oldest = [...this.#ended.keys()].slice(0, this.#ended.size / 2)
+    for (const each of oldest) this.#ended.delete(each)
+    this.#characters /= 2
   }
 
   /** Records the progress of a call; returns its record, unless it has ended. */
@@ -87,14 +90,6 @@ export class RecentCalls {
     const entry = this.#running.get(serial)
     if (entry) entry.progress = progress
     return entry && this.get(serial)
-  }
-
-  #forgetOldest(): void {
-    for (const [serial, kept] of this.#ended) {
-      if (this.#ended.size <= RECENT_CALLS && this.#characters <= RECENT_CHARACTERS / 2) return
-      this.#ended.delete(serial)
-      this.#characters -= lengthOf(kept)
-    }
   }
 
   #record(event: CallEvent, progress?: Progress): CallRecord {
@@ -137,10 +132,6 @@ function isSmall(value: unknown, depth = 0): boolean {
     // A getter or a proxy.
     return false
   }
-}
-
-function lengthOf(kept: CallEvent | string): number {
-  return typeof kept === 'string' ? kept.length : MAX_SMALL_TEXT
 }
 
 /** A call as JSON. Large values are left out. Never throws. */

@@ -171,8 +171,11 @@ describe('closing', () => {
     const gateway = createGateway({ token: false, executor: executorWith(), client })
     const body = JSON.stringify({ message: 'hello' })
     const response = await gateway.fetch(new Request('http://127.0.0.1/api/chat', { method: 'POST', body }))
-    expect(response.status).toBe(200)
     await gateway.close({ drainMs: 0 })
+    expect((await eventReader(response).all()).at(-1)).toMatchObject({
+      type: 'end',
+      data: { stopReason: 'stopped' },
+    })
   })
 
   it('[F40] refuses a call whose body was still on its way', async () => {

@@ -137,7 +137,7 @@ export class McpMethods {
     const method: Method = async (params, { id, method, signal, extra, notify, request }) => {
       const { meta } = paramsOf({ params })
       const headers = (extra as { request?: Request } | undefined)?.request?.headers
-      session.running.add(id)
+      if (method !== 'subscriptions/listen') session.running.add(id)
       try {
         const result = await this.answer({
           ...{ id, method, params, meta, notify },
@@ -153,6 +153,7 @@ export class McpMethods {
         return result
       } finally {
         session.running.delete(id)
+        if (session.running.size === 0) session.onIdle?.()
       }
     }
     return Object.fromEntries(Object.keys(this.#methods).map(name => [name, method]))

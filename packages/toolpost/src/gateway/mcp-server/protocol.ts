@@ -40,8 +40,10 @@ export interface Session {
   level: string
   /** How to stop following the resources it follows, by URI. */
   readonly followed: Map<string, () => void>
-  /** The ids of its requests that are being answered. */
+  /** The ids of its requests that are being answered; subscriptions aside, which stay open. */
   readonly running: Set<RequestId>
+  /** Called when none is left. */
+  onIdle?: () => void
   notify(method: string, params?: object): void
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type Readable, Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
@@ -12,7 +13,7 @@ import { ActiveCalls } from '../active-calls.ts'
 import { aborted, Disconnected, jsonText } from '../http.ts'
 import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
 import { McpMethods, type McpMethodsOptions } from './methods.ts'
-import { isRequest, newSession, PARSE_ERROR, type Params } from './protocol.ts'
+import { newSession, PARSE_ERROR } from './protocol.ts'
 
 export interface StdioOptions extends Omit<McpMethodsOptions, 'calls'> {
   stdin: Readable
@@ -48,7 +49,17 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const gone = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
   await Promise.race([...gone, aborted(signal)]).catch(() => {})
   // A client that wrote its requests and closed the pipe still gets its responses.
-  await transport.whenAnswered(drainMs)
+  if (session.running.size > 0 && !stdout.destroyed) {
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, drainMs)
+      session.onIdle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    // The last response is sent after that.
+    await setImmediate()
+  }
   methods.close()
   await peer.close()
   calls.abort()
@@ -61,8 +72,6 @@ class LineTransport implements Transport {
   onerror?: (error: Error) => void
   readonly #stdin: Readable
   readonly #stdout: Writable
-  readonly #unanswered = new Set<unknown>()
-  #onAnswered = () => {}
   #chunks: Buffer[] = []
   #bytes = 0
   #isClosed = false
@@ -80,7 +89,6 @@ class LineTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return
     this.#stdout.write(`${jsonText(message)}\n`)
-    if (!('method' in message)) this.#settled(message.id)
   }
 
   async close(): Promise<void> {
@@ -88,19 +96,6 @@ class LineTransport implements Transport {
     this.#isClosed = true
     this.#stdin.off('data', this.#read).pause()
     this.onclose?.()
-  }
-
-  /** Resolves when every request so far has been answered, or after `maxMs`. */
-  whenAnswered(maxMs: number): Promise<void> {
-    return new Promise(resolve => {
-      const timer = setTimeout(resolve, maxMs)
-      this.#onAnswered = () => {
-        if (this.#unanswered.size > 0 && !this.#stdout.destroyed) return
-        clearTimeout(timer)
-        resolve()
-      }
-      this.#onAnswered()
-    })
   }
 
   readonly #read = (chunk: Buffer | string): void => {
@@ -132,28 +127,14 @@ class LineTransport implements Transport {
     } catch (error) {
       return this.#refuse(`The line is not JSON: ${(error as Error).message}`)
     }
-    if (isRecord(message)) this.#deliver(message)
+    if (isRecord(message)) this.onmessage?.(message as unknown as JSONRPCMessage)
     else this.#refuse('The line is not a JSON-RPC message')
-  }
-
-  #deliver(message: Params): void {
-    // A subscription stays open for as long as the client is connected.
-    if (isRequest(message) && message.method !== 'subscriptions/listen') this.#unanswered.add(message.id)
-    this.onmessage?.(message as unknown as JSONRPCMessage)
-    // A cancelled request gets no answer.
-    if (message.method === 'notifications/cancelled' && isRecord(message.params))
-      this.#settled(message.params.requestId)
   }
 
   #refuse(problem: string): void {
     this.onerror?.(new Error(problem))
     const error = { code: PARSE_ERROR, message: `Parse error: ${problem}` }
     this.#stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error })}\n`)
-  }
-
-  #settled(id: unknown): void {
-    this.#unanswered.delete(id)
-    this.#onAnswered()
   }
 }
 

@@ -9,6 +9,7 @@ import type { Client } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import {
   type App,
+  aborted,
   busy,
   EventStream,
   eventText,
@@ -195,7 +196,7 @@ class Chat {
     const exact = turn === undefined ? this.exact.of(conversation) : undefined
     const said: readonly ConversationMessage[] = exact ?? messagesOf(before, result => executor.text(result))
     try {
-      const given = await answerer.client.ask(
+      const asked = answerer.client.ask(
         [{ role: 'system', content: instructions }, ...said, { role: 'user', content: message }],
         {
           executor,
@@ -214,6 +215,9 @@ class Chat {
           onStatus: status => send('status', status),
         },
       )
+      // A client that ignores its signal is not waited for.
+      const given = await Promise.race([asked, aborted(stop)])
+      if (!given) throw new Error('The answer was stopped')
       this.exact.keep(conversation, given.messages)
       const { text, stopReason, iterations, usage, modelCalls } = given
       const counted = { ...(usage && { usage }), ...(modelCalls?.length && { model_calls: modelCalls }) }

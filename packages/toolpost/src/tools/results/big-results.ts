@@ -112,7 +112,7 @@ export class BigResults {
 }
 
 /** The MCP content blocks of a result. */
-export function blocksOf({ content, result }: ToolSuccess): readonly unknown[] {
+function blocksOf({ content, result }: ToolSuccess): readonly unknown[] {
   return content ?? (Array.isArray(result) ? result : [])
 }
 

@@ -3,7 +3,7 @@ import { defineTool, type Tool } from '../tool.ts'
 import type { BigResults } from './big-results.ts'
 import { HANDLE_PREFIX, type Missing, onlyFor, type ResultOwner } from './result-store.ts'
 
-export const READ_RESULT = 'read_result'
+const READ_RESULT = 'read_result'
 const DEFAULT_LENGTH = 8_000
 const MAX_LINE_CHARS = 1_000
 
