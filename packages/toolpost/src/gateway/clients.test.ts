@@ -64,13 +64,6 @@ describe('clients with a token of their own', () => {
     expect((await gateway.post(call('secret'), {}, { headers: as(HOME) })).status).toBe(200)
   })
 
-  it('a second name of a tool that they may use opens no other tool', async () => {
-    await using gateway = gatewayWith()
-    gateway.tools.addCustomTool(Object.assign(tool('fs__alias'), { lc_name: 'secret' }))
-    const hidden = await gateway.post(call('secret'), {}, { headers: as(CLAUDE) })
-    expect(hidden.status).toBe(404)
-  })
-
   it.each([
     ['a wrong token', { authorization: 'Bearer not-a-token-of-anybody' }, false],
     ['a wrong token', { authorization: 'Bearer not-a-token-of-anybody' }, true],

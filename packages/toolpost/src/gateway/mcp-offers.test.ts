@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
-import {
-  type AnyClient,
-  CLIENTS,
-  type Connect,
-  connectV1,
-  NEWEST,
-  type Target,
-} from '../../test/mcp-clients.ts'
-import { offeringHttpServer, offeringServer } from '../mcp/test-servers/offering.ts'
-import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
+import { type AnyClient, CLIENTS, type Connect, NEWEST, type Target } from '../../test/mcp-clients.ts'
+import { offeringServer } from '../mcp/test-servers/offering.ts'
+import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
 const PATIENCE = { interval: 10, timeout: 10_000 }
 const VIEW = {
@@ -77,13 +70,14 @@ afterAll(async () => {
 
 const { configFile } = commandLine()
 const stdio = (): Target => ({ config: configFile({ mcpServers: servers }) })
+const http = (): Target => ({ url: gateway.url })
 const WAYS: [string, Connect, () => Target][] = [
-  ...CLIENTS.map(([name, connect]): [string, Connect, () => Target] => [
-    `${name}, HTTP`,
+  ...CLIENTS.map(([name, connect]): [string, Connect, () => Target] => [`${name}, HTTP`, connect, http]),
+  ...CLIENTS.slice(1).map(([name, connect]): [string, Connect, () => Target] => [
+    `${name}, stdio`,
     connect,
-    () => ({ url: gateway.url }),
+    stdio,
   ]),
-  ...CLIENTS.map(([name, connect]): [string, Connect, () => Target] => [`${name}, stdio`, connect, stdio]),
 ]
 
 const text = ({ contents }: { contents: { text: string }[] }) => contents.map(each => each.text)
@@ -276,47 +270,4 @@ describe('servers of the newest protocol that ask in place of a result', () => {
       expect(flood.content[0].text).toContain('more than 16 inputs at once')
     },
   )
-})
-
-async function serve(options: ServeOptions): Promise<ServedGateway & AsyncDisposable> {
-  const served = await serveGateway({ token: false, port: 0, ...options })
-  return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
-}
-
-describe('a server of the newest protocol over HTTP', () => {
-  it.each([
-    ['over JSON', { json: true, acknowledges: false }],
-    ['never acknowledged', { acknowledges: false }],
-    ['behind a proxy that buffers', { buffers: true }],
-  ])('is ready, and its resources can be followed, if its stream of changes is %s', async (_, options) => {
-    await using entry = await offeringHttpServer({ name: 'http', ...SHARED, ...options })
-    await using behind = await startServers({ http: { url: entry.url } })
-    await using served = await serve({ executor: behind.executor, mcp: behind.mcp })
-    expect(behind.status().state).toBe('ready')
-    await using client = await connectV1({ url: served.url })
-    await client.follow('file:///shared')
-    expect(text(await client.read('file:///shared'))).toEqual(['http file:///shared'])
-  })
-
-  it('tells of changes on one stream, however many resources are followed, and logs', async () => {
-    await using entry = await offeringHttpServer({ name: 'http', ...SHARED })
-    await using behind = await startServers({ http: { url: entry.url } })
-    await using served = await serve({ executor: behind.executor, mcp: behind.mcp })
-    await using client = await NEWEST[1]({ url: served.url })
-    await Promise.all(Array.from({ length: 20 }, (_, at) => client.follow(`note://${at}`)))
-    const change = { method: 'notifications/resources/updated', params: { uri: 'note://7' } }
-    // Again and again: what changes while the stream is being replaced by one for all 20 is not told.
-    await expect
-      .poll(() => client.call('notify', change).then(() => client.updates), PATIENCE)
-      .toContain('note://7')
-    await client.call('notify', {
-      method: 'notifications/message',
-      params: { level: 'warning', data: 'mind' },
-    })
-    const { content } = await client.call('state', { method: 'tools/call' })
-    expect(JSON.parse(content[0].text).seen[0][1]._meta).toMatchObject({
-      'io.modelcontextprotocol/logLevel': 'info',
-    })
-    await expect.poll(() => behind.log.messages('warn'), PATIENCE).toContain('MCP server: mind')
-  })
 })

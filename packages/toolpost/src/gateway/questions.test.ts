@@ -1,8 +1,6 @@
-import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/executor.ts'
-import { McpIntegration } from '../mcp/index.ts'
 import { ModelClient } from '../models/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -148,57 +146,5 @@ describe('questions over HTTP', () => {
     const text = await chat.text()
     expect(text).toContain('\\"name\\":\\"Ada\\"'.replaceAll('\\', ''))
     expect(text).toContain('Done')
-  })
-})
-
-const EVERYTHING = createRequire(import.meta.url).resolve(
-  '@modelcontextprotocol/server-everything/dist/index.js',
-)
-
-describe('questions of server-everything', () => {
-  it('a form, an address, and an address before the call', async () => {
-    const tools = new ToolManager()
-    const executor = new ToolExecutor(tools)
-    const servers = { everything: { command: process.execPath, args: [EVERYTHING, 'stdio'] } }
-    const mcp = new McpIntegration({ servers })
-    mcp.start(tools)
-    await mcp.ready()
-    const { gateway, open, answer } = setUp(undefined, {
-      executor,
-      mcp,
-      token: false,
-      clients: undefined,
-    })
-    const call = (name: string, args: object) =>
-      gateway.post(`/api/tools/${name}/call`, args, { headers: ASKABLE })
-    try {
-      const form = call('trigger-elicitation-request', {})
-      const asked = await open()
-      expect(asked.server).toBe('everything')
-      const content = { name: 'Ada', check: true, color: 'Red' }
-      const accepted = await answer(asked.id, { action: 'accept', content })
-      expect([accepted.status, await accepted.text()]).toEqual([200, expect.any(String)])
-      expect(JSON.stringify(await dataOf(form))).toContain('Ada')
-
-      const visit = call('trigger-url-elicitation', { url: 'https://example.com/login?a=1' })
-      const address = await open()
-      expect(address).toMatchObject({ url: 'https://example.com/login?a=1', server: 'everything' })
-      await answer(address.id, { action: 'accept' })
-      expect(JSON.stringify(await dataOf(visit))).toContain('accept')
-
-      const first = call('trigger-url-elicitation', { url: 'https://example.com/x', errorPath: true })
-      await answer((await open()).id, { action: 'accept' })
-      expect((await dataOf(first)).error).toMatch(
-        /^Open this page first, then call again: .* The page was opened; call again once you are done there$/,
-      )
-      const script = gateway.post('/api/tools/trigger-url-elicitation/call', {
-        url: 'https://example.com/y',
-        errorPath: true,
-      })
-      expect((await dataOf(script)).error).toMatch(/Open the address, then call again$/)
-    } finally {
-      await mcp.close()
-      await gateway.close({ drainMs: 0 })
-    }
   })
 })
