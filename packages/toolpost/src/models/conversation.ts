@@ -12,7 +12,7 @@ export interface NumberedCall extends RequestedCall {
 }
 
 /** An image of a result, as base64. Kept as the `artifact` of its ToolMessage, whose content is text. */
-export interface ResultImage {
+interface ResultImage {
   type: 'image'
   mimeType: string
   data: string
@@ -35,7 +35,10 @@ export class Conversation {
     prompt: string | readonly ConversationMessage[],
     packages?: readonly string[],
   ): Promise<Conversation> {
-    checkQuestion(prompt)
+    const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
+    const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
+    if (isBlank && callsIn(last ?? {}).length === 0)
+      throw new ModelError('empty_question', 'The question is empty')
     const langchain = await loadMessages(packages)
     const given = typeof prompt === 'string' ? [new langchain.HumanMessage(prompt)] : prompt
     const messages = given.map(message => langchain.coerceMessageLikeToMessage(message as BaseMessage))
@@ -57,26 +60,19 @@ export class Conversation {
   /** Adds the model's reply; returns its calls, each with a unique id. */
   addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
     const numbered = calls.map(call => ({ ...call, id: this.#uniqueId(call.id) }))
-    const tool_calls = numbered.map(({ id, name, args }) => ({
-      id,
-      name,
-      args: typeof args === 'string' ? {} : args,
-      type: 'tool_call' as const,
-    }))
+    const tool_calls = numbered.map(({ id, name, args: given }) => {
+      const args = typeof given === 'string' ? {} : given
+      return { id, name, args, type: 'tool_call' as const }
+    })
     this.messages.push(new this.#langchain.AIMessage({ content: content as string, tool_calls }))
     return numbered
   }
 
-  addResult({ id }: NumberedCall, content: string, result: ToolResult): void {
+  addResult({ id: tool_call_id }: NumberedCall, content: string, result: ToolResult): void {
     const images = imagesIn(result)
-    this.messages.push(
-      new this.#langchain.ToolMessage({
-        content,
-        tool_call_id: id,
-        status: result.success ? 'success' : 'error',
-        ...(images.length > 0 && { artifact: images }),
-      }),
-    )
+    const status = result.success ? 'success' : 'error'
+    const artifact = images.length > 0 && { artifact: images }
+    this.messages.push(new this.#langchain.ToolMessage({ content, tool_call_id, status, ...artifact }))
   }
 
   /** Some models restart their numbering every turn, and providers reject an id they have already seen. */
@@ -92,20 +88,11 @@ export function placeholder(name: string, reason: string): string {
   return `Error: No result for tool "${name}": ${reason}`
 }
 
-function checkQuestion(prompt: string | readonly ConversationMessage[]): void {
-  const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
-  const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
-  if (isBlank && callsIn(last ?? {}).length === 0)
-    throw new ModelError('empty_question', 'The question is empty')
-}
-
 export function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
   return (message as AIMessage).tool_calls ?? []
 }
 
-function newId(): string {
-  return `call_${crypto.randomUUID()}`
-}
+const newId = () => `call_${crypto.randomUUID()}`
 
 /**
  * Puts each call's result right after it, in the order of the calls: providers reject anything else, or match
@@ -130,13 +117,12 @@ function answerOpenCalls(messages: readonly BaseMessage[], langchain: LangChainM
 }
 
 function imagesIn(result: ToolResult): ResultImage[] {
-  if (!result.success) return []
-  return (result.content ?? [])
-    .flatMap(({ type, data, mimeType }): ResultImage[] => {
-      const isImage = type === 'image' && typeof data === 'string' && typeof mimeType === 'string'
-      return isImage && data.length <= MAX_IMAGE_BYTES ? [{ type, data, mimeType }] : []
-    })
-    .slice(0, MAX_IMAGES)
+  const content = result.success ? (result.content ?? []) : []
+  const images = content.flatMap(({ type, data, mimeType }): ResultImage[] => {
+    const isImage = type === 'image' && typeof data === 'string' && typeof mimeType === 'string'
+    return isImage && data.length <= MAX_IMAGE_BYTES ? [{ type, data, mimeType }] : []
+  })
+  return images.slice(0, MAX_IMAGES)
 }
 
 /** The images that came with a result. A caller's own artifacts may be anything. */
@@ -146,20 +132,18 @@ export function imagesOf(message: BaseMessage): readonly ResultImage[] {
   return artifact.filter(each => each?.type === 'image' && each.data && each.mimeType)
 }
 
-const dataUrl = ({ mimeType, data }: ResultImage) => `data:${mimeType};base64,${data}`
-
 /** For providers that take images only from the user: a message with them after the results of a turn. */
 export function withImagesAfterResults(
   messages: readonly BaseMessage[],
   { HumanMessage }: LangChainMessages,
 ): BaseMessage[] {
-  let images: ResultImage[] = []
+  let shown: object[] = []
   return messages.flatMap((message, at) => {
-    images.push(...imagesOf(message))
-    if (images.length === 0 || messages[at + 1]?.type === 'tool') return [message]
-    const shown = images.map(image => ({ type: 'image_url', image_url: { url: dataUrl(image) } }))
-    images = []
-    const text = 'The images of the tool results above:'
-    return [message, new HumanMessage({ content: [{ type: 'text', text }, ...shown] })]
+    for (const { mimeType, data } of imagesOf(message))
+      shown.push({ type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } })
+    if (shown.length === 0 || messages[at + 1]?.type === 'tool') return [message]
+    const content = [{ type: 'text', text: 'The images of the tool results above:' }, ...shown]
+    shown = []
+    return [message, new HumanMessage({ content: content as [] })]
   })
 }

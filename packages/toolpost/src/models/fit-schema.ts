@@ -76,11 +76,10 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
   }
 }
 
-/** Plain JSON of our own; `{}` for what is not a schema. */
-function copyOf(schema: unknown): JsonSchema {
+/** Plain JSON of our own; `{}` for what is none. */
+function copyOf(schema: JsonSchema): JsonSchema {
   try {
-    const copy: unknown = JSON.parse(JSON.stringify(schema))
-    return isRecord(copy) ? copy : {}
+    return JSON.parse(JSON.stringify(schema))
   } catch {
     return {}
   }
@@ -216,10 +215,7 @@ export function safeNames(names: Iterable<string>, allowed: RegExp): Map<string,
 }
 
 /** The same object with its keys renamed. */
-function withNames(
-  args: Record<string, unknown>,
-  names: ReadonlyMap<string, string>,
-): Record<string, unknown> {
+function withNames(args: Record<string, unknown>, names: ReadonlyMap<string, string>) {
   if (names.size === 0) return args
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]))
 }

@@ -13,7 +13,6 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { hasFileModes } from '../util/platform.ts'
 import { isLoopback } from '../util/text.ts'
-import { tokenProblem } from './config-schema.ts'
 
 /*
  * What a project keeps in `.toolpost/`, next to its configuration: the owner's token, and the address of the gateway
@@ -38,7 +37,7 @@ export function readToken(folder: string): string | undefined {
     // One that others may read is not ours: a checkout of a repository, for example, never has this mode.
     if (hasFileModes && (statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
     const token = readFileSync(file, 'utf8').trim()
-    return tokenProblem(token) === undefined ? token : undefined
+    return /^[\x21-\x7e]{16,}$/.test(token) ? token : undefined
   } catch {
     return undefined
   }
