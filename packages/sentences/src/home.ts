@@ -54,7 +54,7 @@ interface Item {
   words: readonly string[]
   /** The words after "in". */
   place: readonly string[]
-  /** The roles of the other words; `plural` if a noun is, `in` while words belong to the place. */
+  /** The roles of the other words; `plural` if a noun is, `except` after that, `in` while words belong to the place. */
   roles: ReadonlySet<string>
   text: string
 }
@@ -63,7 +63,6 @@ interface Item {
 export interface NamePhrase {
   key: string
   items: readonly Item[]
-  except: readonly Item[]
 }
 
 /** What is known of the conversation and the purpose when a phrase is resolved. */
@@ -162,32 +161,20 @@ export class Home {
 
   readonly namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
     const found: Found<NamePhrase>[] = []
-    const grow = (
-      items: readonly Item[],
-      except: readonly Item[] | undefined,
-      at: number,
-      before: number,
-    ) => {
-      if (items.length + (except?.length ?? 0) > MAX_ITEMS) return
-      for (const { item: read, end } of this.#itemsFrom(tokens, at, NOTHING)) {
-        const text = tokens
-          .slice(at, end)
-          .map(({ key }) => key)
-          .join(' ')
-        const item = { ...read, text }
-        const next = except ? { items, except: [...except, item] } : { items: [...items, item], except: [] }
-        const vague = (item.roles.has('all') ? 0.25 : 0.2) + (item.roles.has('one') ? 0.5 : 0)
-        const cost = before + vague + item.place.length / 100
-        found.push({ end, value: { ...next, key: `${pos} ${found.length}` }, cost })
-        const more = this.#roles.at(tokens, end)
-        const joints = more.filter(({ value }) => value === 'and').map(joint => joint.end)
-        for (const after of tokens[end]?.afterBreak ? [end, ...joints] : joints)
-          grow(next.items, except && next.except, after, cost)
-        for (const { value, end: after } of except ? [] : more)
-          if (value === 'except') grow(next.items, [], after, cost)
+    const grow = (items: readonly Item[], at: number, before: number, start = NOTHING) => {
+      for (const { item: read, end } of items.length < MAX_ITEMS ? this.#itemsFrom(tokens, at, start) : []) {
+        const words = tokens.slice(at, end).map(({ key }) => key)
+        const next = [...items, { ...read, text: words.join(' ') }]
+        const vague = (read.roles.has('all') ? 0.25 : 0.2) + (read.roles.has('one') ? 0.5 : 0)
+        const cost = before + vague + read.place.length / 100
+        found.push({ end, value: { items: next, key: `${pos} ${found.length}` }, cost })
+        if (tokens[end]?.afterBreak) grow(next, end, cost, start)
+        for (const { value, end: after } of this.#roles.at(tokens, end))
+          if (value === 'and') grow(next, after, cost, start)
+          else if (value === 'except' && start === NOTHING) grow(next, after, cost, excepted(NOTHING))
       }
     }
-    grow([], undefined, pos, 0)
+    grow([], pos, 0)
     return found
   }
 
@@ -203,14 +190,14 @@ export class Home {
     return found
   }
 
-  resolve({ items, except }: NamePhrase, options: ResolveOptions = {}): Resolved {
-    const meant = items.map((_, at) => this.#resolveItem(this.#inContext(items, at, options), options))
-    const wide = { ...options, roomKind: undefined }
-    const not = except.map(item => this.#resolveItem(withRoles(item, 'all'), wide))
-    const excepted = new Set(not.flatMap(each => each.devices))
-    const left = new Set(meant.flatMap(each => each.devices).filter(device => !excepted.has(device)))
-    const failed = [...meant, ...not].find(({ problem }) => problem)
-    return failed ?? found([...left], items[0]?.text ?? '')
+  resolve({ items }: NamePhrase, options: ResolveOptions = {}): Resolved {
+    const wanted = items.filter(({ roles }) => !roles.has('except'))
+    const unwanted = items.filter(({ roles }) => roles.has('except'))
+    const meant = wanted.map((_, at) => this.#resolveItem(this.#inContext(wanted, at, options), options))
+    const not = unwanted.map(item => this.#resolveItem(item, { ...options, roomKind: undefined }))
+    const isLeft = (device: Device) => !not.some(({ devices }) => devices.includes(device))
+    const left = new Set(meant.flatMap(({ devices }) => devices).filter(isLeft))
+    return [...meant, ...not].find(({ problem }) => problem) ?? found([...left], items[0]?.text ?? '')
   }
 
   ofKind(kinds: readonly string[], place?: string): Device[] {
@@ -244,12 +231,12 @@ export class Home {
     return (this.words[role] ?? []) as string[]
   }
 
-  /** The same phrase in a place: "the light" … "in the kitchen", "here", "in the house". */
-  within(phrase: NamePhrase, area: unknown, scope: unknown): NamePhrase {
+  /** The same phrase in a place ("in the kitchen", "here", "in the house"), without some devices. */
+  within(phrase: NamePhrase, area: unknown, scope: unknown, except?: NamePhrase): NamePhrase {
     const place = typeof area === 'string' ? this.#canonical(area) : []
     const scoped = (item: Item) => (typeof scope === 'string' ? withRoles(item, scope) : item)
     const items = phrase.items.map(item => ({ ...scoped(item), place: [...item.place, ...place] }))
-    return { ...phrase, items }
+    return { ...phrase, items: [...items, ...(except?.items.map(excepted) ?? [])] }
   }
 
   isPluralName(name: string): boolean {
@@ -281,10 +268,8 @@ export class Home {
     const kinds = [...device.kinds].flatMap(kind => this.words.kinds?.[kind] ?? [])
     const broad = kinds.flatMap(kind => kind.broad ?? [])
     const narrow = kinds.flatMap(kind => kind.words ?? [])
-    for (const text of [...names, `${area} ${name}`]) {
-      const key = sorted(this.#canonical(text))
+    for (const key of [...names, `${area} ${name}`].map(text => sorted(this.#canonical(text))))
       this.#exact.set(key, (this.#exact.get(key) ?? new Set()).add(device))
-    }
     for (const text of names) this.#compound(text)
     for (const word of broad) this.#broad.add(this.#canon(word))
     for (const word of [...broad, ...narrow]) this.#kindWords.add(this.#canon(word))
@@ -345,10 +330,9 @@ export class Home {
     const isPlace = roles.has('in')
     if (!word || words.length + place.length >= MAX_RUN || roles.has('here')) return
     if (roles.has('everything') && !isPlace) return
-    const named = { ...(word.isPlural && !isPlace ? withRoles(item, 'plural') : item) }
-    const next = isPlace
-      ? { ...named, place: [...place, ...word.words] }
-      : { ...named, words: [...words, ...word.words] }
+    const named = word.isPlural && !isPlace ? withRoles(item, 'plural') : item
+    const more = isPlace ? { place: [...place, ...word.words] } : { words: [...words, ...word.words] }
+    const next = { ...named, ...more }
     yield { item: next, end: word.end }
     yield* this.#itemsFrom(tokens, word.end, next)
   }
@@ -497,6 +481,10 @@ function canTake({ words, place, roles }: Item, role: string): boolean {
 function withRoles(item: Item, ...roles: string[]): Item {
   const implied = roles.includes('both') || roles.includes('everything') ? ['all'] : []
   return { ...item, roles: new Set([...item.roles, ...roles, ...implied]) }
+}
+
+function excepted(item: Item): Item {
+  return withRoles(item, 'except', 'all')
 }
 
 /** What a bare room stands for. */

@@ -103,7 +103,7 @@ export class Grammar {
   readonly #byName = new Map<string, ToolInfo>()
   readonly #joints: Phrases<true>
   readonly #ofHome: ReadonlyMap<string, SlotList>
-  readonly #lists = new Map<string, SlotList | undefined>()
+  readonly #lists = new Map<string, SlotList>()
   readonly #known: ReadonlySet<string>
 
   constructor(
@@ -186,17 +186,18 @@ export class Grammar {
     const known = this.language.lists.get(name)
     if (known) return known
     if (block?.id.startsWith(OWN)) return this.#schemaList(block.tool, name)
-    const key = `${name} ${block?.domain}`
-    if (!this.#lists.has(key)) this.#lists.set(key, this.#homeList(name, block?.domain))
-    return this.#lists.get(key)
-  }
-
-  #homeList(name: string, kinds: readonly string[] | undefined): SlotList | undefined {
     const { home } = this
-    if (name === 'area') return home && { ...valuesList(home.places), at: home.placesAt }
-    if (name !== 'name') return this.#ofHome.get(name)
+    const kinds = block?.domain
+    const key = `${name} ${kinds}`
     const spoken = () => ({ phrases: home?.spokenNames(kinds) ?? [] })
-    return home && { at: home.namesAt, words: () => home.vocabulary(), spoken }
+    const ofHome = {
+      area: home && { ...valuesList(home.places), at: home.placesAt },
+      name: home && { at: home.namesAt, words: () => home.vocabulary(), spoken },
+    }
+    const list =
+      this.#lists.get(key) ?? (name === 'area' || name === 'name' ? ofHome[name] : this.#ofHome.get(name))
+    if (list) this.#lists.set(key, list)
+    return list
   }
 
   #schemaList(tool: string | undefined, name: string): SlotList {
@@ -321,8 +322,8 @@ export class Grammar {
   /** The block for the devices that its slots mean; those of the same kind as `like` come first. */
   #targeted(block: Block, slots: Slots, context: Context, like: readonly string[] = []): Outcome {
     const { name: said, area, scope, except, ...others } = slots
-    const within = isPhrase(said) ? this.home?.within(said, area, scope) : undefined
-    const name = within && isPhrase(except) ? { ...within, except: except.items } : within
+    const without = isPhrase(except) ? except : undefined
+    const name = isPhrase(said) ? this.home?.within(said, area, scope, without) : undefined
     if (!this.home || (!block.domain && !name)) return this.#planned(block, slots, [])
     const { problem, text, devices } = name
       ? this.#resolve(name, block, context, like)
@@ -483,7 +484,7 @@ function storedOf({ block, slots, devices }: Step): StoredStep {
 }
 
 function isPhrase(value: unknown): value is NamePhrase {
-  return typeof value === 'object' && value !== null && 'items' in value && 'except' in value
+  return typeof value === 'object' && value !== null && 'items' in value && 'key' in value
 }
 
 function propertiesOf(schema: unknown): Record<string, Property> | undefined {
