@@ -266,6 +266,7 @@ export class Connection {
       this.take()
     }
     if (look % CLEAN_EVERY !== 0) return
+    await workers.forget(this.#swept)
     await store.query(
       `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
          WHERE ended_at < now() - $1::float8 * interval '1 day' LIMIT ${MAX_FORGOTTEN})`,

@@ -37,17 +37,21 @@ export class Workers {
     this.process = `${self.id}~${randomBytes(6).toString('hex')}`
   }
 
-  /** Registers this process, which holds its lock, and forgets its earlier runs, and processes gone for long. */
+  /** Registers this process, which holds its lock. */
   async register(): Promise<void> {
     await this.#store.query(
       `INSERT INTO toolpost.workers (process, id, pool, role, host, pid, lock_key) VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT (process) DO UPDATE SET seen_at = now()`,
       [this.process, this.#id, this.pool, this.role, hostname(), process.pid, this.lockKey],
     )
+  }
+
+  /** Forgets dead processes whose runs were taken over: earlier runs of this one, and those gone for long. */
+  async forget(dead: readonly string[]): Promise<void> {
     await this.#store.query(
-      `DELETE FROM toolpost.workers WHERE process IN (SELECT process FROM toolpost.processes
-         WHERE dead AND (id = $1 AND seen_at < now() - interval '1 min' OR seen_at < now() - interval '7 days'))`,
-      [this.#id],
+      `DELETE FROM toolpost.workers WHERE process = ANY($1)
+         AND (id = $2 AND seen_at < now() - interval '1 min' OR seen_at < now() - interval '7 days')`,
+      [dead, this.#id],
     )
   }
 

@@ -38,10 +38,10 @@ export function durableUnderTest() {
   afterEach(async () => {
     await open?.close({ drainMs: 0 })
     open = undefined
+    for (const worker of workers.splice(0)) worker.kill('SIGKILL')
   })
 
   afterAll(async () => {
-    for (const worker of workers) worker.kill('SIGKILL')
     await postgres.stop()
     rmSync(folder, { recursive: true, force: true })
   })

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import pg from 'pg'
 import type { Interceptor } from 'toolpost'
 import { expect, it, vi } from 'vitest'
@@ -73,10 +74,9 @@ it('[F68] runs a key that found no worker, once there is one', SLOW, async () =>
   const { durable } = await start({ role: 'gateway', desertedMs: 1 })
   const send = () => durable.run({ name: 'put', args: { id: 'later' } }, { key: 'later', pool: 'elsewhere' })
   expect(await send()).toMatchObject({ code: 'unavailable' })
-  const worker = await startWorker('late')
+  await startWorker('late')
   await vi.waitFor(async () => expect(await send()).toMatchObject({ result: { by: 'late' } }), WAIT)
   expect(noted('put later')).toHaveLength(1)
-  worker.kill('SIGKILL')
 })
 
 it('[F67] connects by itself if PostgreSQL is killed while it connects', SLOW, async () => {
@@ -117,6 +117,27 @@ it('[F69] answers at the deadline while the worker is frozen, and ends the run h
     async () => expect(await durable.run(look, { pool: 'elsewhere' })).toMatchObject({ success: true }),
     WAIT,
   )
+})
+
+it('ends the runs of a worker that comes back under its name after a long time', SLOW, async () => {
+  const [first, worker] = await Promise.all([start({ role: 'gateway' }), startWorker('old')])
+  const put = { name: 'put', args: { id: 'before', hold: ['old'] } }
+  const look = { name: 'look', args: { id: 'before', hold: ['old'] } }
+  const elsewhere = (key: string) => ({ pool: 'elsewhere', key, timeoutMs: 60_000 })
+  await vi.waitFor(() => accepted(first.durable, put, elsewhere('p')), WAIT)
+  await accepted(first.durable, look, elsewhere('l'))
+  for (const line of ['put before', 'look before'])
+    await vi.waitFor(() => expect(noted(line)).toHaveLength(1), WAIT)
+  await first.durable.close()
+  worker.kill('SIGKILL')
+  await once(worker, 'exit')
+  await query("UPDATE toolpost.workers SET seen_at = now() - interval '1 hour'")
+  const [{ durable }] = await Promise.all([start({ role: 'gateway' }), startWorker('old')])
+  const outcome = { error: expect.stringContaining('the outcome of the call is unknown') }
+  expect(await durable.run(put, elsewhere('p'))).toMatchObject(outcome)
+  // It holds again: it was started again.
+  await vi.waitFor(() => expect(noted('look before')).toHaveLength(2), WAIT)
+  expect(noted('put before')).toHaveLength(1)
 })
 
 it('refuses a key that was used for a tool of the same name in another pool', SLOW, async () => {
