@@ -38,7 +38,8 @@ const LASTING = ['ENOTFOUND', '28P01', '28000', '3D000', '42501']
 /** Turns an error of the driver into a problem with the database at `place`, which must not include the password. */
 export function problemOf(error: unknown, place: string): DatabaseProblem {
   if (error instanceof DatabaseProblem) return error
-  const { code = '' } = (error instanceof AggregateError ? error.errors[0] : error) as { code?: string }
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  const { code = '' } = (first ?? {}) as { code?: string }
   const text = KNOWN[code] ?? `cannot be used: ${messageOf(error)}`
   return new DatabaseProblem(`PostgreSQL at ${place} ${text}`, { isLasting: LASTING.includes(code) })
 }

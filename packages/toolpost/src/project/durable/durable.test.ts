@@ -9,6 +9,7 @@ import { silentLogger } from '../../logging/logger.ts'
 import { openProject } from '../open-project.ts'
 import type { DurableWishes } from './project-durable.ts'
 
+const LEDGER_SERVER = fileURLToPath(new URL('../../../test/ledger-server.mjs', import.meta.url))
 const PATIENCE = { interval: 5, timeout: 15_000 }
 
 const mock = (name: string, answer: unknown, more: object = {}) => ({
@@ -81,9 +82,8 @@ describe('a keyed call', () => {
     const database = new MemoryDatabase()
     const gates = configFolder({})
     const ledger = join(gates, 'ledger')
-    const script = fileURLToPath(new URL('../../../test/ledger-server.mjs', import.meta.url))
     const serverBehind = (gate: string) => {
-      const line = `while [ ! -e "${join(gates, gate)}" ]; do sleep 0.02; done; exec "$0" "${script}" "${ledger}"`
+      const line = `while [ ! -e "${join(gates, gate)}" ]; do sleep 0.02; done; exec "$0" "${LEDGER_SERVER}" "${ledger}"`
       return { command: 'sh', args: ['-c', line, execPath] }
     }
     for (const gate of ['first', 'second']) {
@@ -104,15 +104,17 @@ describe('a keyed call', () => {
 
   it('that was lost with its worker says nothing about the server: others are let through', async () => {
     const database = new MemoryDatabase()
-    await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
-    const breaker = { failures: 2 }
-    const { project, run } = await process(database, { durable: true, limits: { breaker } })
-    await expect.poll(() => project.tools.findTool('lamp'), PATIENCE).toBeDefined()
+    const ledger = { command: execPath, args: [LEDGER_SERVER, join(configFolder({}), 'ledger')] }
+    const { project, run } = await process(database, {
+      ...{ durable: { tools: ['note'] }, tools: [], mcpServers: { ledger } },
+      limits: { breaker: { failures: 2 } },
+    })
+    await project.start()
     database.isLosing = true
     const lost = { code: 'unavailable', error: 'its worker was lost', run_id: expect.any(String) }
-    for (let time = 0; time < 6; time++) expect(await run({ name: 'lamp' })).toMatchObject(lost)
+    for (let time = 0; time < 4; time++) expect(await run({ name: 'note' })).toMatchObject(lost)
     database.isLosing = false
-    expect(await run({ name: 'lamp' })).toMatchObject({ result: 'on' })
+    expect(await run({ name: 'note' })).toMatchObject({ success: true })
   })
 })
 
