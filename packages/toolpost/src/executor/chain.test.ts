@@ -208,6 +208,17 @@ describe('a call that interceptors hold back', () => {
     expect(runs()).toBe(0)
     expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, inFlight: 0 })
   })
+
+  it('is cancelled, not denied, if somebody else cancels it', async () => {
+    const { executor, run, runs } = setUp()
+    executor.observe(({ cancel }) => setImmediate(() => cancel?.()))
+    executor.use(async ({ signal, name }) => {
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+      return { success: false, code: 'denied', error: 'gave up', tool_name: name, execution_time_ms: 0 }
+    })
+    expect(await run({ n: 1 })).toMatchObject({ code: 'cancelled' })
+    expect(runs()).toBe(0)
+  })
 })
 
 function named(name: string, interceptor: Interceptor): Interceptor {

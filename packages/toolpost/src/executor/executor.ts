@@ -5,7 +5,7 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
 import { type CallContext, contextOf, type DryRun, type DryRunResult, type Services } from './context.ts'
-import { unexpected } from './failure.ts'
+import { cancelled, unexpected } from './failure.ts'
 import { find } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
@@ -113,6 +113,9 @@ export class ToolExecutor {
         context.mark('fit')
       }
       result = await this.#chain(context)
+      // Whatever interceptors say about a call that somebody cancelled while they held it back.
+      const { isCancelled, isInvoked, failure, name } = context
+      if (isCancelled && !isInvoked && !failure) result = failureResult(cancelled(name), context)
     } catch (error) {
       result = failureResult(unexpected(error), context)
     }
