@@ -84,13 +84,12 @@ export class CallContext implements InvokeOptions {
   place = -1
   /** Called if the call is cancelled before its tool was started. */
   onCancel: (() => void) | undefined = undefined
-  /** Called with the request to the tool's server, if it has one. */
-  onRequest: ((request: ServerRequest) => void) | undefined = undefined
   /** When it reached the interceptors, until it leaves them. */
   #enteredAt: number | undefined = undefined
   #args: unknown
   #frozen: unknown = undefined
   #meta: Record<string, unknown> | undefined = undefined
+  #onRequest: ((request: ServerRequest) => void) | undefined = undefined
   #limitMs = 0
   #settle: Settle<unknown> | undefined = undefined
   #resolve: ((settled: unknown) => void) | undefined = undefined
@@ -170,6 +169,15 @@ export class CallContext implements InvokeOptions {
   get meta(): Record<string, unknown> {
     this.#meta ??= { ...this.options.meta }
     return this.#meta
+  }
+
+  /** Called with the request to the tool's server, if it has one. */
+  get onRequest(): ((request: ServerRequest) => void) | undefined {
+    return this.#guarded('onRequest', this.#onRequest)
+  }
+
+  set onRequest(listener: ((request: ServerRequest) => void) | undefined) {
+    this.#onRequest = listener
   }
 
   addRepairs(repairs: readonly string[] | undefined): void {
