@@ -66,7 +66,7 @@ interface SentencesConfig extends Partial<Record<'floors' | 'rooms' | 'groups' |
   lists?: Record<string, object>
 }
 
-export interface ClientConfig {
+interface ClientConfig {
   token: string
   tools?: string[]
   resources?: string[]
