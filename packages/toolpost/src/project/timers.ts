@@ -150,9 +150,7 @@ export class Timers implements Part {
     const found = this.#timers.filter(each => wanted === undefined || each.name?.toLowerCase() === wanted)
     if (found[0] && found.length === 1) return found[0]
     if (this.#timers.length === 0) throw new Error(this.#text('none'))
-    const titles = this.#timers.map(({ name: each }) =>
-      this.#text(each ? 'named' : 'unnamed', { name: each }),
-    )
+    const titles = this.#timers.map(each => this.#say('title', each))
     throw new Error(this.#text('which', { timers: titles.join(', ') }))
   }
 
