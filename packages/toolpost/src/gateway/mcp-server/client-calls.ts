@@ -67,11 +67,21 @@ function answerOf(response: unknown): QuestionAnswer {
   return { action, ...(isRecord(content) && { content }) }
 }
 
-/** Logs to the client, if its request wants messages of that level. */
+const MAX_LOGS_PER_SECOND = 100
+
+/** Logs to the client, if its request wants messages of that level. A flood is cut: it would delay the client's other calls. */
 function logTo(current: () => McpRequest | undefined): NonNullable<Caller['onLog']> {
+  let since = 0
+  let count = 0
   return message => {
     const request = current()
-    if (request && wantsLog(request, message.level)) request.notify('notifications/message', { ...message })
+    if (!request || !wantsLog(request, message.level)) return
+    const now = performance.now()
+    if (now - since >= 1_000) [since, count] = [now, 0]
+    if (++count <= MAX_LOGS_PER_SECOND) request.notify('notifications/message', { ...message })
+    if (count !== MAX_LOGS_PER_SECOND + 1) return
+    const data = `More than ${MAX_LOGS_PER_SECOND} log messages in a second: the rest are left out`
+    request.notify('notifications/message', { level: 'warning', logger: 'toolpost', data })
   }
 }
 
