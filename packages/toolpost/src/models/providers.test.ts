@@ -217,7 +217,6 @@ describe.each([
     [400, 'rejected'],
     [401, 'unauthorized'],
     [404, 'model_not_found'],
-    [418, 'rejected'],
   ])('status %i is %s at once, with what the calls did before', async (status, code) => {
     const { client, server } = await start([
       { calls: [{ name: 'weather' }] },
@@ -287,15 +286,6 @@ describe.each([
       await server.requests[1]?.closed
     },
   )
-
-  it('after the last iteration the answer is asked for, and calls in it are not run', async () => {
-    const again: FakeReply = { calls: [{ name: 'weather' }] }
-    const { client, server } = await start([again, again, { text: 'Enough', calls: again.calls ?? [] }])
-    const answer = await client.ask('loop', { maxIterations: 2 })
-    expect(answer).toMatchObject({ text: 'Enough', stopReason: 'max_iterations', iterations: 2 })
-    expect(answer.results).toHaveLength(2)
-    expect(server.requests).toHaveLength(3)
-  })
 })
 
 it.each([

@@ -1,5 +1,5 @@
 import { ChatAnthropic } from '@langchain/anthropic'
-import { type AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
+import type { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatOllama } from '@langchain/ollama'
 import { describe, expect, it, vi } from 'vitest'
@@ -110,13 +110,6 @@ describe('attempts', () => {
     await expect(asked).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 60_000 })
   })
 
-  it('gives up after six', async () => {
-    const error = busy(529, { 'retry-after': '0' })
-    const model = scriptedModel(...Array.from({ length: 7 }, () => ({ error })))
-    await expect(clientOn(model).client.ask('go')).rejects.toMatchObject({ code: 'overloaded' })
-    expect(model.turns).toHaveLength(6)
-  })
-
   it('makes none once something has been streamed', async () => {
     const model = scriptedModel('unused')
     async function* halfAnswer() {
@@ -147,30 +140,6 @@ describe('calls and messages', () => {
     expect(new Set(ids).size).toBe(6)
     expect(answered).toEqual(ids)
     expect(results.map(result => result.tool_call_id)).toEqual(ids)
-  })
-
-  it('accepts plain messages and those of LangChain, even mixed', async () => {
-    const model = scriptedModel('Yes')
-    await clientOn(model).client.ask([
-      { role: 'system', content: 'Be short' },
-      new HumanMessage('Is it on?'),
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: [{ id: 'a', name: 'work', args: {}, type: 'tool_call' }],
-      },
-      { role: 'tool', content: 'worked', tool_call_id: 'a' },
-      { role: 'assistant', content: 'It is' },
-      { role: 'user', content: 'Sure?' },
-    ])
-    expect(model.turns[0]?.messages.map(message => message.getType())).toEqual([
-      'system',
-      'human',
-      'ai',
-      'tool',
-      'ai',
-      'human',
-    ])
   })
 
   it('keeps blocks that must go back as they came, such as signed thoughts', async () => {

@@ -90,19 +90,6 @@ describe('a model with more tools than it should be shown', () => {
     const pinned = Array.from({ length: 10 }, (_, number) => `tool_4${number}`)
     expect(model.turns[0]?.tools).toEqual(['find_tools', 'call_tool', ...pinned, 'tool_7'])
   })
-
-  it('may not find what it may not use', async () => {
-    const executor = home()
-    const tools = executor.tools.getTools().filter(({ name }) => name !== 'open_garage')
-    const model = scriptedModel(
-      { calls: [{ name: 'find_tools', args: { query: 'garage' } }] },
-      { calls: [{ name: 'call_tool', args: { name: 'open_garage' } }] },
-      'Sorry',
-    )
-    const { results } = await new ModelClient({ model, executor }).ask('go', { tools })
-    expect(results[0]).toMatchObject({ result: expect.not.stringContaining('open_garage') })
-    expect(results[1]).toMatchObject({ code: 'unknown_tool' })
-  })
 })
 
 describe('a result that is too long for a model', () => {

@@ -73,10 +73,6 @@ export async function collectServers(main: ConfigFile): Promise<CollectedServers
   return all
 }
 
-export async function serversOf(program: KnownProgram, folder: string): Promise<string[]> {
-  return (await programServers(program, folder)).map(({ name }) => name)
-}
-
 /** The servers that `toolpost.json` in this folder would have if it included the program's file. */
 export async function programServers({ file }: KnownProgram, folder: string): Promise<FoundServer[]> {
   const source = new ConfigSource(DEFAULT_CONFIG_FILE, JSON.stringify({ include: [file] }))
