@@ -85,7 +85,7 @@ async function answerStep(
       return render(language.errors.the_name ?? '{{ name }}', { name: written, proper })
     })
     const count = named.length
-    const plural = count > 1 || (count === 1 && home?.isPluralName(named[0]?.name ?? '') === true)
+    const plural = count > 1 || (count === 1 && home?.isPlural(named[0]?.name ?? '') === true)
     return { names: listWords(spoken, language.errors.and ?? ''), plural, count, many: count > MAX_NAMED }
   }
 
@@ -93,7 +93,7 @@ async function answerStep(
   const told = (results: readonly CallResult[], about: readonly Device[], value?: unknown): string[] => {
     const isSure = ({ success, result }: CallResult) => success && valueAt(result, 'confirmed') !== false
     const sure = results.flatMap((result, at) => (isSure(result) ? [{ result, device: about[at] }] : []))
-    const isOneByOne = grammar.tool(block.tool)?.readOnly || template === undefined
+    const isOneByOne = grammar.tools.get(block.tool ?? '')?.readOnly || template === undefined
     const groups = isOneByOne ? sure.map(each => [each]) : [sure].filter(each => each.length > 0)
     const sentences = groups.map(group => {
       const { result = { success: true }, device } = group[0] ?? {}
@@ -115,7 +115,7 @@ async function answerStep(
     const [result = { success: false }] = await run([{ tool: tool.name, args: {} }])
     if (!result.success) return { sentences: [failure(result)] }
     const now = new Home(result.result, words, language.numbers)
-    const states = devices.flatMap(({ id }) => now.device(id) ?? [])
+    const states = devices.flatMap(({ id }) => now.byId.get(id) ?? [])
     const wanted = slots.state ?? slots.expect
     const isWanted = (device: Device) =>
       wanted === undefined || isIn(readingIn(device.state.split(', '), device), wanted)
@@ -154,9 +154,12 @@ async function answerStep(
     return [...told(results, set, possible[0]?.to), ...refused]
   }
 
-  const lister = grammar.tool(listing?.tool)
+  const lister = grammar.tools.get(listing?.tool ?? '')
   if (block.query && calls.length === 0 && lister && home) return listed(lister, home.words)
-  const [reader, setter] = [grammar.tool(block.adjust?.read.tool), grammar.tool(block.tool)]
+  const [reader, setter] = [
+    grammar.tools.get(block.adjust?.read.tool ?? ''),
+    grammar.tools.get(block.tool ?? ''),
+  ]
   if (block.adjust && reader && setter) return { sentences: await adjusted(block.adjust, reader, setter) }
   return { sentences: told(await run(calls), devices) }
 }

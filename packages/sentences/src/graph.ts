@@ -82,7 +82,11 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     if (node.kind === 'choice') return [...new Set(node.items.flatMap(item => add(item, rule, from, target)))]
     const isRule = node.kind === 'rule'
     const label =
-      node.kind === 'word' ? node.key : isRule ? ofNode(matcher.rule(node.name)) : ofList(matcher.list(node))
+      node.kind === 'word'
+        ? node.key
+        : isRule
+          ? ofNode(matcher.rule(node.name))
+          : ofList(matcher.lists.get(node))
     if (label === undefined) return []
     for (const state of from) rule.arcs[state]?.push([label, target])
     return [target]

@@ -1,3 +1,4 @@
+import { type SlotList, valuesList } from './lists.ts'
 import { type NumberReader, Phrases } from './numbers.ts'
 import { valueAt } from './response.ts'
 import { keysOf, type Token } from './text.ts'
@@ -39,8 +40,7 @@ export interface HomeWords {
 
 export interface Device {
   name: string
-  /** The name that a call uses. */
-  id: string
+  id: string // The name that a call uses
   area?: string | undefined
   floor?: string | undefined
   kind: string
@@ -52,8 +52,7 @@ export interface Device {
 /** A part of what a name slot took: "all the lights in the kitchen". */
 interface Item {
   words: readonly string[]
-  /** The words after "in". */
-  place: readonly string[]
+  place: readonly string[] // The words after "in"
   /** The roles of the other words; `plural` if a noun is, `except` after that, `in` while words belong to the place. */
   roles: ReadonlySet<string>
   text: string
@@ -70,12 +69,9 @@ interface ResolveOptions {
   /** Kinds that can be meant; what a bare room stands for: "turn off the kitchen" are its lights. */
   kinds?: readonly string[] | undefined
   roomKind?: string | undefined
-  /** Only these: the ones a question offered. */
-  among?: readonly string[]
-  /** "it" and "them". */
-  last?: { it: readonly string[]; them: readonly string[] } | undefined
-  /** "here"; with `prefersArea`, "the lights" are those of the area if it has some. */
-  area?: string | undefined
+  among?: readonly string[] // Only these: the ones a question offered
+  last?: { it: readonly string[]; them: readonly string[] } | undefined // "it" and "them"
+  area?: string | undefined // "here"; with `prefersArea`, "the lights" are those of the area if it has some
   prefersArea?: boolean
 }
 
@@ -101,16 +97,14 @@ export class Home {
   readonly places: readonly string[]
   readonly words: HomeWords
   readonly #numbers: NumberReader
-  readonly #byId: ReadonlyMap<string, Device>
+  readonly byId: ReadonlyMap<string, Device>
   readonly #groups: ReadonlyMap<string, readonly string[]>
-  /** The words of a place, sorted → its name. */
-  readonly #placeKeys = new Map<string, string>()
+  readonly #placeKeys = new Map<string, string>() // The words of a place, sorted → its name
   readonly #byWord = new Map<string, Map<Device, number>>()
   readonly #kindWords = new Set<string>()
   readonly #broad = new Set<string>()
   readonly #nouns = new Set<string>()
-  /** Names as sorted words → devices with exactly that name. */
-  readonly #exact = new Map<string, Set<Device>>()
+  readonly #exact = new Map<string, Set<Device>>() // Names as sorted words → devices with exactly that name
   readonly #compounds = new Map<string, string[]>()
   readonly #roles: Phrases<string>
 
@@ -132,7 +126,7 @@ export class Home {
       const id = isTwice && each.area ? `${each.area} ${each.name}` : each.name
       return { ...each, id, area, floor: each.floor ?? holding(floors, area), kinds: this.#kindsOf(each) }
     })
-    this.#byId = new Map(this.devices.map(device => [device.id, device]))
+    this.byId = new Map(this.devices.map(device => [device.id, device]))
     this.places = [...new Set([...areas, ...this.devices.flatMap(({ floor }) => floor ?? [])])]
     for (const place of this.places)
       for (const key of [place, ...(aliases[place] ?? [])]) {
@@ -155,11 +149,7 @@ export class Home {
     return [...this.#byWord.keys(), ...this.#compounds.keys(), ...this.#roles.words(), ...Object.keys(same)]
   }
 
-  device(id: string): Device | undefined {
-    return this.#byId.get(id)
-  }
-
-  readonly namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
+  readonly #namesAt = (tokens: readonly Token[], pos: number): Found<NamePhrase>[] => {
     const found: Found<NamePhrase>[] = []
     const grow = (items: readonly Item[], at: number, before: number, start = NOTHING) => {
       for (const { item: read, end } of items.length < MAX_ITEMS ? this.#itemsFrom(tokens, at, start) : []) {
@@ -178,7 +168,7 @@ export class Home {
     return found
   }
 
-  readonly placesAt = (tokens: readonly Token[], pos: number): Found<string>[] => {
+  readonly #placesAt = (tokens: readonly Token[], pos: number): Found<string>[] => {
     const found: Found<string>[] = []
     const words: string[] = []
     let word = this.#wordAt(tokens, pos)
@@ -205,8 +195,14 @@ export class Home {
     return alive(this.devices.filter(device => isOneOf(device, kinds) && isThere(device)))
   }
 
-  /** How devices of these kinds may be called, for a speech recogniser. */
-  *spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
+  /** What a name or a place can be; names of these kinds are expected aloud. */
+  list(name: string, kinds: readonly string[] | undefined): SlotList | undefined {
+    if (name === 'area') return { ...valuesList(this.places), at: this.#placesAt }
+    const spoken = () => ({ phrases: this.#spokenNames(kinds) })
+    return name === 'name' ? { at: this.#namesAt, words: () => this.vocabulary(), spoken } : undefined
+  }
+
+  *#spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
     const [the = '', within = '', all = ''] = ['the', 'in', 'all'].map(role => this.#said(role)[0])
     for (const { name, area = '', kinds: own } of this.devices.filter(device => isOneOf(device, kinds))) {
       const [words, room] = [keysOf(name).filter(isWord), keysOf(area)]
@@ -239,8 +235,9 @@ export class Home {
     return { ...phrase, items: [...items, ...(except?.items.map(excepted) ?? [])] }
   }
 
-  isPluralName(name: string): boolean {
-    return this.#isPlural(keysOf(name).at(-1) ?? '')
+  isPlural(name: string): boolean {
+    const key = keysOf(name).at(-1) ?? ''
+    return this.#singular(key) !== key || this.words.plural_words?.includes(key) === true
   }
 
   #areaIn(name: string, areas: readonly string[]): string | undefined {
@@ -272,7 +269,8 @@ export class Home {
       this.#exact.set(key, (this.#exact.get(key) ?? new Set()).add(device))
     for (const text of names) this.#compound(text)
     for (const word of broad) this.#broad.add(this.#canon(word))
-    for (const word of [...broad, ...narrow]) this.#kindWords.add(this.#canon(word))
+    for (const word of [...broad, ...narrow])
+      for (const all of [this.#kindWords, this.#nouns]) all.add(this.#canon(word))
     this.#nouns.add(this.#canonical(name).findLast(word => !/\d/.test(word)) ?? '')
     for (const [how, texts] of [names, places, broad, narrow].entries())
       for (const word of texts.flatMap(text => this.#canonical(text))) {
@@ -309,14 +307,6 @@ export class Home {
     return key.slice(0, key.length - ending.length) + instead
   }
 
-  #isPlural(key: string): boolean {
-    return this.#singular(key) !== key || this.words.plural_words?.includes(key) === true
-  }
-
-  #isNoun(word: string): boolean {
-    return this.#nouns.has(word) || this.#kindWords.has(word)
-  }
-
   /** Every way to read an item on: articles and quantifiers, words of names, rooms and kinds, then a place. */
   *#itemsFrom(tokens: readonly Token[], at: number, item: Item): Generator<{ item: Item; end: number }> {
     const { words, place, roles } = item
@@ -343,9 +333,9 @@ export class Home {
     if (!token) return undefined
     for (const key of [token.key, ...token.corrections]) {
       const words = (this.words.same?.[key] ?? key).split(' ').map(word => this.#canon(word))
-      const isPlural = this.#isPlural(key)
+      const isPlural = this.isPlural(key)
       if (words.every(word => this.#byWord.has(word)))
-        return { words, end: pos + 1, isPlural: isPlural && this.#isNoun(words.at(-1) ?? '') }
+        return { words, end: pos + 1, isPlural: isPlural && this.#nouns.has(words.at(-1) ?? '') }
       const parts = this.#compounds.get(words[0] ?? '') ?? this.#compounds.get(key)
       if (parts) return { words: parts, end: pos + 1, isPlural }
     }
@@ -364,7 +354,7 @@ export class Home {
     const { place = [] } = items.at(-1) ?? {}
     const hasNoun = this.#exact.has(sorted(item.words)) || item.words.some(word => this.#kindWords.has(word))
     const withNoun = [items[at + 1], items[at - 1]].flatMap(other => {
-      const noun = other?.words.findLast(word => this.#isNoun(word) && !item.words.includes(word))
+      const noun = other?.words.findLast(word => this.#nouns.has(word) && !item.words.includes(word))
       if (hasNoun || noun === undefined) return []
       const named = { ...item, words: [...item.words, noun] }
       return [other?.roles.has('plural') ? withRoles(named, 'plural') : named]
@@ -396,7 +386,7 @@ export class Home {
       return isRoom ? usual(all, text, roomKind) : found(has('everything') ? all : [], text)
     }
     const exact = [...(this.#exact.get(sorted(words)) ?? [])].filter(isMeant)
-    const named = exact.filter(({ name }) => !has('plural') || this.isPluralName(name))
+    const named = exact.filter(({ name }) => !has('plural') || this.isPlural(name))
     if (named.length === 1 && !has('house')) return found(named, text)
     const place = has('one', 'everything') || among ? undefined : this.#placeOf(words)
     const there = place === undefined ? [] : this.devices.filter(device => isIn(device, place))
@@ -414,7 +404,7 @@ export class Home {
   #pronoun({ roles, text }: Item, { last, kinds, among }: ResolveOptions): Resolved {
     const isBoth = roles.has('both')
     const ids = (isBoth && among) || (roles.has('it') ? last?.it : last?.them) || []
-    const devices = ids.flatMap(id => this.device(id) ?? [])
+    const devices = ids.flatMap(id => this.byId.get(id) ?? [])
     const areFitting = devices.length > 0 && devices.every(device => isOneOf(device, kinds))
     return found(areFitting && (!isBoth || devices.length === 2) ? devices : [], text)
   }
@@ -422,7 +412,7 @@ export class Home {
   /** The one other device like those spoken of: "the other one". */
   #other(text: string, { last, kinds }: ResolveOptions): Resolved {
     const ids = last?.them ?? []
-    const words = new Set(ids.flatMap(id => this.#canonical(this.device(id)?.name ?? '')))
+    const words = new Set(ids.flatMap(id => this.#canonical(this.byId.get(id)?.name ?? '')))
     const score = ({ name }: Device) => this.#canonical(name).filter(word => words.has(word)).length
     const others = this.devices.filter(device => !ids.includes(device.id) && isOneOf(device, kinds))
     const best = Math.max(1, ...others.map(score))
@@ -501,8 +491,8 @@ function devicesIn(result: unknown, { listing }: HomeWords): Device[] {
   const listed = listing && valueAt(result, listing.devices)
   if (!listing || !Array.isArray(listed)) return []
   return listed.flatMap((entry): Device[] => {
-    const text = (path: string | undefined) => {
-      const value = path === undefined ? undefined : valueAt(entry, path)
+    const text = (path = '') => {
+      const value = valueAt(entry, path)
       return typeof value === 'string' && value.trim() !== '' ? value : undefined
     }
     const name = text(listing.name)

@@ -2,20 +2,18 @@ import { type Document, LineCounter, parseDocument } from 'yaml'
 import type { HomeWords } from './home.ts'
 import { makeList, type SlotList, type WrittenList } from './lists.ts'
 import { NumberReader, type NumberWords } from './numbers.ts'
-import { type Node, nodesOf, parseTemplate, TemplateError } from './template.ts'
+import { mistake, type Node, nodesOf, parseTemplate } from './template.ts'
 
 /** A file of sentences: Home Assistant's format, and a few keys of ours. */
 export interface SentenceFile {
-  /** How problems name it. */
-  name: string
+  name: string // How problems name it
   text: string
 }
 
 /** How a value is changed by a step: `read` it, add or multiply or `toggle`, set `slot`. */
 export interface Adjust extends Record<'step' | 'small' | 'large' | 'min' | 'max', number> {
   read: { tool: string; args?: Record<string, unknown> }
-  /** Where the value is in the result: the first of these paths that holds one. */
-  value: string[]
+  value: string[] // Where the value is in the result: the first of these paths that holds one
   slot: string
   toggle?: [unknown, unknown]
 }
@@ -24,7 +22,7 @@ export interface Adjust extends Record<'step' | 'small' | 'large' | 'min' | 'max
 export interface Block extends Partial<Record<'tool' | 'response' | 'room' | 'unless_tool', string>> {
   id: string
   intent: string
-  sentences: readonly { text: string; node: Node }[]
+  sentences: readonly Node[]
   slots: Readonly<Record<string, unknown>>
   domain?: readonly string[]
   or?: readonly string[]
@@ -116,19 +114,15 @@ export class Language {
       for (const [at, each] of (Array.isArray(data) ? data : []).entries()) {
         const own = record(each)
         const context = record(own.requires_context)
-        const written = {
-          ...common,
-          ...own,
-          slots: { ...record(common.slots), ...record(own.slots) },
-        } as Data
+        const slots = { ...record(common.slots), ...record(own.slots) }
+        const written: Data = { ...common, ...own, slots }
         const domain = written.domain ?? context.domain
         const here = context.area === undefined ? {} : { target: 'here' }
         const kinds = domain === undefined ? {} : { domain: texts(domain) }
         const lines = Array.isArray(own.sentences) ? own.sentences : [own.sentences]
-        const sentences = lines.flatMap((text: string, line) => {
+        const sentences = lines.flatMap((text, line) => {
           const path = ['intents', intent, 'data', at, 'sentences', line]
-          const node = this.#checked(file, path, () => this.#known(parsed(text)))
-          return node ? [{ text, node }] : []
+          return this.#checked(file, path, () => this.#known(parsed(text))) ?? []
         })
         const id = `${intent} ${this.blocks.length}`
         const block = { ...written, ...kinds, ...here, intent, id, sentences } as unknown as Block
@@ -142,9 +136,9 @@ export class Language {
     const lists = ['', 'name', 'area', ...this.lists.keys(), ...Object.keys(this.home?.listing?.lists ?? {})]
     for (const each of nodesOf(node)) {
       if (each.kind === 'rule' && !this.rules.has(each.name))
-        throw new TemplateError(`there is no rule <${each.name}>`, 0)
+        throw mistake(`there is no rule <${each.name}>`, 0)
       if (each.kind === 'list' && !lists.includes(each.list))
-        throw new TemplateError(`there is no list {${each.list}}`, 0)
+        throw mistake(`there is no list {${each.list}}`, 0)
     }
     return node
   }
@@ -153,7 +147,8 @@ export class Language {
     try {
       return read()
     } catch (error) {
-      this.problems.push(file.problem(path, (error as Error).message, (error as TemplateError).column))
+      const { message, column } = error as ReturnType<typeof mistake>
+      this.problems.push(file.problem(path, message, column))
       return undefined
     }
   }
@@ -198,7 +193,7 @@ export class ParsedFile {
 }
 
 function parsed(text: unknown): Node {
-  if (typeof text !== 'string') throw new TemplateError('a sentence has to be text', 0)
+  if (typeof text !== 'string') throw mistake('a sentence has to be text', 0)
   return parseTemplate(text)
 }
 

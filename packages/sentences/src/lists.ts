@@ -6,8 +6,7 @@ export interface SlotMatch {
   end: number
   value: unknown
   cost: number
-  /** How many words are free text. */
-  free?: number
+  free?: number // How many words are free text
 }
 
 export interface SlotList {

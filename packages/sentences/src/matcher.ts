@@ -7,13 +7,10 @@ import type { Token } from './text.ts'
 interface Way {
   readonly end: number
   readonly slots: Readonly<Record<string, unknown>>
-  /** Equal for equal slots. */
-  readonly key: string
-  /** Free words, skipped words and corrections: the less, the better. */
-  readonly cost: number
+  readonly key: string // Equal for equal slots
+  readonly cost: number // Free words, skipped words and corrections: the less, the better
   readonly free: number
-  /** The last thing taken was free text: what follows is not skipped. */
-  readonly inText: boolean
+  readonly inText: boolean // The last thing taken was free text: what follows is not skipped
 }
 
 /** A sentence of a block that accounts for the words up to `end`. */
@@ -40,7 +37,7 @@ export class Matcher {
   readonly sentences: readonly { node: Node; block: Block; needs: readonly ReadonlySet<string>[] }[]
   readonly #language: Language
   readonly #skip: Phrases<boolean>
-  readonly #lists = new Map<Node, SlotList | undefined>()
+  readonly lists = new Map<Node, SlotList | undefined>()
 
   constructor(
     blocks: readonly Block[],
@@ -49,12 +46,12 @@ export class Matcher {
   ) {
     this.#language = language
     this.#skip = new Phrases(language.skipWords.map(words => [words, words.endsWith(',')] as const))
-    const all = blocks.flatMap(block => block.sentences.map(({ node }) => ({ node, block })))
+    const all = blocks.flatMap(block => block.sentences.map(node => ({ node, block })))
     const rules = [...language.rules.values()].map(node => ({ node, block: undefined }))
     for (const { node, block } of [...all, ...rules])
       for (const each of nodesOf(node))
         if (each.kind === 'list')
-          this.#lists.set(each, each.values ? valuesList(each.values) : listFor(each.list, block))
+          this.lists.set(each, each.values ? valuesList(each.values) : listFor(each.list, block))
     this.sentences = all.map(each => ({ ...each, needs: this.#needs(each.node) }))
   }
 
@@ -62,14 +59,10 @@ export class Matcher {
     return this.#language.rules.get(name) ?? NEVER
   }
 
-  list(node: Node): SlotList | undefined {
-    return this.#lists.get(node)
-  }
-
   words(): string[] {
     const roots = [...this.#language.rules.values(), ...this.sentences.map(({ node }) => node)]
     const nodes = roots.flatMap(node => [...nodesOf(node)])
-    const lists = [...new Set(this.#lists.values())].flatMap(list => [...(list?.words() ?? [])])
+    const lists = [...new Set(this.lists.values())].flatMap(list => [...(list?.words() ?? [])])
     return [...nodes.flatMap(node => (node.kind === 'word' ? node.key : [])), ...lists, ...this.#skip.words()]
   }
 
@@ -105,7 +98,7 @@ export class Matcher {
     if (node.kind === 'rule') return best(ways.flatMap(way => this.#through(node.name, way, request)))
     const starts = ways.flatMap(way => this.#skipped(way, request))
     if (node.kind === 'list') {
-      const list = this.list(node)
+      const list = this.lists.get(node)
       const from = (way: Way) => listed(list, way.end, request).map(found => taken(way, node.slot, found))
       return best(starts.flatMap(from))
     }

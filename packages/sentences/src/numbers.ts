@@ -8,15 +8,13 @@ export interface NumberWords {
   and?: string[]
   point?: string[]
   minus?: string[]
-  /** Said before "hundred" for one. */
-  a?: string[]
+  a?: string[] // Said before "hundred" for one
 }
 
 interface NumberFound {
   end: number
   value: number
-  /** Said as a part of a whole: "half", "1/4", ".3". */
-  isPart: boolean
+  isPart: boolean // Said as a part of a whole: "half", "1/4", ".3"
 }
 
 export const CORRECTION_COST = 3

@@ -92,7 +92,7 @@ export class Sentences {
     const blocks = grammar?.blocks.filter(isFirst) ?? []
     const byTool = new Map<string | undefined, string>()
     for (const { sentences, domain, tool } of [...blocks.filter(each => each.domain), ...blocks]) {
-      const said = sentences.map(({ node }) => exampleOf(node, grammar as Grammar, domain)).find(Boolean)
+      const said = sentences.map(node => exampleOf(node, grammar as Grammar, domain)).find(Boolean)
       if (said && !byTool.has(tool)) byTool.set(tool, said)
     }
     const examples = [...byTool.values()].slice(0, MAX_EXAMPLES).map(example => `"${example}"`)
@@ -200,19 +200,17 @@ function filesIn(path: string): SentenceFile[] {
 /** A sentence to show: the first way through a template. */
 function exampleOf(node: Node, { home, matcher }: Grammar, domain?: readonly string[]): string | undefined {
   const device = home?.devices.find(({ kinds }) => domain?.some(kind => kinds.has(kind)) ?? true)
-  const say = (each: Node): string | undefined => {
+  if (domain && !device) return undefined
+  const say = (each: Node): string => {
     if (each.kind === 'word') return each.key
     if (each.kind === 'fixed') return ''
     if (each.kind === 'rule') return say(matcher.rule(each.name))
     if (each.kind === 'choice') return each.items.map(say).includes('') ? '' : say(each.items[0] as Node)
-    if (each.kind === 'sequence') {
-      const parts = each.items.map(say)
-      return parts.includes(undefined) ? undefined : parts.filter(Boolean).join(' ')
-    }
-    if (each.list === 'name') return device?.id
-    const spoken = matcher.list(each)?.spoken?.()
-    if (spoken && 'from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
-    return spoken ? [...spoken.phrases][0]?.join(' ') : '…'
+    if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
+    if (each.list === 'name') return device?.id ?? '…'
+    const spoken = matcher.lists.get(each)?.spoken?.() ?? { phrases: [] }
+    if ('from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
+    return [...spoken.phrases][0]?.join(' ') ?? '…'
   }
   return say(node)
 }

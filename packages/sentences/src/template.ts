@@ -1,5 +1,7 @@
 import { keysOf } from './text.ts'
 
+type Said = readonly { in: string; out?: unknown }[]
+
 /** A parsed sentence template in Home Assistant's syntax. */
 export type Node =
   | { readonly kind: 'word'; readonly key: string }
@@ -7,23 +9,13 @@ export type Node =
   | { readonly kind: 'choice'; readonly items: readonly Node[] }
   | { readonly kind: 'rule'; readonly name: string }
   /** `{list:slot}`; in `{action:on|off}` the list is its own. */
-  | { readonly kind: 'list'; readonly list: string; readonly slot: string; readonly values?: readonly Said[] }
+  | { readonly kind: 'list'; readonly list: string; readonly slot: string; readonly values?: Said }
   /** `{action=on}`: says nothing, sets the slot. */
   | { readonly kind: 'fixed'; readonly slot: string; readonly value: unknown }
 
-interface Said {
-  in: string
-  out?: unknown
-}
-
 /** A mistake in a template; `column` counts from 0. */
-export class TemplateError extends Error {
-  readonly column: number
-  constructor(message: string, column: number) {
-    super(message)
-    this.name = 'TemplateError'
-    this.column = column
-  }
+export function mistake(message: string, column: number): Error & { column: number } {
+  return Object.assign(new Error(message), { column })
 }
 
 const MAX_EXPANSIONS = 300
@@ -31,7 +23,7 @@ const MAX_PERMUTED = 5
 const SPECIAL = /[\s()[\]{}<>|;]/
 const EMPTY: Node = { kind: 'sequence', items: [] }
 
-/** Parses `turn on [the] (lamp|light[s]) {name:device} <now>`. Throws a TemplateError. */
+/** Parses `turn on [the] (lamp|light[s]) {name:device} <now>`. Throws a mistake. */
 export function parseTemplate(template: string): Node {
   let at = 0
 
@@ -42,17 +34,16 @@ export function parseTemplate(template: string): Node {
     const divider = template[at]
     while (template[at] !== closing) {
       const next = template[at]
-      if (next === undefined) throw new TemplateError(`the '${template[opened]}' is not closed`, opened)
-      if ((next !== '|' && next !== ';') || closing === undefined)
-        throw new TemplateError(`unexpected '${next}'`, at)
-      if (next !== divider) throw new TemplateError("'|' and ';' are mixed", at)
+      if (next === undefined) throw mistake(`the '${template[opened]}' is not closed`, opened)
+      if ((next !== '|' && next !== ';') || closing === undefined) throw mistake(`unexpected '${next}'`, at)
+      if (next !== divider) throw mistake("'|' and ';' are mixed", at)
       at++
       parts.push(sequence())
     }
     at++
     if (parts.length === 1) return parts[0] ?? EMPTY
     if (divider === '|') return { kind: 'choice', items: parts }
-    if (parts.length > MAX_PERMUTED) throw new TemplateError('too many parts in any order', opened)
+    if (parts.length > MAX_PERMUTED) throw mistake('too many parts in any order', opened)
     return { kind: 'choice', items: permutations(parts).map(items => ({ kind: 'sequence', items })) }
   }
 
@@ -83,7 +74,7 @@ export function parseTemplate(template: string): Node {
     if (char === '[') return { kind: 'choice', items: [alternatives(']'), EMPTY] }
     if (char === '<') return { kind: 'rule', name: name('>', start) }
     if (char === '{') return slotOf(name('}', start), start)
-    if (char === '}' || char === '>') throw new TemplateError(`unexpected '${char}'`, start)
+    if (char === '}' || char === '>') throw mistake(`unexpected '${char}'`, start)
     let text = ''
     for (at = start; at < template.length && !SPECIAL.test(template[at] ?? ''); at++) {
       if (template[at] === '\\') at++
@@ -94,21 +85,21 @@ export function parseTemplate(template: string): Node {
 
   const name = (closing: string, opened: number): string => {
     const end = template.indexOf(closing, at)
-    if (end < 0) throw new TemplateError(`the '${template[opened]}' is not closed`, opened)
+    if (end < 0) throw mistake(`the '${template[opened]}' is not closed`, opened)
     const text = template.slice(at, end).trim()
-    if (!/^[^(){}[\]<>]+$/.test(text)) throw new TemplateError('a name is missing', opened)
+    if (!/^[^(){}[\]<>]+$/.test(text)) throw mistake('a name is missing', opened)
     at = end + 1
     return text
   }
 
   const node = alternatives(undefined)
-  if (isEmpty(node)) throw new TemplateError('the sentence is empty', 0)
+  if (isEmpty(node)) throw mistake('the sentence is empty', 0)
   return node
 }
 
 function slotOf(text: string, at: number): Node {
   const [, slot = '', sign, rest = ''] = /^([^:=]+)([:=])?(.*)$/.exec(text) ?? []
-  if (slot === '' || (sign && rest.trim() === '')) throw new TemplateError('a name is missing', at)
+  if (slot === '' || (sign && rest.trim() === '')) throw mistake('a name is missing', at)
   if (sign === '=') return { kind: 'fixed', slot: slot.trim(), value: literal(rest) }
   if (!rest.includes('|')) return { kind: 'list', list: slot.trim(), slot: (rest || slot).trim() }
   const values = rest.split('|').map(each => {

@@ -4,11 +4,11 @@ import { makeList, type SlotList, valuesList, WILDCARD } from './lists.ts'
 import { type Match, Matcher } from './matcher.ts'
 import { Phrases } from './numbers.ts'
 import { render, type Values } from './response.ts'
-import { corrected } from './spelling.ts'
 import { parseTemplate } from './template.ts'
-import { listWords, MAX_TOKENS, type Token, tokensOf } from './text.ts'
+import { corrected, listWords, MAX_TOKENS, type Token, tokensOf } from './text.ts'
 
 type Slots = Readonly<Record<string, unknown>>
+type MatchesAt = (start: number) => Match[]
 type Property = { type?: unknown; enum?: unknown[]; minimum?: number; maximum?: number }
 
 export interface ToolInfo {
@@ -100,33 +100,23 @@ export class Grammar {
   readonly blocks: readonly Block[]
   readonly home: Home | undefined
   readonly problems: string[] = []
-  readonly #byName = new Map<string, ToolInfo>()
+  readonly tools = new Map<string, ToolInfo>()
   readonly #joints: Phrases<true>
-  readonly #ofHome: ReadonlyMap<string, SlotList>
-  readonly #lists = new Map<string, SlotList>()
+  readonly #lists: Map<string, SlotList>
   readonly #known: ReadonlySet<string>
 
-  constructor(
-    language: Language,
-    tools: readonly ToolInfo[],
-    home?: Home,
-    lists = new Map<string, SlotList>(),
-  ) {
+  constructor(language: Language, tools: readonly ToolInfo[], home?: Home, lists?: Map<string, SlotList>) {
     this.language = language
     this.home = home
-    this.#ofHome = lists
-    for (const tool of tools) if (tool.original) this.#byName.set(tool.original, tool)
-    for (const tool of tools) this.#byName.set(tool.name, tool)
+    this.#lists = new Map(lists)
+    for (const tool of tools) if (tool.original) this.tools.set(tool.original, tool)
+    for (const tool of tools) this.tools.set(tool.name, tool)
     const own = tools.flatMap(tool => this.#ownBlock(tool))
-    this.blocks = [...own, ...language.usable(new Set(this.#byName.keys()))]
+    this.blocks = [...own, ...language.usable(new Set(this.tools.keys()))]
     this.matcher = new Matcher(this.blocks, language, (name, block) => this.#list(name, block))
     const { knownWords, joints } = language
     this.#joints = new Phrases(joints.map(text => [text, true] as const))
     this.#known = new Set([...this.matcher.words(), ...(home?.vocabulary() ?? []), ...knownWords, ...joints])
-  }
-
-  tool(name: string | undefined): ToolInfo | undefined {
-    return name === undefined ? undefined : this.#byName.get(name)
   }
 
   /** What a request means; `undefined` if no sentence fits. */
@@ -149,7 +139,7 @@ export class Grammar {
   }
 
   #callsOf(block: Block, slots: Slots, devices: readonly Device[]): PlannedCall[] {
-    const tool = this.tool(block.tool)
+    const tool = this.tools.get(block.tool ?? '')
     if (!tool || block.adjust || (block.query && !(block.query.single && devices.length === 1))) return []
     const args = block.id.startsWith(OWN) ? { ...slots } : this.argsOf(tool, slots)
     const argument = this.language.home?.argument
@@ -172,7 +162,7 @@ export class Grammar {
   #ownBlock({ name: tool, sentences: own = [] }: ToolInfo): Block[] {
     const sentences = own.flatMap(text => {
       try {
-        return [{ text, node: parseTemplate(text) }]
+        return [parseTemplate(text)]
       } catch (error) {
         this.problems.push(`tool ${tool}: sentence '${text}': ${(error as Error).message}`)
         return []
@@ -186,23 +176,15 @@ export class Grammar {
     const known = this.language.lists.get(name)
     if (known) return known
     if (block?.id.startsWith(OWN)) return this.#schemaList(block.tool, name)
-    const { home } = this
-    const kinds = block?.domain
-    const key = `${name} ${kinds}`
-    const spoken = () => ({ phrases: home?.spokenNames(kinds) ?? [] })
-    const ofHome = {
-      area: home && { ...valuesList(home.places), at: home.placesAt },
-      name: home && { at: home.namesAt, words: () => home.vocabulary(), spoken },
-    }
-    const list =
-      this.#lists.get(key) ?? (name === 'area' || name === 'name' ? ofHome[name] : this.#ofHome.get(name))
+    const key = name === 'name' ? `name ${block?.domain}` : name
+    const list = this.#lists.get(key) ?? this.home?.list(name, block?.domain)
     if (list) this.#lists.set(key, list)
     return list
   }
 
   #schemaList(tool: string | undefined, name: string): SlotList {
     const { lists, numbers } = this.language
-    const property = propertiesOf(this.tool(tool)?.schema)?.[name] ?? {}
+    const property = propertiesOf(this.tools.get(tool ?? '')?.schema)?.[name] ?? {}
     const { type, enum: values, minimum: from = 0, maximum: to = 100 } = property
     if (values) return valuesList(values.map(value => ({ in: String(value), out: value })))
     if (type === 'boolean') return lists.get('boolean') ?? WILDCARD
@@ -225,11 +207,7 @@ export class Grammar {
   }
 
   /** Several commands joined by "and" or a comma, if every one of them is understood. */
-  #several(
-    matchesAt: (start: number) => Match[],
-    tokens: readonly Token[],
-    context: Context,
-  ): Meaning | undefined {
+  #several(matchesAt: MatchesAt, tokens: readonly Token[], context: Context): Meaning | undefined {
     const jointsAt = (pos: number): number[] => {
       const words = pos > 0 ? this.#joints.at(tokens, pos).filter(({ cost }) => cost === 0) : []
       return [...words.map(({ end }) => end), ...(pos > 0 && tokens[pos]?.afterBreak ? [pos] : [])]
@@ -296,7 +274,7 @@ export class Grammar {
 
   /** A command for later: "turn off the fan in ten minutes". */
   #later(block: Block, { command, ...said }: Slots, context: Context): Outcome | undefined {
-    const tool = this.tool(block.tool)
+    const tool = this.tools.get(block.tool ?? '')
     const what = this.understand(String(command), context, true)
     if (!tool || what?.kind !== 'act' || what.free > 0) return undefined
     const calls = what.steps.flatMap(step => step.calls.map(call => ({ name: call.tool, args: call.args })))
@@ -363,7 +341,7 @@ export class Grammar {
     const home = this.home as Home
     const { domain = [], or = [], target, requires_context: required, query } = block
     const it = required?.last ? (dialogue?.last?.it ?? []) : []
-    if (this.#areOf(it, domain)) return { devices: it.flatMap(id => home.device(id) ?? []), text: '' }
+    if (this.#areOf(it, domain)) return { devices: it.flatMap(id => home.byId.get(id) ?? []), text: '' }
     const isHere = slots.scope === 'here' || (target === 'here' && slots.scope === undefined)
     const said = typeof slots.area === 'string' ? slots.area : undefined
     const place = said ?? (slots.scope === 'house' || (query && !isHere) ? undefined : area)
@@ -402,7 +380,7 @@ export class Grammar {
     const [step, ...more] = last?.steps.flatMap(stored => this.#step(stored) ?? []) ?? []
     if (dialogue !== 'retarget' || !step || more.length > 0 || step.devices.length === 0) return undefined
     const { intent, tool } = step.block
-    if (slots.question === true && !this.tool(tool)?.readOnly) return undefined
+    if (slots.question === true && !this.tools.get(tool ?? '')?.readOnly) return undefined
     const alike = this.blocks.filter(each => each.intent === intent && each.query && !each.requires_context)
     const about = { ...step.slots, name: said.name }
     const outcomes = [step.block, ...alike].map(each => this.#targeted(each, about, context, last?.it))
@@ -417,13 +395,13 @@ export class Grammar {
     const resolved = isPhrase(name) ? this.home?.resolve(name, limits) : undefined
     const named = resolved && !resolved.problem ? resolved.devices.map(({ id }) => id) : []
     const counted = typeof ordinal === 'number' ? options.slice(ordinal - 1, ordinal) : named
-    const devices = (all === true ? options : counted).flatMap(id => this.home?.device(id) ?? [])
+    const devices = (all === true ? options : counted).flatMap(id => this.home?.byId.get(id) ?? [])
     return block && devices.length > 0 ? this.#planned(block, step.slots, devices) : undefined
   }
 
   #step({ block: wanted, slots, devices: ids }: StoredStep): Step | undefined {
     const block = this.blocks.find(({ id }) => id === wanted)
-    const devices = ids.flatMap(id => this.home?.device(id) ?? [])
+    const devices = ids.flatMap(id => this.home?.byId.get(id) ?? [])
     return block && { block, slots, devices, calls: this.#callsOf(block, slots, devices) }
   }
 
@@ -434,7 +412,7 @@ export class Grammar {
 
   /** Whether there are some, and all are of these kinds. */
   #areOf(ids: readonly string[] = [], kinds: readonly string[] = []): boolean {
-    return ids.length > 0 && ids.every(id => kinds.some(kind => this.home?.device(id)?.kinds.has(kind)))
+    return ids.length > 0 && ids.every(id => kinds.some(kind => this.home?.byId.get(id)?.kinds.has(kind)))
   }
 
   #talk(block: Block, said: Slots): string {
@@ -451,7 +429,8 @@ export class Grammar {
     const { steps, isMore = false } = outcome
     const keyOf = ({ block, slots, devices, calls }: Step) =>
       JSON.stringify(calls.length > 0 ? calls : [block.intent, slots, devices.map(({ id }) => id)])
-    const isChange = ({ block }: Step) => !block.query && (block.adjust || !this.tool(block.tool)?.readOnly)
+    const isChange = ({ block }: Step) =>
+      !block.query && (block.adjust || !this.tools.get(block.tool ?? '')?.readOnly)
     const kind = steps.some(isChange) ? 'act' : 'tell'
     return { free, isGuess, kind, steps, key: steps.map(keyOf).join(' + '), isMore }
   }

@@ -136,7 +136,8 @@ function inShort(name: string, { deviceName, action, level, temperature, mode, .
   if (name === 'control_lock') return words(action, deviceName)
   if (name === 'activate_scene') return words('scene', rest.sceneName)
   if (name === 'volume') return words('volume', action, level)
-  if (name === 'timer') return words('timer', action, ...Object.values(rest))
+  const { calls, ...others } = rest
+  if (name === 'timer') return words('timer', action, ...Object.values(others), calls && 'calls')
   if (name === 'datetime') return words('time', rest.timezone)
   return words(name, ...Object.values(rest))
 }

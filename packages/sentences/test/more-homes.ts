@@ -71,6 +71,29 @@ const FAMILY_HOUSE: readonly HouseholdDevice[] = [
   { name: 'Hall Light', location: 'Hall', kind: 'switch', value: true },
 ]
 
+/** Two floors, two bedrooms, and a sensor of every kind. */
+export const COTTAGE: readonly HouseholdDevice[] = [
+  { name: 'Snug Lamp', location: 'Snug', kind: 'dimmer', value: 0 },
+  { name: 'Wall Light', location: 'Snug', kind: 'dimmer', value: 30 },
+  { name: 'Snug Blind', location: 'Snug', kind: 'cover', value: 100 },
+  { name: 'Worktop', location: 'Galley', kind: 'dimmer', value: 80 },
+  { name: 'Bunk Light', location: 'Bedroom', kind: 'dimmer', value: 0 },
+  { name: 'Bedroom Blind', location: 'Bedroom', kind: 'cover', value: 0 },
+  { name: 'Bedroom Radiator', location: 'Bedroom', kind: 'thermostat', value: 18 },
+  { name: 'Twin Light', location: 'Second Bedroom', kind: 'dimmer', value: 0 },
+  { name: 'Ceiling Fan', location: 'Second Bedroom', kind: 'dimmer', value: 50 },
+  { name: 'Front Door', location: 'Porch', kind: 'lock', value: true },
+  { name: 'Galley Leak', location: 'Galley', kind: 'sensor', value: 'dry' },
+  { name: 'Galley Smoke', location: 'Galley', kind: 'sensor', value: 'no smoke' },
+  { name: 'Larder Door', location: 'Galley', kind: 'sensor', value: 'closed' },
+  { name: 'Porch Motion', location: 'Porch', kind: 'sensor', value: 'no motion' },
+  { ...temperature, name: 'Porch Thermometer', location: 'Porch', value: 7 },
+]
+export const COTTAGE_FLOORS = {
+  'Ground Floor': ['Snug', 'Galley', 'Porch'],
+  Upstairs: ['Bedroom', 'Second Bedroom'],
+}
+
 /** A small flat and a large family's house. */
 export const MORE_HOMES = {
   flat: { devices: FLAT, scenes: ['Chill', 'Leaving'] },

@@ -84,6 +84,11 @@ describe('a home', () => {
       'I can only do things right away, not later or under a condition, so I did nothing.',
     ],
     ['turn on the lights in here', 'I do not know which room you are in.'],
+    [
+      'turn on the lights in the attic',
+      'I do not know "lights" in a room called "attic". The rooms here are Living Room, Kitchen, Bedroom, Office, Outside, Garage and Bathroom.',
+    ],
+    ['make the desk lamp red', 'I cannot change colours: there is no tool for that here.'],
   ])('%s: %s', async (said, answer) => expect((await household(HOME).converse(said)).text).toBe(answer))
 
   it('is the room that the request comes from', async () => {
