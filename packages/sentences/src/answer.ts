@@ -156,10 +156,8 @@ async function answerStep(
 
   const lister = grammar.tools.get(listing?.tool ?? '')
   if (block.query && calls.length === 0 && lister && home) return listed(lister, home.words)
-  const [reader, setter] = [
-    grammar.tools.get(block.adjust?.read.tool ?? ''),
-    grammar.tools.get(block.tool ?? ''),
-  ]
+  const reader = grammar.tools.get(block.adjust?.read.tool ?? '')
+  const setter = grammar.tools.get(block.tool ?? '')
   if (block.adjust && reader && setter) return { sentences: await adjusted(block.adjust, reader, setter) }
   return { sentences: told(await run(calls), devices) }
 }

@@ -80,13 +80,8 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
       }, from)
     const target = to ?? rule.arcs.push([]) - 1
     if (node.kind === 'choice') return [...new Set(node.items.flatMap(item => add(item, rule, from, target)))]
-    const isRule = node.kind === 'rule'
-    const label =
-      node.kind === 'word'
-        ? node.key
-        : isRule
-          ? ofNode(matcher.rule(node.name))
-          : ofList(matcher.lists.get(node))
+    const inner = node.kind === 'rule' ? ofNode(matcher.rule(node.name)) : ofList(matcher.lists.get(node))
+    const label = node.kind === 'word' ? node.key : inner
     if (label === undefined) return []
     for (const state of from) rule.arcs[state]?.push([label, target])
     return [target]

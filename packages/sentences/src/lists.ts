@@ -71,9 +71,8 @@ function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotLis
       numbers.at(tokens, pos).flatMap(({ end, value: said, isPart }) => {
         const withUnit = units.at(tokens, end)
         const isShare = type === 'percentage' && isPart && withUnit.length === 0
-        const value = isShare
-          ? Math.round(said * 100 * multiplier)
-          : Math.round(said * multiplier * 100) / 100
+        const hundredths = Math.round(said * multiplier * 100)
+        const value = isShare ? hundredths : hundredths / 100
         const bare = unit?.required && !isShare ? [] : [{ end, value, cost: 0 }]
         return [...bare, ...withUnit.map(each => ({ end: each.end, value, cost: each.cost }))]
       }),

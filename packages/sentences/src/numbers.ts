@@ -94,10 +94,8 @@ export class NumberReader {
     if (this.#is('minus', tokens[pos]))
       return this.at(tokens, pos + 1).map(found => ({ ...found, value: -found.value }))
     const key = tokens[pos]?.key ?? ''
-    const digits = /^\d*\.?\d+$/.test(key)
-      ? [{ end: pos + 1, value: Number(key), isPart: /^0?\./.test(key) }]
-      : []
-    const whole = digits.length > 0 ? digits : this.#inWords(tokens, pos)
+    const digits = { end: pos + 1, value: Number(key), isPart: /^0?\./.test(key) }
+    const whole = /^\d*\.?\d+$/.test(key) ? [digits] : this.#inWords(tokens, pos)
     const andAHalf = whole
       .filter(({ end }) => this.#is('and', tokens[end]))
       .flatMap(({ end, value }) => {

@@ -66,11 +66,8 @@ function evaluate(text: string, values: Values): unknown {
   }
   const filtered = (): unknown => {
     const word = words[at++] ?? ''
-    let value = /^["']/.test(word)
-      ? word.slice(1, -1)
-      : /^-?\d/.test(word)
-        ? Number(word)
-        : valueAt(values, word)
+    const literal = /^["']/.test(word) ? word.slice(1, -1) : Number(word)
+    let value: unknown = /^["'\d-]/.test(word) ? literal : valueAt(values, word)
     while (takes('|')) value = FILTERS[words[at++] ?? '']?.(value) ?? value
     return word === 'true' || value
   }

@@ -159,14 +159,11 @@ export class Sentences {
     const { aliases = {} } = this.#options
     const said = (name: string) => [name, name.replaceAll(' ', ''), ...(aliases[name] ?? [])]
     const plain = (text: string) => text.replace(/[()[\]{}<>|;\\]/g, ' ')
-    const entries = Object.entries(lists).map(([list, path]) => {
+    const listAt = (path: string) => {
       const values = [valueAt(result, path) ?? []].flat().map(String)
-      return [
-        list,
-        valuesList(values.flatMap(out => said(out).map(text => ({ in: plain(text), out })))),
-      ] as const
-    })
-    return new Map(entries)
+      return valuesList(values.flatMap(out => said(out).map(text => ({ in: plain(text), out }))))
+    }
+    return new Map(Object.entries(lists).map(([list, path]) => [list, listAt(path)]))
   }
 }
 
