@@ -57,10 +57,13 @@ export class Workers {
 
   /** Replaces what this process offers, and tells the others. */
   async publish(tools: readonly QueuedTool[]): Promise<void> {
+    // PostgreSQL cannot store NUL.
+    const storable = (_: string, value: unknown) =>
+      typeof value === 'string' ? value.replaceAll('\0', '') : value
     await this.#store.query(
       `WITH published AS (UPDATE toolpost.workers SET tools = $2, published_at = clock_timestamp() WHERE process = $1)
        SELECT pg_notify('${CHANNEL}', '{"workers":true}')`,
-      [this.process, JSON.stringify(tools)],
+      [this.process, JSON.stringify(tools, storable)],
     )
   }
 

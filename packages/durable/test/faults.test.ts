@@ -172,7 +172,7 @@ it('warns if another project shares its database and pool', SLOW, async () => {
   const notices: string[] = []
   const onNotice = (text: string) => notices.push(text)
   const [{ durable }] = await Promise.all([start({ pool: 'elsewhere', onNotice }), startWorker('three')])
-  durable.publish([{ name: 'put', description: '', schema: {}, fingerprint: 'of another project' }])
+  durable.publish([{ name: 'put', description: 'With \0', schema: {}, fingerprint: 'of another project' }])
   await vi.waitFor(
     () => expect(notices.join()).toContain("pool 'elsewhere' in this database defines 'put'"),
     WAIT,
