@@ -155,6 +155,25 @@ export function defineTool<const Schema extends JsonSchema, Result>(
 export function defineTool<Args extends object>(definition: AnnotatedDefinition<Args>): Tool<Args>
 export function defineTool(definition: ToolDefinition<object>): Tool {
   checkName(definition.name)
-  const { handler, ...tool } = definition
-  return { ...tool, invoke: handler }
+  // Every field is written out: tools of the same shape are found and called faster.
+  return {
+    name: definition.name,
+    description: definition.description,
+    schema: definition.schema,
+    invoke: definition.handler,
+    lc_name: undefined,
+    inputEnvelope: undefined,
+    title: definition.title,
+    outputSchema: undefined,
+    timeoutMs: definition.timeoutMs,
+    maxTimeoutMs: definition.maxTimeoutMs,
+    readOnly: definition.readOnly,
+    idempotent: definition.idempotent,
+    destructive: definition.destructive,
+    openWorld: definition.openWorld,
+    passedOn: undefined,
+    raw: undefined,
+    sentences: definition.sentences,
+    responseFormat: undefined,
+  }
 }
