@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { applyEdits, modify } from 'jsonc-parser'
 import { isRecord, valueAt } from '../util/guards.ts'
+import { ConfigError } from './config.ts'
 import { DEFAULT_CONFIG_FILE } from './read.ts'
 import { type ConfigPath, ConfigSource } from './source.ts'
 
@@ -23,7 +23,11 @@ export class ConfigEditor {
 
   /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Throws a ConfigError if it is not JSON. */
   static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
-    const editor = new ConfigEditor(file, existsSync(file) ? await readFile(file, 'utf8') : undefined)
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw new ConfigError(file, '', `cannot be read: ${error.message}`, { cause: error })
+    })
+    const editor = new ConfigEditor(file, text)
     const source = new ConfigSource(file, editor.#text)
     if (!isRecord(source.value)) throw source.error([], 'must be an object')
     return editor

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { RememberedDecision } from '../interceptors/index.ts'
+import { ConfigError } from './config.ts'
 import { problemIn } from './config-schema.ts'
 import { writePrivate } from './local-state.ts'
 import { ConfigSource } from './source.ts'
@@ -45,7 +46,13 @@ export function rememberDecision(configFile: string | undefined, decision: Remem
 
 function readRules(file: string): Rule[] {
   if (!existsSync(file)) return []
-  const source = new ConfigSource(FILE, readFileSync(file, 'utf8'))
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(FILE, '', `cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  const source = new ConfigSource(FILE, text)
   const wrong = problemIn(source.value, 'decisions')
   if (wrong) throw source.error(wrong.path, wrong.problem, wrong)
   return (source.value as { rules: Rule[] }).rules
