@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { type AiClient, ModelClient, ModelError, OfflineClient } from 'toolpost/models'
 import { fakeClock, recordingLogger, scriptedModel } from 'toolpost/testing'
 import { describe, expect, it, vi } from 'vitest'
@@ -159,33 +158,6 @@ describe('the queue', () => {
     await background.close()
   })
 
-  it('is bounded in bytes as well, but takes one recording of any size', async () => {
-    const { client, releases } = heldClient()
-    const { background } = voice({ client })
-    const large = { wav: new Uint8Array(50 * 1024 * 1024) }
-    background.take({ text: 'being answered' })
-    expect(background.take(large)).toMatchObject({ accepted: true })
-    expect(background.take(large)).toEqual({ accepted: false, reason: 'too much audio is already waiting' })
-    expect(background.take({ text: 'a few words' })).toMatchObject({ accepted: true })
-    await waitFor(() => expect(releases).toHaveLength(1))
-    releases.shift()?.()
-    await background.close()
-  })
-
-  it('a logger that throws ends no conversation', async () => {
-    const logger = recordingLogger()
-    const broken = {
-      ...logger,
-      info: () => {
-        throw new Error('disk full')
-      },
-    }
-    const { background, done } = voice({ logger: broken })
-    await answerTo(background, { text: 'turn on the lamp' })
-    await answerTo(background, { text: 'turn off the lamp' })
-    expect(done).toEqual(['on', 'off'])
-  })
-
   it('closes: takes nothing more, lets the answer under way end, tells those who wait', async () => {
     const { client, releases } = heldClient()
     const { background, bus } = voice({ client })
@@ -257,49 +229,6 @@ describe('speaking', () => {
     expect(speaker.said).toEqual(['One moment.', 'It is done.', 'It is done.'])
   })
 
-  it('says no filler after an answer that came at once and whole', async () => {
-    const clock = fakeClock()
-    const client: AiClient = {
-      ask: async () => ({ text: 'Yes.', messages: [], results: [], iterations: 1, stopReason: 'answer' }),
-    }
-    const { background, speaker } = voice({ client, clock })
-    await answerTo(background, { text: 'quick' })
-    await clock.advance(10_000)
-    expect(speaker.said).toEqual(['Yes.'])
-    expect(clock.pending).toBe(0)
-  })
-
-  it('a slow tool gets the filler too, also after the model has begun to call', async () => {
-    const clock = fakeClock()
-    const tools = new ToolManager()
-    let finish = (_: string) => {}
-    tools.addCustomTool(
-      defineTool({
-        name: 'slow',
-        description: 'Takes its time',
-        schema: { type: 'object' },
-        handler: () =>
-          new Promise<string>(resolve => {
-            finish = resolve
-          }),
-      }),
-    )
-    const model = scriptedModel({ calls: [{ name: 'slow' }] }, 'There it is.')
-    const { background, speaker } = voice({
-      client: new ModelClient({ model, clock }),
-      executor: new ToolExecutor(tools, { clock }),
-      clock,
-    })
-    const answered = answerTo(background, { text: 'do it' })
-    await waitFor(async () => {
-      await clock.advance(500)
-      expect(speaker.said).toEqual(['One moment.'])
-    })
-    finish('ok')
-    await answered
-    expect(speaker.said).toEqual(['One moment.', 'There it is.'])
-  })
-
   it('is interrupted by a new utterance, which is answered then', async () => {
     const speaker = recordingSpeaker({ holds: true })
     const { background, done } = voice({ speaker })
@@ -341,29 +270,6 @@ describe('speaking', () => {
     releases.shift()?.()
     await second
     expect(speaker.said).toEqual(['It is done.', 'It is done.'])
-  })
-
-  it('a failure is spoken even if its answer was interrupted', async () => {
-    let fail = (_: Error) => {}
-    let asked = 0
-    const client: AiClient = {
-      ask: async (_, options) => {
-        if (asked++ > 0)
-          return { text: 'Yes.', messages: [], results: [], iterations: 1, stopReason: 'answer' }
-        options?.onToken?.('The lamp is on. And')
-        return new Promise((_, reject) => {
-          fail = reject
-        })
-      },
-    }
-    const { background, speaker } = voice({ client })
-    const first = answerTo(background, { text: 'one' })
-    await waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
-    const second = answerTo(background, { text: 'two' })
-    await new Promise(resolve => setImmediate(resolve))
-    fail(new ModelError('unreachable', 'gone'))
-    await Promise.all([first, second])
-    expect(speaker.said).toEqual(['The lamp is on.', 'I cannot reach the language model.', 'Yes.'])
   })
 
   it('is silent about what it overheard and did not understand; what it understood it answers', async () => {
@@ -434,20 +340,6 @@ describe('speaking', () => {
     expect(logger.at('warn').map(({ fields }) => fields.error)).toEqual(['no sound card', 'no sound card'])
     expect(notices).toEqual(Array(2).fill('Cannot speak, so answers are text only: no sound card'))
   })
-
-  it('needs no speaker and no bus', async () => {
-    const { background } = voice({ speaker: undefined, bus: undefined })
-    expect(await answerTo(background, { text: 'turn on the lamp' })).toMatchObject({ outcome: 'answered' })
-  })
-
-  it('a bus that throws breaks nothing', async () => {
-    const broken = () => {
-      throw new Error('no network')
-    }
-    const { background, logger } = voice({ bus: { transcription: broken, response: broken } })
-    expect(await answerTo(background, { text: 'turn on the lamp' })).toMatchObject({ outcome: 'answered' })
-    expect(logger.at('error')).toHaveLength(2)
-  })
 })
 
 describe('conversations', () => {
@@ -462,28 +354,6 @@ describe('conversations', () => {
       'Hello Ann.',
       'who am I',
     ])
-  })
-
-  it('stay short: the oldest questions go first', async () => {
-    const lengths: number[] = []
-    const client: AiClient = {
-      ask: async prompt => {
-        const messages = [...(prompt as readonly { role: 'user'; content: string }[])]
-        lengths.push(messages.length)
-        const said = { role: 'assistant', content: 'yes' } as const
-        return {
-          text: 'yes',
-          messages: [...messages, said],
-          results: [],
-          iterations: 1,
-          stopReason: 'answer',
-        }
-      },
-    }
-    const { background } = voice({ client })
-    for (let n = 0; n < 60; n++) await answerTo(background, { text: `question ${n}` })
-    expect(Math.max(...lengths)).toBeLessThanOrEqual(42)
-    expect(lengths.at(-1)).toBeGreaterThan(30)
   })
 })
 

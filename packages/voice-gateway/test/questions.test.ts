@@ -180,53 +180,6 @@ describe('a call that needs approval, made by voice', () => {
       'Delete file b? Say yes or no.',
     ])
   })
-
-  it('goes on if somebody else decides, and takes the next sentence for a sentence', async () => {
-    const { say, asked, deleted, approvals } = home()
-    const answer = say('delete report.txt')
-    await asked(1)
-    approvals.decide(approvals.list()[0]?.id ?? '', 'approve', { by: 'console' })
-    expect(await answer).toMatchObject({ text: 'Report.txt is gone.' })
-    expect(deleted).toEqual(['report.txt'])
-    expect((await say('no')).text).toMatch(/did not understand/)
-  })
-
-  it('speaks the answer also if the yes came in the middle of the question', async () => {
-    const speaker = recordingSpeaker({ holds: true })
-    const { background, deleted, questions } = home({ speaker })
-    background.take({ text: 'delete report.txt' })
-    await eventually(() => [questions.length, speaker.said.length]).toEqual([1, 1])
-    background.take({ text: 'yes' })
-    await eventually(() => speaker.said.length).toBe(2)
-    expect(speaker.interrupted).toEqual(['Delete file report.txt?'])
-    expect(speaker.said[1]).toBe('Report.txt is gone.')
-    expect(deleted).toEqual(['report.txt'])
-    speaker.release()
-    await background.idle()
-  })
-
-  it('does nothing if it is closed before the answer', async () => {
-    const { say, asked, deleted, background } = home()
-    const answer = say('delete report.txt')
-    await asked(1)
-    await background.close({ drainMs: 0 })
-    await answer
-    expect(deleted).toEqual([])
-  })
-
-  it('asks in another way if it is told to', async () => {
-    const messages: string[] = []
-    const { say, deleted, questions } = home({
-      ask: async ({ message }) => {
-        messages.push(message)
-        return { action: 'accept' }
-      },
-    })
-    await say('delete report.txt')
-    expect(messages).toEqual([expect.stringContaining('Run files__delete_file')])
-    expect(deleted).toEqual(['report.txt'])
-    expect(questions).toEqual([])
-  })
 })
 
 it('asks over MQTT too, and takes the answer from the topic of that room alone', async () => {
@@ -321,14 +274,6 @@ describe('an answer that is a question', () => {
     await hear('what did I ask')
     expect(read[1]).toEqual(['demo', 'Did you mean the demo switch?', 'Yes.'])
     expect(read[3]).toEqual(['Yes.'])
-  })
-
-  it('leaves every other sentence its conversation', async () => {
-    const { hear, read, clock } = conversation()
-    await hear('demo')
-    await clock.advance(60_000)
-    await hear('turn it off')
-    expect(read[1]).toEqual(['demo', 'Did you mean the demo switch?', 'turn it off'])
   })
 })
 

@@ -230,36 +230,6 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     })
   })
 
-  it('ends in order if nobody reads its answer', async () => {
-    const child = spawn(
-      process.execPath,
-      [COMMAND, ...greeter(), '--speaker', 'none', 'say', 'good evening'],
-      {
-        cwd: temporaryFolder(),
-      },
-    )
-    child.stdout.destroy()
-    let err = ''
-    child.stderr.on('data', chunk => {
-      err += chunk
-    })
-    expect(await once(child, 'close')).toEqual([0, null])
-    expect(err).toBe('')
-  })
-
-  it('a whisper.cpp that is not there is a mistake of the configuration, exit 2', async () => {
-    const folder = temporaryFolder()
-    const [config, model] = [join(folder, 'toolpost.json'), join(folder, 'model.bin')]
-    writeFileSync(model, '')
-    writeFileSync(config, JSON.stringify({ voice: { whisper: { command: 'no-such-whisper', model } } }))
-    const words = ['--config', config, ...OFFLINE, '--speaker', 'none', 'hear', model]
-    expect(await voiceGateway(words)).toEqual({
-      code: 2,
-      out: '',
-      err: 'Error: no-such-whisper is not installed, or not on the PATH\n',
-    })
-  })
-
   it('refuses a file that is not audio, with an explanation', async () => {
     const file = join(temporaryFolder(), 'page.wav')
     writeFileSync(file, '<html>hello</html>')

@@ -134,18 +134,6 @@ describe('starting', () => {
     expect(notices).toHaveLength(1)
   })
 
-  it('logs the time of each part', async () => {
-    const { gateway, clock, logger } = await start({
-      project: NO_SERVERS,
-    })
-    await clock.advance(0)
-    const { parts } = await gateway.ready()
-    expect(parts.map(({ name }) => name)).toEqual(['tools', 'model', 'hearing', 'speech'])
-    const logged = logger.at('info').map(({ fields }) => fields)
-    for (const part of ['tools', 'model', 'hearing', 'speech'])
-      expect(logged).toContainEqual({ part, is: expect.any(String), duration_ms: expect.any(Number) })
-  })
-
   it('continues without ears: text is answered, audio is refused with a reason', async () => {
     const broken: Transcriber = {
       ...fakeTranscriber(),
@@ -180,21 +168,6 @@ describe('starting', () => {
     await gateway.ready()
     expect(broker.connectedClients).toBe(0)
     expect(gateway.status().map(({ name }) => name)).not.toContain('mqtt')
-  })
-
-  it('names a server that was lost later, and no longer one that came back', async () => {
-    let state: 'ready' | 'lost' = 'lost'
-    const zwave = () => [{ name: 'zwave', state, tools: [] }] as unknown as ServerStatus[]
-    const { gateway } = await start({
-      project: { ready: async () => zwave(), status: () => statusWith(zwave()) },
-    })
-    const answer = async () => {
-      const taken = gateway.transcriber.take({ text: 'sing me a song' })
-      return taken.accepted ? (await taken.done).text : ''
-    }
-    expect(await answer()).toMatch(/ zwave is unavailable right now\.$/)
-    state = 'ready'
-    expect(await answer()).not.toContain('zwave')
   })
 
   it('a recorder that sends no sound holds nothing up, and is said to be missing', async () => {

@@ -1,5 +1,4 @@
-import { type ChildProcess, type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import type { Clock, Timer } from 'toolpost'
 import { platform as currentPlatform } from '../programs/platform.ts'
 
@@ -9,23 +8,10 @@ export interface RecorderCommand {
   args: readonly string[]
 }
 
-const arecord: RecorderCommand = {
-  command: 'arecord',
-  args: ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', '16000', '-c', '1'],
-}
-const rec: RecorderCommand = {
-  command: 'rec',
-  args: ['-q', '-t', 'raw', '-r', '16000', '-c', '1', '-e', 'signed-integer', '-b', '16', '-L', '-'],
-}
-
-const NO_DEVICE = 'arecord lists no device: connect a microphone and check arecord -l'
-const RECORDERS: Partial<Record<NodeJS.Platform, string>> = { linux: 'alsa-utils (arecord) or sox (rec)' }
-const ANSWERS_WITHIN_MS = 5_000
-
 /** The recorder of this machine, or why there is none. */
 export type FoundMicrophone = { command: RecorderCommand } | { missing: string }
 
-export interface RecorderOptions {
+interface RecorderOptions {
   command: RecorderCommand
   clock: Clock
   /** Called with the next chunk of sound; no more is read until it resolves. */
@@ -34,6 +20,16 @@ export interface RecorderOptions {
   onEnd(reason: string): void
 }
 
+const ARECORD: RecorderCommand = {
+  command: 'arecord',
+  args: ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', '16000', '-c', '1'],
+}
+const REC: RecorderCommand = {
+  command: 'rec',
+  args: ['-q', '-t', 'raw', '-r', '16000', '-c', '1', '-e', 'signed-integer', '-b', '16', '-L', '-'],
+}
+const NO_DEVICE = 'arecord lists no device: connect a microphone and check arecord -l'
+const ANSWERS_WITHIN_MS = 5_000
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
 /** A recorder that ran this long was healthy: the delays start over. */
@@ -46,7 +42,7 @@ export class Recorder {
   readonly ready: Promise<void>
   readonly #options: RecorderOptions
   #settleReady: { resolve(): void; reject(error: Error): void } | undefined
-  #process: ChildProcessByStdio<null, Readable, Readable> | undefined
+  #process: ChildProcess | undefined
   #ending: Promise<string> | undefined
   #timer: Timer | undefined
   #delayMs = FIRST_DELAY_MS
@@ -69,14 +65,14 @@ export class Recorder {
     this.#settleReady?.reject(new Error('The microphone was closed'))
     this.#process?.kill('SIGKILL')
     // A process emits `close` only once its output has been read to the end or destroyed.
-    this.#process?.stdout.destroy()
+    this.#process?.stdout?.destroy()
     await this.#ending
   }
 
   async #run(): Promise<void> {
     const { command, clock, onEnd } = this.#options
     const startedAt = clock.now()
-    const reason = await this.#record()
+    const reason = await this.#record(command)
     if (this.#isClosed) return
     if (clock.now() - startedAt >= IS_WELL_AFTER_MS) this.#delayMs = FIRST_DELAY_MS
     this.#timer = clock.setTimer(() => void this.#run(), this.#delayMs)
@@ -86,50 +82,37 @@ export class Recorder {
     onEnd(words)
   }
 
-  /** Runs the program until it exits; resolves with the reason. */
-  async #record(): Promise<string> {
-    const { command, args } = this.#options.command
+  /** Runs the program until it exits; resolves with the tail of its stderr, else its exit code or signal. */
+  async #record({ command, args }: RecorderCommand): Promise<string> {
     const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+    let words = ''
+    child.stderr.on('data', text => {
+      words = `${words}${text}`.slice(-KEPT_ERROR_LENGTH)
+    })
+    child.on('error', error => {
+      words = error.message
+    })
     this.#process = child
-    this.#ending = endingOf(child)
-    await this.#read(child.stdout)
-    return this.#ending
-  }
-
-  async #read(sound: Readable): Promise<void> {
+    // A program that cannot be started emits `close` too.
+    this.#ending = new Promise(resolve =>
+      child.on('close', (code, signal) =>
+        resolve(words.trim().replace(/\s+/g, ' ') || (signal ?? `exit code ${code}`)),
+      ),
+    )
     try {
-      for await (const bytes of sound) {
-        if (this.#isClosed) return
+      for await (const bytes of child.stdout) {
+        if (this.#isClosed) break
         this.#settleReady?.resolve()
         await this.#options.onBytes(bytes)
       }
     } catch {
       // The pipe broke with the program, whose exit says why.
     }
+    return this.#ending
   }
 }
 
-/** Resolves when the program has exited: with the tail of its stderr, else its exit code or signal. */
-function endingOf(child: ChildProcess): Promise<string> {
-  let words = ''
-  child.stderr?.on('data', text => {
-    words = `${words}${text}`.slice(-KEPT_ERROR_LENGTH)
-  })
-  child.on('error', error => {
-    words = error.message
-  })
-  // A program that cannot be started emits `close` too.
-  return new Promise(resolve =>
-    child.on('close', (code, signal) =>
-      resolve(words.trim().replace(/\s+/g, ' ') || (signal ?? `exit code ${code}`)),
-    ),
-  )
-}
-
-/**
- * Finds `arecord` if it lists a device, or sox's `rec` if there is no `arecord`. Programs are looked up in the
- * PATH of `env`.
- */
+/** Finds `arecord` if it lists a device, or sox's `rec` if there is no `arecord`. */
 export async function findMicrophone(
   options: { platform?: NodeJS.Platform | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
 ): Promise<FoundMicrophone> {
@@ -137,9 +120,10 @@ export async function findMicrophone(
   const devices = platform === 'linux' ? await outputOf('arecord', ['-l'], env) : undefined
   // If arecord finds no device, rec would find none either.
   if (devices !== undefined)
-    return /^card \d+:/m.test(devices) ? { command: arecord } : { missing: NO_DEVICE }
-  if ((await outputOf('rec', ['--version'], env)) !== undefined) return { command: rec }
-  return { missing: `no recorder found: install ${RECORDERS[platform] ?? 'sox (rec)'}` }
+    return /^card \d+:/m.test(devices) ? { command: ARECORD } : { missing: NO_DEVICE }
+  if ((await outputOf('rec', ['--version'], env)) !== undefined) return { command: REC }
+  const programs = platform === 'linux' ? 'alsa-utils (arecord) or sox (rec)' : 'sox (rec)'
+  return { missing: `no recorder found: install ${programs}` }
 }
 
 /** A program's output, in English; undefined if it cannot be run. */

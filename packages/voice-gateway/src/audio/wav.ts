@@ -35,7 +35,7 @@ export function writePcm(samples: Float32Array): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-type Encoding = 'pcm' | 'float' | 'alaw' | 'mulaw'
+type Encoding = 'pcm' | 'float'
 
 /** How the samples of a WAV file are stored. */
 interface WavFormat {
@@ -46,25 +46,10 @@ interface WavFormat {
   sampleBytes: number
 }
 
-/** Signatures of other file types, by offset. */
-const SIGNATURES: readonly (readonly [offset: number, text: string, kind: string])[] = [
-  [0, 'OggS', 'an Ogg file'],
-  [0, 'fLaC', 'a FLAC file'],
-  [0, '\x1aE\xdf\xa3', 'a WebM file'],
-  [4, 'ftyp', 'an M4A or MP4 file'],
-  [0, 'ID3', 'an MP3 file'],
-  [0, 'FORM', 'an AIFF file'],
-  [0, '#!AMR', 'an AMR file'],
-  [0, 'RIFX', 'a big-endian WAV file'],
-  [0, 'RIFF', 'a RIFF file without sound'],
-]
-const ENCODINGS: Readonly<Record<number, Encoding>> = { 1: 'pcm', 3: 'float', 6: 'alaw', 7: 'mulaw' }
-const SAMPLE_SIZES: Readonly<Record<Encoding, number[]>> = {
-  pcm: [1, 2, 3, 4],
-  float: [4, 8],
-  alaw: [1],
-  mulaw: [1],
-}
+/** How files of other types begin. */
+const OTHER_FILES = /^(?:OggS|fLaC|\x1aE\xdf\xa3|.{4}ftyp|ID3|FORM|#!AMR|RIFX|RIFF)/s
+const ENCODINGS: Readonly<Record<number, Encoding>> = { 1: 'pcm', 3: 'float' }
+const SAMPLE_SIZES: Readonly<Record<Encoding, number[]>> = { pcm: [1, 2, 3, 4], float: [4, 8] }
 const EXTENSIBLE = 0xfffe
 /** Where an extensible format stores the codec. */
 const SUBFORMAT_OFFSET = 24
@@ -85,8 +70,7 @@ const TELLING_BYTES = 512
 export async function readAudio(utterance: { wav: Uint8Array } | { pcm: Uint8Array }): Promise<Float32Array> {
   const bytes = 'wav' in utterance ? utterance.wav : utterance.pcm
   if (isWav(bytes)) return readWav(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-  const kind = knownKind(bytes)
-  if ('pcm' in utterance && !kind) {
+  if ('pcm' in utterance && !isOtherFile(bytes)) {
     const samples = readPcm(bytes)
     const refusal = tooLong(samples.length / SAMPLE_RATE)
     if (refusal) throw new AudioError(refusal)
@@ -94,7 +78,7 @@ export async function readAudio(utterance: { wav: Uint8Array } | { pcm: Uint8Arr
   }
   if (bytes.length === 0) throw new AudioError('The recording is empty')
   throw new AudioError(
-    `This is not a WAV file but ${kind ?? 'unknown data'}: convert it to WAV, for example with sox or ffmpeg, or to raw PCM (16 kHz, mono, 16 bits)`,
+    'This is not a WAV file: convert it, for example with sox or ffmpeg, or to raw PCM (16 kHz, mono, 16 bits)',
   )
 }
 
@@ -134,11 +118,10 @@ export function isWav(bytes: Uint8Array): boolean {
   return /^(RIFF|RF64|BW64).{4}WAVE$/s.test(latin1(bytes, 12))
 }
 
-/** The file type of these bytes, if certain: raw sound is never mistaken for something else. */
-export function knownKind(bytes: Uint8Array): string | undefined {
+/** Whether these bytes are certainly text or another type of file: raw sound is never mistaken for one. */
+export function isOtherFile(bytes: Uint8Array): boolean {
   const start = latin1(bytes, TELLING_BYTES)
-  const [, , kind] = SIGNATURES.find(([offset, text]) => start.startsWith(text, offset)) ?? []
-  return kind ?? (start.length >= LEAST_TEXT_BYTES && /^[\x20-\x7e\t\n\r]+$/.test(start) ? 'text' : undefined)
+  return OTHER_FILES.test(start) || (start.length >= LEAST_TEXT_BYTES && /^[\x20-\x7e\t\n\r]+$/.test(start))
 }
 
 function latin1(bytes: Uint8Array, length: number): string {
@@ -225,19 +208,6 @@ const ONE_SAMPLE: Readonly<Record<Encoding, (data: Buffer, at: number, bytes: nu
   float: (data, at, bytes) => {
     const value = bytes === 4 ? data.readFloatLE(at) : data.readDoubleLE(at)
     return Number.isNaN(value) ? 0 : Math.max(-1, Math.min(1, value))
-  },
-  // ITU-T G.711.
-  alaw: (data, at) => {
-    const bits = data.readUInt8(at) ^ 0x55
-    const exponent = (bits >> 4) & 7
-    const mantissa = ((bits & 15) << 4) + 8
-    const magnitude = exponent === 0 ? mantissa : (mantissa + 256) << (exponent - 1)
-    return (bits & 0x80 ? magnitude : -magnitude) / 32_768
-  },
-  mulaw: (data, at) => {
-    const bits = ~data.readUInt8(at) & 0xff
-    const magnitude = ((((bits & 15) << 3) + 132) << ((bits >> 4) & 7)) - 132
-    return (bits & 0x80 ? -magnitude : magnitude) / 32_768
   },
 }
 

@@ -12,7 +12,7 @@ import {
   type Utterance,
   type VoiceBus,
 } from '../messages.ts'
-import { brokerAddress, withoutCredentials } from './broker-address.ts'
+import { brokerUrl, withoutCredentials } from './broker-address.ts'
 import { AUDIO_TOPIC, type RefusedMessage, readUtterance, TEXT_TOPIC } from './read-utterance.ts'
 
 export interface BrokerAccess {
@@ -29,30 +29,26 @@ export type BusState =
   | { readonly status: 'connecting' | 'connected' }
   | { readonly status: 'offline'; readonly cause: string }
 
-/** Whether an utterance was accepted, and so will be answered. */
-type Acceptance = { accepted: true } | { accepted: false; reason: string }
-
 export interface MqttBusOptions extends BrokerAccess {
   readonly logger: Logger
   readonly clock?: Clock | undefined
-  onUtterance(utterance: Utterance): Acceptance
+  /** Whether it was accepted, and so will be answered. */
+  onUtterance(utterance: Utterance): { accepted: true } | { accepted: false; reason: string }
   onState?: ((state: BusState) => void) | undefined
 }
 
 /** A filter with `#` includes the level above it. */
 const FILTERS = [`${TEXT_TOPIC}/#`, `${AUDIO_TOPIC}/#`]
-
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEPALIVE_S = 15
 const RECONNECT_MS = 1_000
 const UNSUBSCRIBABLE = 128
 const REMEMBERED_IDS = 1_000
-/** mqtt.js queues messages without a limit until the broker has them. */
-const MAX_UNDELIVERED_BYTES = 32 * 1024 * 1024
+/** mqtt.js keeps messages without a limit until the broker has them. */
+const MAX_UNDELIVERED = 10_000
 const CLOSING = { accepted: false, reason: 'the voice gateway is shutting down' } as const
 /** How long closing waits for undelivered messages. */
 const CLOSE_MS = 2_000
-
 /** Why the broker refused, by its return code. */
 const REFUSALS: Readonly<Record<string, string>> = {
   1: 'it does not support MQTT 3.1.1',
@@ -75,23 +71,25 @@ export class MqttBus implements VoiceBus {
   state: BusState = { status: 'connecting' }
   readonly #options: MqttBusOptions
   readonly #opening: Promise<MqttClient>
-  readonly #waiting = new Set<{ resolve(): void; reject(error: Error): void }>()
+  readonly #ready: Promise<void>
+  #settleReady: { resolve(): void; reject(error: Error): void } | undefined
   readonly #ids = new Set<string>()
   readonly #undelivered = new Set<Promise<unknown>>()
-  #undeliveredBytes = 0
   #failure: string | undefined
   #closing: Promise<void> | undefined
 
   constructor(options: MqttBusOptions) {
     this.#options = options
-    this.#opening = this.#open(brokerAddress(options.url))
+    this.#opening = this.#open(brokerUrl(options.url))
+    this.#ready = new Promise((resolve, reject) => {
+      this.#settleReady = { resolve, reject }
+    })
+    this.#ready.catch(() => {})
   }
 
   /** Resolves once connected and subscribed, however long that takes; rejects if closed before. */
   ready(): Promise<void> {
-    if (this.state.status === 'connected') return Promise.resolve()
-    if (this.#closing) return Promise.reject(closedError())
-    return new Promise((resolve, reject) => this.#waiting.add({ resolve, reject }))
+    return this.#ready
   }
 
   transcription(message: TranscriptionMessage): void {
@@ -116,13 +114,12 @@ export class MqttBus implements VoiceBus {
     return this.#closing
   }
 
-  async #open(address: ReturnType<typeof brokerAddress>): Promise<MqttClient> {
+  async #open(url: string): Promise<MqttClient> {
     const { username, password, clientId } = this.#options
     // Keeps `DEBUG=*` from printing mqtt.js's packets, which include the password.
     if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
     const { connect } = await import('mqtt')
-    const client = connect({
-      ...address,
+    const client = connect(url, {
       clientId: clientId || `toolpost-voice-${hostname()}-${randomUUID().slice(0, 8)}`,
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
@@ -169,15 +166,10 @@ export class MqttBus implements VoiceBus {
     const { id } = read
     if (id !== undefined && this.#ids.has(id))
       return logger.info({ ...shown, id }, 'Ignored a message whose id was already used')
-    if (id !== undefined) this.#remember(id)
     if ('refused' in read) return this.#refuse(read, read.refused)
     const taken = this.#closing ? CLOSING : onUtterance(read)
-    if (taken.accepted) return
-    if (id !== undefined) this.#ids.delete(id)
-    this.#refuse(read, taken.reason)
-  }
-
-  #remember(id: string): void {
+    if (!taken.accepted) return this.#refuse(read, taken.reason)
+    if (id === undefined) return
     this.#ids.add(id)
     const [oldest] = this.#ids
     if (this.#ids.size > REMEMBERED_IDS && oldest !== undefined) this.#ids.delete(oldest)
@@ -202,29 +194,22 @@ export class MqttBus implements VoiceBus {
   /** Never waits: mqtt.js keeps each message until the broker has it, across reconnects. */
   #publish(topic: string, message: object): void {
     const { logger } = this.#options
-    const payload = JSON.stringify(message)
-    if (this.#undeliveredBytes + payload.length > MAX_UNDELIVERED_BYTES)
+    if (this.#undelivered.size >= MAX_UNDELIVERED)
       return logger.warn({ topic }, 'Too many messages are waiting for the MQTT broker; dropped one')
-    this.#undeliveredBytes += payload.length
     const sent = this.#opening
-      .then(client => client.publishAsync(topic, payload, { qos: 1 }))
+      .then(client => client.publishAsync(topic, JSON.stringify(message), { qos: 1 }))
       .catch(error => logger.error({ topic, error: String(error) }, 'Could not publish a message'))
-      .finally(() => {
-        this.#undelivered.delete(sent)
-        this.#undeliveredBytes -= payload.length
-      })
+      .finally(() => this.#undelivered.delete(sent))
     this.#undelivered.add(sent)
   }
 
   async #close(): Promise<void> {
-    for (const { reject } of this.#waiting) reject(closedError())
-    this.#waiting.clear()
+    this.#settleReady?.reject(new Error('the connection to the MQTT broker was closed'))
     const client = await this.#opening
     const { clock = systemClock } = this.#options
-    const delivered = Promise.all(this.#undelivered)
     await new Promise<void>(resolve => {
       const timer = clock.setTimer(resolve, CLOSE_MS)
-      void delivered.finally(() => {
+      void Promise.all(this.#undelivered).finally(() => {
         timer.cancel()
         resolve()
       })
@@ -240,10 +225,7 @@ export class MqttBus implements VoiceBus {
     if (state.status === 'offline')
       logger.warn({ broker, cause: state.cause }, 'MQTT broker unreachable; retrying')
     else logger.info({ broker }, 'Connected to the MQTT broker')
-    if (state.status === 'connected') {
-      for (const { resolve } of this.#waiting) resolve()
-      this.#waiting.clear()
-    }
+    if (state.status === 'connected') this.#settleReady?.resolve()
     onState?.(state)
   }
 }
@@ -252,8 +234,4 @@ function explain(error: Error & { code?: unknown }): string {
   if (/connack timeout|keepalive timeout/i.test(error.message)) return 'no answer'
   // A refused connection to a host with several addresses has an empty message.
   return REFUSALS[String(error.code)] ?? (error.message || String(error.code ?? error.name))
-}
-
-function closedError(): Error {
-  return new Error('the connection to the MQTT broker was closed')
 }

@@ -3,18 +3,51 @@ import { access, constants, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { systemClock } from 'toolpost'
+import type { VoiceConfig } from 'toolpost/config'
+import { openProject, type Project, stderrLogger } from 'toolpost/project'
 import { askAtTerminal } from 'toolpost/terminal'
-import { BackgroundTranscriber, type Taken } from '../background-transcriber.ts'
+import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { Utterance, VoiceBus } from '../messages.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import { grammarOf, makeTranscriber, NO_VOICE, speakerFor } from '../start-up/outfit.ts'
 import { startVoice } from '../start-up/start-voice.ts'
-import { type CommandContext, EXIT, terminal, UsageError } from './context.ts'
 
-export interface AnswerFlags {
-  json?: boolean
+/** The exit codes of every command: an answer that failed is 1, a mistake in the command or configuration 2. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+
+/** A misuse of the command line, reported in one line. */
+export class UsageError extends Error {
+  override name = 'UsageError'
 }
 
+export interface VoiceFlags {
+  config?: string
+  model?: string
+  speaker?: string
+  out?: string
+  logLevel?: string
+}
+
+/** What every command has access to. */
+export interface CommandContext {
+  project: Project
+  voice: VoiceConfig
+  /** The WAV file that speech is written to instead of being played. */
+  outFile: string | undefined
+  stop: AbortSignal
+}
+
+/** Answers go to stdout, everything else to stderr. Control characters in a tool's output never reach the terminal. */
+export const terminal = {
+  print: (text: string): void => void process.stdout.write(`${shown(text, process.stdout.isTTY)}\n`),
+  say: (text: string): void => void process.stderr.write(`${shown(text, true)}\n`),
+}
+
+function shown(text: string, isForPerson: boolean): string {
+  return isForPerson ? text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ') : text
+}
+
+const SPEAKERS = ['auto', 'piper', 'espeak-ng', 'say', 'none'] as const
 const TERMINAL = 'terminal'
 const READ_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
@@ -22,14 +55,60 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
 }
 
+/** Opens the project for one command, and leaves no process behind. Resolves to the command's exit code. */
+export async function within(
+  flags: VoiceFlags,
+  stop: AbortSignal,
+  command: (context: CommandContext) => Promise<number>,
+): Promise<number> {
+  const speaker = SPEAKERS.find(name => name === flags.speaker)
+  if (flags.speaker !== undefined && !speaker)
+    throw new UsageError(`invalid voice '${flags.speaker}'; expected one of ${SPEAKERS.join(', ')}`)
+  const project = await openProject({
+    file: flags.config,
+    logger: ({ log }) => {
+      const level = flags.logLevel ?? process.env.TOOLPOST_LOG ?? log?.level ?? 'fatal'
+      return stderrLogger(level as Parameters<typeof stderrLogger>[0])
+    },
+    say: text => terminal.say(text),
+    // A model requested here must be available; a configured one may fall back to offline sentences.
+    model: { wanted: flags.model, isRequired: flags.model !== undefined },
+  })
+  const { voice, model } = project.config
+  project.on('model', ({ name, why }) => {
+    if (flags.model === undefined && model !== undefined && name !== model && name === 'offline')
+      terminal.say(`Model: ${name} (${why})`)
+  })
+  try {
+    // Fails before anything is started.
+    if (flags.model !== undefined) await project.model()
+    return await command({
+      project,
+      voice: { ...voice, ...(speaker && { speaker }) },
+      outFile: flags.out,
+      stop,
+    })
+  } finally {
+    await project.close()
+  }
+}
+
 /** `voice-gateway say "…"` */
-export async function sayText(context: CommandContext, text: string, flags: AnswerFlags): Promise<number> {
+export async function sayText(
+  context: CommandContext,
+  text: string,
+  flags: { json?: boolean },
+): Promise<number> {
   if (text.trim() === '') throw new UsageError('Nothing to say; try: voice-gateway say "what time is it"')
   return answerOnce(context, { text }, flags)
 }
 
 /** `voice-gateway hear file.wav`, or raw PCM as over MQTT; `-` is stdin. */
-export async function hearFile(context: CommandContext, file: string, flags: AnswerFlags): Promise<number> {
+export async function hearFile(
+  context: CommandContext,
+  file: string,
+  flags: { json?: boolean },
+): Promise<number> {
   context.stop.addEventListener('abort', () => process.stdin.destroy(), { once: true })
   try {
     const pcm = file === '-' ? Buffer.concat(await process.stdin.toArray()) : await readFile(file)
@@ -45,9 +124,9 @@ export async function hearFile(context: CommandContext, file: string, flags: Ans
 async function answerOnce(
   context: CommandContext,
   utterance: Utterance,
-  flags: AnswerFlags,
+  flags: { json?: boolean },
 ): Promise<number> {
-  const { project, voice, stop } = context
+  const { project, voice, stop, outFile } = context
   const { client, executor, logger } = project
   const grammar = grammarOf(project, systemClock)
   const speaker = await findVoice(context)
@@ -79,7 +158,7 @@ async function answerOnce(
     const taken = background.take(utterance)
     if (stop.aborted) end()
     const isAnswered = taken.accepted && (await taken.done).outcome === 'answered'
-    return isAnswered && (isSpoken || context.outFile === undefined) ? EXIT.ok : EXIT.failed
+    return isAnswered && (isSpoken || outFile === undefined) ? EXIT.ok : EXIT.failed
   } finally {
     await transcriber.close()
   }
@@ -87,26 +166,24 @@ async function answerOnce(
 
 /** With `--out` a voice is required; without it, the answer may be text only. */
 async function findVoice({ voice, outFile }: CommandContext): Promise<Speaker | undefined> {
-  if (outFile !== undefined) await checkFolder(outFile)
-  if (outFile !== undefined && voice.speaker === 'none') throw new UsageError('--out needs a voice, not none')
-  const speaker = await speakerFor(voice, outFile)
-  if (speaker || voice.speaker === 'none' || voice.player === 'none') return speaker
-  if (outFile !== undefined) throw new UsageError(`--out needs a voice: ${NO_VOICE}`)
-  terminal.say(`The answer is ${NO_VOICE}`)
-  return undefined
-}
-
-/** Checked before anything is done that cannot be undone. */
-async function checkFolder(file: string): Promise<void> {
-  try {
-    await access(dirname(file), constants.W_OK)
-  } catch (cause) {
-    throw new UsageError(`--out ${file}: its folder does not exist or is not writable`, { cause })
+  const isSilent = voice.speaker === 'none' || voice.player === 'none'
+  if (outFile === undefined) {
+    const speaker = await speakerFor(voice)
+    if (!speaker && !isSilent) terminal.say(`The answer is ${NO_VOICE}`)
+    return speaker
   }
+  // Checked before anything is done that cannot be undone.
+  await access(dirname(outFile), constants.W_OK).catch(cause => {
+    throw new UsageError(`--out ${outFile}: its folder does not exist or is not writable`, { cause })
+  })
+  if (voice.speaker === 'none') throw new UsageError('--out needs a voice, not none')
+  const speaker = await speakerFor(voice, outFile)
+  if (!speaker) throw new UsageError(`--out needs a voice: ${NO_VOICE}`)
+  return speaker
 }
 
 /** Prints the answer as soon as it is complete, before it is spoken. */
-function printer({ json }: AnswerFlags): VoiceBus {
+function printer({ json }: { json?: boolean }): VoiceBus {
   return {
     transcription: ({ source, text, free_text: free = text }) => {
       if (source === 'audio' && text !== '')
@@ -124,21 +201,15 @@ function printer({ json }: AnswerFlags): VoiceBus {
   }
 }
 
-/** Called when the person at the terminal is asked something. */
-interface Questions {
-  onAsked(): void
-}
-
 /** `voice-gateway`: listens until stopped; if lines are piped in, until they are answered. */
 export async function listen(context: CommandContext, flags: { microphone: boolean }): Promise<number> {
   const { project, voice, outFile, stop } = context
-  const microphone = flags.microphone && voice.microphone !== false
-  const questions: Questions = { onAsked: () => {} }
+  let onAsked = () => {}
   const gateway = await startVoice({
     project,
     outFile,
-    voice: { ...voice, microphone },
-    bus: conversationPrinter(questions),
+    voice: { ...voice, microphone: flags.microphone && voice.microphone !== false },
+    bus: conversationPrinter(() => onAsked()),
     onNotice: notice => {
       if (!stop.aborted) terminal.say(notice)
     },
@@ -154,7 +225,25 @@ export async function listen(context: CommandContext, flags: { microphone: boole
     if (stop.aborted) resolve(true)
     stop.addEventListener('abort', () => resolve(true), { once: true })
   })
-  const lines = answerLines(gateway.transcriber, questions, stop)
+
+  /** Piped lines are handled one by one, except that a question takes the next line as its answer. */
+  const answerLines = async () => {
+    const outcomes: Promise<boolean>[] = []
+    for await (const line of createInterface({ input: process.stdin, signal: stop })) {
+      if (line.trim() === '') continue
+      const asked = new Promise<void>(resolve => {
+        onAsked = resolve
+      })
+      const taken = gateway.transcriber.take({ text: line, conversation: TERMINAL })
+      if (!taken.accepted) terminal.say(`Not accepted: ${taken.reason}`)
+      const answered = taken.accepted && taken.done.then(({ outcome }) => outcome === 'answered')
+      outcomes.push(Promise.resolve(answered))
+      // A person at a terminal may interrupt what is being spoken.
+      if (!process.stdin.isTTY) await Promise.race([answered, asked])
+    }
+    return (await Promise.all(outcomes)).every(Boolean)
+  }
+  const lines = answerLines()
   const hasAnswered = await Promise.race([stopped, hasEnd() ? lines : stopped])
   if (!stop.aborted) await ready
   await gateway.close()
@@ -173,12 +262,13 @@ function hasEnd(): boolean {
 }
 
 /** Answers to the person at the terminal go to stdout; those of other conversations are reported on stderr. */
-function conversationPrinter(questions: Questions): VoiceBus {
+function conversationPrinter(onAsked: () => void): VoiceBus {
   return {
     question: ({ conversation, text }) => {
       terminal.say(conversation === TERMINAL ? text : `${conversation}: ${text}`)
-      if (conversation === TERMINAL) questions.onAsked()
+      if (conversation === TERMINAL) onAsked()
     },
+    timer: ({ text }) => terminal.say(text),
     transcription: () => {},
     response: ({ conversation, question, text, outcome, error }) => {
       if (conversation === TERMINAL && text !== '') terminal.print(text)
@@ -186,32 +276,4 @@ function conversationPrinter(questions: Questions): VoiceBus {
       if (outcome !== 'answered' && text === '') terminal.say(`${conversation}: no answer: ${error}`)
     },
   }
-}
-
-/**
- * Answers the lines of stdin; resolves with whether each got an answer. Piped lines are handled one by one, except that
- * a question takes the next line as its answer; a person at a terminal may interrupt what is being spoken.
- */
-async function answerLines(
-  transcriber: BackgroundTranscriber,
-  questions: Questions,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const outcomes: Promise<boolean>[] = []
-  for await (const line of createInterface({ input: process.stdin, signal })) {
-    if (line.trim() === '') continue
-    const asked = new Promise<void>(resolve => {
-      questions.onAsked = resolve
-    })
-    const answered = isAnswered(transcriber.take({ text: line, conversation: TERMINAL }))
-    outcomes.push(answered)
-    if (!process.stdin.isTTY) await Promise.race([answered, asked])
-  }
-  return (await Promise.all(outcomes)).every(Boolean)
-}
-
-async function isAnswered(taken: Taken): Promise<boolean> {
-  if (taken.accepted) return (await taken.done).outcome === 'answered'
-  terminal.say(`Not accepted: ${taken.reason}`)
-  return false
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { hearFile, listen, sayText } from './commands.ts'
-import { EXIT, terminal, UsageError, type VoiceFlags, within } from './context.ts'
+import { EXIT, hearFile, listen, sayText, terminal, UsageError, type VoiceFlags, within } from './commands.ts'
 
 /** Errors that are mistakes in the command or the configuration; by name, because some are Toolpost's classes. */
 const MISTAKES = ['UsageError', 'ConfigError', 'ModelError', 'SpeakerError', 'TranscriberError']
@@ -58,13 +57,22 @@ function packageVersion(): string {
 async function main(words: string[]): Promise<void> {
   // Even if nobody reads the output any more, shut down in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const stop = stopRequest(() => terminal.say('Stopping; press Ctrl-C again to quit immediately.'))
+  const stopping = new AbortController()
+  let first: NodeJS.Signals | undefined
+  const stop = (name: NodeJS.Signals) => {
+    if (first === name) process.exit(1)
+    if (first !== undefined) return
+    first = name
+    terminal.say('Stopping; press Ctrl-C again to quit immediately.')
+    stopping.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, stop)
   try {
-    await createProgram(stop.signal).parseAsync(words, { from: 'user' })
+    await createProgram(stopping.signal).parseAsync(words, { from: 'user' })
   } catch (error) {
     process.exitCode = report(error)
   } finally {
-    stop.forget()
+    for (const signal of SIGNALS) process.off(signal, stop)
   }
 }
 
@@ -74,26 +82,6 @@ function report(error: unknown): number {
   if (!(error instanceof Error && MISTAKES.includes(error.name))) throw error
   terminal.say(`Error: ${error.message}`)
   return EXIT.usage
-}
-
-/** A request to stop by a signal. The same signal again exits immediately. */
-function stopRequest(onFirst: () => void): { signal: AbortSignal; forget(): void } {
-  const controller = new AbortController()
-  let first: NodeJS.Signals | undefined
-  const stop = (name: NodeJS.Signals) => {
-    if (first === name) process.exit(1)
-    if (first !== undefined) return
-    first = name
-    onFirst()
-    controller.abort()
-  }
-  for (const signal of SIGNALS) process.on(signal, stop)
-  return {
-    signal: controller.signal,
-    forget: () => {
-      for (const signal of SIGNALS) process.off(signal, stop)
-    },
-  }
 }
 
 await main(process.argv.slice(2))

@@ -2,7 +2,7 @@ import type { Meaning } from '../messages.ts'
 import { saidWords } from '../speech-to-text/spoken-numbers.ts'
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { comparePhones, phonesOf } from './phones.ts'
-import { yesOrNo } from './yes-or-no.ts'
+import { isBareAnswer, yesOrNo } from './yes-or-no.ts'
 
 /**
  * `exact`: the free transcript is a sentence; `sentence`: a sentence that sounds like it; `ask`: perhaps that sentence;
@@ -30,13 +30,13 @@ export interface Evidence {
   distance: number
   /** The longest run of phones that only one of them has. */
   gap: number
-  /** How much likelier it is than the next sentence that means something else: -1 if that is certain, 0 if as likely, 1. */
+  /** How much likelier it is than the next sentence that means something else: 0 if as likely, towards 1 if certain. */
   certainty: number
   /** 1 for a question: a wrong answer does little harm, and being asked back is tiresome. */
   tells: number
 }
 
-/** The score is the log-odds that a sentence was said. Fitted by scripts/fit-voice.mjs on one half of the voices. */
+/** The score says how safely a sentence can be carried out. Fitted by scripts/fit-voice.mjs on one half of the voices. */
 const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
   bias: 1.2,
   belowFree: -0.39,
@@ -45,12 +45,11 @@ const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
   certainty: 4.7,
   tells: 0.5,
 }
-const ACT_FROM = 1.25
+const ACT_FROM = 2.25
 const ASK_FROM = -2.2
+const LEAST_CERTAINTY = -3
 /** Sentences further apart than this cannot be confused, in nats. */
 const WIDEST_MARGIN = 9
-/** "Yes", "please don't", "not that one": an answer. Longer ones may be sentences: "turn" is easily heard as "don't". */
-const BARE_ANSWER_WORDS = 3
 
 type Candidate = HeardSentence & Meaning
 
@@ -58,9 +57,8 @@ type Candidate = HeardSentence & Meaning
 export function decide(listened: Listened, understand: (text: string) => Meaning): Heard {
   const { text: free } = listened
   const words = saidWords(free)
-  const answer = yesOrNo(free)
-  const isAnswer = words.length <= BARE_ANSWER_WORDS && (words.length === 0 || answer !== undefined)
-  const found = isAnswer ? undefined : weigh(listened, understand)
+  const isNothing = words.length === 0 || isBareAnswer(free, words.length)
+  const found = isNothing ? undefined : weigh(listened, understand)
   if (!found) return { text: free, free_text: free, decision: 'free' }
   const { best, margin, evidence } = found
   const score = scoreOf(evidence)
@@ -69,7 +67,8 @@ export function decide(listened: Listened, understand: (text: string) => Meaning
   if (score < ASK_FROM)
     return { text: free, free_text: free, margin, decision: understand(free).changes ? 'ask' : 'free' }
   // If a no was heard, nothing is done without asking.
-  if (score < ACT_FROM || (answer === false && best.changes && !isExact)) return { ...heard, decision: 'ask' }
+  if (score < ACT_FROM || (yesOrNo(free) === false && best.changes && !isExact))
+    return { ...heard, decision: 'ask' }
   return { ...heard, decision: isExact ? 'exact' : 'sentence', text: isExact ? free : best.text }
 }
 
@@ -87,13 +86,13 @@ export function weigh(listened: Listened, understand: (text: string) => Meaning)
     belowFree: Math.max(0, free.score - best.score),
     distance,
     gap: longestGap,
-    certainty: Math.tanh(margin),
+    certainty: Math.max(LEAST_CERTAINTY, 1 - Math.exp(-margin)),
     tells: Number(!best.changes),
   }
   return { best, margin, evidence }
 }
 
-/** The log-odds that a sentence was said. */
+/** How safely a sentence can be carried out. */
 export function scoreOf(evidence: Evidence, weights = WEIGHTS): number {
   const names = Object.keys(evidence) as (keyof Evidence)[]
   return names.reduce((sum, name) => sum + weights[name] * evidence[name], weights.bias)
@@ -112,5 +111,5 @@ function marginOf(best: Candidate, candidates: readonly Candidate[]): number {
     const margin = best.score - other.score
     return phonesOf(other.text).join(' ') === sound ? Math.min(0, margin) : margin
   })
-  return Math.max(-WIDEST_MARGIN, Math.min(WIDEST_MARGIN, ...margins))
+  return Math.min(WIDEST_MARGIN, ...margins)
 }

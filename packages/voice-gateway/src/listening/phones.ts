@@ -21,11 +21,12 @@ export interface PhoneDifference {
   longestGap: number
 }
 
+/** The best way to align the beginnings of two sequences. */
 interface Cell {
   cost: number
-  /** The gap that the path to this cell ends with; gaps are on one side at a time. */
+  /** The gap that it ends with; gaps are on one side at a time. */
   gap: number
-  side: 'a' | 'b' | undefined
+  side?: 'a' | 'b'
   longest: number
 }
 
@@ -75,36 +76,25 @@ function byLetters(word: string): string[] {
   return phones
 }
 
-/** Compares by the cheapest alignment, which also determines the longest gap. */
+/** Compares by the cheapest alignment; of ways that cost the same, the one with the shortest gap. */
 export function comparePhones(a: readonly string[], b: readonly string[]): PhoneDifference {
-  let row: Cell[] = [{ cost: 0, gap: 0, side: undefined, longest: 0 }]
+  let row: Cell[] = [{ cost: 0, gap: 0, longest: 0 }]
   for (const phone of b) row.push(gapped(row.at(-1) as Cell, 'b', phone))
   for (const phone of a) {
     const next = [gapped(row[0] as Cell, 'a', phone)]
-    b.forEach((other, index) => {
-      const diagonal = row[index] as Cell
-      const paired = {
-        ...diagonal,
-        cost: diagonal.cost + substitution(phone, other),
-        gap: 0,
-        side: undefined,
-      }
+    b.forEach((other, at) => {
+      const { cost, longest } = row[at] as Cell
       const ways: Cell[] = [
-        paired,
-        gapped(row[index + 1] as Cell, 'a', phone),
-        gapped(next[index] as Cell, 'b', other),
+        { cost: cost + substitution(phone, other), gap: 0, longest },
+        gapped(row[at + 1] as Cell, 'a', phone),
+        gapped(next[at] as Cell, 'b', other),
       ]
-      next.push(ways.reduce((best, way) => (isBetter(way, best) ? way : best)))
+      next.push(ways.sort((one, two) => one.cost - two.cost || one.longest - two.longest)[0] as Cell)
     })
     row = next
   }
   const { cost, longest } = row.at(-1) as Cell
   return { distance: cost / Math.max(1, a.length, b.length), longestGap: longest }
-}
-
-/** Of ways that cost the same, the one with the shortest gap. */
-function isBetter(way: Cell, best: Cell): boolean {
-  return way.cost < best.cost || (way.cost === best.cost && way.longest < best.longest)
 }
 
 function gapped(before: Cell, side: 'a' | 'b', phone: string): Cell {

@@ -8,6 +8,7 @@ interface Answers {
   readonly negated: readonly string[]
 }
 
+const BARE_ANSWER_WORDS = 3
 const answers = readData<Answers>('yes-or-no.json')
 const NO = phrases(answers.no)
 const YES = phrases(answers.yes)
@@ -26,6 +27,11 @@ export function yesOrNo(said: string): boolean | undefined {
   const withoutBoth = withoutNo.replaceAll(YES, '')
   if (withoutBoth === words || withoutBoth.replaceAll(POLITE, '').trim() !== '') return undefined
   return withoutNo === words
+}
+
+/** "Yes", "please don't", "not that one": an answer. Longer ones may be sentences: "turn" is easily heard as "don't". */
+export function isBareAnswer(said: string, words: number): boolean {
+  return words <= BARE_ANSWER_WORDS && yesOrNo(said) !== undefined
 }
 
 /** Longest first: "do not" is not "do". */

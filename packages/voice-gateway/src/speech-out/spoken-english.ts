@@ -24,9 +24,6 @@ interface SpokenEnglish {
 type Rule = readonly [found: RegExp, instead: string | ((...parts: string[]) => string)]
 
 const data = readData<SpokenEnglish>('spoken-english.json')
-const MONTH = `(?:${data.months.flatMap(name => [name, name.slice(0, 3)]).join('|')}|Sept)`
-const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
-const YEAR = '((?:19|20)\\d\\d)'
 /** Nobody says more than this after the decimal point, or after the zeros that follow it. */
 const DECIMALS = 2
 const SMALL_DIGITS = 3
@@ -42,21 +39,8 @@ const RULES: readonly Rule[] = [
   ...data.first.map(toRule),
   [/(?<!\d)(\d{4})-(\d\d)-(\d\d)(?![\d-])T?/g, sayIsoDate],
   [/(?<=\d:\d\d):\d\d(?:\.\d+)?(?:Z(?![\p{L}\d])|[+-]\d\d:?\d\d)?/gu, ''],
-  [/\b(UTC|GMT)([+−-])0?(\d{1,2})(?::00)?(?![\d:])/g, sayOffset],
   [/(?<=\d:\d\d) ?[-–] ?(?=\d?\d:\d\d)/g, ' to '],
   [/(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?![\d:]|\.\d)(?: ?([ap])\.?m\b\.?)?/gi, sayTime],
-  [
-    new RegExp(`(?:(day),? )?(?<![\\d.,])(${DAY})\\.? (${MONTH})\\b\\.?(?:,? ${YEAR}(?!\\d))?`, 'g'),
-    (_whole, weekday, day = '', month = '', year) =>
-      `${weekday ? `${weekday} ` : ''}the ${ordinal(day)} of ${fullMonth(month)}${year ? ` ${sayYear(year)}` : ''}`,
-  ],
-  [
-    new RegExp(`\\b(${MONTH})\\b\\.? (${DAY})(?:st|nd|rd|th)?(?:, ${YEAR})?(?! \\d|[:.]?\\d)`, 'g'),
-    (_whole, month = '', day = '', year) =>
-      `${fullMonth(month)} ${ordinal(day)}${year ? `, ${sayYear(year)}` : ''}`,
-  ],
-  [new RegExp(`(?<=\\b(?:in|since|until|${MONTH}) )${YEAR}(?!\\d|[.,:]\\d| ?[°%])`, 'g'), sayYear],
-  [/(?<![\p{L}\d.,])(\d+(?:\.\d+)?)e([+-]?)(\d+)(?![\p{L}\d])/giu, sayPowerOfTen],
   [/(?<![\p{L}\d.,:-])(\d+\.\d{3,})(?![\d\p{L}]|[.,:]\d)/gu, sayRounded],
   [/(?<![\d/])(\d+)\/(\d+)(?![\d/])/g, sayFraction],
   [/(?<![\p{L}\p{N}])([$€£])(\d[\d,]*)(?:\.(\d\d))?(?!\d)/gu, sayMoney],
@@ -97,40 +81,12 @@ function sayTime(_whole: string, hours = '', minutes = '', half?: string): strin
   return `${hour % 12 || 12}${minute} ${said}`
 }
 
-function sayOffset(_whole: string, zone = '', sign = '', hours = ''): string {
-  return `${zone} ${sign === '+' ? 'plus' : 'minus'} ${hours}`
-}
-
-/** As two numbers, twenty twenty-six; 2000 to 2009 as one. */
-function sayYear(year: string): string {
-  const [century, rest] = [year.slice(0, 2), year.slice(2)]
-  if (rest.startsWith('0') && century === '20') return year
-  if (rest === '00') return `${century} hundred`
-  return `${century} ${rest.replace(/^0/, 'oh ')}`
-}
-
-function fullMonth(name: string): string {
-  return data.months.find(month => month.startsWith(name.slice(0, 3))) ?? name
-}
-
-function ordinal(day: string): string {
-  const number = Number(day)
-  const ending = number > 10 && number < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th')
-  return `${number}${ending}`
-}
-
 function sayRounded(number: string): string {
   const value = Number(number)
   const rounded = Number(value >= 1 ? value.toFixed(DECIMALS) : value.toPrecision(SMALL_DIGITS))
   // Never in exponential notation.
   const written = rounded.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 })
   return rounded === value ? written : `about ${written}`
-}
-
-function sayPowerOfTen(_whole: string, factor = '', sign = '', exponent = ''): string {
-  const rounded = Number(Number(factor).toFixed(DECIMALS))
-  const about = rounded === Number(factor) ? '' : 'about '
-  return `${about}${rounded} times 10 to the power of ${sign === '-' ? 'minus ' : ''}${Number(exponent)}`
 }
 
 function sayFraction(whole: string, above = '', below = ''): string {

@@ -3,7 +3,7 @@ import type { InferenceSession, Tensor as OnnxTensor } from 'onnxruntime-common'
 type Tensors = Record<string, OnnxTensor>
 
 /** The decoder's layers, heads per layer, and head size. */
-export interface DecoderShape {
+interface DecoderShape {
   layers: number
   heads: number
   headSize: number

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fakeClock, recordingLogger } from 'toolpost/testing'
@@ -89,25 +89,6 @@ describe('the process of the speech model', () => {
     expect(logger.at('warn')).toHaveLength(1)
   })
 
-  it('is started again at once when it dies with nothing to do', async () => {
-    const { transcriber } = transcriberOf("answer(message, 'ok')")
-    await transcriber.ready()
-    const pid = transcriber.processId
-    process.kill(Number(pid), 'SIGKILL')
-    await eventually(() => [undefined, pid].includes(transcriber.processId)).toBe(false)
-    expect(await transcriber.transcribe(second)).toBe('ok')
-  })
-
-  it('may die when it cannot be started again: the request says so, the next why, and it can be closed', async () => {
-    const { transcriber, logger, childFile } = transcriberOf('process.exit(7)')
-    await transcriber.ready()
-    rmSync(childFile)
-    expect(await failure(transcriber.transcribe(second))).toBe('The speech model exited (exit code 7)')
-    expect(await failure(transcriber.transcribe(second))).toMatch(/is missing\. Run: npm run build$/)
-    expect(logger.at('warn')).toHaveLength(2)
-    await transcriber.close()
-  })
-
   it('is not started in a loop when it dies again and again', async () => {
     const { transcriber, clock } = transcriberOf('', "console.error('no such model'); process.exit(1)")
     const first = 'The speech model exited (exit code 1): no such model'
@@ -130,12 +111,6 @@ describe('the process of the speech model', () => {
     expect(await ready).toBe('The speech model did not load within 60 s and was killed')
   })
 
-  it('says what to do if it is not built', async () => {
-    const missing = new MoonshineTranscriber({ childFile: pathToFileURL(join(temporaryFolder(), 'no.js')) })
-    await expect(missing.ready()).rejects.toThrow(/no\.js is missing\. Run: npm run build$/)
-    await expect(missing.transcribe(second)).rejects.toBeInstanceOf(TranscriberError)
-  })
-
   it('is told to stop when a request is aborted, which rejects at once, and stays', async () => {
     const { transcriber } = transcriberOf(`
       if (message.type === 'stop') setImmediate(() => answer(message, 'half'))
@@ -152,25 +127,6 @@ describe('the process of the speech model', () => {
     await expect(first).rejects.toBeInstanceOf(TranscriberError)
     expect(await last).toBe('ok')
     expect(transcriber.processId).toBe(pid)
-  })
-
-  it('rejects what is aborted already without being started', async () => {
-    const { transcriber } = transcriberOf('')
-    const stopped = transcriber.transcribe(second, { signal: AbortSignal.abort() })
-    await expect(stopped).rejects.toBeInstanceOf(TranscriberError)
-    expect(transcriber.processId).toBeUndefined()
-  })
-
-  it.each(['while it loads', 'while it works'])('is gone when the transcriber was closed %s', async when => {
-    const { transcriber, clock } = transcriberOf('', when === 'while it loads' ? '' : undefined)
-    const requests = [second, second].map(samples => failure(transcriber.transcribe(samples)))
-    if (when === 'while it works') await transcriber.ready()
-    const pid = transcriber.processId
-    await transcriber.close()
-    expect(isAlive(pid)).toBe(false)
-    requests.push(failure(transcriber.transcribe(second)))
-    expect(new Set(await Promise.all(requests))).toEqual(new Set(['The transcriber was closed']))
-    expect(clock.pending).toBe(0)
   })
 
   it('gets no flags of its parent, no secrets and no place to print', async () => {

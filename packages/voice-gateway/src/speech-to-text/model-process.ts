@@ -15,17 +15,14 @@ export type ToChild =
 
 export type Request = Extract<ToChild, { type: 'transcribe' | 'probability' }>
 
-/** The answer to a request: a probability, or what was heard. */
-type Value = number | Listened
-
 /** From the child: `ready` or `unusable` first, then one answer per request. */
 export type FromChild =
   | { type: 'ready' }
   | { type: 'unusable'; message: string }
-  | { type: 'answer'; id: number; value: Value }
+  | { type: 'answer'; id: number; value: number | Listened }
   | { type: 'failed'; id: number; message: string }
 
-export interface ModelProcessOptions {
+interface ModelProcessOptions {
   file: URL
   /** Command-line arguments of the child. */
   args: readonly string[]
@@ -37,12 +34,14 @@ export interface ModelProcessOptions {
 
 interface PendingRequest {
   timer: Timer
-  resolve(value: Value): void
+  resolve(value?: number | Listened): void
   reject(error: TranscriberError): void
 }
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
+/** The pending request for `ready`. */
+const LOADING = 0
 /** Models not loaded by then never will be. */
 const LOAD_LIMIT_MS = 60_000
 const KEPT_ERROR_LENGTH = 500
@@ -52,16 +51,14 @@ const INHERITED = ['PATH', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoo
 /** The process with the speech models. It keeps the parent alive only while loading or answering. */
 export class ModelProcess {
   /** Resolves when the models are loaded; rejects with a TranscriberError. */
-  readonly ready: Promise<void>
+  readonly ready: Promise<unknown>
   readonly gone: Promise<void>
   readonly #options: ModelProcessOptions
   readonly #process: ChildProcess
   readonly #pending = new Map<number, PendingRequest>()
-  readonly #loadTimer: Timer
-  #loading: { resolve(): void; reject(error: TranscriberError): void } | undefined
   #state: 'loading' | 'ready' | 'ended' = 'loading'
   #lastWords = ''
-  #lastId = 0
+  #lastId = LOADING
 
   constructor(options: ModelProcessOptions) {
     this.#options = options
@@ -72,12 +69,9 @@ export class ModelProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
-    this.ready = new Promise((resolve, reject) => {
-      this.#loading = { resolve, reject }
-    })
+    this.ready = this.#await(LOADING, LOAD_LIMIT_MS, 'did not load')
     // If nobody awaits it, `onEnd` reports the same.
     this.ready.catch(() => {})
-    this.#loadTimer = this.#limit(LOAD_LIMIT_MS, 'did not load')
     this.#process.on('message', (message: FromChild) => this.#receive(message))
     const stderr = this.#process.stderr as Socket
     stderr.on('data', data => {
@@ -96,14 +90,10 @@ export class ModelProcess {
   }
 
   /** Sends a request, once ready. A process that does not answer in time is killed. */
-  ask(request: WithoutId<Request>, limitMs: number): { id: number; answer: Promise<Value> } {
+  ask(request: WithoutId<Request>, limitMs: number): { id: number; answer: Promise<number | Listened> } {
     const id = ++this.#lastId
-    const answer = new Promise<Value>((resolve, reject) => {
-      if (this.#state === 'ended') return reject(new TranscriberError('The speech model has exited'))
-      this.#pending.set(id, { timer: this.#limit(limitMs, 'did not answer'), resolve, reject })
-      this.tell({ ...request, id } as Request)
-      this.#hold()
-    })
+    const answer = this.#await(id, limitMs, 'did not answer') as Promise<number | Listened>
+    this.tell({ ...request, id } as Request)
     return { id, answer }
   }
 
@@ -120,26 +110,26 @@ export class ModelProcess {
     this.#end(reason)
   }
 
-  #limit(ms: number, failing: string): Timer {
-    const seconds = Math.round(ms / 1_000)
-    const kill = () => this.kill(`The speech model ${failing} within ${seconds} s and was killed`)
-    return this.#options.clock.setTimer(kill, ms)
+  #await(id: number, limitMs: number, failing: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#state === 'ended') return reject(new TranscriberError('The speech model has exited'))
+      const seconds = Math.round(limitMs / 1_000)
+      const kill = () => this.kill(`The speech model ${failing} within ${seconds} s and was killed`)
+      this.#pending.set(id, { timer: this.#options.clock.setTimer(kill, limitMs), resolve, reject })
+      this.#hold()
+    })
   }
 
   #receive(message: FromChild): void {
     if (message.type === 'unusable') return this.kill(`The speech model cannot be loaded: ${message.message}`)
-    if (message.type === 'ready') {
-      if (this.#state !== 'loading') return
-      this.#state = 'ready'
-      this.#loadTimer.cancel()
-      this.#loading?.resolve()
-    } else {
-      const request = this.#pending.get(message.id)
-      this.#pending.delete(message.id)
-      request?.timer.cancel()
-      if (message.type === 'answer') request?.resolve(message.value)
-      else request?.reject(new TranscriberError(`The speech model failed: ${message.message}`))
-    }
+    const id = message.type === 'ready' ? LOADING : message.id
+    const request = this.#pending.get(id)
+    this.#pending.delete(id)
+    request?.timer.cancel()
+    if (message.type === 'ready' && this.#state === 'loading') this.#state = 'ready'
+    if (message.type === 'failed')
+      request?.reject(new TranscriberError(`The speech model failed: ${message.message}`))
+    else request?.resolve(message.type === 'answer' ? message.value : undefined)
     this.#hold()
   }
 
@@ -147,20 +137,16 @@ export class ModelProcess {
     if (this.#state === 'ended') return
     const wasReady = this.#state === 'ready'
     this.#state = 'ended'
-    this.#loadTimer.cancel()
-    const error = new TranscriberError(reason)
-    this.#loading?.reject(error)
-    for (const { timer, reject } of this.#pending.values()) {
-      timer.cancel()
-      reject(error)
-    }
+    const pending = [...this.#pending.values()]
     this.#pending.clear()
+    for (const { timer } of pending) timer.cancel()
     this.#options.onEnd(reason, wasReady)
+    for (const { reject } of pending) reject(new TranscriberError(reason))
   }
 
   #hold(): void {
     if (this.#state === 'ended') return
-    const method = this.#state === 'loading' || this.#pending.size > 0 ? 'ref' : 'unref'
+    const method = this.#pending.size > 0 ? 'ref' : 'unref'
     this.#process[method]()
     this.#process.channel?.[method]()
   }

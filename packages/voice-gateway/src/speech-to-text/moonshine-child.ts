@@ -3,10 +3,20 @@ import llamaTokenizer from 'llama-tokenizer-js'
 import { SAMPLE_RATE } from '../audio/wav.ts'
 import { AllowedTokens, tokenLetters } from './allowed-tokens.ts'
 import type { FromChild, Request, ToChild } from './model-process.ts'
-import { amplified, MoonshineModel } from './moonshine-model.ts'
-import { loadRuntime, type ModelName } from './onnx.ts'
+import {
+  amplified,
+  loadMoonshine,
+  loadRuntime,
+  type ModelName,
+  type MoonshineModel,
+} from './moonshine-model.ts'
 import { Silero } from './speech-detector.ts'
 import type { Listened } from './transcriber.ts'
+
+interface Models {
+  silero: Silero
+  moonshine: MoonshineModel
+}
 
 // Ctrl-C and a service manager's SIGTERM reach the whole process group; the parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -24,16 +34,11 @@ let allowed: AllowedTokens | undefined
 try {
   const runtime = await loadRuntime()
   const silero = await Silero.load(runtime)
-  const moonshine = await MoonshineModel.load(process.argv[2] as ModelName, runtime)
+  const moonshine = await loadMoonshine(process.argv[2] as ModelName, runtime)
   process.on('message', (message: ToChild) => receive(message, { silero, moonshine }))
   send({ type: 'ready' })
 } catch (error) {
   send({ type: 'unusable', message: textOf(error) })
-}
-
-interface Models {
-  silero: Silero
-  moonshine: MoonshineModel
 }
 
 function receive(message: ToChild, models: Models): void {
@@ -52,8 +57,7 @@ async function answer(request: Request, { silero, moonshine }: Models): Promise<
     if (request.type === 'probability') {
       const stream = streams.get(request.detector) ?? silero.stream()
       streams.set(request.detector, stream)
-      send({ type: 'answer', id, value: await stream(request.frame) })
-      return
+      return send({ type: 'answer', id, value: await stream(request.frame) })
     }
     send({ type: 'answer', id, value: await listen(request, { silero, moonshine }) })
   } catch (error) {
@@ -76,20 +80,14 @@ async function listen(
   const pieces = await silero.pieces(samples, isStopped)
   const [first] = pieces
   const isCommand = first && pieces.length === 1 && first.end - first.start <= LONGEST_COMMAND
+  const bound = request.isBound && isCommand ? allowed : undefined
   const heard: Listened[] = []
-  for (const { start, end } of pieces) {
-    if (isStopped()) break
-    const bound = request.isBound && isCommand ? allowed : undefined
-    heard.push(await moonshine.listen(samples.subarray(start, end), { isStopped, allowed: bound }))
-  }
-  return {
-    text: heard
-      .map(({ text }) => text)
-      .filter(Boolean)
-      .join(' '),
-    score: heard.reduce((sum, { score }) => sum + score, 0),
-    sentences: heard[0]?.sentences ?? [],
-  }
+  for (const { start, end } of pieces)
+    if (!isStopped())
+      heard.push(await moonshine.listen(samples.subarray(start, end), { isStopped, allowed: bound }))
+  const texts = heard.map(({ text }) => text).filter(Boolean)
+  const score = heard.reduce((sum, each) => sum + each.score, 0)
+  return { text: texts.join(' '), score, sentences: heard[0]?.sentences ?? [] }
 }
 
 function send(message: FromChild): void {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, type Logger, systemClock } from 'toolpost'
 import { secondsOf } from '../audio/wav.ts'
 import { ModelProcess } from './model-process.ts'
-import { type ModelName, whyMissing } from './onnx.ts'
+import { type ModelName, whyMissing } from './moonshine-model.ts'
 import type { SpeechDetector } from './speech-detector.ts'
 import {
   type Listened,
@@ -87,8 +87,7 @@ export class MoonshineTranscriber implements Transcriber {
     return {
       probability: async frame => {
         const child = await this.#readyChild()
-        const { answer } = child.ask({ type: 'probability', detector, frame }, ANSWER_LIMIT_MS)
-        return Number(await answer)
+        return Number(await child.ask({ type: 'probability', detector, frame }, ANSWER_LIMIT_MS).answer)
       },
       reset: () => this.#child?.tell({ type: 'reset', detector }),
     }
@@ -111,13 +110,9 @@ export class MoonshineTranscriber implements Transcriber {
     const { id, answer } = child.ask({ type: 'transcribe', samples, isBound: graph !== undefined }, limitMs)
     const stop = () => child.tell({ type: 'stop', id })
     signal?.addEventListener('abort', stop, { once: true })
-    try {
-      const heard = (await answer) as Listened
-      this.#failures = 0
-      return heard
-    } finally {
-      signal?.removeEventListener('abort', stop)
-    }
+    const heard = (await answer.finally(() => signal?.removeEventListener('abort', stop))) as Listened
+    this.#failures = 0
+    return heard
   }
 
   async #readyChild(): Promise<ModelProcess> {
@@ -130,10 +125,15 @@ export class MoonshineTranscriber implements Transcriber {
 
   #start(): ModelProcess {
     const file = this.#childFile
-    const problem = this.#refusal() ?? whyMissing(this.#model)
-    if (problem) throw new TranscriberError(problem)
-    if (!existsSync(file)) throw new TranscriberError(`${fileURLToPath(file)} is missing. Run: npm run build`)
     const startedAt = this.#clock.now()
+    const waitMs = this.#notBeforeMs - startedAt
+    if (this.#failures > 0 && waitMs > 0)
+      throw new TranscriberError(
+        `The speech model failed ${this.#failures} times in a row; retrying in ${Math.ceil(waitMs / 1_000)} s. ${this.#lastFailure}`,
+      )
+    const missing = whyMissing(this.#model)
+    if (missing) throw new TranscriberError(missing)
+    if (!existsSync(file)) throw new TranscriberError(`${fileURLToPath(file)} is missing. Run: npm run build`)
     this.#followed = undefined
     const child = new ModelProcess({
       file,
@@ -147,14 +147,6 @@ export class MoonshineTranscriber implements Transcriber {
       this.#logger?.info({ load_ms: Math.round(this.#clock.now() - startedAt) }, `${this.name} is loaded`)
     child.ready.then(logLoaded).catch(() => {})
     return child
-  }
-
-  /** Why it may not be started now. */
-  #refusal(): string | undefined {
-    const waitMs = this.#notBeforeMs - this.#clock.now()
-    if (this.#failures === 0 || waitMs <= 0) return undefined
-    const seconds = Math.ceil(waitMs / 1_000)
-    return `The speech model failed ${this.#failures} times in a row; retrying in ${seconds} s. ${this.#lastFailure}`
   }
 
   /** A process that had loaded is replaced immediately, so that the next request need not wait. */

@@ -59,12 +59,9 @@ export class SentenceWalk {
     const known = this.#states.get(key)
     if (known) return known
     const { mayEnd, next } = this.#expand(places)
-    const states = new Map<string, WordState>()
     const after = (word: string) => {
       const found = next.get(word)
-      const state = states.get(word) ?? (found && this.#stateOf([...found]))
-      if (state) states.set(word, state)
-      return state
+      return found && this.#stateOf([...found])
     }
     const state = { id: this.#states.size, mayEnd, words: () => next.keys(), after }
     this.#states.set(key, state)
@@ -83,18 +80,16 @@ export class SentenceWalk {
       }
       for (const [label, to] of this.#rules[place.rule]?.arcs[place.state] ?? []) {
         const target = this.#place(place.rule, to, place.back)
-        if (typeof label === 'number') this.#enter(label, target, seen)
-        else next.set(label, (next.get(label) ?? new Set()).add(target))
+        if (typeof label !== 'number') next.set(label, (next.get(label) ?? new Set()).add(target))
+        // A rule in tail position returns to where its caller returns to.
+        else if (this.#isLast(target)) seen.add(this.#place(label, 0, target.back))
+        else if (target.depth < DEEPEST) seen.add(this.#place(label, 0, target))
       }
     }
     return { mayEnd, next }
   }
 
-  /** A rule in tail position returns to where its caller returns to. */
-  #enter(rule: number, returnTo: Place, seen: Set<Place>): void {
-    const { rule: caller, state, back, depth } = returnTo
-    const isLast = this.#ends[caller]?.has(state) && (this.#rules[caller]?.arcs[state] ?? []).length === 0
-    if (isLast) seen.add(this.#place(rule, 0, back))
-    else if (depth < DEEPEST) seen.add(this.#place(rule, 0, returnTo))
+  #isLast({ rule, state }: Place): boolean {
+    return this.#ends[rule]?.has(state) === true && (this.#rules[rule]?.arcs[state] ?? []).length === 0
   }
 }

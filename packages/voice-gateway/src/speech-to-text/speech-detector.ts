@@ -1,6 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-common'
 import { SAMPLE_RATE } from '../audio/wav.ts'
-import { openModel, type Runtime } from './onnx.ts'
+import { openModel, type Runtime } from './moonshine-model.ts'
 
 /** The frame size of the speech detector: 32 ms. */
 export const FRAME_SAMPLES = 512

@@ -1,5 +1,4 @@
 import { access, writeFile } from 'node:fs/promises'
-import { type Clock, systemClock } from 'toolpost'
 import { secondsOf, writeWav } from '../audio/wav.ts'
 import { findProgram } from '../programs/platform.ts'
 import { runProgram, withTemporaryWav } from '../programs/run-program.ts'
@@ -12,7 +11,6 @@ export interface WhisperOptions {
   model: string
   /** More arguments for the program. */
   args?: readonly string[] | undefined
-  clock?: Clock | undefined
 }
 
 /** Large models on slow machines take longer than the recording itself. */
@@ -27,16 +25,14 @@ export class WhisperTranscriber implements Transcriber {
   readonly #command: string
   readonly #model: string
   readonly #args: readonly string[]
-  readonly #clock: Clock
   readonly #turns = new Turns()
   readonly #closing = new AbortController()
 
   constructor(options: WhisperOptions) {
-    const { command = 'whisper-cli', model, args = [], clock = systemClock } = options
+    const { command = 'whisper-cli', model, args = [] } = options
     this.#command = command
     this.#model = model
     this.#args = args
-    this.#clock = clock
   }
 
   /** The program loads its model on every run; this only checks that both exist. */
@@ -69,7 +65,6 @@ export class WhisperTranscriber implements Transcriber {
         args,
         deadlineMs,
         signal,
-        clock: this.#clock,
         Failure: TranscriberError,
       })
       return output.toString('utf8').replace(REMARK, ' ').replace(/\s+/g, ' ').trim()
