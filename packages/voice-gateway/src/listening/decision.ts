@@ -38,15 +38,15 @@ export interface Evidence {
 
 /** The score says how safely a sentence can be carried out. Fitted by scripts/fit-voice.mjs on one half of the voices. */
 const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
-  bias: 1.2,
-  belowFree: -0.39,
-  distance: -7.9,
-  gap: -0.25,
+  bias: 0.88,
+  belowFree: -0.31,
+  distance: -5.83,
+  gap: -0.44,
   certainty: 4.7,
-  tells: 0.5,
+  tells: 0.42,
 }
-const ACT_FROM = 2.25
-const ASK_FROM = -2.2
+const ACT_FROM = 3
+const ASK_FROM = -1.1
 const LEAST_CERTAINTY = -3
 /** Sentences further apart than this cannot be confused, in nats. */
 const WIDEST_MARGIN = 9
