@@ -56,9 +56,11 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     })
   const ofPhrases = (key: unknown, phrases: Iterable<readonly string[]>) =>
     ruleFor(key, rule => {
-      for (const words of phrases) addPhrase(rule, words)
+      rule.ends = [...addPhrases(rule, phrases)]
     })
   const ofList = (list: SlotList | undefined): number | undefined => {
+    const before = known.get(list)
+    if (before !== undefined) return before
     const spoken = list?.spoken?.()
     if (!spoken || 'phrases' in spoken) return spoken && ofPhrases(list, spoken.phrases)
     const { from, to, units } = spoken
@@ -105,14 +107,20 @@ function prune(rule: OpenRule): void {
   rule.arcs = rule.arcs.map(arcs => arcs.filter(([, to]) => live.has(to)))
 }
 
-/** Adds words in a row; those that begin alike share their way. */
-function addPhrase(rule: OpenRule, words: readonly string[]): void {
-  let state = 0
-  for (const word of words) {
-    const known = rule.arcs[state]?.find(([label]) => label === word)
-    const to = known?.[1] ?? rule.arcs.push([]) - 1
-    if (!known) rule.arcs[state]?.push([word, to])
-    state = to
+/** Adds phrases; those that begin alike share their way. Returns the states after them. */
+function addPhrases(rule: OpenRule, phrases: Iterable<readonly string[]>): Set<number> {
+  const known = new Map<string, number>()
+  const ends = new Set<number>()
+  for (const words of phrases) {
+    let state = 0
+    for (const word of words) {
+      const key = `${state} ${word}`
+      const to = known.get(key) ?? rule.arcs.push([]) - 1
+      if (!known.has(key)) rule.arcs[state]?.push([word, to])
+      known.set(key, to)
+      state = to
+    }
+    if (state > 0) ends.add(state)
   }
-  if (words.length > 0 && !rule.ends.includes(state)) rule.ends.push(state)
+  return ends
 }

@@ -94,6 +94,7 @@ const MAX_ITEMS = 12
 /** The devices of a home and how they are called. */
 export class Home {
   readonly devices: readonly Device[]
+  readonly key: string // Changes whenever what can be said does
   readonly places: readonly string[]
   readonly words: HomeWords
   readonly #numbers: NumberReader
@@ -126,6 +127,7 @@ export class Home {
       const id = isTwice && each.area ? `${each.area} ${each.name}` : each.name
       return { ...each, id, area, floor: each.floor ?? holding(floors, area), kinds: this.#kindsOf(each) }
     })
+    this.key = JSON.stringify(this.devices.map(({ state: _, kinds, ...device }) => [device, ...kinds]))
     this.byId = new Map(this.devices.map(device => [device.id, device]))
     this.places = [...new Set([...areas, ...this.devices.flatMap(({ floor }) => floor ?? [])])]
     for (const place of this.places)
@@ -137,11 +139,6 @@ export class Home {
     this.#groups = new Map(Object.entries(groups).map(([name, ids]) => [sorted(this.#canonical(name)), ids]))
     for (const word of [...this.#groups.keys()].flatMap(key => key.split(' ')))
       this.#byWord.set(word, this.#byWord.get(word) ?? new Map())
-  }
-
-  /** Changes whenever what can be said does. */
-  get key(): string {
-    return JSON.stringify(this.devices.map(({ state: _, kinds, ...device }) => [device, ...kinds]))
   }
 
   vocabulary(): string[] {
@@ -202,25 +199,20 @@ export class Home {
     return name === 'name' ? { at: this.#namesAt, words: () => this.vocabulary(), spoken } : undefined
   }
 
-  *#spokenNames(kinds: readonly string[] | undefined): Generator<string[]> {
+  #spokenNames(kinds: readonly string[] | undefined): Iterable<string[]> {
     const [the = '', within = '', all = ''] = ['the', 'in', 'all'].map(role => this.#said(role)[0])
-    for (const { name, area = '', kinds: own } of this.devices.filter(device => isOneOf(device, kinds))) {
+    const meant = this.devices.filter(device => isOneOf(device, kinds))
+    const phrases = meant.flatMap(({ name, area = '', kinds: own }) => {
       const [words, room] = [keysOf(name).filter(isWord), keysOf(area)]
       const nouns = [...own].flatMap(kind => this.words.kinds?.[kind]?.spoken ?? [])
       const inRoom = room.length > 0 ? nouns.map(noun => [noun, within, the, ...room]) : []
       const names = [words, ...nouns.map(noun => [noun])]
       const isNamed = room.every(word => words.includes(word))
       const full = names.slice(isNamed ? 1 : 0).map(each => [...room, ...each])
-      // "Back Door Lock" is the back door, "Living Room Light" the light and the lights in the living room.
-      const place = words.slice(0, -1)
-      const placed = [...words.slice(-1), ...nouns].flatMap(noun => [
-        [...place, noun],
-        [noun, within, the, ...place],
-      ])
-      const parts = isNamed && place.length > 1 ? [place, ...placed] : []
-      for (const each of [...names, ...full, ...inRoom, ...parts]) yield* [each, [the, ...each]]
-      yield* nouns.map(noun => [all, the, noun])
-    }
+      const alone = [...names, ...full, ...inRoom]
+      return [...alone, ...alone.map(each => [the, ...each]), ...nouns.map(noun => [all, the, noun])]
+    })
+    return new Map(phrases.map(words => [words.join(' '), words])).values()
   }
 
   #said(role: string): string[] {

@@ -68,8 +68,9 @@ function allowedDistance(key: string, word: string): number {
   const length = Math.min(key.length, word.length)
   const allowed = length >= 8 ? 2 : 1
   if (Math.abs(key.length - word.length) > allowed || length < 3 || /\d/.test(word)) return 0
+  if (length >= 4) return allowed
   const isSwapped = [...key].sort().join('') === [...word].sort().join('')
-  return length >= 4 || isSwapped || (key.length === 4 && key.startsWith(word)) ? allowed : 0
+  return isSwapped || (key.length === 4 && key.startsWith(word)) ? allowed : 0
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours. */
