@@ -83,7 +83,8 @@ export interface Resolved {
 }
 
 /** How a word calls a device: it is in its name, its place, the broad words of its kinds, or the other ones. */
-const [BY_NAME, BROADLY, BY_KIND] = [0, 2, 3]
+const [BY_NAME, BROADLY, BY_KIND] = [0, 2, 3] as const
+const HOW = [BROADLY, BY_KIND]
 type Word = { words: string[]; end: number; isPlural: boolean }
 type Found<Value> = { end: number; value: Value; cost: number }
 
@@ -383,12 +384,16 @@ export class Home {
     const place = has('one', 'everything') || among ? undefined : this.#placeOf(words)
     const there = place === undefined ? [] : this.devices.filter(device => isIn(device, place))
     if (place !== undefined) return usual(alive(there.filter(each => isOneOf(each, kinds))), text, roomKind)
-    const all = this.#within(alive(this.#calledAll(words, isMeant, has('everything'))), words, has('all'))
+    const floor = this.#placeKeys.get(sorted(item.place))
+    const isKind = item.words.every(word => this.#kindWords.has(word))
+    const onFloor = isKind && this.devices.some(device => floor !== undefined && device.floor === floor)
+    const called = this.#calledAll(words, isMeant, onFloor ? [BY_KIND] : has('everything') ? [BROADLY] : HOW)
+    const all = this.#within(alive(called), words, has('all'))
     const near = options.prefersArea && !has('all', 'house') ? all.filter(device => isIn(device, area)) : []
     const devices = near.length > 0 ? near : all
     const isScoped = words.length > 1 || has('here') || near.length > 0
     const isBroad = isScoped && item.words.some(word => this.#broad.has(word))
-    const areMany = isBroad || has('all', 'plural', 'everything', 'house')
+    const areMany = isBroad || onFloor || has('all', 'plural', 'everything', 'house')
     const isUnclear = has('both') ? devices.length !== 2 : devices.length > 1 && !areMany
     return isUnclear ? { problem: 'which', devices, text } : found(devices, text)
   }
@@ -423,14 +428,13 @@ export class Home {
   }
 
   /** Devices that are called by all the words: by name and place if possible, otherwise also by kind. */
-  #calledAll(words: readonly string[], isMeant: (device: Device) => boolean, isAll: boolean): Device[] {
+  #calledAll(words: readonly string[], isMeant: (device: Device) => boolean, how: number[]): Device[] {
     const maps = words.map(word => this.#byWord.get(word) ?? new Map<Device, number>())
     const [fewest = new Map<Device, number>()] = maps.sort((one, other) => one.size - other.size)
     const meant = [...fewest.keys()].filter(isMeant)
     const called = (most: number) =>
       meant.filter(device => maps.every(map => (map.get(device) ?? Infinity) <= most))
-    const literal = called(BROADLY)
-    return literal.length > 0 || isAll ? literal : called(BY_KIND)
+    return how.map(called).find(devices => devices.length > 0) ?? []
   }
 
   /** Those in the place that the words name in full. Parts of the names of several places name none. */
