@@ -143,6 +143,7 @@ describe.each(BROKERS)('the server on $kind', ({ isThere, startBroker }) => {
   test('[F39] fails at once while the broker is gone, and sends nothing late or twice when it is back', async () => {
     const { server, home, broker } = await start({ startBroker })
     await server.call('control_zwave_device', on('Switch One'))
+    await server.callUntil('list_zwave_devices', {}, ({ text }) => text.includes('There are 10 devices'))
     await broker.stop()
     await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === false)
     const refused = await server.call('control_zwave_device', on('Demo Switch'))

@@ -198,7 +198,7 @@ describe('what is wrong with durable calls', () => {
     })
     expect(wrong).toMatchObject({
       code: 2,
-      err: expect.stringContaining('durable.databaseUrl: is not a PostgreSQL URL'),
+      err: expect.stringContaining('durable.databaseUrl: expected a PostgreSQL URL'),
     })
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('127.0.0.1:1') })
     expect(off).toMatchObject({

@@ -55,6 +55,13 @@ describe('results that JSON cannot say', () => {
 })
 
 describe('arguments that mean harm', () => {
+  it('[F29] with __proto__ are refused at any depth, and nothing is polluted', async () => {
+    const { run } = setup(args => Object.assign({}, args))
+    for (const text of ['{"__proto__": {"polluted": 1}}', '{"a": [{"__proto__": {"polluted": 1}}]}'])
+      expect(await run(JSON.parse(text))).toMatchObject({ code: 'invalid_arguments' })
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
   it('[F29] with constructor are data, and do not satisfy what they do not contain', async () => {
     const schema = { type: 'object', required: ['toString'] }
     expect(await setup(args => args, { schema }).run({})).toMatchObject({
