@@ -57,6 +57,7 @@ describe('a command beside a running `toolpost up` of the same configuration', (
     const denied = await run('call', 'echo', 'x=1')
     expect(denied).toMatchObject({ code: 1, out: '' })
     expect(denied.err).toContain('there is no terminal to ask at')
+    expect((await run('calls')).out).toMatch(/denied.*there is no terminal to ask at/)
     expect(await run('approvals')).toMatchObject({ err: 'Nothing is waiting for approval.\n' })
   }, 60_000)
 

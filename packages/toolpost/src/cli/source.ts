@@ -124,8 +124,8 @@ async function callRemotely(
   const id = `cli-${process.pid}-${Date.now().toString(36)}`
   const over = new AbortController()
   const isOwn = ({ tool, origin = 'cli' }: Asked) => tool === name && origin === 'cli'
-  const watching: Watching = { ask, over: over.signal, isOwn, callId: id, onProgress }
-  const timer = setTimeout(() => void watch(gateway, watching).catch(() => {}), WATCH_AFTER_MS)
+  const watched = { ask, over: over.signal, isOwn, callId: id, onProgress }
+  const timer = setTimeout(() => void watch(gateway, watched).catch(() => {}), WATCH_AFTER_MS)
   const headers = {
     ...{ 'x-call-id': id, 'x-toolpost-client': 'cli', prefer: `questions${repair ? ', repair' : ''}` },
     ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }),
@@ -136,9 +136,7 @@ async function callRemotely(
     const { status, body } = await gateway.request(path, { body: args, signal, headers })
     const { tool_call_id: _, ...result } = (body ?? {}) as ToolResult
     if (typeof result.success !== 'boolean') throw new Error(`the gateway answered ${status}`)
-    const isRefused = !result.success && result.code === 'denied' && watching.refusal !== undefined
-    const error = isRefused && { error: `Tool '${name}' was denied: ${watching.refusal}` }
-    return { ...result, ...error } as ToolResult
+    return result as ToolResult
   } catch {
     const lost = 'toolpost up stopped during the call, so its outcome is unknown'
     const failure = signal.aborted
@@ -161,13 +159,13 @@ interface Watching {
   /** The call whose progress is shown. */
   callId?: string
   onProgress?: ((progress: Progress) => void) | undefined
-  /** Why nobody could be asked. */
-  refusal?: string | undefined
 }
 
 /** Puts the gateway's questions and approvals that are our own to the person at the terminal. Ends with `over`. */
-async function watch(gateway: GatewayClient, watching: Watching): Promise<void> {
-  const { ask, over: signal, isOwn, callId, onProgress } = watching
+async function watch(
+  gateway: GatewayClient,
+  { ask, over: signal, isOwn, callId, onProgress }: Watching,
+): Promise<void> {
   const known = new Set<string>()
   const isNew = (asked: Asked) => isOwn(asked) && !known.has(asked.id) && known.add(asked.id)
   const answer = async (question: OpenQuestion) => {
@@ -178,14 +176,11 @@ async function watch(gateway: GatewayClient, watching: Watching): Promise<void> 
     const { questionOf } = await import('../interceptors/approval.ts')
     const { id, tool, args } = approval
     const { action, reason } = await ask({ message: questionOf(approval), about: { tool, args }, signal })
-    watching.refusal = reason
     const decision = action === 'accept' ? 'approve' : 'deny'
-    if (action !== 'cancel') await gateway.ask(`/api/approvals/${id}`, { decision })
+    if (action !== 'cancel') await gateway.ask(`/api/approvals/${id}`, { decision, reason })
   }
   let serial: string | undefined
-  // As if it had been here before: then the gateway also sends the calls that are running.
-  const headers = { 'last-event-id': '0' }
-  for await (const { type, data } of gateway.events('/api/events', { signal, headers })) {
+  for await (const { type, data } of gateway.events('/api/events', { signal })) {
     const {
       id,
       serial: own,

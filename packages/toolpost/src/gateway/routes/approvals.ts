@@ -38,7 +38,7 @@ export function addApprovalRoutes(app: App, { source, questions }: GatewayContex
     }),
   )
 
-  function decide(c: RequestContext, { decision, remember, scope }: Body): Response {
+  function decide(c: RequestContext, { decision, remember, scope, reason }: Body): Response {
     const { client } = c.env
     if (decision !== 'approve' && decision !== 'deny')
       return failure(400, "Invalid 'decision'; expected one of approve, deny")
@@ -46,6 +46,7 @@ export function addApprovalRoutes(app: App, { source, questions }: GatewayContex
       return failure(400, "Invalid 'remember'; expected one of session, always")
     if (scope !== undefined && scope !== 'tool' && scope !== 'server')
       return failure(400, "Invalid 'scope'; expected one of tool, server")
+    if (reason !== undefined && typeof reason !== 'string') return failure(400, "'reason' must be a string")
     if (!client.approves) return failure(403, 'This client may not decide about calls')
     const waiting = client.seenApprovals(approvals?.list() ?? []).find(({ id }) => id === c.req.param('id'))
     if (!waiting) return failure(404, 'No pending approval with this id')
@@ -57,7 +58,7 @@ export function addApprovalRoutes(app: App, { source, questions }: GatewayContex
       return failure(400, `'${waiting.tool}' is not a tool of a server`)
     const by = client.isNamed ? client.name : 'console'
     // A scope without `remember` holds until the process ends.
-    const about = { remember: remember ?? (scope && 'session'), scope } as Decision
+    const about = { remember: remember ?? (scope && 'session'), scope, reason } as Decision
     return json({ approval: approvals?.decide(waiting.id, decision, { ...about, by }) })
   }
 }
