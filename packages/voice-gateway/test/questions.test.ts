@@ -180,6 +180,18 @@ describe('a call that needs approval, made by voice', () => {
       'Delete file b? Say yes or no.',
     ])
   })
+
+  it('is left to the console if it is too long to read out', async () => {
+    const path = 'x'.repeat(2_100)
+    const model = scriptedModel({ calls: [{ name: 'files__delete_file', args: { path } }] }, 'It is gone.')
+    const { say, approvals, deleted, speaker, questions } = home({ client: new ModelClient({ model }) })
+    const answer = say('clean up')
+    await eventually(() => speaker.said.join(' ')).toContain('Allow it in the console first.')
+    expect([questions, deleted]).toEqual([[], []])
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve', { by: 'console' })
+    expect((await answer).text).toBe('It is gone.')
+    expect(deleted).toEqual([path])
+  })
 })
 
 it('asks over MQTT too, and takes the answer from the topic of that room alone', async () => {
