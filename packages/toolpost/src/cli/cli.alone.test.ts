@@ -164,6 +164,13 @@ describe('toolpost tools', () => {
   })
 })
 
+it('fails with exit code 1 after a calculation that failed in its own process', async () => {
+  expect(await toolpost(['call', 'math_eval', 'expression=1/0'])).toMatchObject({
+    code: 1,
+    err: 'Error: The result of 1/0 is infinite or too large\n',
+  })
+})
+
 describe('a configuration with a mistake', () => {
   it('is used without the keys that are not ours, which are named in one line', async () => {
     const config = configFile({ toolz: [], theme: 'dark' })

@@ -45,11 +45,14 @@ function fitObject(given: unknown, context: CallContext, plan: Plan): Unfit | Pr
   if (unwrapped) context.addRepairs(['arguments: wrapper removed'])
   const values = measureArguments(unwrapped ?? given)
   if (typeof values === 'string') return refuse(plan, [values])
-  const named = withNames((unwrapped ?? given) as Arguments, context, plan)
-  const args = plan.singleInput ? singleInput(named, plan.singleInput) : named
-  const checked = repair ? values * REPAIR_FACTOR : values
+  let args = (unwrapped ?? given) as Arguments
+  const work = () => {
+    const named = withNames(args, context, plan)
+    args = plan.singleInput ? singleInput(named, plan.singleInput) : named
+    return validateArguments(compiled, args, repair)
+  }
   try {
-    const validated = compiled.run(checked, () => validateArguments(compiled, args, repair))
+    const validated = compiled.run(repair ? values * REPAIR_FACTOR : values, work)
     if (!(validated instanceof Promise)) return take(validated, context, plan, args)
     return validated.then(
       made => take(made, context, plan, args),

@@ -76,6 +76,17 @@ describe('hostile text from a model', () => {
   })
 })
 
+it('names in 16,000 objects with 100 alternatives hold up nobody', async () => {
+  const anyOf = many(100, n => object({ [`k${n}`]: { type: 'integer' } }, { required: [`k${n}`] }))
+  const schema = object({ a: { type: 'array', items: { anyOf } } })
+  const manager = new ToolManager()
+  manager.addMcpTools([{ name: 'attacked', description: 'd', schema, invoke: args => args }], { server: 's' })
+  const executor = new ToolExecutor(manager)
+  expect(await attacked(executor, { a: many(16_000, () => ({ k: '1' })) })).toMatchObject({
+    code: 'invalid_arguments',
+  })
+})
+
 describe('huge results', () => {
   const row = { id: 1, text: 'x'.repeat(60) }
 

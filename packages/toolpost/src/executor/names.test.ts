@@ -68,3 +68,11 @@ describe('argument names of MCP tools', () => {
     expect(logger.at('warn')[0]?.fields).toMatchObject({ argument: 'device_name' })
   })
 })
+
+it('numbers that JSON does not have are no numbers', async () => {
+  const schema = { type: 'object', properties: { n: { type: 'number' } } }
+  for (const n of [Number.NaN, Number.POSITIVE_INFINITY])
+    expect((await received({ schema }, { n })).result).toBe(
+      `Invalid parameters: 'n' must be number, got ${n}`,
+    )
+})

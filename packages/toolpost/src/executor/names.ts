@@ -42,7 +42,7 @@ export function fitArgumentNames(
   const wellKnown = ownValue(wellKnownNames(), tool)
   const lost: string[] = []
   const top = renamed(args, given => fittingName(given, naming, configured, wellKnown), lost)
-  const inner = fitInside(top, withBranches([schema], schema), schema, lost)
+  const inner = fitInside(top, withBranches([schema], schema), { root: schema, lost, parts: new Map() })
   return inner === args ? undefined : { args: inner as Values, lost }
 }
 
@@ -54,20 +54,44 @@ function wellKnownNames(): NonNullable<typeof fromData> {
   return fromData as NonNullable<typeof fromData>
 }
 
+interface Part {
+  schemas: readonly JsonSchema[]
+  byFold: Naming['byFold']
+}
+
+interface Inside {
+  root: JsonSchema
+  lost: string[]
+  /** What the schemas of a value say about its parts, by key; entries of a list have one key. */
+  parts: Map<readonly JsonSchema[], Map<string, Part>>
+}
+
 /** Fits the names of nested objects to what their schemas declare. Returns the value itself if nothing changes. */
-function fitInside(value: object, schemas: readonly JsonSchema[], root: JsonSchema, lost: string[]): object {
+function fitInside(value: object, schemas: readonly JsonSchema[], inside: Inside): object {
   let fitted = value as Values
   for (const [key, entry] of Object.entries(value)) {
     if (!isObjectLike(entry)) continue
-    const here = schemasOfPart(schemas, key, root)
-    const byFold = grouped(declaredNames(here), foldedName)
-    const named = isRecord(entry) ? renamed(entry, given => nameByFold(given, byFold), lost) : entry
-    const inner = fitInside(named, here, root, lost)
+    const part = partOf(schemas, Array.isArray(value) ? '0' : key, inside)
+    const named = isRecord(entry)
+      ? renamed(entry, given => nameByFold(given, part.byFold), inside.lost)
+      : entry
+    const inner = fitInside(named, part.schemas, inside)
     if (inner === entry) continue
     if (fitted === value) fitted = (Array.isArray(value) ? [...value] : { ...value }) as Values
     fitted[key] = inner
   }
   return fitted
+}
+
+function partOf(schemas: readonly JsonSchema[], key: string, { root, parts }: Inside): Part {
+  const known = parts.get(schemas) ?? new Map<string, Part>()
+  parts.set(schemas, known)
+  const before = known.get(key)
+  if (before) return before
+  const inner = schemasOfPart(schemas, key, root)
+  const part = { schemas: inner, byFold: grouped(declaredNames(inner), foldedName) }
+  known.set(key, part)
+  return part
 }
 
 function fittingName(

@@ -9,6 +9,7 @@ import {
   propertiesOf,
   resolveRef,
 } from '../schema/json-schema.ts'
+import { TimeLimitError } from '../schema/limits.ts'
 import type { Tool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
@@ -41,8 +42,13 @@ export function planOf(tool: Tool, logger: Logger): Plan | Failure | Promise<Pla
 }
 
 async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
-  const plan = await planFor(tool).catch(error => invalidSchema(tool.name, describeThrown(error)))
-  plans.set(tool, plan)
+  let isFinal = true
+  const plan = await planFor(tool).catch(error => {
+    isFinal = !(error.cause instanceof TimeLimitError)
+    return invalidSchema(tool.name, describeThrown(error))
+  })
+  if (isFinal) plans.set(tool, plan)
+  else plans.delete(tool)
   const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
   for (const pattern of unchecked)
     logger.warn(

@@ -223,6 +223,7 @@ describe('a request by hand', () => {
       (await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'gone' })).status,
     ).toBe(404)
     expect((await post(url, `"${'x'.repeat(11_000_000)}"`)).status).toBe(413)
+    for (const body of ['null', '5', '"x"', '[]']) expect((await post(url, body)).status).toBe(400)
     expect((await fetch(`${url}mcp`)).status).toBe(405)
     expect((await fetch(`${url}mcp`, { method: 'POST', body: '{}' })).status).toBe(415)
     await using client = await connectV1({ url })

@@ -34,6 +34,19 @@ tools.addCustomTool(
 const executor = new ToolExecutor(tools)
 const work = (args = {}): ScriptedReply => ({ calls: [{ name: 'work', args }] })
 
+it('makes its calls in the name of a chat, so that policies know them', async () => {
+  const origins: unknown[] = []
+  const own = new ToolExecutor(tools)
+  own.use((context, next) => {
+    origins.push(context.origin)
+    return next()
+  })
+  const model = scriptedModel(work(), 'Done', work(), 'Done')
+  await new ModelClient({ model, executor: own }).ask('go')
+  await new ModelClient({ model, executor: own }).ask('go', { origin: 'voice' })
+  expect(origins).toEqual(['chat', 'voice'])
+})
+
 function clientOn(model: ReturnType<typeof scriptedModel>, more = {}) {
   const logger = recordingLogger()
   return { logger, client: new ModelClient({ model, executor, logger, ...more }) }

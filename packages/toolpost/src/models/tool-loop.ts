@@ -199,7 +199,7 @@ export function runCalls(
 ): Promise<{ result: ToolResult; content: string }[]> {
   const { executor, clock = systemClock, onCall = () => {} } = setup
   const { textOf = async (result: ToolResult) => executor.text(result) } = setup
-  const options = { ...callerOptions(setup), ...offered, repair: true }
+  const options = { ...callerOptions(setup), origin: setup.origin ?? 'chat', ...offered, repair: true }
   const run = async (given: NumberedCall) => {
     const { id, name, args } = offered.also?.length ? innerCall(given) : given
     const call: ToolCall = { id, name, args }

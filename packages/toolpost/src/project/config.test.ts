@@ -35,9 +35,9 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
   [
     { durable: { databaseUrl: 'mysql://me:hunter22@db/x' } },
     'durable.databaseUrl',
-    'expected the PostgreSQL',
+    'expected a PostgreSQL URL',
   ],
-  [{ durable: { databaseUrl: 'postgres://db:5432' } }, 'durable.databaseUrl', 'expected the PostgreSQL'],
+  [{ durable: { databaseUrl: 'postgres://db:5432' } }, 'durable.databaseUrl', 'expected a PostgreSQL URL'],
   [{ durable: { tools: ['{x}'] } }, 'durable.tools[0]', "invalid pattern '{x}'"],
   [{ durable: { servers: { pay: { queue: 1 } } } }, 'durable.servers.pay', 'queue'],
   [{ approvals: { notify: { url: 'https://x.example' } } }, 'approvals.notify', "'url' needs a 'secret'"],

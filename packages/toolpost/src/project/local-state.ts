@@ -79,10 +79,15 @@ export function announceGateway(
   { url, token, config }: { url: string; token: string | undefined; config?: string },
 ): () => void {
   const file = join(folder, GATEWAY_FILE)
+  const before = runningGateway(folder)
   const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token), config }
   writePrivate(file, `${JSON.stringify(note)}\n`)
   return () => {
-    if (runningGateway(folder)?.pid === process.pid) rmSync(file, { force: true })
+    if (runningGateway(folder)?.pid !== process.pid) return
+    // A second one in the same folder: the first is found again.
+    if (before && before.pid !== process.pid && isAlive(before.pid))
+      writePrivate(file, `${JSON.stringify(before)}\n`)
+    else rmSync(file, { force: true })
   }
 }
 

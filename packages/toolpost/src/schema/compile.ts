@@ -12,6 +12,8 @@ const OPTIONS: Options = {
   allErrors: true,
   verbose: true,
   strict: false,
+  // JSON has neither NaN nor Infinity: they would arrive as null.
+  strictNumbers: true,
   // Inherited properties do not satisfy `required: ['toString']`.
   ownProperties: true,
   // No meta-schema: compiling it is most of Ajv's start-up time, and broken schemas throw without it.
@@ -78,9 +80,15 @@ const compiled = new WeakMap<JsonSchema, Promise<CompiledSchema>>()
 
 /** Compiles a schema, once. Rejects with a readable reason if it does not compile or is over the limits. */
 export function compileSchema(schema: JsonSchema): Promise<CompiledSchema> {
-  const known = compiled.get(schema) ?? compile(schema)
-  compiled.set(schema, known)
-  return known
+  const known = compiled.get(schema)
+  if (known) return known
+  const making = compile(schema).catch(error => {
+    // Another time the machine may be less busy.
+    if (error.cause instanceof TimeLimitError) compiled.delete(schema)
+    throw error
+  })
+  compiled.set(schema, making)
+  return making
 }
 
 async function compile(schema: JsonSchema): Promise<CompiledSchema> {

@@ -173,6 +173,8 @@ class Child {
 
   kill(): Promise<void> {
     this.isAlive = false
+    // Whoever waits for its end must not exit before.
+    this.#hold('ref')
     this.#process.kill('SIGKILL')
     return this.#gone
   }

@@ -103,7 +103,8 @@ export class McpEndpoint {
       body: value,
     } as Parameters<typeof classifyInboundRequest>[0])
     const message = value as Message
-    if (route.kind === 'reject') return refused(route.httpStatus, route.message, { ...route, id: message.id })
+    if (route.kind === 'reject')
+      return refused(route.httpStatus, route.message, { ...route, id: message?.id })
     if (route.kind === 'modern') return this.#answerNewest(c, message, startedAt)
     return isInitializeRequest(message) ? this.#begin(c, message) : this.#inSession(c, message)
   }
