@@ -1,5 +1,6 @@
+import type { Block } from './language.ts'
 import type { SlotList } from './lists.ts'
-import type { Node } from './template.ts'
+import { anyOf, choice, type Node } from './template.ts'
 import { keysOf } from './text.ts'
 import { type Grammar, isFirst } from './understand.ts'
 
@@ -28,7 +29,6 @@ interface OpenRule {
   ends: number[]
 }
 
-const MAX_NUMBER = 100
 let lastVersion = 0
 
 /** The templates without what they capture. Sentences with free text, and those that only continue a conversation, are left out. */
@@ -40,39 +40,20 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
   const { matcher, language } = grammar
   const known = new Map<unknown, number>()
 
-  const ruleFor = (key: unknown, build: (rule: OpenRule) => void): number => {
+  let anything: number | undefined
+
+  const ofNode = (node: Node, key: unknown = node): number => {
     const before = known.get(key)
     if (before !== undefined) return before
     const rule: OpenRule = { arcs: [[]], ends: [] }
     const index = rules.push(rule) - 1
     known.set(key, index)
-    build(rule)
+    rule.ends = [...new Set(add(node, rule, [0]))]
     prune(rule)
     return index
   }
-  const ofNode = (node: Node) =>
-    ruleFor(node, rule => {
-      rule.ends = [...add(node, rule, [0])]
-    })
-  const ofPhrases = (key: unknown, phrases: Iterable<readonly string[]>) =>
-    ruleFor(key, rule => {
-      rule.ends = [...addPhrases(rule, phrases)]
-    })
-  const ofList = (list: SlotList | undefined): number | undefined => {
-    const before = known.get(list)
-    if (before !== undefined) return before
-    const spoken = list?.spoken?.()
-    if (!spoken || 'phrases' in spoken) return spoken && ofPhrases(list, spoken.phrases)
-    const { from, to, units } = spoken
-    const numbers = Array.from({ length: Math.min(to, MAX_NUMBER) + 1 }, (_, value) => value)
-    const said = numbers
-      .filter(value => value >= from)
-      .flatMap(value => {
-        const words = language.numbers.wordsFor(value)
-        return words ? units.map(unit => [...words, ...unit]) : []
-      })
-    return ofPhrases(list, said)
-  }
+  const ofList = (list: SlotList | undefined) =>
+    list?.spoken ? (known.get(list) ?? ofNode(list.spoken(), list)) : anything
   /** Adds a node after some states; returns the states after it. */
   const add = (node: Node, rule: OpenRule, from: readonly number[], to?: number): readonly number[] => {
     if (node.kind === 'fixed') return from
@@ -89,12 +70,18 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     return [target]
   }
 
-  const first = matcher.sentences.filter(({ block }) => isFirst(block))
-  const command = ofNode({ kind: 'choice', items: first.map(({ node }) => node) })
+  const sentences = (isMeant: (block: Block) => boolean) =>
+    choice(matcher.sentences.filter(({ block }) => isMeant(block)).map(({ node }) => node))
   const { before = [], after = [], joint = [] } = language.spoken
-  whole.arcs[0]?.push([command, 1], [ofPhrases(before, before.map(keysOf)), 2])
-  whole.arcs[1]?.push([ofPhrases(after, after.map(keysOf)), 3], [ofPhrases(joint, joint.map(keysOf)), 2])
-  whole.arcs[2]?.push([command, 1])
+  const said = (texts: readonly string[]) => ofNode(anyOf(texts.map(keysOf)))
+  const skipped = said(language.skipWords.filter(words => /^[\p{L} ]+$/u.test(words)))
+  const command = ofNode(sentences(isFirst))
+  anything = command
+  const later = ofNode(sentences(({ dialogue }) => dialogue === 'later'))
+  whole.arcs[0]?.push([command, 1], [later, 3], [skipped, 0], [said(before), 2])
+  whole.arcs[1]?.push([said(after), 3], [said(joint), 2], [skipped, 3])
+  whole.arcs[2]?.push([command, 1], [skipped, 2])
+  whole.arcs[3]?.push([skipped, 3])
   return { version, rules }
 }
 
@@ -105,22 +92,4 @@ function prune(rule: OpenRule): void {
     for (const [state, arcs] of rule.arcs.entries()) if (arcs.some(([, to]) => live.has(to))) live.add(state)
   }
   rule.arcs = rule.arcs.map(arcs => arcs.filter(([, to]) => live.has(to)))
-}
-
-/** Adds phrases; those that begin alike share their way. Returns the states after them. */
-function addPhrases(rule: OpenRule, phrases: Iterable<readonly string[]>): Set<number> {
-  const known = new Map<string, number>()
-  const ends = new Set<number>()
-  for (const words of phrases) {
-    let state = 0
-    for (const word of words) {
-      const key = `${state} ${word}`
-      const to = known.get(key) ?? rule.arcs.push([]) - 1
-      if (!known.has(key)) rule.arcs[state]?.push([word, to])
-      known.set(key, to)
-      state = to
-    }
-    if (state > 0) ends.add(state)
-  }
-  return ends
 }

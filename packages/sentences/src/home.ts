@@ -1,6 +1,7 @@
 import { type SlotList, valuesList } from './lists.ts'
 import { type NumberReader, Phrases } from './numbers.ts'
 import { valueAt } from './response.ts'
+import { anyOf, choice, type Node, optional, sequence } from './template.ts'
 import { keysOf, type Token } from './text.ts'
 
 type Names = Readonly<Record<string, readonly string[]>>
@@ -109,6 +110,7 @@ export class Home {
   readonly #exact = new Map<string, Set<Device>>() // Names as sorted words → devices with exactly that name
   readonly #compounds = new Map<string, string[]>()
   readonly #roles: Phrases<string>
+  readonly #aliases: Names
 
   /** `listed` is the result of the listing tool. */
   constructor(listed: unknown, words: HomeWords, numbers: NumberReader, settings: HomeSettings = {}) {
@@ -116,6 +118,7 @@ export class Home {
     this.#numbers = numbers
     this.#roles = new Phrases(ROLES.flatMap(role => this.#said(role).map(text => [text, role] as const)))
     const { rooms = {}, aliases = {}, floors = {}, groups = {} } = settings
+    this.#aliases = aliases
     const data = devicesIn(listed, words)
     const holding = (all: Names, member: string | undefined) =>
       Object.keys(all).find(name => member !== undefined && all[name]?.includes(member))
@@ -196,24 +199,49 @@ export class Home {
   /** What a name or a place can be; names of these kinds are expected aloud. */
   list(name: string, kinds: readonly string[] | undefined): SlotList | undefined {
     if (name === 'area') return { ...valuesList(this.places), at: this.#placesAt }
-    const spoken = () => ({ phrases: this.#spokenNames(kinds) })
+    const spoken = () => this.#spokenNames(kinds)
     return name === 'name' ? { at: this.#namesAt, words: () => this.vocabulary(), spoken } : undefined
   }
 
-  #spokenNames(kinds: readonly string[] | undefined): Iterable<string[]> {
-    const [the = '', within = '', all = ''] = ['the', 'in', 'all'].map(role => this.#said(role)[0])
+  /** Names, parts of names that only one device has, and kinds; with rooms, "all", and a second one after "and". */
+  #spokenNames(kinds: readonly string[] | undefined): Node {
+    const role = (name: string) => anyOf(this.#said(name).slice(0, 1).map(keysOf))
     const meant = this.devices.filter(device => isOneOf(device, kinds))
-    const phrases = meant.flatMap(({ name, area = '', kinds: own }) => {
-      const [words, room] = [keysOf(name).filter(isWord), keysOf(area)]
-      const nouns = [...own].flatMap(kind => this.words.kinds?.[kind]?.spoken ?? [])
-      const inRoom = room.length > 0 ? nouns.map(noun => [noun, within, the, ...room]) : []
-      const names = [words, ...nouns.map(noun => [noun])]
-      const isNamed = room.every(word => words.includes(word))
-      const full = names.slice(isNamed ? 1 : 0).map(each => [...room, ...each])
-      const alone = [...names, ...full, ...inRoom]
-      return [...alone, ...alone.map(each => [the, ...each]), ...nouns.map(noun => [all, the, noun])]
+    const nouns = (device: Device) =>
+      [...device.kinds].flatMap(kind => this.words.kinds?.[kind]?.spoken ?? []).map(keysOf)
+    const [rooms, parts] = [new Map<string, string[]>(), new Map<string, Set<Device>>()]
+    const full = meant.flatMap(device => {
+      const names = [device.name, ...(this.#aliases[device.id] ?? this.#aliases[device.name] ?? [])]
+      return names.flatMap(name => {
+        const words = keysOf(name).filter(isWord)
+        const head = words.findLastIndex(word => !this.#kindWords.has(this.#canon(word))) + 1
+        const room = device.area === undefined ? words.slice(0, head % words.length) : keysOf(device.area)
+        if (room.length > 0) rooms.set(room.join(' '), room)
+        for (const [from] of words.entries())
+          for (let to = from + 1; to <= words.length; to++)
+            if (from >= head || (from === 0 && to >= head)) {
+              const part = words.slice(from, to).join(' ')
+              parts.set(part, (parts.get(part) ?? new Set()).add(device))
+            }
+        const isNamed = room.every(word => words.includes(word))
+        const inRoom = [...nouns(device), ...(isNamed ? [] : [words])].map(each => [...room, ...each])
+        return [words, ...inRoom]
+      })
     })
-    return new Map(phrases.map(words => [words.join(' '), words])).values()
+    const own = [...parts].filter(([, { size }]) => size === 1).map(([part]) => part.split(' '))
+    const kindNouns = meant.flatMap(nouns)
+    const within = sequence(role('in'), optional(role('the')), anyOf(rooms.values()))
+    const shared = [...parts.keys()].map(part => part.split(' '))
+    const things = choice([anyOf([...own, ...kindNouns]), sequence(anyOf([...shared, ...kindNouns]), within)])
+    const many = sequence(
+      choice([role('all'), role('both')]),
+      optional(role('the')),
+      anyOf(kindNouns),
+      optional(within),
+    )
+    const named = sequence(optional(role('the')), choice([anyOf([...full, ...rooms.values()]), things]))
+    const item = choice([named, many, role('everything')])
+    return sequence(item, optional(role('and'), item))
   }
 
   #said(role: string): string[] {

@@ -1,6 +1,6 @@
 import { type NumberReader, Phrases } from './numbers.ts'
-import { expand, parseTemplate } from './template.ts'
-import { keysOf, type Token } from './text.ts'
+import { anyOf, choice, expand, type Node, optional, parseTemplate, sequence } from './template.ts'
+import type { Token } from './text.ts'
 
 export interface SlotMatch {
   end: number
@@ -13,8 +13,9 @@ export interface SlotList {
   at(tokens: readonly Token[], pos: number, text: string): SlotMatch[]
   /** Words that are no misspellings of others. */
   words(): Iterable<string>
-  /** For a speech recogniser: phrases, or numbers of a range; left out if it cannot be enumerated. */
-  spoken?(): { phrases: Iterable<readonly string[]> } | { from: number; to: number; units: string[][] }
+  /** What a speech recogniser listens for; left out if it can be anything. */
+  spoken?(): Node
+  example?: string
 }
 
 /** A list as the files write it. */
@@ -40,11 +41,13 @@ export function makeList(written: WrittenList, numbers: NumberReader): SlotList 
     ...(range ? [rangeList(written, numbers)] : []),
     ...(wildcard ? [WILDCARD] : []),
   ]
-  const spoken = parts.findLast(part => part.spoken)?.spoken
+  const spoken = parts.flatMap(part => part.spoken ?? [])
+  const example = parts.find(part => part.example)?.example
   return {
     at: (tokens, pos, text) => parts.flatMap(part => part.at(tokens, pos, text)),
     words: () => parts.flatMap(part => [...part.words()]),
-    ...(spoken && { spoken }),
+    ...(spoken.length > 0 && { spoken: () => choice(spoken.map(each => each())) }),
+    ...(example && { example }),
   }
 }
 
@@ -58,14 +61,27 @@ export function valuesList(values: NonNullable<WrittenList['values']>): SlotList
   return {
     at: (tokens, pos) => phrases.at(tokens, pos),
     words: () => phrases.words(),
-    spoken: () => ({ phrases: phrases.phrases() }),
+    spoken: () => anyOf(phrases.phrases()),
   }
+}
+
+const MAX_SPOKEN = 100
+const MAX_CALCULATED = 999
+
+/** Those of the phrases that have no signs. */
+function pronounced(phrases: Phrases<unknown>): Node {
+  return anyOf([...phrases.phrases()].filter(keys => keys.every(key => /^\p{L}+$/u.test(key))))
 }
 
 function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotList {
   const { from = 0, to = 0, type, multiplier = 1 } = range ?? {}
   const units = new Phrases((unit?.words ?? []).map(word => [word, true] as const))
-  const spokenUnits = [...(unit?.required ? [] : [[]]), ...(unit?.words ?? []).map(keysOf)].slice(0, 3)
+  const spoken = () => {
+    const unitNode = pronounced(units)
+    const said = numbers.spoken(from, Math.min(to, MAX_SPOKEN), type !== 'percentage')
+    const whole = sequence(said, unit?.required ? unitNode : optional(unitNode))
+    return type === 'percentage' ? choice([whole, numbers.spokenParts()]) : whole
+  }
   return {
     at: (tokens, pos) =>
       numbers.at(tokens, pos).flatMap(({ end, value: said, isPart }) => {
@@ -77,7 +93,8 @@ function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotLis
         return [...bare, ...withUnit.map(each => ({ end: each.end, value, cost: each.cost }))]
       }),
     words: () => [...numbers.words(), ...units.words()],
-    spoken: () => ({ from, to, units: spokenUnits }),
+    spoken,
+    example: String(Math.round((from + to) / 2)),
   }
 }
 
@@ -110,6 +127,11 @@ function durationList(units: Record<string, number>, numbers: NumberReader): Slo
   return {
     at: (tokens, pos) => from(tokens, pos, true).map(each => ({ ...each, cost: 0 })),
     words: () => [...numbers.words(), ...phrases.words()],
+    spoken: () => {
+      const unit = pronounced(phrases)
+      const part = choice([sequence(numbers.spoken(1, MAX_SPOKEN), unit), unit])
+      return sequence(part, optional(optional(numbers.spokenAnd()), choice([part, numbers.spokenParts()])))
+    },
   }
 }
 
@@ -131,6 +153,7 @@ function timeList({ am, pm, oclock }: NonNullable<WrittenList['time']>, numbers:
       )
     },
     words: () => halves.words(),
+    spoken: () => sequence(numbers.spoken(0, 23), optional(pronounced(halves))),
   }
 }
 
@@ -170,5 +193,14 @@ function expressionList(written: Record<string, string>, numbers: NumberReader):
     }
     return found
   }
-  return { at: read, words: () => [...numbers.words(), ...phrases.words()] }
+  const spoken = () => {
+    const matching = (pattern: RegExp) =>
+      pronounced(new Phrases(longestLast.filter(([, sign]) => pattern.test(sign))))
+    const [before, after, between] = [/\($|^\d/, /^\^ /, /^\S$|^% of$/].map(matching) as [Node, Node, Node]
+    const number = numbers.spoken(0, MAX_CALCULATED, true)
+    const value = sequence(optional(before), number, optional(after))
+    const more = sequence(between, value)
+    return choice([sequence(before, number), sequence(number, after), sequence(value, more, optional(more))])
+  }
+  return { at: read, words: () => [...numbers.words(), ...phrases.words()], spoken }
 }

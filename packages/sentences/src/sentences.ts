@@ -202,12 +202,14 @@ function exampleOf(node: Node, { home, matcher }: Grammar, domain?: readonly str
     if (each.kind === 'word') return each.key
     if (each.kind === 'fixed') return ''
     if (each.kind === 'rule') return say(matcher.rule(each.name))
-    if (each.kind === 'choice') return each.items.map(say).includes('') ? '' : say(each.items[0] as Node)
+    if (each.kind === 'choice') {
+      const all = each.items.map(say)
+      return all.includes('') ? '' : (all[0] ?? '')
+    }
     if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
     if (each.list === 'name') return device?.id ?? '…'
-    const spoken = matcher.lists.get(each)?.spoken?.() ?? { phrases: [] }
-    if ('from' in spoken) return String(Math.round((spoken.from + spoken.to) / 2))
-    return [...spoken.phrases][0]?.join(' ') ?? '…'
+    const { example, spoken } = matcher.lists.get(each) ?? {}
+    return example ?? (spoken ? say(spoken()) : '…')
   }
   return say(node)
 }

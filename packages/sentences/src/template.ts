@@ -71,7 +71,7 @@ export function parseTemplate(template: string): Node {
   const part = (char: string): Node | string => {
     const start = at++
     if (char === '(') return alternatives(')')
-    if (char === '[') return { kind: 'choice', items: [alternatives(']'), EMPTY] }
+    if (char === '[') return optional(alternatives(']'))
     if (char === '<') return { kind: 'rule', name: name('>', start) }
     if (char === '{') return slotOf(name('}', start), start)
     if (char === '}' || char === '>') throw mistake(`unexpected '${char}'`, start)
@@ -118,6 +118,31 @@ function literal(text: string): unknown {
 function words(text: string): Node {
   const items = keysOf(text).map((key): Node => ({ kind: 'word', key }))
   return items.length === 1 && items[0] ? items[0] : { kind: 'sequence', items }
+}
+
+export function choice(items: readonly Node[]): Node {
+  return { kind: 'choice', items }
+}
+
+export function sequence(...items: readonly Node[]): Node {
+  return { kind: 'sequence', items }
+}
+
+export function optional(...items: readonly Node[]): Node {
+  return choice([sequence(...items), EMPTY])
+}
+
+/** Any of these phrases; those that begin alike share their way. */
+export function anyOf(phrases: Iterable<readonly string[]>): Node {
+  const byFirst = new Map<string, string[][]>()
+  for (const [first, ...rest] of phrases)
+    if (first !== undefined) byFirst.set(first, [...(byFirst.get(first) ?? []), rest])
+  const items = [...byFirst].map(([key, rests]): Node => {
+    const more = rests.filter(({ length }) => length > 0)
+    const rest = more.length < rests.length ? optional(anyOf(more)) : anyOf(more)
+    return more.length > 0 ? sequence({ kind: 'word', key }, rest) : { kind: 'word', key }
+  })
+  return choice(items)
 }
 
 /** All texts of a node without slots and rules; `undefined` if it has some, or too many. */
