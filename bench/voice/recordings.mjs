@@ -49,17 +49,18 @@ export function plan({ halves, voices, conditions }) {
   )
 }
 
-/** Records what is planned; throws if packages are missing. A voice that is not installed is left out, with a message. */
+/** Records what is planned; throws if packages are missing. A voice that is not installed or fails is left out, with a message. */
 export function record(planned, folder) {
   const recordings = sayable(planned)
   const voices = [...new Set(recordings.map(({ voice }) => voice))]
+  const recorded = []
   mkdirSync(folder, { recursive: true })
   const noise = samplesOf(['-R', '-n'], ['synth', String(NOISE_SECONDS), 'pinknoise'])
   for (const voice of voices) {
     const ofVoice = recordings.filter(recording => recording.voice === voice)
     const sentences = [...new Set(ofVoice.map(({ sentence }) => sentence))]
     const spoken = new Map(sentences.map((sentence, n) => [sentence, join(folder, `spoken-${n}.wav`)]))
-    speakAll(voice, [...spoken], folder)
+    if (!canSpeak(voice, [...spoken], folder)) continue
     for (const { sentence, condition, file } of ofVoice) {
       const { effects, snr } = CONDITIONS[condition]
       const samples = samplesOf([spoken.get(sentence)], effects)
@@ -67,8 +68,19 @@ export function record(planned, folder) {
       writeFileSync(join(folder, file), writeWav(heard))
     }
     for (const file of spoken.values()) rmSync(file)
+    recorded.push(...ofVoice)
   }
-  return recordings
+  return recorded
+}
+
+function canSpeak(voice, jobs, folder) {
+  try {
+    speakAll(voice, jobs, folder)
+    return true
+  } catch (error) {
+    console.log(`left out: the voice ${voice} cannot speak: ${error.message.split('\n')[1]}`)
+    return false
+  }
 }
 
 function sayable(planned) {

@@ -1,6 +1,6 @@
 import type { Block } from './language.ts'
 import type { SlotList } from './lists.ts'
-import { anyOf, choice, type Node } from './template.ts'
+import { anyOf, type Node } from './template.ts'
 import { keysOf } from './text.ts'
 import { type Grammar, isFirst } from './understand.ts'
 
@@ -39,8 +39,7 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
   if (!grammar) return { version, rules }
   const { matcher, language } = grammar
   const known = new Map<unknown, number>()
-
-  let anything: number | undefined
+  let anything: number | undefined // Free text has no rule, but for a command to be done later
 
   const ofNode = (node: Node, key: unknown = node): number => {
     const before = known.get(key)
@@ -70,14 +69,16 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
     return [target]
   }
 
-  const sentences = (isMeant: (block: Block) => boolean) =>
-    choice(matcher.sentences.filter(({ block }) => isMeant(block)).map(({ node }) => node))
+  const ofBlocks = (isMeant: (block: Block) => boolean) => {
+    const items = matcher.sentences.filter(({ block }) => isMeant(block)).map(({ node }) => node)
+    return ofNode({ kind: 'choice', items })
+  }
   const { before = [], after = [], joint = [] } = language.spoken
   const said = (texts: readonly string[]) => ofNode(anyOf(texts.map(keysOf)))
   const skipped = said(language.skipWords.filter(words => /^[\p{L} ]+$/u.test(words)))
-  const command = ofNode(sentences(isFirst))
+  const command = ofBlocks(isFirst)
   anything = command
-  const later = ofNode(sentences(({ dialogue }) => dialogue === 'later'))
+  const later = ofBlocks(({ dialogue }) => dialogue === 'later')
   whole.arcs[0]?.push([command, 1], [later, 3], [skipped, 0], [said(before), 2])
   whole.arcs[1]?.push([said(after), 3], [said(joint), 2], [skipped, 3])
   whole.arcs[2]?.push([command, 1], [skipped, 2])

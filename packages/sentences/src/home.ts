@@ -1,7 +1,7 @@
 import { type SlotList, valuesList } from './lists.ts'
 import { type NumberReader, Phrases } from './numbers.ts'
 import { valueAt } from './response.ts'
-import { anyOf, choice, type Node, optional, sequence } from './template.ts'
+import { anyOf, fill, type Node } from './template.ts'
 import { keysOf, type Token } from './text.ts'
 
 type Names = Readonly<Record<string, readonly string[]>>
@@ -36,6 +36,7 @@ export interface HomeWords {
   lowercase?: boolean
   same?: Record<string, string>
   kinds?: Record<string, KindWords>
+  spoken?: { item?: string; items?: string }
   [role: string]: unknown
 }
 
@@ -203,45 +204,31 @@ export class Home {
     return name === 'name' ? { at: this.#namesAt, words: () => this.vocabulary(), spoken } : undefined
   }
 
-  /** Names, parts of names that only one device has, and kinds; with rooms, "all", and a second one after "and". */
+  /** In the language's template: `full` names and parts that only one device has, any `part`, the `noun` of a kind, and `room`. */
   #spokenNames(kinds: readonly string[] | undefined): Node {
-    const role = (name: string) => anyOf(this.#said(name).slice(0, 1).map(keysOf))
-    const meant = this.devices.filter(device => isOneOf(device, kinds))
-    const nouns = (device: Device) =>
-      [...device.kinds].flatMap(kind => this.words.kinds?.[kind]?.spoken ?? []).map(keysOf)
-    const [rooms, parts] = [new Map<string, string[]>(), new Map<string, Set<Device>>()]
-    const full = meant.flatMap(device => {
-      const names = [device.name, ...(this.#aliases[device.id] ?? this.#aliases[device.name] ?? [])]
-      return names.flatMap(name => {
+    const [nouns, full, rooms] = [[], [], []] as [string[][], string[][], string[][]]
+    const parts = new Map<string, Set<Device>>()
+    for (const device of this.devices.filter(each => isOneOf(each, kinds))) {
+      const own = [...device.kinds].flatMap(kind => this.words.kinds?.[kind]?.spoken ?? []).map(keysOf)
+      nouns.push(...own)
+      for (const name of [device.name, ...(this.#aliases[device.id] ?? this.#aliases[device.name] ?? [])]) {
         const words = keysOf(name).filter(isWord)
         const head = words.findLastIndex(word => !this.#kindWords.has(this.#canon(word))) + 1
         const room = device.area === undefined ? words.slice(0, head % words.length) : keysOf(device.area)
-        if (room.length > 0) rooms.set(room.join(' '), room)
-        for (const [from] of words.entries())
-          for (let to = from + 1; to <= words.length; to++)
-            if (from >= head || (from === 0 && to >= head)) {
-              const part = words.slice(from, to).join(' ')
-              parts.set(part, (parts.get(part) ?? new Set()).add(device))
-            }
         const isNamed = room.every(word => words.includes(word))
-        const inRoom = [...nouns(device), ...(isNamed ? [] : [words])].map(each => [...room, ...each])
-        return [words, ...inRoom]
-      })
-    })
-    const own = [...parts].filter(([, { size }]) => size === 1).map(([part]) => part.split(' '))
-    const kindNouns = meant.flatMap(nouns)
-    const within = sequence(role('in'), optional(role('the')), anyOf(rooms.values()))
-    const shared = [...parts.keys()].map(part => part.split(' '))
-    const things = choice([anyOf([...own, ...kindNouns]), sequence(anyOf([...shared, ...kindNouns]), within)])
-    const many = sequence(
-      choice([role('all'), role('both')]),
-      optional(role('the')),
-      anyOf(kindNouns),
-      optional(within),
-    )
-    const named = sequence(optional(role('the')), choice([anyOf([...full, ...rooms.values()]), things]))
-    const item = choice([named, many, role('everything')])
-    return sequence(item, optional(role('and'), item))
+        rooms.push(room)
+        full.push(room, words, ...[...own, ...(isNamed ? [] : [words])].map(each => [...room, ...each]))
+        for (let at = head; at <= words.length; at++)
+          for (const range of [[0, at], [head, at], [at]]) {
+            const part = words.slice(...range).join(' ')
+            parts.set(part, (parts.get(part) ?? new Set()).add(device))
+          }
+      }
+    }
+    for (const [part, { size }] of parts) if (size === 1) full.push(keysOf(part))
+    const nodes = { full: anyOf(full), noun: anyOf(nouns), room: anyOf(rooms) }
+    const { item = '<full>', items = '<item>' } = this.words.spoken ?? {}
+    return fill(items, { item: fill(item, { ...nodes, part: anyOf([...parts.keys()].map(keysOf)) }) })
   }
 
   #said(role: string): string[] {

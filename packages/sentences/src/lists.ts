@@ -1,5 +1,5 @@
 import { type NumberReader, Phrases } from './numbers.ts'
-import { anyOf, choice, expand, type Node, optional, parseTemplate, sequence } from './template.ts'
+import { anyOf, expand, type Node, parseTemplate } from './template.ts'
 import type { Token } from './text.ts'
 
 export interface SlotMatch {
@@ -15,7 +15,6 @@ export interface SlotList {
   words(): Iterable<string>
   /** What a speech recogniser listens for; left out if it can be anything. */
   spoken?(): Node
-  example?: string
 }
 
 /** A list as the files write it. */
@@ -23,6 +22,8 @@ export interface WrittenList {
   values?: readonly (string | number | { in: string; out?: unknown })[]
   range?: { from: number; to: number; type?: string; step?: number; multiplier?: number }
   wildcard?: boolean
+  /** A template for a speech recogniser, besides the values; a range is `<number> [<unit>]`. */
+  spoken?: string
   /** Ours: units said after a number; `required` if it does not count without one or as a part of a whole. */
   unit?: { words: string[]; required?: boolean }
   /** How calculations are said: `plus: '+'`, `square root of: 'sqrt('`, `squared: '^ 2'`. */
@@ -41,13 +42,12 @@ export function makeList(written: WrittenList, numbers: NumberReader): SlotList 
     ...(range ? [rangeList(written, numbers)] : []),
     ...(wildcard ? [WILDCARD] : []),
   ]
-  const spoken = parts.flatMap(part => part.spoken ?? [])
-  const example = parts.find(part => part.example)?.example
+  const template = written.spoken ?? (range && '<number> [<unit>]')
+  const items = parts.flatMap(part => part.spoken?.() ?? []).concat(template ? parseTemplate(template) : [])
   return {
     at: (tokens, pos, text) => parts.flatMap(part => part.at(tokens, pos, text)),
     words: () => parts.flatMap(part => [...part.words()]),
-    ...(spoken.length > 0 && { spoken: () => choice(spoken.map(each => each())) }),
-    ...(example && { example }),
+    ...(items.length > 0 && { spoken: () => ({ kind: 'choice', items }) }),
   }
 }
 
@@ -65,23 +65,9 @@ export function valuesList(values: NonNullable<WrittenList['values']>): SlotList
   }
 }
 
-const MAX_SPOKEN = 100
-const MAX_CALCULATED = 999
-
-/** Those of the phrases that have no signs. */
-function pronounced(phrases: Phrases<unknown>): Node {
-  return anyOf([...phrases.phrases()].filter(keys => keys.every(key => /^\p{L}+$/u.test(key))))
-}
-
 function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotList {
-  const { from = 0, to = 0, type, multiplier = 1 } = range ?? {}
+  const { type, multiplier = 1 } = range ?? {}
   const units = new Phrases((unit?.words ?? []).map(word => [word, true] as const))
-  const spoken = () => {
-    const unitNode = pronounced(units)
-    const said = numbers.spoken(from, Math.min(to, MAX_SPOKEN), type !== 'percentage')
-    const whole = sequence(said, unit?.required ? unitNode : optional(unitNode))
-    return type === 'percentage' ? choice([whole, numbers.spokenParts()]) : whole
-  }
   return {
     at: (tokens, pos) =>
       numbers.at(tokens, pos).flatMap(({ end, value: said, isPart }) => {
@@ -93,8 +79,6 @@ function rangeList({ range, unit }: WrittenList, numbers: NumberReader): SlotLis
         return [...bare, ...withUnit.map(each => ({ end: each.end, value, cost: each.cost }))]
       }),
     words: () => [...numbers.words(), ...units.words()],
-    spoken,
-    example: String(Math.round((from + to) / 2)),
   }
 }
 
@@ -127,11 +111,6 @@ function durationList(units: Record<string, number>, numbers: NumberReader): Slo
   return {
     at: (tokens, pos) => from(tokens, pos, true).map(each => ({ ...each, cost: 0 })),
     words: () => [...numbers.words(), ...phrases.words()],
-    spoken: () => {
-      const unit = pronounced(phrases)
-      const part = choice([sequence(numbers.spoken(1, MAX_SPOKEN), unit), unit])
-      return sequence(part, optional(optional(numbers.spokenAnd()), choice([part, numbers.spokenParts()])))
-    },
   }
 }
 
@@ -153,7 +132,6 @@ function timeList({ am, pm, oclock }: NonNullable<WrittenList['time']>, numbers:
       )
     },
     words: () => halves.words(),
-    spoken: () => sequence(numbers.spoken(0, 23), optional(pronounced(halves))),
   }
 }
 
@@ -193,14 +171,5 @@ function expressionList(written: Record<string, string>, numbers: NumberReader):
     }
     return found
   }
-  const spoken = () => {
-    const matching = (pattern: RegExp) =>
-      pronounced(new Phrases(longestLast.filter(([, sign]) => pattern.test(sign))))
-    const [before, after, between] = [/\($|^\d/, /^\^ /, /^\S$|^% of$/].map(matching) as [Node, Node, Node]
-    const number = numbers.spoken(0, MAX_CALCULATED, true)
-    const value = sequence(optional(before), number, optional(after))
-    const more = sequence(between, value)
-    return choice([sequence(before, number), sequence(number, after), sequence(value, more, optional(more))])
-  }
-  return { at: read, words: () => [...numbers.words(), ...phrases.words()], spoken }
+  return { at: read, words: () => [...numbers.words(), ...phrases.words()] }
 }

@@ -1,4 +1,3 @@
-import { anyOf, choice, type Node, optional, sequence } from './template.ts'
 import { keysOf, type Token } from './text.ts'
 
 export interface NumberWords {
@@ -81,37 +80,6 @@ export class NumberReader {
   /** "one" and "first" are 1 in names. */
   digitOf(key: string): string | undefined {
     return (this.#words.get(key) ?? this.#written.ordinals?.[key])?.toString()
-  }
-
-  /** Whole numbers below a thousand as they are said, or with one decimal. */
-  spoken(from: number, to: number, hasDecimals = false): Node {
-    const { hundred = [], and = [], point = [], a = [] } = this.#written
-    const values = (least: number, most: number) =>
-      anyOf(Array.from({ length: most - least + 1 }, (_, at) => this.#wordsFor(least + at) ?? []))
-    const first = (words: readonly string[]) => anyOf([words.slice(0, 1)])
-    const hundreds = sequence(
-      choice([first(a), values(1, Math.min(9, Math.floor(to / 100)))]),
-      first(hundred),
-    )
-    const rest = to > 100 ? [optional(optional(first(and)), values(1, 99))] : []
-    const above = to < 100 ? [] : [sequence(hundreds, ...rest)]
-    const whole = choice([values(Math.max(0, from), Math.min(to, 99)), ...above])
-    return hasDecimals ? sequence(whole, optional(first(point), values(0, 9))) : whole
-  }
-
-  spokenAnd(): Node {
-    return anyOf((this.#written.and ?? []).map(keysOf))
-  }
-
-  spokenParts(): Node {
-    return anyOf(this.#fractions.phrases())
-  }
-
-  #wordsFor(value: number): string[] | undefined {
-    const of = (wanted: number) => [...this.#words].find(([, each]) => each === wanted)?.[0]
-    const [whole, ten, one] = [of(value), of(value - (value % 10)), of(value % 10)]
-    if (whole !== undefined) return [whole]
-    return ten !== undefined && one !== undefined ? [ten, one] : undefined
   }
 
   at(tokens: readonly Token[], pos: number): NumberFound[] {

@@ -198,18 +198,16 @@ function filesIn(path: string): SentenceFile[] {
 function exampleOf(node: Node, { home, matcher }: Grammar, domain?: readonly string[]): string | undefined {
   const device = home?.devices.find(({ kinds }) => domain?.some(kind => kinds.has(kind)) ?? true)
   if (domain && !device) return undefined
-  const say = (each: Node): string => {
+  const say = (each: Node | undefined): string => {
+    if (!each) return '…'
     if (each.kind === 'word') return each.key
     if (each.kind === 'fixed') return ''
     if (each.kind === 'rule') return say(matcher.rule(each.name))
-    if (each.kind === 'choice') {
-      const all = each.items.map(say)
-      return all.includes('') ? '' : (all[0] ?? '')
-    }
+    if (each.kind === 'choice')
+      return each.items.some(item => say(item) === '') ? '' : say(each.items[0])
     if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
     if (each.list === 'name') return device?.id ?? '…'
-    const { example, spoken } = matcher.lists.get(each) ?? {}
-    return example ?? (spoken ? say(spoken()) : '…')
+    return say(matcher.lists.get(each)?.spoken?.())
   }
   return say(node)
 }

@@ -71,7 +71,7 @@ export function parseTemplate(template: string): Node {
   const part = (char: string): Node | string => {
     const start = at++
     if (char === '(') return alternatives(')')
-    if (char === '[') return optional(alternatives(']'))
+    if (char === '[') return { kind: 'choice', items: [alternatives(']'), EMPTY] }
     if (char === '<') return { kind: 'rule', name: name('>', start) }
     if (char === '{') return slotOf(name('}', start), start)
     if (char === '}' || char === '>') throw mistake(`unexpected '${char}'`, start)
@@ -120,16 +120,13 @@ function words(text: string): Node {
   return items.length === 1 && items[0] ? items[0] : { kind: 'sequence', items }
 }
 
-export function choice(items: readonly Node[]): Node {
-  return { kind: 'choice', items }
-}
-
-export function sequence(...items: readonly Node[]): Node {
-  return { kind: 'sequence', items }
-}
-
-export function optional(...items: readonly Node[]): Node {
-  return choice([sequence(...items), EMPTY])
+/** A template whose `<rules>` are these nodes. */
+export function fill(template: string, nodes: Readonly<Record<string, Node>>): Node {
+  const filled = (node: Node): Node => {
+    if (node.kind === 'rule') return nodes[node.name] ?? node
+    return 'items' in node ? { ...node, items: node.items.map(filled) } : node
+  }
+  return filled(parseTemplate(template))
 }
 
 /** Any of these phrases; those that begin alike share their way. */
@@ -139,10 +136,10 @@ export function anyOf(phrases: Iterable<readonly string[]>): Node {
     if (first !== undefined) byFirst.set(first, [...(byFirst.get(first) ?? []), rest])
   const items = [...byFirst].map(([key, rests]): Node => {
     const more = rests.filter(({ length }) => length > 0)
-    const rest = more.length < rests.length ? optional(anyOf(more)) : anyOf(more)
-    return more.length > 0 ? sequence({ kind: 'word', key }, rest) : { kind: 'word', key }
+    const rest = more.length < rests.length ? fill('[<more>]', { more: anyOf(more) }) : anyOf(more)
+    return more.length > 0 ? { kind: 'sequence', items: [words(key), rest] } : words(key)
   })
-  return choice(items)
+  return { kind: 'choice', items }
 }
 
 /** All texts of a node without slots and rules; `undefined` if it has some, or too many. */
