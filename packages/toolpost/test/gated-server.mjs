@@ -12,6 +12,9 @@ function answerAtGate(id) {
   else setTimeout(answerAtGate, 10, id)
 }
 
+const { START_GATE } = process.env
+while (START_GATE && !existsSync(START_GATE)) await new Promise(resolve => setTimeout(resolve, 10))
+
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,

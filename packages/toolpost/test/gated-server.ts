@@ -10,6 +10,11 @@ export function gatedServer(label: string, gate = '/nowhere', ...tools: string[]
   return { command: process.execPath, args }
 }
 
+/** A gated server that does not answer before the file `gate` exists. */
+export function lateServer(label: string, gate: string, ...tools: string[]) {
+  return { ...gatedServer(label, gate, ...tools), env: { START_GATE: gate } }
+}
+
 /** A gate, which goes away with the test. */
 export function closedGate() {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-gate-'))

@@ -18,6 +18,7 @@ export function find(context: CallContext): Failure | undefined {
   // By name: an offered tool may have been replaced since, when its server reconnected.
   if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name)))
     return unknownTool(name, similarNames(name, among ?? services.tools.getTools()))
+  services.tools.keepNames([tool])
   context.tool = tool
   context.mcp = services.tools.originOf(tool)
   return undefined

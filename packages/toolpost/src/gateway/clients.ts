@@ -76,7 +76,7 @@ export class Client {
 
   /** The tools it may use. */
   tools(): readonly Tool[] {
-    const all = this.#manager.getTools()
+    const all = this.#manager.keepNames()
     return this.#may.tools ? all.filter(tool => this.mayUse(tool)) : all
   }
 

@@ -129,9 +129,10 @@ export class McpIntegration {
     this.#listeners.tell('server', { ...server.status(), state: 'closed' })
   }
 
-  /** Resolves when every server, or the one named, is ready or has failed. Never rejects. */
+  /** Resolves when every server, or the one named, is ready or has failed; tool names are final once all are. Never rejects. */
   async ready(name?: string): Promise<void> {
     await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
+    if (name === undefined) this.#tools?.keepNames()
   }
 
   /**

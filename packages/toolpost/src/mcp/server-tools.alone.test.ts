@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { startHostile, startServers } from '../../test/hostile-server/harness.ts'
+import { closedGate, gatedServer, lateServer } from '../../test/gated-server.ts'
+import { harnessFor, startHostile, startServers } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
+import { createGateway } from '../gateway/gateway.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { McpIntegration } from './mcp-integration.ts'
@@ -50,6 +52,18 @@ describe('the tools of a server', () => {
     const answers = ['lookup', 'second__lookup'].map(name => both.executor.execute(name))
     expect(await Promise.all(answers)).toEqual(['first lookup', 'second lookup'])
     expect(both.mcp.status().map(status => status.tools)).toEqual([['lookup'], ['second__lookup']])
+  })
+
+  it.each(['called', 'listed'])('[F36] keep the names under which they were %s', async how => {
+    const gate = closedGate()
+    await using servers = harnessFor({ first: lateServer('first', gate.path), second: gatedServer('second') })
+    await servers.mcp.ready('second')
+    if (how === 'called') expect(await servers.executor.execute('label')).toBe('second')
+    else await createGateway({ ...servers, token: false }).fetch(new Request('http://127.0.0.1/api/tools'))
+    gate.open()
+    await servers.mcp.ready()
+    const answers = ['label', 'first__label'].map(name => servers.executor.execute(name))
+    expect(await Promise.all(answers)).toEqual(['second', 'first'])
   })
 
   it('are offered as include and exclude say, with their sentences, limits and argument names', async () => {

@@ -38,6 +38,8 @@ export class ToolManager {
   readonly #origins = new WeakMap<Tool, McpOrigin>()
   /** Servers whose tools were added before. */
   readonly #servers = new Set<string>()
+  /** Tools that somebody knows by name. */
+  readonly #known = new WeakSet<Tool>()
   readonly #listeners: Listeners<{ change: undefined }>
   readonly #logger: Logger
   /** Spares most tools that are added a search for their name. */
@@ -81,7 +83,7 @@ export class ToolManager {
    * Adds a tool, and settles whose name it is. It replaces the one that its owner had under that name. Otherwise a name
    * stays with its tool until that is gone, with two exceptions: the program's tools take it from those of servers, and a
    * server whose tools are added for the first time takes it from servers that come later in the configuration, whichever
-   * connected first. A server's tool without its own name becomes `<server>__<tool>`.
+   * connected first, unless `keepNames` has made it final. A server's tool without its own name becomes `<server>__<tool>`.
    */
   #add(tool: Tool, origin?: McpOrigin, mayTake = true): void {
     const { name } = tool
@@ -99,7 +101,8 @@ export class ToolManager {
     const holder = isKnown ? this.#tools.find(other => other.name === name) : undefined
     if (!holder) return this.#place(tool, origin)
     const rival = this.#origins.get(holder)
-    if (rival && (!origin || (mayTake && origin.order < rival.order))) {
+    const isFinal = !mayTake || this.#known.has(holder)
+    if (rival && (!origin || (!isFinal && origin.order < rival.order))) {
       const renamed = withName(holder, this.#freeName(rival))
       const taker = origin
         ? `server '${origin.server}', which comes first in the configuration`
@@ -134,6 +137,7 @@ export class ToolManager {
     const isAfter = (other: Tool | undefined) =>
       other !== undefined && this.#orderOf(other) > this.#orderOf(tool)
     if (replaced) {
+      if (this.#known.has(replaced)) this.#known.add(tool)
       this.#names.delete(replaced.name)
       this.#tools[this.#tools.indexOf(replaced)] = tool
     } else if (isAfter(this.#tools.at(-1))) this.#tools.splice(this.#tools.findIndex(isAfter), 0, tool)
@@ -157,6 +161,12 @@ export class ToolManager {
   /** The array itself, in the format that LangChain's models accept. */
   getTools(): Tool[] {
     return this.#tools
+  }
+
+  /** Makes the names of these tools final, since somebody has seen or called them; returns the tools. */
+  keepNames(tools: readonly Tool[] = this.#tools): readonly Tool[] {
+    for (const tool of tools) this.#known.add(tool)
+    return tools
   }
 
   /** By `name` or `lc_name`; `undefined` if there is none. */

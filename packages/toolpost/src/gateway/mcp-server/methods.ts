@@ -318,7 +318,7 @@ export class McpMethods {
   }
 
   #toolsOf({ client }: McpRequest): readonly Tool[] {
-    return client?.tools() ?? this.#options.executor.tools.getTools()
+    return client?.tools() ?? this.#options.executor.tools.keepNames()
   }
 
   #searches({ client }: McpRequest): boolean {
