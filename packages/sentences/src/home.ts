@@ -192,7 +192,7 @@ export class Home {
     return [...meant, ...not].find(({ problem }) => problem) ?? found([...left], items[0]?.text ?? '')
   }
 
-  ofKind(kinds: readonly string[], place?: string): Device[] {
+  ofKind(kinds: readonly string[] | undefined, place?: string): Device[] {
     const isThere = (device: Device) => place === undefined || isIn(device, place)
     return alive(this.devices.filter(device => isOneOf(device, kinds) && isThere(device)))
   }
@@ -409,7 +409,7 @@ export class Home {
     const isScoped = words.length > 1 || has('here') || near.length > 0
     const isBroad = isScoped && item.words.some(word => this.#broad.has(word))
     const areMany = isBroad || onFloor || has('all', 'plural', 'everything', 'house')
-    const isUnclear = has('both') ? devices.length !== 2 : devices.length > 1 && !areMany
+    const isUnclear = has('both') ? devices.length > 2 : devices.length > 1 && !areMany
     return isUnclear ? { problem: 'which', devices, text } : found(devices, text)
   }
 

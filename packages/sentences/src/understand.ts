@@ -302,7 +302,7 @@ export class Grammar {
     const { name: said, area, scope, except, ...others } = slots
     const without = isPhrase(except) ? except : undefined
     const name = isPhrase(said) ? this.home?.within(said, area, scope, without) : undefined
-    if (!this.home || (!block.domain && !name)) return this.#planned(block, slots, [])
+    if (!this.home || !(block.domain || block.query || name)) return this.#planned(block, slots, [])
     const { problem, text, devices } = name
       ? this.#resolve(name, block, context, like)
       : this.#defaultTarget(block, slots, context)
@@ -339,7 +339,7 @@ export class Grammar {
   /** The devices of a sentence that names none: those spoken of, those of the place, or all. */
   #defaultTarget(block: Block, slots: Slots, { dialogue, area }: Context): Resolved {
     const home = this.home as Home
-    const { domain = [], or = [], target, requires_context: required, query } = block
+    const { domain, or = [], target, requires_context: required, query } = block
     const it = required?.last ? (dialogue?.last?.it ?? []) : []
     if (this.#areOf(it, domain)) return { devices: it.flatMap(id => home.byId.get(id) ?? []), text: '' }
     const isHere = slots.scope === 'here' || (target === 'here' && slots.scope === undefined)

@@ -91,6 +91,18 @@ describe('a home', () => {
     ['make the desk lamp red', 'I cannot change colours: there is no tool for that here.'],
   ])('%s: %s', async (said, answer) => expect((await household(HOME).converse(said)).text).toBe(answer))
 
+  const few = HOME.filter(({ name }) => ['Desk Lamp', 'Back Door Lock', 'Porch Light'].includes(name))
+  it.each([
+    ['list all devices', 'list', 'There are the desk lamp, the porch light and the back door lock.'],
+    ['which devices are there', 'list', 'There are the desk lamp, the porch light and the back door lock.'],
+    ['which devices are outside', 'list', 'There is the porch light.'],
+    ['lock both doors', 'lock Back Door Lock', expect.any(String)],
+    ['close both blinds', '', 'I do not know a device called "both blinds".'],
+    ['which scenes are there / turn them off', '', expect.not.stringMatching(/ off\.$/)],
+  ])('of three devices: %s', async (said, calls, text) =>
+    expect(await household(few).converse(...said.split(' / '))).toEqual({ calls, text }),
+  )
+
   it('is the room that the request comes from', async () => {
     const { converse } = household(HOME, { area: 'Living Room' })
     expect((await converse('turn on the lights in here')).calls).toBe('on Living Room Light; on Floor Lamp')
