@@ -24,6 +24,8 @@ export interface ToolSuccess<Result = unknown> extends ResultBase {
   content?: readonly { readonly type: string; readonly [field: string]: unknown }[]
   /** `_meta` of an MCP server's result, unchanged. */
   meta?: Readonly<Record<string, unknown>>
+  /** Fields of an MCP server's result that the protocol does not define, unchanged. */
+  extra?: Readonly<Record<string, unknown>>
   /** Where the full text is kept for a while if it is too long for a model: `result://…`; otherwise the first of `kept`. */
   handle?: string
   /** Content blocks whose long binary content is kept too. */

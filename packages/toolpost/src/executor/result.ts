@@ -55,6 +55,7 @@ function takeApart(value: object, result: ToolSuccess, { mcp, tool }: CallContex
   if (!isOutput) return
   if (!isToldByText(value)) result.content = value.content
   if (value.meta) result.meta = value.meta
+  if (value.extra) result.extra = value.extra
 }
 
 /** Whether an object comes with a single plain text, which `text` already has. */

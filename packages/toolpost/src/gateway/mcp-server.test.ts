@@ -11,6 +11,13 @@ import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gat
 
 const PATIENCE = { interval: 10, timeout: 15_000 }
 
+/** What requests of the newest protocol carry. */
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
 type Served = ServedGateway & AsyncDisposable
 
 async function serve(options: ServeOptions): Promise<Served> {
@@ -175,11 +182,6 @@ describe('many clients at once', () => {
 
 describe('an upstream error "missing required client capability"', () => {
   const data = { requiredCapabilities: { elicitation: {} } }
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
 
   it('reaches clients of the newest protocol as it is', async () => {
     const needy = defineTool({
@@ -243,6 +245,33 @@ describe('a request by hand', () => {
       })
     },
   )
+
+  it('gets content blocks and fields that the protocol does not know', async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
+    const content = [image, { type: 'weird', foo: 1 }, { type: 'text', text: 'hi' }]
+    const call = async (result: object, session: Record<string, string>, _meta?: object) => {
+      const params = { name: 'answer', arguments: { result }, _meta }
+      const sent = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+      const text = await (await post(gateway.url, sent, session)).text()
+      return JSON.parse(/\{.*\}/.exec(text)?.[0] ?? '').result
+    }
+    const about = { capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+    const params = { protocolVersion: '2025-11-25', ...about }
+    const opened = await post(gateway.url, { jsonrpc: '2.0', id: 0, method: 'initialize', params })
+    const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
+    const newest = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'answer' }
+    for (const result of [
+      { content },
+      { content, structuredContent: { n: 5 } },
+      { content: [image], extra: { a: 1 } },
+    ]) {
+      expect(await call(result, session)).toEqual(result)
+      const { resultType: _, _meta, ...answered } = await call(result, newest, meta)
+      expect(answered).toEqual(result)
+    }
+  })
 
   it('[F37] of a foreign page is refused', async () => {
     await using gateway = await serveLocal(slowEcho)

@@ -1,4 +1,4 @@
-import { type ContentBlock, ToolOutput } from '../tools/tool-output.ts'
+import { BLOCK_TYPES, type ContentBlock, ToolOutput } from '../tools/tool-output.ts'
 import { isRecord } from '../util/guards.ts'
 import { RpcError } from './peer.ts'
 
@@ -12,19 +12,23 @@ const PROTOCOL = 'io.modelcontextprotocol/'
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
-  const { content, structuredContent, isError } = result
+  const { content, structuredContent, isError, _meta, resultType: _, ...others } = result
   // Anything but false means that the tool failed.
   const hasFailed = isError !== undefined && isError !== null && isError !== false
   const mayBeMissing = structuredContent !== undefined || hasFailed
   const blocks = content === undefined && mayBeMissing ? [] : blocksOf(content)
   if (hasFailed) throw new RpcError(errorText(blocks, structuredContent))
-  const meta = metaOf(result._meta)
+  const meta = metaOf(_meta)
+  const extra = Object.keys(others).length > 0 ? others : undefined
+  const isMore = meta !== undefined || extra !== undefined
+  const output = (value: unknown) => new ToolOutput(value, blocks, meta, extra)
   if (structuredContent !== undefined)
-    return blocks.length > 0 || meta ? new ToolOutput(structuredContent, blocks, meta) : structuredContent
-  if (blocks.some(({ type }) => type !== 'text')) return meta ? new ToolOutput(blocks, blocks, meta) : blocks
-  const [block, ...others] = blocks
-  const isPlain = !block || (others.length === 0 && Object.keys(block).length === 2)
-  return isPlain && !meta ? textOf(blocks) : new ToolOutput(textOf(blocks), blocks, meta)
+    return blocks.length > 0 || isMore ? output(structuredContent) : structuredContent
+  if (blocks.some(({ type }) => type !== 'text'))
+    return isMore || !blocks.every(({ type }) => BLOCK_TYPES.has(type)) ? output(blocks) : blocks
+  const [block, ...more] = blocks
+  const isPlain = !block || (more.length === 0 && Object.keys(block).length === 2)
+  return isPlain && !isMore ? textOf(blocks) : output(textOf(blocks))
 }
 
 function metaOf(meta: unknown): Record<string, unknown> | undefined {

@@ -8,6 +8,7 @@ import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
 import type { Ask } from '../../tools/caller.ts'
 import type { Tool } from '../../tools/tool.ts'
+import { BLOCK_TYPES } from '../../tools/tool-output.ts'
 import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import type { Client } from '../clients.ts'
@@ -67,6 +68,7 @@ export async function callTool(mcpCall: McpCall, options: CallToolOptions): Prom
   const tool = executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
   return {
+    ...result.extra,
     content: contentOf(result, isServer),
     ...structuredOf(result, request, isServer, tool?.outputSchema !== undefined),
     ...(result.meta && { _meta: result.meta }),
@@ -120,17 +122,19 @@ function failureAnswer({ code, error, diagnosis }: ToolFailure, request: McpRequ
 
 type Block = CallToolResult['content'][number]
 
-const BLOCK_TYPES = new Set<unknown>(['text', 'image', 'audio', 'resource', 'resource_link'])
-
-/** Whether a value is content in MCP's format. */
-function isContent(value: unknown): value is Block[] {
-  const isBlock = (block: unknown) => isRecord(block) && BLOCK_TYPES.has(block.type)
+function areBlocks(value: unknown): value is Block[] {
+  const isBlock = (block: unknown) => isRecord(block) && typeof block.type === 'string'
   return Array.isArray(value) && value.length > 0 && value.every(isBlock)
+}
+
+/** Whether a value, of which nothing else is known, is content in MCP's format. */
+function isContent(value: unknown): value is Block[] {
+  return areBlocks(value) && value.every(({ type }) => BLOCK_TYPES.has(type))
 }
 
 /** What came from an MCP server is passed on unchanged. */
 function contentOf({ result: value, content, text }: ToolSuccess, isServer: boolean): Block[] {
-  if (isContent(content)) return content
+  if (areBlocks(content)) return content
   return isServer && isContent(value) ? value : [textBlock(text ?? textOf(value))]
 }
 
@@ -149,7 +153,7 @@ function structuredOf(
     return isRecord(copy) ? { structuredContent: copy } : {}
   }
   const isText = typeof value === 'string' && (!content || (value === text && !hasSchema))
-  const isRaw = isContent(value) && (!content || content === value)
+  const isRaw = content ? content === value : isContent(value)
   if (!isServer || !isNewest(request) || isText || isRaw) return {}
   return { structuredContent: value as Record<string, unknown> }
 }
