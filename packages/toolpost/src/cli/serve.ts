@@ -25,10 +25,10 @@ export async function runServe({ project, stop, flags }: CommandContext): Promis
   const ready = project.ready()
   void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
-  const { executor, catalog, logger } = project
+  const { executor, catalog, logger, waitWhileStarting } = project
   try {
     await serveTools({
-      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask: nobody },
+      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask: nobody, waitWhileStarting },
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       signal: stop.signal,
       whenListed: async () => void (await Promise.race([ready, waited])),

@@ -22,7 +22,7 @@ import type { RecentCalls } from './recent-calls.ts'
 /** What not every source has. */
 type ProjectParts =
   | ('approvals' | 'bigResults' | 'catalog' | 'clientOf' | 'durable' | 'file' | 'history' | 'logins')
-  | ('messages' | 'models' | 'onDurable' | 'pins' | 'reload' | 'stop')
+  | ('messages' | 'models' | 'onDurable' | 'pins' | 'reload' | 'stop' | 'waitWhileStarting')
 
 /** What a gateway shows and calls: a Project, or a program's own parts. */
 export interface GatewaySource extends Readonly<{ [Part in ProjectParts]?: Project[Part] | undefined }> {

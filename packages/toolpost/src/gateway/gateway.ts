@@ -151,7 +151,7 @@ function contextOf(options: GatewayOptions & { token: string | false }): Gateway
     questions: new Questions(clock),
     mcp: new McpEndpoint({
       ...{ executor, calls, clients, logger, streams },
-      catalog: source.catalog,
+      ...{ catalog: source.catalog, waitWhileStarting: source.waitWhileStarting },
       offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
     }),
   }

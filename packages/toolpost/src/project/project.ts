@@ -33,7 +33,7 @@ import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
 import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
-import { Servers } from './servers.ts'
+import { Servers, type WaitOptions } from './servers.ts'
 import { type TimerEvent, Timers } from './timers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 
@@ -265,6 +265,10 @@ export class Project {
     if (!this.tools.findTool(name)) await this.startDurable()
     return name
   }
+
+  /** Waits for a tool that is not registered yet, but only while servers are starting for the first time. */
+  waitWhileStarting = (tool: string, options: WaitOptions): Promise<void> =>
+    this.#servers.waitWhileStarting(tool, options)
 
   /**
    * Reads the configuration again: added servers start, removed ones stop, changed ones restart, and the rest is untouched;

@@ -30,6 +30,12 @@ interface ServersOptions extends ProjectContext, Pick<ProjectOptions, 'homeProgr
   onStatus(status: ServerStatus): void
 }
 
+/** How long to wait for a tool: until `signal` aborts, and at most `limitMs`. */
+export interface WaitOptions {
+  limitMs?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
 /** The MCP servers of a project, and the home of the built-in example: started when they are first needed. */
 export class Servers implements Part {
   readonly #options: ServersOptions
@@ -144,18 +150,33 @@ export class Servers implements Part {
       await this.#reportingUnless(isThere, async () => {
         const mcp = await this.#start()
         if (!mcp) return
-        let stop = () => {}
-        const appears = new Promise<void>(resolve => {
-          stop = tools.onChange(() => isThere() && resolve())
-        })
-        await inTime([mcp.ready(mcp.status().find(isOf(given))?.name), appears], limitMs)
-        stop()
+        await this.waitWhileStarting(given, { limitMs })
         const tool = this.#named(given)
         const earlier = mcp.status().slice(0, (tool && tools.originOf(tool)?.order) ?? 0)
         await inTime([Promise.all(earlier.map(({ name }) => mcp.tried(name)))], GRACE_FOR_EARLIER_MS)
         this.#awaited.set(given, limitMs ?? 0)
       })
     return this.#named(given)?.name ?? given
+  }
+
+  /** Waits until a tool appears or no server that may have it is starting for the first time; starts and reports nothing. */
+  async waitWhileStarting(given: string, { limitMs, signal }: WaitOptions): Promise<void> {
+    await this.#starting
+    const { mcp } = this
+    if (!mcp?.status().some(({ state }) => state === 'starting')) return
+    if (this.#named(given) || signal?.aborted) return
+    let stop = () => {}
+    const appears = new Promise<void>(resolve => {
+      const unsubscribe = this.#options.executor.tools.onChange(() => this.#named(given) && resolve())
+      const onAbort = () => resolve()
+      signal?.addEventListener('abort', onAbort)
+      stop = () => {
+        unsubscribe()
+        signal?.removeEventListener('abort', onAbort)
+      }
+    })
+    await inTime([mcp.ready(mcp.status().find(isOf(given))?.name), appears], limitMs)
+    stop()
   }
 
   #named(given: string): Tool | undefined {

@@ -12,6 +12,7 @@ import { BLOCK_TYPES } from '../../tools/tool-output.ts'
 import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import type { Client } from '../clients.ts'
+import type { GatewaySource } from '../context.ts'
 import { metaOf } from '../http.ts'
 import { PROGRESS_GAP_MS } from '../limits.ts'
 import type { ClientHelp } from './client-calls.ts'
@@ -22,6 +23,8 @@ export interface CallToolOptions {
   calls: ActiveCalls
   /** Asks the user if the client cannot show a question. */
   ask?: Ask | undefined
+  /** Waits for a tool that is not registered yet, while servers are starting. */
+  waitWhileStarting?: GatewaySource['waitWhileStarting']
 }
 
 /** A call, as the client intends it. */
@@ -45,8 +48,11 @@ export async function callTool(mcpCall: McpCall, options: CallToolOptions): Prom
   if (calls.isDraining) return failed('Toolpost is shutting down')
   const progress = progressTo(mcpCall)
   const { onProgress: _, ask = options.ask, ...other } = help
-  const result = await calls.run(caller, () =>
-    executor.run(
+  const { signal } = caller
+  const wait = { limitMs: executor.timeoutMsOf(name, {}), signal }
+  const result = await calls.run(caller, async () => {
+    if (also.length === 0 && !executor.tools.findTool(name)) await options.waitWhileStarting?.(name, wait)
+    return executor.run(
       { name, args },
       {
         ...other,
@@ -59,10 +65,10 @@ export async function callTool(mcpCall: McpCall, options: CallToolOptions): Prom
         startedAt,
         onProgress: progress.listener,
         meta: metaOfCall(request),
-        signal: caller.signal,
+        signal,
       },
-    ),
-  )
+    )
+  })
   if (progress.isRecent()) await delay(PROGRESS_GAP_MS)
   if (!result.success) return failureAnswer(result, request)
   const tool = executor.tools.findTool(name)

@@ -56,6 +56,10 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
   if (calls.isDraining) return shuttingDown()
   const { value: args = {} } = body
   const caller = callerOf(c)
+  const { signal } = caller
+  const wait = { limitMs: executor.timeoutMsOf(name, { timeoutMs }), signal }
+  if (!executor.tools.findTool(name))
+    await calls.run(caller, async () => source.waitWhileStarting?.(name, wait))
   const options = {
     caller: client.caller,
     among: client.among(name),
@@ -66,7 +70,7 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
     meta: metaOf(key => headerOf(c, key)),
     // Others do not watch for questions.
     ask: preferences.has('questions') ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
-    signal: caller.signal,
+    signal,
   }
   // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
   if (wish && (wish.key !== undefined || source.status().durable !== undefined))
