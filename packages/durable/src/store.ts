@@ -156,12 +156,13 @@ export class Store {
     pools: readonly string[],
   ): Promise<RunRow | undefined> {
     const { caller, origin, key, approval, approved } = options
-    const about = { tool: run.tool, args: storedOf(run).args, origin, caller, because: approval?.because }
+    const { timeoutMs = DEFAULT_APPROVAL_MS, ...asks } = approval ?? {}
+    const about = { tool: run.tool, args: storedOf(run).args, origin, caller, ...asks }
     const state = approval ? 'approval' : run.worker === null ? 'waiting' : 'running'
     const row = {
       ...{ ...run, caller, origin, key, state, decision: approved ? 'approved' : null, decided_by: null },
       approval: approval && { id: `about_${randomUUID()}`, ...about, state: 'waiting' },
-      patience_ms: approval ? (approval.timeoutMs ?? DEFAULT_APPROVAL_MS) : null,
+      patience_ms: approval ? timeoutMs : null,
       ...{ asked_at: approval ? 'now' : null, started_at: state === 'running' ? 'now' : null },
       ...{ result: null, progress: null, intent: null, intent_at: null, ended_at: null },
     }

@@ -181,7 +181,7 @@ it('asks before a run starts if requested, and says who denied it', async () => 
   const run = await accepted(
     durable,
     { name: 'note', args: { id: 'never' } },
-    { approval: { because: 'it is a write' } },
+    { approval: { because: 'it is a write', server: 'notes', definition: 'd1', scopes: ['tool', 'server'] } },
   )
   expect(await durable.get(run.id)).toMatchObject({ state: 'approval', attempts: 0 })
   const waiting = await new Promise<readonly Approval[]>(resolve => {
@@ -191,6 +191,7 @@ it('asks before a run starts if requested, and says who denied it', async () => 
     void accepted(durable, { name: 'note', args: { id: 'in time' } }, { approval: { timeoutMs: 300 } })
   })
   expect(waiting[0]).toMatchObject({ tool: 'note', args: { id: 'never' }, because: 'it is a write' })
+  expect(waiting[0]).toMatchObject({ server: 'notes', definition: 'd1', scopes: ['tool', 'server'] })
   await durable.decide(waiting[0]?.id ?? '', 'deny', { by: 'anna' })
   expect(await run.result).toMatchObject({ code: 'denied', error: "Tool 'note' was denied: denied by anna" })
   await vi.waitFor(async () => {

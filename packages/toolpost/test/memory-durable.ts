@@ -214,8 +214,8 @@ export class MemoryDatabase {
 
   #ask(entry: Entry): Promise<Verdict> {
     const { call, options } = entry
-    const { because, timeoutMs = 1e6 } = options.approval ?? {}
-    const asked = { id: randomUUID(), tool: call.name, args: call.args, origin: options.origin, because }
+    const { timeoutMs = 1e6, ...asks } = options.approval ?? {}
+    const asked = { id: randomUUID(), tool: call.name, args: call.args, origin: options.origin, ...asks }
     const askedAt = Date.now()
     return this.#wait(entry, { ...asked, askedAt, expiresAt: askedAt + timeoutMs, state: 'waiting' })
   }

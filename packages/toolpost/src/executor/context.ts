@@ -28,7 +28,13 @@ export interface Services {
 /** What a dry run finds out: the policy's verdict, and how a person would be asked. */
 export interface DryRun {
   verdict?: 'allow' | 'ask' | 'deny'
-  asks?: { because?: string | undefined; timeoutMs?: number | undefined }
+  asks?: {
+    because?: string | undefined
+    timeoutMs?: number | undefined
+    server?: string | undefined
+    definition?: string | undefined
+    scopes?: readonly ('tool' | 'server')[] | undefined
+  }
 }
 
 /** What would happen to a call. */

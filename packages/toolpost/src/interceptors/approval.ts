@@ -73,11 +73,20 @@ export interface Asked {
 }
 
 export function newApproval(call: CallContext, { args, because, limitMs }: Asked): Approval {
-  const { name: tool, server, origin, caller } = call
-  const about = { tool, server, args, origin, caller, because, definition: definitionOf(call) }
+  const { name: tool, origin, caller } = call
+  const about = { tool, args, origin, caller, because, ...toolAsked(call) }
   const askedAt = Date.now()
-  const scopes = server === undefined ? (['tool'] as const) : (['tool', 'server'] as const)
-  return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting', scopes }
+  return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting' }
+}
+
+/** What an approval says about the tool of a call, besides its name. */
+export function toolAsked(call: CallContext): Pick<Approval, 'server' | 'definition' | 'scopes'> {
+  const { server } = call
+  return {
+    server,
+    definition: definitionOf(call),
+    scopes: server === undefined ? ['tool'] : ['tool', 'server'],
+  }
 }
 
 export function isAbout(decision: RememberedDecision, call: CallContext): boolean {

@@ -6,6 +6,7 @@ import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { fitsCall } from '../tools/tool-pattern.ts'
 import { fitsGlob } from '../util/text.ts'
+import { toolAsked } from './approval.ts'
 import { Approvals } from './approvals.ts'
 import { denied } from './refuse.ts'
 
@@ -107,16 +108,16 @@ export function policy(
     conversation !== undefined || after.some(({ from }) => fitsOrigin(origin, from))
   const decide = async (call: CallContext, next: Next, fitting: Fit | Promise<Fit>): Promise<ToolResult> => {
     const rule = await fitting
+    const first = rule?.after && earlier.find(call, rule.after)
+    const because = first ? `${rule.because ?? 'by policy'}: ${first} ran before` : rule?.because
     if (call.dryRun) {
-      const { then = 'allow', because, timeoutMs } = rule ?? {}
+      const { then = 'allow', timeoutMs } = rule ?? {}
       call.dryRun.verdict = then
       if (then === 'ask' && !approvals.isDecided(call))
-        call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs) }
+        call.dryRun.asks = { because, timeoutMs: approvals.limitMs(timeoutMs), ...toolAsked(call) }
       if (then !== 'deny') return next()
     }
     if (rule) {
-      const first = rule.after && earlier.find(call, rule.after)
-      const because = first ? `${rule.because ?? 'by policy'}: ${first} ran before` : rule.because
       call.notes.rule = nameOf(rule)
       if (rule.then === 'deny') return denied(call, because ?? `by policy (${nameOf(rule)})`)
       if (rule.then === 'ask') {

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Interceptor } from '../executor/chain.ts'
-import type { CallContext } from '../executor/context.ts'
+import type { CallContext, DryRun } from '../executor/context.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { RunOptions } from '../executor/options.ts'
 import type { SharedApprovals } from '../interceptors/approval.ts'
@@ -81,7 +81,7 @@ export interface DurableRunOptions extends RunOptions {
   /** The caller's name for the tool, if its workers have another one for it. */
   calledAs?: string | undefined
   /** A person decides before it is queued; the wait is durable, too. */
-  approval?: { because?: string | undefined; timeoutMs?: number | undefined } | undefined
+  approval?: DryRun['asks'] | undefined
   /** A person has approved it: it is not asked about again. */
   approved?: boolean | undefined
 }

@@ -185,8 +185,8 @@ export class DurableRuns {
   /** Also asks the person behind the call, if the channel allows it. If they do not decide, others still can. */
   async #ask(approval: Approval, { ask, origin: by }: DurableRunOptions): Promise<void> {
     try {
-      const { tool, args } = approval
-      const answer = await ask?.({ message: questionOf(approval), about: { tool, args } })
+      const { tool, server, args } = approval
+      const answer = await ask?.({ message: questionOf(approval), about: { tool, server, args } })
       if (answer?.action === 'accept') await this.durable.decide(approval.id, 'approve', { by })
       if (answer?.action === 'decline')
         await this.durable.decide(approval.id, 'deny', { by, reason: answer.reason })

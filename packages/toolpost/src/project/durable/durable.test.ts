@@ -171,6 +171,23 @@ describe('a run that a person must approve', () => {
     expect(other.project.approvals.decide(asked?.id ?? '', 'deny')).toBeUndefined()
   })
 
+  it('is shown as a direct call is, with its server, definition and reason', async () => {
+    const ledger = { command: execPath, args: [LEDGER_SERVER, join(configFolder({}), 'ledger')] }
+    const asking = [{ tools: ['note'], then: 'ask', because: 'it writes' }]
+    const config = { durable: true, policy: asking, tools: [], mcpServers: { ledger } }
+    const { project, run } = await process(new MemoryDatabase(), config)
+    await project.start()
+    const call = { name: 'note', args: { text: 'hi' } }
+    void run(call, { origin: 'http' })
+    await expect.poll(() => project.approvals.list(), PATIENCE).toHaveLength(1)
+    await project.durable()?.accept(call, { origin: 'http', key: 'k' })
+    await expect.poll(() => project.approvals.list(), PATIENCE).toHaveLength(2)
+    const [direct, durable] = project.approvals.list()
+    const { id: _, askedAt, expiresAt, caller, ...about } = direct ?? {}
+    expect(about).toMatchObject({ server: 'ledger', because: 'it writes', scopes: ['tool', 'server'] })
+    expect(durable).toMatchObject(about)
+  })
+
   it('[F66] is not queued before a person has decided, also at a gateway that has the tool but runs nothing', async () => {
     const database = new MemoryDatabase()
     const tools = [mock('pay', 'paid')]
