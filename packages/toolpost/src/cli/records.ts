@@ -139,10 +139,17 @@ export async function showPins({
     throw new UsageError(`invalid action '${action}'; expected accept`)
   const gateway = GatewayClient.running(options.config)
   if (!gateway) await project.ready()
-  const here = () => (action ? project.pins.accept(server) : project.pins.changes())
-  const path = action ? '/api/pins/accept' : '/api/pins'
-  const answer = await gateway?.ask<{ changes: PinChange[] }>(path, action ? { server } : undefined)
-  const changes = answer?.changes ?? here()
+  type Answer = { changes: PinChange[] }
+  const seen = (await gateway?.ask<Answer>('/api/pins'))?.changes ?? project.pins.changes()
+  const changed = [...new Set(seen.map(change => change.server))]
+  const known = [...changed, ...Object.keys(project.config.mcpServers ?? {})]
+  if (server !== undefined && !known.includes(server)) {
+    const names = changed.length > 0 ? changed.join(', ') : 'none'
+    throw new UsageError(`No server '${server}'; servers with changes: ${names}`)
+  }
+  const accept = async () =>
+    (await gateway?.ask<Answer>('/api/pins/accept', { server }))?.changes ?? project.pins.accept(server)
+  const changes = action ? await accept() : seen
   if (json) return printJson(terminal, changes)
   for (const change of changes) printResult(terminal, changeText(change))
   if (action) say(terminal, `Accepted ${changes.length} ${changes.length === 1 ? 'change' : 'changes'}.`)

@@ -79,8 +79,12 @@ describe('toolpost pins', () => {
     {
       await using gateway = await startUp(cwd, { env })
       expect((await run('pins')).out).toBe(shown.out)
-      expect((await run('pins', 'accept', 'other')).err).toBe('Accepted 0 changes.\n')
+      expect(await run('pins', 'accept', 'other')).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("No server 'other'; servers with changes: shop"),
+      })
       expect((await run('pins', 'accept', 'shop')).err).toBe('Accepted 1 change.\n')
+      expect((await run('pins', 'accept', 'shop')).err).toBe('Accepted 0 changes.\n')
       expect(gateway.err()).not.toContain('Error')
     }
     expect(await run('pins')).toMatchObject({ out: '' })
