@@ -203,8 +203,7 @@ function exampleOf(node: Node, { home, matcher }: Grammar, domain?: readonly str
     if (each.kind === 'word') return each.key
     if (each.kind === 'fixed') return ''
     if (each.kind === 'rule') return say(matcher.rule(each.name))
-    if (each.kind === 'choice')
-      return each.items.some(item => say(item) === '') ? '' : say(each.items[0])
+    if (each.kind === 'choice') return each.items.some(item => say(item) === '') ? '' : say(each.items[0])
     if (each.kind === 'sequence') return each.items.map(say).filter(Boolean).join(' ')
     if (each.list === 'name') return device?.id ?? '…'
     return say(matcher.lists.get(each)?.spoken?.())
