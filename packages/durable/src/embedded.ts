@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -41,7 +41,7 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
     const isNew = !existsSync(join(data, 'PG_VERSION'))
     if (isNew) onNotice?.(`Creating PostgreSQL in ${data}; this happens once and takes a few seconds …`)
     const server = fileURLToPath(new URL('../dist/embedded-server.js', import.meta.url))
-    child = fork(server, { cwd: '/', detached: true, stdio: 'ignore', execArgv: [] })
+    child = fork(server, { cwd: '/', detached: true, stdio: 'ignore', ...(await asNobody(data)) })
     child.send({ isNew, flags, databaseDir: data, port, user: USER, password })
     const exited = once(child, 'exit').then(([code]) => [{ error: `its process ended with ${code}` }])
     const [{ error }] = await Promise.race([once(child, 'message'), exited])
@@ -65,11 +65,24 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
   return { url: new URL(`postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`), restart, stop }
 }
 
-/** Kept next to the data folder, which belongs to the user `postgres` if this process runs as root. */
+/** A user namespace in which root's files belong to `nobody`: PostgreSQL refuses to run as root. */
+const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
+
+/** How the child starts if this process is root: in a user namespace; where those are not allowed, see embedded-server.ts. */
+async function asNobody(data: string): Promise<{ execPath?: string; execArgv: string[] }> {
+  if (process.getuid?.() !== 0) return { execArgv: [] }
+  const owner = await stat(data).catch(() => undefined)
+  const { status } = spawnSync('unshare', [...NAMESPACE, 'true'])
+  if (status === 0 && (owner?.uid ?? 0) === 0)
+    return { execPath: 'unshare', execArgv: [...NAMESPACE, process.execPath] }
+  // The user `postgres` has to be able to enter the folder.
+  await chmod(dirname(data), (await stat(dirname(data))).mode | 0o011)
+  return { execArgv: [] }
+}
+
+/** Kept next to the data folder, which belongs to another user if this process runs as root. */
 async function passwordOf(data: string): Promise<string> {
   await mkdir(dirname(data), { recursive: true })
-  // The user `postgres` has to be able to enter the folder.
-  if (process.getuid?.() === 0) await chmod(dirname(data), (await stat(dirname(data))).mode | 0o011)
   const file = `${data}.password`
   await writeFile(file, randomBytes(18).toString('base64url'), { mode: 0o600, flag: 'wx' }).catch(() => {})
   return readFile(file, 'utf8')
