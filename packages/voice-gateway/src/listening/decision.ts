@@ -45,7 +45,7 @@ const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
   certainty: 4.7,
   tells: 0.42,
 }
-const ACT_FROM = 3
+const ACT_FROM = 2.56
 const ASK_FROM = -1.1
 const LEAST_CERTAINTY = -3
 /** Sentences further apart than this cannot be confused, in nats. */
