@@ -100,6 +100,7 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     })
     await client.connect(transport)
     const { page, complaints, close } = await open('/tools', { viewport: { width: 390, height: 844 } })
+    await product.call('control_lock', { deviceName: 'Back Door Lock', action: 'lock' })
     const unlock = () =>
       client.callTool({ name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } })
     const bar = page.getByRole('region', { name: 'Waiting for approval' })

@@ -200,9 +200,10 @@ export function ScrollBox({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
-    <section aria-label={label} tabIndex={0} className={`overflow-auto ${className}`}>
+    // biome-ignore lint/a11y/useSemanticElements: it groups no fields
+    <div role="group" aria-label={label} tabIndex={0} className={`overflow-auto ${className}`}>
       {children}
-    </section>
+    </div>
   )
 }
 

@@ -131,7 +131,7 @@ export class Project {
       },
       options.durable,
     )
-    for (const interceptor of [...(options.inside ?? []), servers.answerAwaited])
+    for (const interceptor of [...(options.inside ?? []), servers.startingServers])
       control.useInside(interceptor)
     this.tools = tools
     this.executor = executor

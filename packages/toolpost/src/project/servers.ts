@@ -189,7 +189,7 @@ export class Servers implements Part {
   }
 
   /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */
-  readonly answerAwaited: Interceptor = async (call, next) => {
+  readonly startingServers: Interceptor = async (call, next) => {
     const limitMs = call.failure?.code === 'unknown_tool' ? this.#awaited.get(call.name) : undefined
     if (limitMs === undefined) return next()
     const servers = this.status()

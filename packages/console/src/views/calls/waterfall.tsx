@@ -24,11 +24,11 @@ export function Waterfall({ call }: { call: CallRecord }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: a stage may occur twice
         <li key={at} className="grid grid-cols-[7rem_minmax(0,1fr)_4.5rem] items-center gap-3">
           <span className="truncate" title={oneLine(name, 200)}>
-            {oneLine(name, 60)}
+            {oneLine(`${inWords(name)}${isWait(name, durationMs) ? ' (wait)' : ''}`, 60)}
           </span>
           <span className="relative h-3 rounded bg-raised" aria-hidden="true">
             <span
-              className={`absolute inset-y-0 rounded ${isWait(name) ? 'bg-warn' : 'bg-accent'}`}
+              className={`absolute inset-y-0 rounded ${isWait(name, durationMs) ? 'bg-warn' : 'bg-accent'}`}
               style={{
                 left: `${Math.min(99, (100 * startMs) / total)}%`,
                 width: `${Math.max(0.8, Math.min(100, (100 * durationMs) / total))}%`,
@@ -47,8 +47,16 @@ export function Waterfall({ call }: { call: CallRecord }) {
   )
 }
 
-function isWait(name: string): boolean {
-  return /wait|approval|queue/i.test(name)
+/** Interceptors have the names of functions: `longResults`. */
+function inWords(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+}
+
+const STAGES = ['find', 'plan', 'fit', 'invoke', 'finish']
+
+/** An interceptor that takes long waits: for a person, or for a free slot. */
+function isWait(name: string, durationMs: number): boolean {
+  return !STAGES.includes(name) && durationMs >= 1
 }
 
 /** As recorded; older records only have the ends of the first stages and the wait. */
@@ -72,7 +80,7 @@ function stagesOf(call: CallRecord): Stage[] {
           { name: 'fit', startMs: found, durationMs: fitted - found },
         ]
       : []),
-    ...(waitedMs >= 1 ? [{ name: 'wait', startMs: fitted, durationMs: waitedMs }] : []),
+    ...(waitedMs >= 1 ? [{ name: 'interceptors', startMs: fitted, durationMs: waitedMs }] : []),
     { name: 'invoke', startMs: invoked, durationMs: durationMs - invoked },
   ]
 }
