@@ -108,9 +108,10 @@ export class Gateway {
     this.#child.stdin.write(`${JSON.stringify(call)}\n`)
   }
 
-  #answer({ id, result }) {
+  #answer({ id, other, result }) {
     const call = this.#waiting.get(id)
-    if (!call) return
+    // A call that was resent is answered twice if the killed gateway's answer was already under way.
+    if (!call || call.other !== other) return
     const isConflict = call.other !== undefined && result.code === 'invalid_arguments'
     if (!result.success && result.run_id === undefined && !isConflict) {
       // Not accepted, because the database is gone: the caller retries.
