@@ -100,12 +100,23 @@ describe.runIf(hasBrowser)('the console', { timeout: 60_000 }, () => {
     })
     await client.connect(transport)
     const { page, complaints, close } = await open('/tools', { viewport: { width: 390, height: 844 } })
+    // An answer from before the call must not hide what an event has said since.
+    let release = () => {}
+    const released = new Promise<void>(resolve => (release = resolve))
+    await page.route('**/api/approvals', async route => {
+      const response = await route.fetch()
+      await released
+      await route.fulfill({ response })
+    })
+    await page.reload()
     await product.call('control_lock', { deviceName: 'Back Door Lock', action: 'lock' })
     const unlock = () =>
       client.callTool({ name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } })
     const bar = page.getByRole('region', { name: 'Waiting for approval' })
     const allowed = unlock()
     await bar.getByText('Unlock Back Door Lock').waitFor()
+    release()
+    await page.unrouteAll({ behavior: 'wait' })
     expect((await bar.boundingBox())?.height).toBeLessThan(844 / 5)
     const lock = await product.call('get_device_sensor_data', { deviceName: 'Back Door Lock' })
     expect(JSON.stringify(lock)).toMatch(/[^n]locked/)

@@ -154,11 +154,8 @@ function handleEvent(event: EventSourceMessage): void {
       return showProgress(data as unknown as Progress & { serial: string })
     case 'servers':
     case 'approvals':
-    case 'questions': {
-      const list = data[event.event]
-      if (Array.isArray(list)) queryClient.setQueryData([event.event], list.filter(isRecord))
-      return
-    }
+    case 'questions':
+      return replaceList(event.event, data[event.event])
     case 'tools':
       return void queryClient.invalidateQueries({ queryKey: ['tools'] })
     case 'voice':
@@ -168,6 +165,15 @@ function handleEvent(event: EventSourceMessage): void {
     case 'run':
       return void queryClient.invalidateQueries({ queryKey: ['runs'] })
   }
+}
+
+/** What the event says is newer than the answer to a request that is still under way. */
+function replaceList(name: string, list: unknown): void {
+  if (!Array.isArray(list)) return
+  const queryKey = [name]
+  void queryClient
+    .cancelQueries({ queryKey })
+    .then(() => queryClient.setQueryData(queryKey, list.filter(isRecord)))
 }
 
 let pending: CallRecord[] = []
