@@ -17,8 +17,13 @@ export function valueOfResult(result: unknown): unknown {
   const hasFailed = isError !== undefined && isError !== null && isError !== false
   const mayBeMissing = structuredContent !== undefined || hasFailed
   const blocks = content === undefined && mayBeMissing ? [] : blocksOf(content)
-  if (hasFailed) throw new RpcError(errorText(blocks, structuredContent))
-  const meta = metaOf(_meta)
+  if (hasFailed) {
+    const text = textOf(blocks.filter(({ type }) => type === 'text'))
+    const fallback = JSON.stringify(structuredContent) ?? 'The tool reported an error without a message'
+    throw new RpcError(text.trim() === '' ? fallback : text)
+  }
+  const own = Object.entries(isRecord(_meta) ? _meta : {}).filter(([name]) => !name.startsWith(PROTOCOL))
+  const meta = own.length > 0 ? Object.fromEntries(own) : undefined
   const extra = Object.keys(others).length > 0 ? others : undefined
   const isMore = meta !== undefined || extra !== undefined
   const output = (value: unknown) => new ToolOutput(value, blocks, meta, extra)
@@ -31,12 +36,6 @@ export function valueOfResult(result: unknown): unknown {
   return isPlain && !isMore ? textOf(blocks) : output(textOf(blocks))
 }
 
-function metaOf(meta: unknown): Record<string, unknown> | undefined {
-  if (!isRecord(meta)) return undefined
-  const own = Object.entries(meta).filter(([name]) => !name.startsWith(PROTOCOL))
-  return own.length > 0 ? Object.fromEntries(own) : undefined
-}
-
 function blocksOf(content: unknown): ContentBlock[] {
   if (!Array.isArray(content)) throw malformed(`'content' is ${kindOf(content)}, not a list`)
   content.forEach((block, at) => {
@@ -46,12 +45,6 @@ function blocksOf(content: unknown): ContentBlock[] {
       throw malformed(`content block ${at + 1} has no text`)
   })
   return content
-}
-
-function errorText(blocks: readonly ContentBlock[], structuredContent: unknown): string {
-  const text = textOf(blocks.filter(({ type }) => type === 'text'))
-  if (text.trim() !== '') return text
-  return JSON.stringify(structuredContent) ?? 'The tool reported an error without a message'
 }
 
 function textOf(blocks: readonly ContentBlock[]): string {

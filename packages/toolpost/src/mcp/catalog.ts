@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../util/guards.ts'
 import { Listeners } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
-import type { RequestOptions } from './connection.ts'
 import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
 import { KEYS, type OfferKind, type OfferList } from './server-offers.ts'
+import type { RequestOptions } from './session.ts'
 
 type CatalogServer = Pick<McpServer, 'name' | 'offers'>
 

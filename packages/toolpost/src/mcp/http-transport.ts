@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
-import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
@@ -10,15 +9,7 @@ import { FAILED_MAX_RETRY_MS, MAX_ANSWERS, MAX_MESSAGE_BYTES } from './limits.ts
 import { limitedBytes } from './oauth/oauth-fetch.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { HttpServerEntry } from './server-entry.ts'
-import {
-  describeError,
-  failureWith,
-  neededLogin,
-  type ServerFailure,
-  ServerLostError,
-  tooLong,
-  UnusableAnswerError,
-} from './server-failure.ts'
+import { describeError, failureIn, ServerFailure, tooLong } from './server-failure.ts'
 
 /** How much of the body of a refused request is read, and how much of it is shown. */
 const MAX_REFUSAL_BYTES = 64 * 1024
@@ -31,7 +22,7 @@ export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')
 }
 
 interface Exchange {
-  readonly id: number | string | undefined
+  readonly id?: unknown
   readonly isCall?: boolean
   /** Whether the response is a stream, which may end without an answer. */
   isStream?: boolean
@@ -43,25 +34,7 @@ const exchanges = new AsyncLocalStorage<Exchange>()
 
 /** The request on whose stream a message arrives, if any. */
 export function currentRequestId(): number | undefined {
-  const id = exchanges.getStore()?.id
-  return typeof id === 'number' ? id : undefined
-}
-
-/** A request that the server refused with an HTTP status. */
-export class HttpStatusError extends Error {
-  override name = 'HttpStatusError'
-  readonly status: number
-  /** The server's Retry-After, given in seconds or as a date. */
-  readonly retryAfterMs: number | undefined
-
-  constructor({ status, statusText, headers }: Response, text: string) {
-    const body = text.trim().slice(0, SHOWN_CHARACTERS)
-    super(`HTTP ${status} ${statusText || STATUS_CODES[status] || ''}`.trim() + (body && `: ${body}`))
-    this.status = status
-    const after = headers.get('retry-after') ?? ''
-    const ms = /^\d{1,9}$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now()
-    this.retryAfterMs = Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), FAILED_MAX_RETRY_MS)
-  }
+  return exchanges.getStore()?.id as number | undefined
 }
 
 export interface HttpTransportOptions {
@@ -72,10 +45,7 @@ export interface HttpTransportOptions {
 
 type InnerTransport = Transport & { terminateSession?(): Promise<void> }
 
-/**
- * The SDK's transport, with limits on what a server may send, and errors that say what they mean for a request and for the
- * connection.
- */
+/** The SDK's transport, with limits on what a server may send, and errors that say what they mean for the connection. */
 export class HttpTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
@@ -90,6 +60,7 @@ export class HttpTransport implements Transport {
   /** Over the older HTTP+SSE, all answers come on one stream. */
   readonly hasPerRequestStream: boolean
   readonly #inner: InnerTransport
+  readonly #url: URL
   readonly #onMessage: HttpTransportOptions['onMessage']
   #answers = 0
 
@@ -103,22 +74,26 @@ export class HttpTransport implements Transport {
       headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
     url.username = url.password = ''
     const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options)
-    const more = { requestInit: { headers: Object.fromEntries(headers) }, fetch }
     const Inner = options.isSse ? SSEClientTransport : StreamableHTTPClientTransport
-    return new HttpTransport(new Inner(url, more), options)
+    const inner = new Inner(url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
+    return new HttpTransport(inner, url, options)
   }
 
-  private constructor(inner: InnerTransport, { isSse, onMessage }: HttpTransportOptions) {
+  private constructor(inner: InnerTransport, url: URL, { isSse, onMessage }: HttpTransportOptions) {
     this.#inner = inner
+    this.#url = url
     this.#onMessage = onMessage
     this.hasPerRequestStream = !isSse
     inner.onmessage = message => this.#receive(message as JSONRPCMessage)
     inner.onerror = error => this.#onError(error)
-    inner.onclose = () => this.lose('the server closed the connection')
+    inner.onclose = () => this.lose(new ServerFailure('the server closed the connection'))
   }
 
-  get sessionId(): string | undefined {
-    return this.#inner.sessionId
+  /** Where requests go, for traces. */
+  get address() {
+    const { hostname: host, port, protocol } = this.#url
+    const address = { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+    return { sessionId: this.#inner.sessionId, address }
   }
 
   setProtocolVersion(version: string): void {
@@ -126,14 +101,14 @@ export class HttpTransport implements Transport {
   }
 
   start(): Promise<void> {
-    return exchanges.run({ id: undefined }, () => this.#inner.start())
+    return exchanges.run({}, () => this.#inner.start())
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (this.failure) throw new ServerLostError(this.failure.cause, { neverSent: true })
-    const id = 'method' in message && 'id' in message ? message.id : undefined
-    const exchange: Exchange = { id, isCall: 'method' in message && message.method === 'tools/call' }
+    if (this.failure) throw this.failure.with(this.failure.message, 'unsent')
     const isAnswer = !('method' in message)
+    const id = !isAnswer && 'id' in message ? message.id : undefined
+    const exchange: Exchange = { id, isCall: !isAnswer && message.method === 'tools/call' }
     if (isAnswer && this.#answers >= MAX_ANSWERS) return
     if (isAnswer) this.#answers++
     this.#onMessage('sent', message)
@@ -146,7 +121,7 @@ export class HttpTransport implements Transport {
     }
     const isOver = this.hasPerRequestStream && !exchange.isStream && !exchange.isAnswered
     if (id !== undefined && isOver)
-      throw new UnusableAnswerError('Malformed MCP result: response id matches no pending request')
+      throw unusable('Malformed MCP result: response id matches no pending request')
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -160,48 +135,41 @@ export class HttpTransport implements Transport {
   #onError(error: Error): void {
     const exchange = exchanges.getStore()
     if (exchange?.id !== undefined && !exchange.isStream) return
-    const unusable = malformed(error)
-    if (unusable) return this.onerror?.(unusable)
+    const failure = failureOf(error)
+    if (failure?.kind === 'unusable') return this.onerror?.(failure)
     if (!this.isReady || this.failure) return
-    const login = neededLogin(error)
     // After the request it may concern has failed.
-    if (login) return void setImmediate(() => this.lose(login.message, { needsLogin: true }))
+    if (failure?.kind === 'needs_login') return void setImmediate(() => this.lose(failure))
     // A new stream of HTTP+SSE would be a new session, which knows nothing of this one.
-    if ('event' in error) return this.lose(describeError(error))
+    if ('event' in error) return this.lose(new ServerFailure(describeError(error)))
     this.onerror?.(error)
   }
 
   /** What a failed request means for its call, and for the connection. */
-  #explain(error: unknown): unknown {
-    const unusable = malformed(error)
-    if (unusable || !this.isReady) return unusable ?? error
-    const login = neededLogin(error)
-    if (login?.lacksScope) return login
-    const { status, retryAfterMs, name } = (error ?? {}) as Partial<HttpStatusError>
-    const isExpired = status === 404 || (status === 410 && this.sessionId !== undefined)
-    const isGone =
-      status === undefined
-        ? error instanceof TypeError || name === 'AbortError'
-        : status >= 502 && status <= 504
-    if (login) this.lose(login.message, { needsLogin: true })
-    else if (isExpired) this.lose('session expired on the server')
-    else if (isGone) this.lose(describeError(error), { retryAfterMs })
-    else return new ToolFailureError('tool_error', describeError(error), { retryAfterMs })
-    const neverSent = login !== undefined || isExpired || isRefusedConnection(error)
-    return new ServerLostError(this.failure?.cause ?? '', { neverSent })
+  #explain(error: unknown): ServerFailure {
+    const failure = failureOf(error) ?? new ServerFailure(describeError(error))
+    const { kind, status = 0 } = failure
+    if (!this.isReady || kind === 'unusable' || kind === 'lacks_scope') return failure
+    const isExpired = status === 404 || (status === 410 && this.#inner.sessionId !== undefined)
+    const isUnreachable = error instanceof TypeError || (error as Partial<Error>)?.name === 'AbortError'
+    const isGone = isUnreachable || (status >= 502 && status <= 504)
+    if (!isExpired && !isGone && kind !== 'needs_login') return failure
+    this.lose(isExpired ? new ServerFailure('session expired on the server') : failure)
+    const isUnsent = isExpired || kind === 'needs_login' || isRefusedConnection(error)
+    return failure.with(this.failure?.message ?? '', isUnsent ? 'unsent' : 'lost')
   }
 
   /** Nothing more can be sent. What is pending may still be answered until the transport is closed. */
-  lose(cause: string, more: Partial<ServerFailure> = {}): void {
+  lose(failure: ServerFailure): void {
     if (this.failure) return
-    this.failure = failureWith(cause, more)
-    this.onlost?.(this.failure)
+    this.failure = failure
+    this.onlost?.(failure)
   }
 
   /** Ends the session, if there is one: best effort, it must not hold anything up. */
   async close(): Promise<void> {
     const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
-    this.failure ??= failureWith('the connection was closed')
+    this.failure ??= new ServerFailure('the connection was closed')
     this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
     await this.#inner.close().catch(() => {})
@@ -222,7 +190,7 @@ function limitedFetch(maxBytes: number, { login, isSse }: HttpTransportOptions) 
     if (location !== null && URL.canParse(location, target)) {
       const { href, origin, pathname } = new URL(location, target)
       const problem = `the server redirects to ${origin}${pathname}; calls are never sent twice`
-      if (exchange?.isCall) throw new HttpStatusError(response, problem)
+      if (exchange?.isCall) throw statusFailure(response, problem)
       if (origin === new URL(target).origin && status >= 307) moved.set(String(url), href)
     }
     const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
@@ -240,9 +208,9 @@ function limitedFetch(maxBytes: number, { login, isSse }: HttpTransportOptions) 
     })
     const text = bytes?.toString('utf8')
     const problem = text === undefined ? tooLong(maxBytes) : jsonProblem(text)
-    if (problem) throw new UnusableAnswerError(`The server's answer ${problem}`)
+    if (problem) throw unusable(`The server's answer ${problem}`)
     if (type === 'application/json' && text?.trim()) return new Response(text, { headers })
-    throw new UnusableAnswerError(`The server answered ${status} without a result${type ? ` (${type})` : ''}`)
+    throw unusable(`The server answered ${status} without a result${type ? ` (${type})` : ''}`)
   }
 }
 
@@ -258,7 +226,16 @@ async function refused(response: Response, exchange: Exchange | undefined): Prom
   } catch {
     // Not JSON.
   }
-  throw new HttpStatusError(response, text)
+  throw statusFailure(response, text)
+}
+
+function statusFailure({ status, statusText, headers }: Response, text: string): ServerFailure {
+  const body = text.trim().slice(0, SHOWN_CHARACTERS)
+  const message = `HTTP ${status} ${statusText || STATUS_CODES[status] || ''}`.trim() + (body && `: ${body}`)
+  const after = headers.get('retry-after') ?? ''
+  const ms = /^\d{1,9}$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now()
+  const retryAfterMs = Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), FAILED_MAX_RETRY_MS)
+  return new ServerFailure(message, { status, retryAfterMs })
 }
 
 const [NEWLINE, RETURN] = [10, 13]
@@ -274,9 +251,7 @@ function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
         const isTooMany = counter.add(chunk.subarray(start, end))
         start = end
         if (bytes <= maxBytes && !isTooMany) return
-        throw new UnusableAnswerError(
-          `The server's answer ${isTooMany ? TOO_MANY_VALUES : tooLong(maxBytes)}`,
-        )
+        throw unusable(`The server's answer ${isTooMany ? TOO_MANY_VALUES : tooLong(maxBytes)}`)
       }
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {
         const isBlank = isLineEmpty && (at === start || (at === start + 1 && chunk[start] === RETURN))
@@ -291,17 +266,18 @@ function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
   })
 }
 
-/** An answer that is not JSON-RPC, or over the limits. */
-function malformed(error: unknown): UnusableAnswerError | undefined {
-  if (error instanceof UnusableAnswerError) return error
+function unusable(message: string): ServerFailure {
+  return new ServerFailure(message, { kind: 'unusable' })
+}
+
+/** The failure that an error of the SDK is about: ours, or an answer that is not JSON-RPC. */
+function failureOf(error: unknown): ServerFailure | undefined {
   const { name = '', message = '' } = (error ?? {}) as Partial<Error>
   // The SDK wraps the errors of a stream in a text.
   const own = message.indexOf("The server's answer")
-  if (own >= 0) return new UnusableAnswerError(message.slice(own))
-  const problem = name === 'SyntaxError' ? 'the server sent invalid JSON' : 'not JSON-RPC 2.0'
-  return /^SyntaxError$|ZodError$/.test(name)
-    ? new UnusableAnswerError(`Malformed MCP message: ${problem}`)
-    : undefined
+  if (own >= 0) return unusable(message.slice(own))
+  if (name === 'SyntaxError') return unusable('Malformed MCP message: the server sent invalid JSON')
+  return name.endsWith('ZodError') ? unusable('Malformed MCP message: not JSON-RPC 2.0') : failureIn(error)
 }
 
 /** Whether no connection was established, so that the call cannot have reached the server. */

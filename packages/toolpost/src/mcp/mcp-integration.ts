@@ -11,8 +11,8 @@ import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './
 import { type Change, type McpHost, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
-import { checkServerEntry, type ServerEntry } from './server-entry.ts'
-import { countOf, describeError, describeFailure, fieldsOf, type ServerFailure } from './server-failure.ts'
+import { checkServerEntry, isHttp, type ServerEntry } from './server-entry.ts'
+import { describeError, hintFor, lastLines, type ServerFailure } from './server-failure.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerStatus } from './server-status.ts'
 
@@ -219,9 +219,20 @@ export class McpIntegration {
     const consequence = hasOthers
       ? `Continuing without the tools of '${name}'`
       : `Continuing with local tools only (${local.join(', ') || 'none'})`
-    const report = describeFailure({ name, entry, attempts, failure, consequence })
-    const fields = { attempts, ...fieldsOf(failure), report }
-    if (!failure.needsLogin) server.logger.error(fields, `MCP connection failed after ${countOf(attempts)}`)
+    const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+    const stderr = lastLines(failure.stderr).replaceAll('\n', '\n      ') || '(nothing)'
+    const needsLogin = failure.kind === 'needs_login'
+    const told = needsLogin
+      ? [`🔑 Server '${name}' needs a login`, `   ${failure.message}`]
+      : [
+          `❌ Failed to initialize MCP tools after ${count}`,
+          `   Reason: Connection to ${isHttp(entry) ? 'http' : 'stdio'} server '${name}' failed: ${failure.message}`,
+          ...(isHttp(entry) ? [] : [`   MCP Server stderr: ${stderr}`]),
+          `   Check: ${hintFor(name, entry)}`,
+        ]
+    const report = [...told, `⚠️ ${consequence}`].join('\n')
+    const fields = { attempts, ...failure.logFields, report }
+    if (!needsLogin) server.logger.error(fields, `MCP connection failed after ${count}`)
     this.#notify(report)
   }
 

@@ -1,34 +1,30 @@
 import { once } from 'node:events'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Requester, Sample } from '../tools/caller.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Clock } from '../util/clock.ts'
 import { isTask } from './call-result.ts'
 import type { Catalog } from './catalog.ts'
-import { Connection } from './connection.ts'
 import * as limits from './limits.ts'
+import { mcpTool } from './mcp-tool.ts'
 import { MessageLog } from './message-log.ts'
 import type { Logins } from './oauth/logins.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { Params } from './peer.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
-import {
-  describeError,
-  failureWith,
-  fieldsOf,
-  hintFor,
-  type ServerFailure,
-  unavailable,
-} from './server-failure.ts'
+import { describeError, failureIn, hintFor, ServerFailure } from './server-failure.ts'
 import { ServerOffers } from './server-offers.ts'
 import { ServerRequests } from './server-requests.ts'
 import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
-import { ServerTools } from './server-tools.ts'
+import { type Listed, Session } from './session.ts'
 import { cancelTask, onTaskChange } from './tasks.ts'
+import { type McpToolDefinition, usableDefinitions } from './tool-definition.ts'
 
 /** What the servers of a configuration share. */
 export interface McpHost {
@@ -65,6 +61,7 @@ const STATES: Record<ServerState, Partial<Record<Event, ServerState>>> = {
 }
 
 const MAX_CAPABILITIES = 20
+const MAX_LINES = 20
 
 /** One configured server, for as long as it is configured. Nothing that happens to it affects another server. */
 export class McpServer {
@@ -72,19 +69,17 @@ export class McpServer {
   entry: ServerEntry
   order = 0
   readonly logger: Logger
-  readonly messages = new MessageLog()
-  requests: ServerRequests
-  readonly offers: ServerOffers
-  state: ServerState = 'starting'
-  connection: Connection | undefined
-  failure: ServerFailure | undefined
-  #host: McpHost
-  readonly #tools: ServerTools
   /** Logs what the server can cause as often as it likes. */
   readonly log: RateLimitedLog
-  #junkLines = 0
-  /** The current connection, and those that take no more calls but still have some pending. */
-  readonly #open = new Set<Connection>()
+  readonly messages = new MessageLog()
+  readonly offers: ServerOffers
+  requests: ServerRequests
+  state: ServerState = 'starting'
+  session: Session | undefined
+  failure: ServerFailure | undefined
+  #host: McpHost
+  /** The current session, and those that take no more calls but still have some pending. */
+  readonly #open = new Set<Session>()
   /** Aborts when the current round of connecting is over. */
   #round = new AbortController()
   #running: Promise<void> = Promise.resolve()
@@ -94,12 +89,15 @@ export class McpServer {
   #nextAt: string | undefined
   /** Whether it was ever connected: it is then retried forever. */
   #wasReady = false
-  /** Consecutive connections that ended soon, without being used: each makes the next one wait longer. */
+  /** Consecutive sessions that ended soon, without being used: each makes the next one wait longer. */
   #shortLives = 0
-  #askedMs = 0
   #startedAt = 0
   #readyAt = 0
   #readyAfterMs: number | undefined
+  #junkLines = 0
+  #definitions = new Map<string, McpToolDefinition>()
+  #isRefreshing = false
+  #isStale = false
 
   constructor(host: McpHost, name: string, entry: ServerEntry) {
     this.#host = host
@@ -107,7 +105,6 @@ export class McpServer {
     this.entry = entry
     this.logger = host.logger.child({ server: name })
     this.log = new RateLimitedLog(this.logger, { clock: host.clock })
-    this.#tools = new ServerTools(this, host)
     this.offers = new ServerOffers(this, host.catalog)
     this.requests = new ServerRequests(this, host.sample)
   }
@@ -127,55 +124,55 @@ export class McpServer {
     return this.state === 'starting' && !this.#wasReady
   }
 
-  /** The connection after the current attempt; `undefined` if that fails. */
-  async reconnected(): Promise<Connection | undefined> {
+  /** The session after the current attempt; `undefined` if that fails. */
+  async reconnected(): Promise<Session | undefined> {
     if (this.state === 'starting') await this.#attempt
-    return this.connection
+    return this.session
   }
 
   /** The error for a call that could not be made or finished because of `cause`; by default, the server's own failure. */
   unavailable(cause?: string): ToolFailureError {
-    const failure = this.failure ?? failureWith('it is not connected')
-    return unavailable(this.name, cause === undefined ? failure : { ...failure, cause }, this.#nextAt)
+    const failure = this.failure ?? new ServerFailure('it is not connected')
+    return failure.with(cause ?? failure.message).unavailable(this.name, this.#nextAt)
   }
 
   status(): ServerStatus {
-    const { connection, failure, state } = this
+    const { session, failure, state } = this
     const isReady = state === 'ready'
     return {
       name: this.name,
       state,
       attempts: this.#number,
-      tools: this.#tools.names(),
-      error: isReady ? undefined : failure?.cause,
-      stderr: connection?.transport.stderr ?? failure?.stderr ?? '',
+      tools: this.#registered().map(tool => tool.name),
+      error: isReady ? undefined : failure?.message,
+      stderr: session?.transport.stderr ?? failure?.stderr ?? '',
       exitCode: failure?.exitCode ?? null,
-      pid: connection?.transport.pid,
+      pid: session?.transport.pid,
       junkLines: this.#junkLines,
       nextAttemptAt: this.#nextAt,
       readyAfterMs: this.#readyAfterMs,
-      protocolVersion: connection?.protocolVersion,
+      protocolVersion: session?.protocolVersion,
       info: this.offers.info,
       target: shownTarget(this.entry),
-      ...(connection && { capabilities: Object.keys(connection.capabilities).slice(0, MAX_CAPABILITIES) }),
+      ...(session && { capabilities: Object.keys(session.capabilities).slice(0, MAX_CAPABILITIES) }),
       ...(isReady
         ? { readySince: Math.round(Date.now() - this.#livedMs) }
         : { hint: hintFor(this.name, this.entry) }),
     }
   }
 
-  /** Resolves after the first attempt, whether or not it succeeded. Never rejects. */
+  /** Resolves after the current attempt, whether or not it succeeds. */
   async tried(): Promise<void> {
     await this.#attempt
   }
 
-  /** Closes the connection until it is restarted. Its tools stay, and say why they are unavailable. */
+  /** Closes the session until it is restarted. Its tools stay, and say why they are unavailable. */
   async stop(): Promise<void> {
     this.logger.info({}, 'Stopping MCP server')
     await this.#end('stopped', 'it was stopped')
   }
 
-  /** Closes the connection and opens a new one. Resolves when that has succeeded or failed. */
+  /** Closes the session and opens a new one. Resolves when that has succeeded or failed. */
   async restart(): Promise<void> {
     this.logger.info({}, 'Restarting MCP server')
     const ended = this.#end('lost', 'it is being restarted')
@@ -183,7 +180,6 @@ export class McpServer {
     await ended
     // It was closed, or restarted once more.
     if (round !== this.#round) return
-    this.#shortLives = this.#askedMs = 0
     const connected = this.start()
     // A server that was ready before is retried forever, so only its first attempt is awaited.
     await (this.#wasReady ? this.#attempt : connected)
@@ -191,40 +187,40 @@ export class McpServer {
 
   /** Starts the server that `entry` describes in place of the current one, which ends when its pending calls have. */
   replace(entry: ServerEntry, host: McpHost): Promise<void> {
-    void this.#end('lost', 'it is being restarted', { afterCalls: true })
+    void this.#end('lost', 'it is being restarted', true)
     this.#host = host
     this.entry = entry
     this.requests = new ServerRequests(this, host.sample)
-    this.#tools.forget()
+    this.#definitions.clear()
     this.#wasReady = false
-    this.#shortLives = this.#askedMs = 0
     return this.start()
   }
 
   /** Takes no more calls, and ends when the pending ones have. */
   async remove(): Promise<void> {
-    this.#tools.clear()
+    this.#host.tools.removeAll(this.#registered().map(tool => tool.name))
     this.offers.forget()
-    await this.#end('stopped', 'it was removed from the configuration', { afterCalls: true })
+    await this.#end('stopped', 'it was removed from the configuration', true)
   }
 
-  /** Closes the connection and ends what it started. Resolves when everything is gone. */
+  /** Closes the session and ends what it started. Resolves when everything is gone. */
   async close(): Promise<void> {
     await this.#end('stopped', 'it was closed')
     this.offers.forget()
   }
 
-  /** Ends the connection at once, or as soon as its pending calls have ended. */
-  async #end(event: Event, cause: string, { afterCalls = false } = {}): Promise<void> {
+  /** Ends the session at once, or as soon as its pending calls have ended. */
+  async #end(event: Event, cause: string, afterCalls = false): Promise<void> {
+    const { session } = this
     const running = this.#running
-    const { connection } = this
-    this.failure = failureWith(cause, { stderr: connection?.transport.stderr ?? '' })
-    this.connection = this.#nextAt = undefined
+    this.failure = new ServerFailure(cause, { stderr: session?.transport.stderr ?? '' })
+    this.session = this.#nextAt = undefined
+    this.#shortLives = 0
     this.#round.abort(new Error(cause))
     this.#round = new AbortController()
     this.#become(event)
-    if (afterCalls) await connection?.idle()
-    const ending = [...this.#open].filter(each => !afterCalls || each === connection)
+    if (afterCalls) await session?.idle()
+    const ending = [...this.#open].filter(each => !afterCalls || each === session)
     for (const each of ending) this.#open.delete(each)
     await Promise.all([...ending.map(each => each.close()), running])
     this.log.close()
@@ -245,7 +241,7 @@ export class McpServer {
   }
 
   onNotification(method: string, params: Params, from?: Requester): void {
-    if (method === 'notifications/tools/list_changed') this.#tools.refresh()
+    if (method === 'notifications/tools/list_changed') void this.#refreshTools()
     else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
     else if (method === 'notifications/tasks') onTaskChange(this, params.taskId)
     else this.offers.onNotification(method, params, from)
@@ -265,24 +261,23 @@ export class McpServer {
       `Dropped a response from an MCP server: ${reason}`,
     ])
     // Nobody waits for its result.
-    if (isLate && isTask(result) && this.connection) cancelTask(this.connection, result.taskId)
+    if (isLate && isTask(result) && this.session) cancelTask(this.session, result.taskId)
+  }
+
+  onLost(session: Session, failure: ServerFailure): void {
+    if (session !== this.session) return
+    const wasOfUse = session.hasAnswered || this.#livedMs >= limits.STABLE_AFTER_MS
+    this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
+    this.#open.delete(session)
+    this.session = undefined
+    this.failure = failure
+    this.#become('lost')
+    this.logger.error(failure.logFields, 'MCP connection lost')
+    void this.#connect(Math.max(1, this.#shortLives))
   }
 
   get #livedMs(): number {
     return this.#host.clock.now() - this.#readyAt
-  }
-
-  onLost(connection: Connection, failure: ServerFailure): void {
-    if (connection !== this.connection) return
-    const wasOfUse = connection.hasAnswered || this.#livedMs >= limits.STABLE_AFTER_MS
-    this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
-    this.#open.delete(connection)
-    this.connection = undefined
-    this.failure = failure
-    this.#become('lost')
-    this.logger.error(fieldsOf(failure), 'MCP connection lost')
-    this.#askedMs = failure.retryAfterMs ?? 0
-    void this.#connect(Math.max(1, this.#shortLives))
   }
 
   /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. */
@@ -293,10 +288,11 @@ export class McpServer {
   }
 
   async #tryUntilReady(firstAttempt: number, round: AbortSignal, settle: () => void): Promise<void> {
+    const { attempts, onFailed } = this.#host
+    let isReported = false
     for (let attempt = firstAttempt; ; attempt++) {
-      const due = this.failure?.needsLogin
-        ? this.#loggedIn(this.failure, round, settle)
-        : this.#due(attempt, round)
+      const needsLogin = this.failure?.kind === 'needs_login'
+      const due = needsLogin ? this.#loggedIn(round, settle) : this.#due(attempt, round)
       // No gap before an attempt that is due: a call that was interrupted waits for it.
       if (due) await due
       if (round.aborted) return
@@ -304,38 +300,32 @@ export class McpServer {
       const failure = await this.#attempt
       if (!failure || round.aborted) return
       this.failure = failure
-      this.#askedMs = failure.retryAfterMs ?? 0
-      attempt = failure.needsLogin ? 0 : this.#onMissed(failure, attempt, settle)
+      if (failure.kind === 'needs_login') attempt = 0
+      if (failure.kind === 'needs_login') continue
+      const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= attempts)
+      this.#become(this.#wasReady ? 'lost' : hasFailed ? 'gaveUp' : 'attempt')
+      if (hasFailed && !isReported) onFailed(this, failure, attempt)
+      if (hasFailed) settle()
+      isReported = hasFailed
+      const nextMs = this.#delayBefore(attempt + 1)
+      this.logger.warn(
+        { attempt, ...failure.logFields, next_delay_ms: nextMs },
+        `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`,
+      )
+      // Quick retries of a program that is missing are pointless.
+      if (hasFailed) attempt = Math.max(attempt, attempts)
     }
-  }
-
-  /** Returns the number of the attempt to continue from: quick retries of a program that is missing are pointless. */
-  #onMissed(failure: ServerFailure, attempt: number, settle: () => void): number {
-    const { attempts, onFailed } = this.#host
-    const isLast = !this.#wasReady && (failure.isPermanent || attempt >= attempts)
-    if (!isLast) this.#wasReady ? this.#become('lost') : this.changed('server')
-    else if (this.state !== 'failed') {
-      // Reported once, not again while it keeps failing.
-      this.#become('gaveUp')
-      onFailed(this, failure, attempt)
-      settle()
-    }
-    const nextMs = this.#delayBefore(attempt + 1)
-    this.logger.warn(
-      { attempt, ...fieldsOf(failure), next_delay_ms: nextMs },
-      `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`,
-    )
-    return isLast ? Math.max(attempt, attempts) : attempt
   }
 
   /** Resolves when the login changes, or the round is over. */
-  async #loggedIn(failure: ServerFailure, round: AbortSignal, settle: () => void): Promise<void> {
-    this.failure = failureWith(failure.cause)
+  async #loggedIn(round: AbortSignal, settle: () => void): Promise<void> {
+    const failure = this.failure ?? new ServerFailure('')
+    this.failure = failure.with(failure.message, 'failed')
     const changed = new AbortController()
     const stop = this.login?.onChange(() => changed.abort())
     const over = once(AbortSignal.any([round, changed.signal]), 'abort')
     this.#become('refused')
-    this.logger.warn(fieldsOf(failure), 'MCP server needs a login')
+    this.logger.warn(failure.logFields, 'MCP server needs a login')
     this.#host.onFailed(this, failure, 0)
     settle()
     await over
@@ -355,34 +345,38 @@ export class McpServer {
     const tooSlow = new Error(`no answer to the handshake within ${limitMs} ms`)
     const timers = [clock.setTimer(() => limit.abort(tooSlow), limitMs)]
     if (runner) timers.push(clock.setTimer(() => this.#reportDownload(runner, limitMs), connectTimeoutMs))
-    const signal = AbortSignal.any([round, limit.signal])
-    const opened = await Connection.open(this, signal).catch(error => failureWith(describeError(error)))
-    for (const timer of timers) timer.cancel()
-    if (!(opened instanceof Connection)) return opened
-    if (round.aborted) await opened.close()
-    else this.#adopt(opened, attempt)
-    return undefined
+    try {
+      const session = await Session.open(this, AbortSignal.any([round, limit.signal]))
+      if (round.aborted) await session.close()
+      else this.#adopt(session, attempt)
+      return undefined
+    } catch (error) {
+      return failureIn(error) ?? new ServerFailure(describeError(error))
+    } finally {
+      for (const timer of timers) timer.cancel()
+    }
   }
 
   #reportDownload(runner: string, limitMs: number): void {
     const cause = `'${runner}' is probably downloading it (up to ${limitMs / 1_000} s)`
-    this.failure = failureWith(cause)
+    this.failure = new ServerFailure(cause)
     this.logger.info({ limit_ms: limitMs }, `MCP server is still starting: ${cause}`)
     this.#host.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
     this.changed('server')
   }
 
-  #adopt(connection: Connection, attempt: number): void {
-    this.connection = connection
-    this.#open.add(connection)
+  #adopt(session: Session, attempt: number): void {
+    this.session = session
+    this.#open.add(session)
     this.#wasReady = true
-    this.#askedMs = 0
     this.#readyAt = this.#host.clock.now()
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
-    this.#tools.adopt(connection)
-    this.offers.adopt(connection)
+    this.#updateTools(session.tools, session)
+    // They changed while the session was being established.
+    if (this.#isStale) void this.#refreshTools()
+    this.offers.adopt(session)
     this.#become('connected')
-    const fields = { attempt, tools: this.#tools.names().length }
+    const fields = { attempt, tools: this.#registered().length }
     this.logger.info(fields, `MCP connection succeeded on attempt ${attempt}`)
   }
 
@@ -403,6 +397,7 @@ export class McpServer {
     })
   }
 
+  /** The usual delay, or as long as the server asked for. */
   #delayBefore(attempt: number): number {
     const { attempts, baseDelayMs } = this.#host
     const usualMs = this.#wasReady
@@ -410,7 +405,62 @@ export class McpServer {
       : attempt > attempts
         ? Math.min(doubled(attempt - attempts + 1, limits.FAILED_RETRY_MS), limits.FAILED_MAX_RETRY_MS)
         : doubled(attempt, baseDelayMs)
-    return Math.max(usualMs, this.#askedMs)
+    return Math.max(usualMs, this.failure?.retryAfterMs ?? 0)
+  }
+
+  #registered(): Tool[] {
+    const { tools } = this.#host
+    return tools.getTools().filter(tool => tools.originOf(tool)?.server === this.name)
+  }
+
+  /** Lists the server's tools again, or once more if that is in progress; less and less often while they keep changing. */
+  async #refreshTools(): Promise<void> {
+    this.#isStale = true
+    if (this.#isRefreshing) return
+    this.#isRefreshing = true
+    const { clock, connectTimeoutMs } = this.#host
+    for (let pauseMs = limits.LIST_PAUSE_MS; this.#isStale && this.session; pauseMs *= 2) {
+      this.#isStale = false
+      const { session } = this
+      await session.list('tools', AbortSignal.timeout(connectTimeoutMs)).then(
+        listed => this.#updateTools(listed, session),
+        error => this.problem(`Could not list the server's changed tools: ${describeError(error)}`),
+      )
+      const waitMs = Math.min(pauseMs, limits.LIST_MAX_PAUSE_MS)
+      await new Promise<void>(resolve => clock.setTimer(resolve, waitMs).hold(false))
+    }
+    this.#isRefreshing = false
+  }
+
+  /** Adds new tools, replaces changed ones and removes those that are gone; the rest is untouched. */
+  #updateTools(listed: Listed, session: Session): void {
+    const { tools } = this.#host
+    const { name: server, order, entry, logger } = this
+    if (session !== this.session) return
+    const known = this.#definitions
+    const { definitions, warnings } = usableDefinitions(listed, entry, session.mirrorsArguments)
+    for (const warning of warnings.slice(0, MAX_LINES)) logger.warn(...warning)
+    this.#definitions = definitions
+    const changed = [...definitions.values()].filter(each => !isDeepStrictEqual(known.get(each.name), each))
+    const gone = this.#registered()
+      .filter(tool => !definitions.has(tools.originOf(tool)?.name ?? tool.name))
+      .map(tool => tool.name)
+    tools.removeAll(gone)
+    const removed = gone.length === 1 ? 'MCP tool removed' : `${gone.length} MCP tools removed`
+    if (gone.length > 0) logger.info({ tools: gone.slice(0, MAX_LINES) }, removed)
+    for (const after of changed.filter(({ name }) => known.has(name)).slice(0, MAX_LINES)) {
+      const before: Params = { ...known.get(after.name) }
+      const keys = Object.keys({ ...before, ...after }) as (keyof McpToolDefinition)[]
+      const changes = keys.filter(key => !isDeepStrictEqual(before[key], after[key]))
+      const tool = safeText(after.name)
+      logger.warn({ tool, changes }, `The definition of MCP tool '${tool}' changed`)
+    }
+    if (changed.length > 0)
+      tools.addMcpTools(
+        changed.map(definition => mcpTool(definition, this)),
+        { server, order, ...(entry.parameterNames && { parameterNames: entry.parameterNames }) },
+      )
+    if (gone.length + changed.length > 0) this.changed('tools')
   }
 }
 

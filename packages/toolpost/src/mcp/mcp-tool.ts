@@ -3,13 +3,13 @@ import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
 import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
-import type { Connection, RequestOptions } from './connection.ts'
 import { paramHeaders } from './header-parameters.ts'
 import { MAX_INPUT_ROUNDS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError } from './peer.ts'
-import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
+import { OUTCOME_UNKNOWN, ServerFailure } from './server-failure.ts'
 import { type ServerRequests, URL_REQUIRED } from './server-requests.ts'
+import type { RequestOptions, Session } from './session.ts'
 import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
@@ -17,7 +17,7 @@ type Options = Partial<InvokeOptions>
 
 const NO_OPTIONS: Options = {}
 
-/** A tool of an MCP server. It belongs to the server, not to a connection, so it survives a restart. */
+/** A tool of an MCP server. It belongs to the server, not to a session, so it survives a restart. */
 export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool {
   const { name, inputSchema, outputSchema, annotations = {}, icons, _meta, raw } = definition
   const { timeoutMs, maxTimeoutMs, sentences, trust } = server.entry
@@ -64,30 +64,26 @@ interface ToolCall {
 async function invoke(call: ToolCall, args: object, options: Options): Promise<unknown> {
   const { server, isWrite } = call
   // If the server was just reconfigured, the call waits for its replacement.
-  let connection = server.connection ?? (server.isFirstStart ? await server.reconnected() : undefined)
-  if (!connection || (!server.connection && options.signal?.aborted)) throw server.unavailable()
+  let session = server.session ?? (server.isFirstStart ? await server.reconnected() : undefined)
+  if (!session || (!server.session && options.signal?.aborted)) throw server.unavailable()
   for (let mayRepeat = !isWrite; ; mayRepeat = false) {
     try {
-      return await callOn(call, connection, args, options)
+      return await callOn(call, session, args, options)
     } catch (error) {
-      if (!(error instanceof ServerLostError)) throw await errorOf(call, error, options)
-      if (!mayRepeat) throw server.unavailable(lossOf(error, isWrite ? OUTCOME_UNKNOWN : ''))
-      connection = await server.reconnected()
-      if (!connection || options.signal?.aborted) throw server.unavailable(lossOf(error))
+      if (!(error instanceof ServerFailure && error.isLoss)) throw await errorOf(call, error, options)
+      if (!mayRepeat) throw lost(server, error, isWrite ? OUTCOME_UNKNOWN : '')
+      session = await server.reconnected()
+      if (!session || options.signal?.aborted) throw lost(server, error)
     }
   }
 }
 
-async function callOn(
-  { definition, server }: ToolCall,
-  connection: Connection,
-  args: object,
-  options: Options,
-): Promise<unknown> {
-  const { meta, onRequest } = options
+async function callOn(call: ToolCall, session: Session, args: object, options: Options): Promise<unknown> {
+  const { definition, server } = call
+  const { meta, onRequest, reportProgress } = options
   const { inputSchema, raw: { name } = definition } = definition
   const onProgress =
-    options.wantsProgress && options.reportProgress
+    options.wantsProgress && reportProgress
       ? ({ progress, total, message }: Params) =>
           options.reportProgress?.({
             progress: progress as number,
@@ -104,12 +100,12 @@ async function callOn(
     onProgress,
     meta: meta && callMeta(meta),
     onRequest,
-    headers: connection.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined,
+    headers: session.mirrorsArguments ? paramHeaders(inputSchema, args) : undefined,
   }
   const send = (answers?: InputAnswers) =>
-    connection.request('tools/call', { name, arguments: args, ...answers }, request)
+    session.request('tools/call', { name, arguments: args, ...answers }, request)
   const first = await send()
-  connection.hasAnswered = true
+  session.hasAnswered = true
   if (!needsInput(first) && !isTask(first)) return valueOfResult(first)
   // From here on, the server has begun to work on it.
   try {
@@ -117,18 +113,21 @@ async function callOn(
     const answer = await inputRounds(first, send, { ...rest, requests: server.requests })
     if (!isTask(answer)) return valueOfResult(answer)
     options.onTask?.()
-    return valueOfResult(await followTask(answer, { ...rest, server, connection, onProgress }))
+    return valueOfResult(await followTask(answer, { ...rest, server, session, onProgress }))
   } catch (error) {
-    if (!(error instanceof ServerLostError)) throw error
-    throw server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
+    throw error instanceof ServerFailure && error.isLoss ? lost(server, error, OUTCOME_UNKNOWN) : error
   }
 }
 
 /** What a failed call says to its caller. A JSON-RPC error keeps its code and data for those who can pass them on. */
 async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown, options: Options) {
-  if (isWrite && error instanceof UnusableAnswerError) return new Error(`${error.message}${OUTCOME_UNKNOWN}`)
-  if (error instanceof NeedsLoginError)
-    return new ToolFailureError('denied', `Tool '${definition.name}' was denied: ${error.message}`)
+  if (error instanceof ServerFailure) {
+    const { kind, message, retryAfterMs } = error
+    if (kind === 'lacks_scope')
+      return new ToolFailureError('denied', `Tool '${definition.name}' was denied: ${message}`)
+    const consequence = isWrite && kind === 'unusable' ? OUTCOME_UNKNOWN : ''
+    return new ToolFailureError('tool_error', `${message}${consequence}`, { retryAfterMs })
+  }
   const asked = await server.requests.afterVisits(error, options)
   // What is left of addresses to visit is not fit to be visited.
   if (!(asked instanceof RpcError) || asked.data === undefined || asked.rpcCode === URL_REQUIRED) return asked
@@ -136,8 +135,8 @@ async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown
   return new ToolFailureError('tool_error', asked.message, { diagnosis: { details }, cause: asked })
 }
 
-function lossOf({ message, neverSent }: ServerLostError, consequence = ''): string {
-  return neverSent ? message : `${message} during the call${consequence}`
+function lost(server: McpServer, { message, kind }: ServerFailure, consequence = ''): ToolFailureError {
+  return server.unavailable(kind === 'unsent' ? message : `${message} during the call${consequence}`)
 }
 
 export interface InputAnswers {

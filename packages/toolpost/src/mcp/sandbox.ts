@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { platform } from '../util/platform.ts'
 import type { StdioServerEntry } from './server-entry.ts'
-import { NeverStartedError } from './server-failure.ts'
+import { ServerFailure } from './server-failure.ts'
 
 export interface Sandbox {
   /** Folders it may write to; everything else is read-only. */
@@ -23,17 +23,18 @@ export function findSandbox(path = process.env.PATH ?? ''): { program: string } 
 
 /**
  * The same program under bubblewrap: a read-only file system, a private /tmp, its own processes, and nothing of the folders
- * to hide. Throws a NeverStartedError if it cannot be confined as it should be.
+ * to hide. Throws a ServerFailure if it cannot be confined as it should be.
  */
 export function sandboxed(
   { command, args = [], cwd = process.cwd() }: StdioServerEntry,
   { write = [], hide = [], network = true }: Sandbox,
 ): { command: string; args: readonly string[] } {
   const found = findSandbox()
-  if ('problem' in found) throw new NeverStartedError(found.problem)
+  if ('problem' in found) throw new ServerFailure(found.problem, { kind: 'permanent' })
   const existing = (folder: string) => {
     const path = resolve(cwd, folder)
-    if (!existsSync(path)) throw new NeverStartedError(`the folder '${path}' of 'sandbox' does not exist`)
+    if (!existsSync(path))
+      throw new ServerFailure(`the folder '${path}' of 'sandbox' does not exist`, { kind: 'permanent' })
     return realpathSync(path)
   }
   const hidden = hide.map(folder => resolve(cwd, folder)).filter(folder => existsSync(folder))

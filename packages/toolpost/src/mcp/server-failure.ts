@@ -4,68 +4,82 @@ import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { describeThrown } from '../util/quietly.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
-/** How a connection ended, or why it was never established. */
-export interface ServerFailure {
-  /** A phrase without a full stop: `the server exited with code 1`. */
-  cause: string
+interface FailureDetails {
+  /**
+   * `permanent`: there is no such program. `lost`: lost before it answered, and the call may have been executed; `unsent`:
+   * the call cannot have reached it. `unusable`: its answer is too large or malformed. `needs_login`, `lacks_scope`: the
+   * user has to log in first. `failed`: anything else.
+   */
+  kind?: 'failed' | 'permanent' | 'lost' | 'unsent' | 'unusable' | 'needs_login' | 'lacks_scope'
   /** The tail of its stderr; empty for a server over HTTP. */
-  stderr: string
-  exitCode: number | null
-  exitSignal: string | null
-  /** The server needs a login, and is not retried before there is one. */
-  needsLogin?: boolean
-  /** There is no such program, so an immediate retry is pointless. */
-  isPermanent?: boolean
-  /** Of an HTTP server that refused the handshake. */
+  stderr?: string
+  exitCode?: number | null
+  exitSignal?: string | null
+  /** Of an HTTP server that refused a request. */
   status?: number | undefined
   retryAfterMs?: number | undefined
+  /** The request whose answer is unusable, if that can be told. */
+  requestId?: number | undefined
 }
 
-export function failureWith(cause: string, more?: Partial<ServerFailure>): ServerFailure {
-  return { cause, stderr: '', exitCode: null, exitSignal: null, ...more }
-}
+/** Why a server is not connected, or did not answer a request. The message is a phrase: `the server exited with code 1`. */
+export class ServerFailure extends Error {
+  override name = 'ServerFailure'
+  readonly kind: NonNullable<FailureDetails['kind']> = 'failed'
+  readonly stderr: string = ''
+  readonly exitCode: number | null = null
+  readonly exitSignal: string | null = null
+  readonly status: number | undefined
+  readonly retryAfterMs: number | undefined
+  readonly requestId: number | undefined
 
-export class NeverStartedError extends Error {
-  override name = 'NeverStartedError'
-}
+  constructor(message: string, details: FailureDetails = {}) {
+    super(message)
+    Object.assign(this, details)
+  }
 
-/** The user has to log in to a server; the message says how. */
-export class NeedsLoginError extends Error {
-  override name = 'NeedsLoginError'
-  /** The login is valid, but not for this request. */
-  readonly lacksScope: boolean
+  with(message: string, kind = this.kind): ServerFailure {
+    return new ServerFailure(message, { ...this, kind })
+  }
 
-  constructor(server: string, why: string, lacksScope: boolean) {
-    super(`${why}; run \`toolpost auth ${server}\``)
-    this.lacksScope = lacksScope
+  get isLoss(): boolean {
+    return this.kind === 'lost' || this.kind === 'unsent'
+  }
+
+  /** The error of a call to an unavailable server, with details for fixing it. */
+  unavailable(server: string, nextAttemptAt: string | undefined): ToolFailureError {
+    const { message, stderr, exitCode, exitSignal, retryAfterMs } = this
+    const details = {
+      server,
+      stderr: lastLines(stderr),
+      exitCode,
+      ...(exitSignal !== null && { exitSignal }),
+      ...(nextAttemptAt !== undefined && { nextAttemptAt }),
+    }
+    const options = { diagnosis: { details }, retryAfterMs }
+    return new ToolFailureError('unavailable', `The ${server} service is unavailable: ${message}`, options)
+  }
+
+  get logFields(): object {
+    const { message, stderr, exitCode, exitSignal } = this
+    return {
+      error: safeText(message),
+      ...(exitCode !== null && { exit_code: exitCode }),
+      ...(exitSignal !== null && { exit_signal: exitSignal }),
+      ...(stderr !== '' && { stderr: safeText(stderr.slice(-LOGGED_CHARACTERS), LOGGED_CHARACTERS) }),
+    }
   }
 }
 
-export function neededLogin(error: unknown): NeedsLoginError | undefined {
+/** The failure in an error or its causes: libraries wrap what they are thrown. */
+export function failureIn(error: unknown): ServerFailure | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof NeedsLoginError) return cause
+    if (cause instanceof ServerFailure) return cause
   return undefined
-}
-
-/** The server was lost before it answered a call. Whether the call was executed is unknown. */
-export class ServerLostError extends Error {
-  override name = 'ServerLostError'
-  /** The call cannot have reached the server. */
-  readonly neverSent: boolean
-
-  constructor(cause: string, { neverSent = false } = {}) {
-    super(cause)
-    this.neverSent = neverSent
-  }
 }
 
 /** Appended to the error of a call that may have been executed. */
 export const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
-
-/** The response to a call is unusable: too large, or malformed. Whether the call was executed is unknown. */
-export class UnusableAnswerError extends Error {
-  override name = 'UnusableAnswerError'
-}
 
 /** `is 12 bytes long, over the limit of 10 bytes (maxLineBytes)`. */
 export function tooLong(maxBytes: number, bytes?: number): string {
@@ -75,36 +89,8 @@ export function tooLong(maxBytes: number, bytes?: number): string {
 const LOGGED_CHARACTERS = 4_000
 const SHOWN_CHARACTERS = 2_000
 
-/** The error of a call to an unavailable server, with details for fixing it. */
-export function unavailable(
-  server: string,
-  { cause, stderr, exitCode, exitSignal, retryAfterMs }: ServerFailure,
-  nextAttemptAt: string | undefined,
-): ToolFailureError {
-  const details = {
-    server,
-    stderr: lastLines(stderr),
-    exitCode,
-    ...(exitSignal !== null && { exitSignal }),
-    ...(nextAttemptAt !== undefined && { nextAttemptAt }),
-  }
-  return new ToolFailureError('unavailable', `The ${server} service is unavailable: ${cause}`, {
-    diagnosis: { details },
-    retryAfterMs,
-  })
-}
-
-export function fieldsOf({ cause, stderr, exitCode, exitSignal }: ServerFailure): object {
-  return {
-    error: safeText(cause),
-    ...(exitCode !== null && { exit_code: exitCode }),
-    ...(exitSignal !== null && { exit_signal: exitSignal }),
-    ...(stderr !== '' && { stderr: safeText(stderr.slice(-LOGGED_CHARACTERS), LOGGED_CHARACTERS) }),
-  }
-}
-
 /** The last lines of a text, starting with a whole line if possible. */
-function lastLines(text: string): string {
+export function lastLines(text: string): string {
   if (text.length <= SHOWN_CHARACTERS) return text
   const tail = text.slice(-SHOWN_CHARACTERS)
   return `… ${tail.slice(tail.indexOf('\n') + 1)}`
@@ -128,34 +114,6 @@ function fullMessage(error: unknown): string {
   const inner = cause instanceof Error ? fullMessage(cause) : ''
   // Libraries often append the cause's message to their own.
   return message.includes(inner) ? message : `${message}: ${inner}`
-}
-
-export interface FailedServer {
-  name: string
-  entry: ServerEntry
-  attempts: number
-  failure: ServerFailure
-  consequence: string
-}
-
-/** The message for the user when a server is unavailable: what failed, why, what to do, and what still works. */
-export function describeFailure({ name, entry, attempts, failure, consequence }: FailedServer): string {
-  const { cause, needsLogin } = failure
-  const stderr = lastLines(failure.stderr).replaceAll('\n', '\n      ') || '(nothing)'
-  const kind = isHttp(entry) ? 'http' : 'stdio'
-  const told = needsLogin
-    ? [`🔑 Server '${name}' needs a login`, `   ${cause}`]
-    : [
-        `❌ Failed to initialize MCP tools after ${countOf(attempts)}`,
-        `   Reason: Connection to ${kind} server '${name}' failed: ${cause}`,
-        ...(isHttp(entry) ? [] : [`   MCP Server stderr: ${stderr}`]),
-        `   Check: ${hintFor(name, entry)}`,
-      ]
-  return [...told, `⚠️ ${consequence}`].join('\n')
-}
-
-export function countOf(attempts: number): string {
-  return `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
 }
 
 /** What to check first: the server's own `hint`, or else its command or URL. */

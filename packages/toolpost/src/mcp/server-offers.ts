@@ -4,13 +4,13 @@ import type { Requester } from '../tools/caller.ts'
 import { isRecord } from '../util/guards.ts'
 import { shortText } from '../util/text.ts'
 import type { Catalog } from './catalog.ts'
-import type { Connection, ListKind, RequestOptions } from './connection.ts'
 import { MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type InputAnswers, inputRounds } from './mcp-tool.ts'
 import type { Params } from './peer.ts'
-import { describeError, ServerLostError } from './server-failure.ts'
+import { describeError, ServerFailure } from './server-failure.ts'
 import type { ServerInfo } from './server-status.ts'
+import type { ListKind, RequestOptions, Session } from './session.ts'
 import { problemOfDefinition } from './tool-definition.ts'
 
 export type OfferKind = Exclude<ListKind, 'tools'>
@@ -32,7 +32,7 @@ const MAX_LOG_CHARACTERS = 64 * 1024
 
 interface Followed {
   listeners: Set<() => void>
-  /** Ends the subscription on the current connection; `undefined` if the server refused it. */
+  /** Ends the subscription on the current session; `undefined` if the server refused it. */
   stop: Promise<() => void> | undefined
 }
 
@@ -56,10 +56,10 @@ export class ServerOffers {
 
   /** What is shown of the server's own description. */
   get info(): ServerInfo | undefined {
-    const { connection } = this.#server
-    if (!connection) return undefined
-    const { name, title, version } = connection.info
-    const texts = Object.entries({ name, title, version, instructions: connection.instructions })
+    const { session } = this.#server
+    if (!session) return undefined
+    const { name, title, version, instructions } = session.info
+    const texts = Object.entries({ name, title, version, instructions })
     const shown = (text: string) =>
       shortText(withoutKnownSecretsIn(text.slice(0, 2 * MAX_INSTRUCTIONS)), MAX_INSTRUCTIONS)
     return Object.fromEntries(
@@ -68,17 +68,17 @@ export class ServerOffers {
   }
 
   has(capability: string): boolean {
-    return isRecord(this.#server.connection?.capabilities[capability])
+    return isRecord(this.#server.session?.capabilities[capability])
   }
 
   /** What the server lists; nothing if it cannot, or was never connected. Never rejects. */
   async list(kind: OfferKind): Promise<OfferList> {
-    const { connection } = this.#server
+    const { session } = this.#server
     const known = this.#lists.get(kind)
-    if (!connection || (known && performance.now() < known.until)) return known?.list ?? NOTHING
+    if (!session || (known && performance.now() < known.until)) return known?.list ?? NOTHING
     const soon = performance.now() + LIST_TIMEOUT_MS
-    const isReported = connection.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
-    const list = this.#read(kind, connection).catch(error => {
+    const isReported = session.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
+    const list = this.#read(kind, session).catch(error => {
       kept.until = Math.min(kept.until, performance.now() + LIST_TIMEOUT_MS)
       this.#server.problem(`Could not list the server's ${kind}: ${describeError(error)}`)
       return known?.list ?? NOTHING
@@ -88,8 +88,8 @@ export class ServerOffers {
     return list
   }
 
-  async #read(kind: OfferKind, connection: Connection): Promise<OfferList> {
-    const { entries, isCut } = await connection.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
+  async #read(kind: OfferKind, session: Session): Promise<OfferList> {
+    const { entries, isCut } = await session.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
     const offers = new Map<string, Params>()
     for (const entry of entries) {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
@@ -103,17 +103,17 @@ export class ServerOffers {
 
   /** Sends a request about a resource or prompt, within a time limit that does not run while the caller is asked. */
   async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
-    const { connection, requests } = this.#server
-    if (!connection) throw this.#server.unavailable()
+    const { session, requests } = this.#server
+    if (!session) throw this.#server.unavailable()
     const send = (answers?: InputAnswers) => {
       const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
       const either = signal ? AbortSignal.any([signal, limit]) : limit
-      return connection.request(method, { ...params, ...answers }, { from, signal: either })
+      return session.request(method, { ...params, ...answers }, { from, signal: either })
     }
     try {
       return await inputRounds(await send(), send, { from, signal, requests })
     } catch (error) {
-      if (error instanceof ServerLostError) throw this.#server.unavailable(error.message)
+      if (error instanceof ServerFailure) throw this.#server.unavailable(error.message)
       if (error instanceof DOMException && error.name === 'TimeoutError')
         throw this.#server.unavailable(`no answer to ${method} within ${REQUEST_TIMEOUT_MS} ms`)
       throw error
@@ -129,8 +129,8 @@ export class ServerOffers {
 
   /** Calls `listener` when a resource changes, also after a reconnect. Resolves to a function that stops it. */
   async follow(uri: string, listener: () => void): Promise<() => void> {
-    const { connection } = this.#server
-    if (!connection) throw this.#server.unavailable()
+    const { session } = this.#server
+    if (!session) throw this.#server.unavailable()
     const followed = this.#followed.get(uri) ?? { listeners: new Set(), stop: undefined }
     const own = () => listener()
     this.#followed.set(uri, followed)
@@ -140,7 +140,7 @@ export class ServerOffers {
       this.#followed.delete(uri)
       followed.stop?.then(stop => stop()).catch(() => {})
     }
-    await this.#subscribe(uri, followed, connection).catch(error => {
+    await this.#subscribe(uri, followed, session).catch(error => {
       remove()
       throw error
     })
@@ -148,8 +148,8 @@ export class ServerOffers {
   }
 
   /** A refusal is forgotten, so that the next follower asks again. */
-  async #subscribe(uri: string, followed: Followed, connection: Connection): Promise<void> {
-    followed.stop ??= connection.follow(uri)
+  async #subscribe(uri: string, followed: Followed, session: Session): Promise<void> {
+    followed.stop ??= session.follow(uri)
     const { stop } = followed
     await stop.catch(error => {
       if (followed.stop === stop) followed.stop = undefined
@@ -157,11 +157,11 @@ export class ServerOffers {
     })
   }
 
-  /** A new connection: what was known from the old one may no longer hold. */
-  adopt(connection: Connection): void {
+  /** A new session: what was known from the old one may no longer hold. */
+  adopt(session: Session): void {
     for (const [uri, followed] of this.#followed) {
       followed.stop = undefined
-      this.#subscribe(uri, followed, connection).catch(error =>
+      this.#subscribe(uri, followed, session).catch(error =>
         this.#server.problem(`Could not subscribe to a resource: ${describeError(error)}`),
       )
     }

@@ -8,7 +8,7 @@ import { type AskedBy, answerProblem, type Question, type Requester, type Sample
 import { isRecord } from '../util/guards.ts'
 import { MAX_SERVER_REQUESTS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, RpcError } from './peer.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, type Params, RpcError } from './peer.ts'
 import { isHttpUrl } from './server-entry.ts'
 import { TASKS_EXTENSION } from './tasks.ts'
 
@@ -29,7 +29,6 @@ const MAX_WATCHED_ADDRESSES = 1_000
 export class ServerRequests {
   /** Only what can be answered. */
   readonly capabilities: ClientCapabilities
-  readonly methods: readonly string[]
   readonly #server: McpServer
   readonly #sample: Sample | undefined
   readonly #table: Record<string, (params: Params, options: AskOptions) => Answer>
@@ -53,12 +52,17 @@ export class ServerRequests {
       'sampling/createMessage': (params, options) => this.#createMessage(params, options),
       'roots/list': (_, options) => this.#listRoots(options),
     }
-    this.methods = Object.keys(this.#table).filter(method =>
-      Object.hasOwn(this.capabilities, method.split('/')[0] ?? ''),
-    )
   }
 
-  async answer(method: string, params: Params, options: AskOptions): Answer {
+  /** For requests of their own, which say nothing about the caller they are for. */
+  methods(from: () => Requester | undefined): Record<string, Method> {
+    const known = Object.keys(this.#table).filter(name => (name.split('/')[0] ?? '') in this.capabilities)
+    const answer: Method = (params, { method, signal }) =>
+      this.#answer(method, params, { signal, from: from() })
+    return Object.fromEntries(known.map(name => [name, answer]))
+  }
+
+  async #answer(method: string, params: Params, options: AskOptions): Answer {
     if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
     const known = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined
     if (!known) throw new RpcError(`Method not found: ${safeText(method, 100)}`, { code: METHOD_NOT_FOUND })
@@ -76,7 +80,7 @@ export class ServerRequests {
     const answer = async ([key, request]: [string, unknown]) => {
       const { method, params } = isRecord(request) ? request : {}
       const options = { from, signal: either, key }
-      return [key, await this.answer(String(method), isRecord(params) ? params : {}, options)]
+      return [key, await this.#answer(String(method), isRecord(params) ? params : {}, options)]
     }
     try {
       return Object.fromEntries(await Promise.all(entries.map(answer)))
@@ -88,9 +92,8 @@ export class ServerRequests {
 
   /** The server reports that an out-of-band interaction is complete. */
   completed({ elicitationId }: Params): void {
-    const id = String(elicitationId)
-    this.#watched.get(id)?.()
-    this.#watched.delete(id)
+    this.#watched.get(String(elicitationId))?.()
+    this.#watched.delete(String(elicitationId))
   }
 
   /**

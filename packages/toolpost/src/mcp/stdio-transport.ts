@@ -13,13 +13,11 @@ import * as limits from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import { sandboxed } from './sandbox.ts'
 import type { StdioServerEntry } from './server-entry.ts'
-import { NeverStartedError, type ServerFailure, ServerLostError, tooLong } from './server-failure.ts'
+import { ServerFailure, tooLong } from './server-failure.ts'
 
-export interface StdioEvents {
-  junk(line: string): void
-  /** A message over the limits; without an id if that cannot be told. */
-  tooLarge(id: number | undefined, problem: string): void
-  message(direction: 'sent' | 'received', message: object, bytes: number): void
+interface StdioEvents {
+  onJunk(line: string): void
+  onMessage(direction: 'sent' | 'received', message: object, bytes: number): void
 }
 
 /** Errors that an immediate retry does not change. */
@@ -35,6 +33,7 @@ const KEPT_BYTES = 1_024
  */
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
+  onerror: ((error: Error) => void) | undefined
   onmessage: Transport['onmessage']
   /** Called once the process has ended and its output was read. */
   onlost: ((failure: ServerFailure) => void) | undefined
@@ -107,13 +106,13 @@ export class StdioTransport implements Transport {
   /** Sends a message at the end of this turn; rejects if it is too large, or the server has too much unread input. */
   send(message: JSONRPCMessage): Promise<void> {
     const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > limits.MAX_UNREAD_BYTES
-    const problem = this.failure?.cause ?? (isStuck ? 'the server has stopped reading its stdin' : undefined)
+    const problem = this.failure?.message ?? (isStuck && 'the server has stopped reading its stdin')
     if (isStuck)
       this.#stuck ??= setTimeout(
         () => void this.stop('the server stopped reading its stdin'),
         limits.UNREAD_GRACE_MS,
       ).unref()
-    if (problem !== undefined) return Promise.reject(new ServerLostError(problem, { neverSent: true }))
+    if (problem) return Promise.reject(new ServerFailure(problem, { kind: 'unsent' }))
     let line: string
     try {
       line = `${JSON.stringify(message)}\n`
@@ -124,7 +123,7 @@ export class StdioTransport implements Transport {
       return Promise.reject(new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`))
     if (this.#outbox === '') setImmediate(() => this.#flush())
     this.#outbox += line
-    this.#events.message('sent', message, line.length)
+    this.#events.onMessage('sent', message, line.length)
     return SENT
   }
 
@@ -153,16 +152,14 @@ export class StdioTransport implements Transport {
   async #stop(): Promise<void> {
     const { pid, stdin } = this.#child ?? {}
     if (pid === undefined) return
+    const exitsWithin = (ms: number) =>
+      Promise.race([this.#exited.then(() => true), pause(ms, false, { ref: false })])
     this.#flush()
     stdin?.end()
-    if (!(await this.#exitsWithin(limits.STDIN_CLOSED_GRACE_MS))) signalGroup(pid, 'SIGTERM')
-    if (!(await this.#exitsWithin(limits.SIGTERM_GRACE_MS))) signalGroup(pid, 'SIGKILL')
+    if (!(await exitsWithin(limits.STDIN_CLOSED_GRACE_MS))) signalGroup(pid, 'SIGTERM')
+    if (!(await exitsWithin(limits.SIGTERM_GRACE_MS))) signalGroup(pid, 'SIGKILL')
     await this.#exited
     await this.#groupEnded
-  }
-
-  #exitsWithin(ms: number): Promise<boolean> {
-    return Promise.race([this.#exited.then(() => true), pause(ms, false, { ref: false })])
   }
 
   #listen(child: ChildProcessWithoutNullStreams): void {
@@ -217,36 +214,41 @@ export class StdioTransport implements Transport {
     const [bytes, parts] = [this.#bytes, this.#parts]
     this.#parts = []
     this.#bytes = 0
-    if (bytes <= this.#maxBytes) this.#onLine(Buffer.concat(parts).toString('utf8'))
-    else this.#events.tooLarge(idIn(String(parts[0]), String(parts[1])), tooLong(this.#maxBytes, bytes))
+    const line = Buffer.concat(parts).toString('utf8')
+    if (bytes <= this.#maxBytes) this.#onLine(line)
+    else this.#onUnusable(line, tooLong(this.#maxBytes, bytes))
   }
 
   #onLine(line: string): void {
     const problem = jsonProblem(line)
-    if (problem)
-      return this.#events.tooLarge(idIn(line.slice(0, KEPT_BYTES), line.slice(-KEPT_BYTES)), problem)
+    if (problem) return this.#onUnusable(line, problem)
     const message = parse(line)
     if (Array.isArray(message)) for (const each of message) this.#receive(each, line)
     else if (message !== undefined || line.trim() !== '') this.#receive(message, line)
   }
 
+  #onUnusable(line: string, problem: string): void {
+    const details = { kind: 'unusable', requestId: idIn(line) } as const
+    this.onerror?.(new ServerFailure(`The server's answer ${problem}`, details))
+  }
+
   #receive(message: unknown, line: string): void {
-    if (!isRecord(message) || message.jsonrpc !== '2.0') return this.#events.junk(line)
-    this.#events.message('received', message, line.length)
+    if (!isRecord(message) || message.jsonrpc !== '2.0') return this.#events.onJunk(line)
+    this.#events.onMessage('received', message, line.length)
     this.onmessage?.(message as unknown as JSONRPCMessage)
   }
 
   #end(): void {
     if (this.failure) return
     const rest = this.#bytes > this.#maxBytes ? '' : Buffer.concat(this.#parts).toString('utf8')
-    if (rest !== '') this.#events.junk(rest)
+    if (rest !== '') this.#events.onJunk(rest)
     const { exitCode: code = null, signalCode: exitSignal = null } = this.#child ?? {}
     // For a process that never ran, Node reports the errno as its exit code.
     const exitCode = code !== null && code < 0 ? null : code
     const exit = exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
     const cause = this.#reason ?? (exitSignal === null ? exit : `the server was killed by ${exitSignal}`)
     const where = rest === '' ? '' : ' in the middle of a message'
-    this.failure = { cause: `${cause}${where}`, stderr: this.stderr, exitCode, exitSignal }
+    this.failure = new ServerFailure(`${cause}${where}`, { stderr: this.stderr, exitCode, exitSignal })
     clearTimeout(this.#stuck)
     const { stdin, stdout, stderr } = this.#child ?? {}
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
@@ -257,11 +259,15 @@ export class StdioTransport implements Transport {
   #startError(error: NodeJS.ErrnoException): Error {
     const { code = '', message } = error
     const { command, cwd } = this.#entry
-    if (error instanceof NeverStartedError) return error
-    if (cwd !== undefined && !existsSync(cwd))
-      return new NeverStartedError(`its working directory '${cwd}' does not exist`)
-    const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'command not found' : message}`
-    return PERMANENT.includes(code) ? new NeverStartedError(problem) : new Error(problem)
+    if (error instanceof ServerFailure) return error
+    const isMissing = cwd !== undefined && !existsSync(cwd)
+    const reason = code === 'ENOENT' ? 'command not found' : message
+    return new ServerFailure(
+      isMissing
+        ? `its working directory '${cwd}' does not exist`
+        : `'${safeText(command)}' cannot be started: ${reason}`,
+      { kind: isMissing || PERMANENT.includes(code) ? 'permanent' : 'failed' },
+    )
   }
 }
 
@@ -289,7 +295,7 @@ const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{
 const ID_LAST = /[}\]"\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*\}\s*$/
 
 /** The id of a message that is too large, if it can be found in its ends. */
-function idIn(head: string, tail: string): number | undefined {
-  const id = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1]
+function idIn(line: string): number | undefined {
+  const id = (ID_FIRST.exec(line.slice(0, KEPT_BYTES)) ?? ID_LAST.exec(line.slice(-KEPT_BYTES)))?.[1]
   return id === undefined ? undefined : Number(id)
 }

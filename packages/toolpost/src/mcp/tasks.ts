@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../util/guards.ts'
 import { shortText } from '../util/text.ts'
-import type { Connection, RequestOptions } from './connection.ts'
 import { MAX_INPUT_ROUNDS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError, rpcErrorOf } from './peer.ts'
 import { OUTCOME_UNKNOWN } from './server-failure.ts'
+import type { RequestOptions, Session } from './session.ts'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
@@ -23,18 +23,15 @@ export function onTaskChange(server: McpServer, id: unknown): void {
   followed.get(server)?.get(String(id))?.()
 }
 
-interface FollowOptions extends RequestOptions {
-  server: McpServer
-  /** The connection the task was created on. */
-  connection: Connection
-}
-
 /**
  * Waits for a task, and cancels it if the caller gives up. Resolves to the raw result of the call; rejects with the server's
  * own message. The tool is never called again: a server that forgot the task may have executed it.
  */
-export async function followTask(created: unknown, options: FollowOptions): Promise<unknown> {
-  const { server, connection, from, onProgress, signal = new AbortController().signal } = options
+export async function followTask(
+  created: unknown,
+  options: RequestOptions & { server: McpServer; session: Session },
+): Promise<unknown> {
+  const { server, session, from, onProgress, signal = new AbortController().signal } = options
   let task = checkedTask(created)
   const { taskId } = task
   const ids = followed.get(server) ?? new Map<string, () => void>()
@@ -42,16 +39,15 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
   if (ids.has(taskId)) throw malformed('its id belongs to another pending call')
   followed.set(server, ids)
   const request = (method: string, params: object = {}) =>
-    connection.request(method, { taskId, ...params }, { from, signal })
+    session.request(method, { taskId, ...params }, { from, signal })
   const answered = new Set<string>()
   let [rounds, steps, told] = [0, 0, '']
   try {
     // The first wait is short: many tasks are.
     for (let waitMs = MIN_POLL_MS; ; waitMs = pollInterval(task)) {
       signal.throwIfAborted()
-      const { status, statusMessage } = task
-      const message =
-        typeof statusMessage === 'string' ? shortText(statusMessage, MAX_MESSAGE_CHARACTERS) : undefined
+      const { status, statusMessage: text } = task
+      const message = typeof text === 'string' ? shortText(text, MAX_MESSAGE_CHARACTERS) : undefined
       const news = `${task.lastUpdatedAt} ${message}`
       if (told !== news) onProgress?.({ progress: ++steps, message })
       told = news
@@ -73,15 +69,16 @@ export async function followTask(created: unknown, options: FollowOptions): Prom
       ids.set(taskId, () => changed.abort())
       await pause(waitMs, undefined, { signal: AbortSignal.any([signal, changed.signal]) }).catch(() => {})
       signal.throwIfAborted()
-      const now = await request('tasks/get').catch(error => {
-        if (!(error instanceof RpcError) || error.rpcCode === undefined) throw error
-        throw new RpcError(`The server no longer knows the task: ${error.message}${OUTCOME_UNKNOWN}`)
-      })
-      task = checkedTask(now)
+      task = checkedTask(
+        await request('tasks/get').catch(error => {
+          if (!(error instanceof RpcError) || error.rpcCode === undefined) throw error
+          throw new RpcError(`The server no longer knows the task: ${error.message}${OUTCOME_UNKNOWN}`)
+        }),
+      )
       if (task.taskId !== taskId) throw malformed('the server described another task')
     }
   } catch (error) {
-    if (task.status === 'working' || task.status === 'input_required') cancelTask(connection, taskId)
+    if (task.status === 'working' || task.status === 'input_required') cancelTask(session, taskId)
     throw error
   } finally {
     ids.delete(taskId)
@@ -103,7 +100,7 @@ function malformed(problem: string): RpcError {
 }
 
 /** For a task that nobody is waiting for any more. It may have ended by then, or the server may be gone. */
-export function cancelTask(connection: Connection, taskId: unknown): void {
+export function cancelTask(session: Session, taskId: unknown): void {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  connection.request('tasks/cancel', { taskId }, { signal }).catch(() => {})
+  session.request('tasks/cancel', { taskId }, { signal }).catch(() => {})
 }

@@ -3,9 +3,12 @@ import { safeText } from '../logging/safe-value.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
 import { isRecord } from '../util/guards.ts'
-import { withoutInvisible } from '../util/text.ts'
+import { fitsGlob, withoutInvisible } from '../util/text.ts'
 import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
+import { MAX_LISTED } from './limits.ts'
+import type { ServerEntry } from './server-entry.ts'
+import type { Listed } from './session.ts'
 
 /** An entry of a list that is longer than this is left out. */
 const MAX_BYTES = 512 * 1024
@@ -27,11 +30,31 @@ export interface McpToolDefinition {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
+/** The tools of a list that are usable and offered, by name; of two with the same name, the later one. */
+export function usableDefinitions({ entries, isCut }: Listed, entry: ServerEntry, mirrorsArguments: boolean) {
+  const { include = ['*'], exclude = [] } = entry
+  const definitions = new Map<string, McpToolDefinition>()
+  const warnings: [fields: object, message: string][] = []
+  if (isCut) warnings.push([{}, `The server lists more than ${MAX_LISTED} tools; the rest is left out`])
+  for (const each of entries) {
+    const definition = readDefinition(each, mirrorsArguments)
+    if (typeof definition === 'string') {
+      warnings.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
+      continue
+    }
+    const { name, raw } = definition
+    const fits = (glob: string) => fitsGlob(name, glob)
+    if (!include.some(fits) || exclude.some(fits)) continue
+    const fields = { tool: safeText(name) }
+    if (raw) warnings.push([fields, 'Invisible text was removed from the definition of an MCP tool'])
+    if (definitions.has(name)) warnings.push([fields, 'MCP tool listed twice; using the later one'])
+    definitions.set(name, definition)
+  }
+  return { definitions, warnings }
+}
+
 /** Reads one entry of `tools/list`, leniently: one bad tool must not spoil the rest. Returns the reason if it is unusable. */
-export function readDefinition(
-  entry: unknown,
-  { mirrorsArguments = false } = {},
-): McpToolDefinition | string {
+function readDefinition(entry: unknown, mirrorsArguments: boolean): McpToolDefinition | string {
   const problem = problemOfDefinition(entry)
   if (problem || !isRecord(entry)) return problem ?? ''
   // A definition goes to the console and to models, and may contain the server's own key.
@@ -61,20 +84,13 @@ export function readDefinition(
 /** The definition without invisible text in what a model reads; the same object if there is none. */
 function visible(definition: Record<string, unknown>): Record<string, unknown> {
   const { name, title, description, inputSchema } = definition
-  const read = { name, title, description, inputSchema }
-  const text = JSON.stringify(read)
-  return withoutInvisible(text) === text
-    ? definition
-    : { ...definition, ...(visibleIn(read, true) as object) }
-}
-
-/** Texts that are compared with what a caller sends stay as they are. */
-function visibleIn(value: unknown, isText: boolean): unknown {
-  if (typeof value === 'string') return isText ? withoutInvisible(value) : value
-  if (Array.isArray(value)) return value.map(each => visibleIn(each, false))
-  if (!isRecord(value)) return value
-  const isShown = (key: string) => key === 'description' || key === 'title' || (isText && key === 'name')
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, visibleIn(each, isShown(key))]))
+  const text = JSON.stringify({ name, title, description, inputSchema })
+  if (withoutInvisible(text) === text) return definition
+  // Texts that are compared with what a caller sends stay as they are.
+  const read = JSON.parse(text, (key, value) =>
+    (key === 'title' || key === 'description') && typeof value === 'string' ? withoutInvisible(value) : value,
+  )
+  return { ...definition, ...read, name: withoutInvisible(String(name)) }
 }
 
 /** Why an entry of a list cannot be used. `key` is the field that names it. */

@@ -7,7 +7,7 @@ import type {
 import { removeFromLogs } from '../../logging/redact.ts'
 import { loadSdk } from '../http-transport.ts'
 import type { HttpServerEntry } from '../server-entry.ts'
-import { describeError, NeedsLoginError } from '../server-failure.ts'
+import { describeError, ServerFailure } from '../server-failure.ts'
 import type { Login, LoginStore } from './login-store.ts'
 import { insecure, OAUTH_TIMEOUT_MS, OAuthDenial, OAuthRefusal, withOAuthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
@@ -63,7 +63,7 @@ export class ServerLogin {
 
   /**
    * Sends a request with the token, which no host but the server's gets. One rejected for its token is sent again with
-   * another, since the server has not processed it. Rejects with a NeedsLoginError if the user has to log in.
+   * another, since the server has not processed it. Rejects with a ServerFailure if the user has to log in.
    */
   async fetch(url: string, init: RequestInit): Promise<Response> {
     this.#reading ??= this.#read()
@@ -202,7 +202,7 @@ export class ServerLogin {
       const wantedScope = this.#challenge?.scope
       await this.#update(async login => ({ ...login, wantedScope }))
       const what = wantedScope === undefined ? '' : ` (${describeError(wantedScope)})`
-      throw new NeedsLoginError(this.name, `more permissions are needed${what}`, true)
+      throw this.#needed(`more permissions are needed${what}`, 'lacks_scope')
     }
     if (this.isInteractive && this.#login?.tokens?.refresh_token === undefined) {
       if (this.#token === undefined && !this.#isConfigured && !(await this.#knowsOAuth())) return false
@@ -223,8 +223,8 @@ export class ServerLogin {
     return true
   }
 
-  #needed(why: string): NeedsLoginError {
-    return new NeedsLoginError(this.name, why, false)
+  #needed(why: string, kind: 'needs_login' | 'lacks_scope' = 'needs_login'): ServerFailure {
+    return new ServerFailure(`${why}; run \`toolpost auth ${this.name}\``, { kind })
   }
 
   /** The login with new tokens, always from the issuer of the old ones. */
