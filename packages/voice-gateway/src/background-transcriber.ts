@@ -5,7 +5,7 @@ import { Answering, CLOSED } from './conversation/answering.ts'
 import { Questions } from './conversation/questions.ts'
 import { Turn } from './conversation/turn.ts'
 import { decide, type Heard } from './listening/decision.ts'
-import type { Grammar, Meaning, ResponseMessage, Utterance, VoiceBus } from './messages.ts'
+import type { Grammar, ResponseMessage, Utterance, VoiceBus } from './messages.ts'
 import { Mouth } from './speech-out/mouth.ts'
 import type { Speaker } from './speech-out/speaker.ts'
 import type { Transcriber } from './speech-to-text/transcriber.ts'
@@ -28,10 +28,8 @@ export interface BackgroundTranscriberOptions {
   clock?: Clock | undefined
   /** The system prompt of every conversation. */
   instructions?: string | undefined
-  /** Said once if an answer takes longer than `fillerAfterMs`. */
+  /** Said once if an answer takes longer than 1.5 s. */
   filler?: string | undefined
-  fillerAfterMs?: number | undefined
-  answerTimeLimitMs?: number | undefined
   queueLimit?: number | undefined
 }
 
@@ -83,7 +81,7 @@ export class BackgroundTranscriber {
       mouth: this.#mouth,
       clock,
       onQuestion: (conversation, text) =>
-        this.#tell(bus => bus.question?.({ conversation, text, at: new Date().toISOString() })),
+        options.bus?.question?.({ conversation, text, at: new Date().toISOString() }),
     })
     this.#answering = new Answering({
       ...options,
@@ -91,7 +89,6 @@ export class BackgroundTranscriber {
       ask: (conversation, question) => ask?.(question) ?? this.#questions.ask(conversation, question),
       clock,
       signal: this.#closing.signal,
-      timeLimitMs: options.answerTimeLimitMs,
     })
   }
 
@@ -111,8 +108,8 @@ export class BackgroundTranscriber {
     if ('text' in utterance) {
       const text = utterance.text.trim()
       if (text === '') return { dropped: 'the utterance is empty' }
-      const isLong = text.length > MAX_TEXT_LENGTH
-      return isLong ? { dropped: `the text has more than ${MAX_TEXT_LENGTH} characters` } : { text }
+      if (text.length <= MAX_TEXT_LENGTH) return { text }
+      return { dropped: `the text has more than ${MAX_TEXT_LENGTH} characters` }
     }
     try {
       const samples = await readAudio(utterance)
@@ -166,7 +163,7 @@ export class BackgroundTranscriber {
     return bytes > QUEUE_BYTES && waiting.length > 0 ? 'too much audio is already waiting' : undefined
   }
 
-  /** Hears one utterance after another, even while an earlier one is still being answered. Never rejects. */
+  /** Hears one utterance after another, even while an earlier one is still being answered. */
   async #hearTurn(turn: Turn): Promise<void> {
     const reply = this.#questions.listenIn(turn.conversation)
     const hear = () => {
@@ -181,7 +178,7 @@ export class BackgroundTranscriber {
     if (turn.state === 'done') return
     turn.state = 'waiting'
     const text = 'text' in turn.heard ? turn.heard.text : undefined
-    if (!('failure' in turn.heard)) this.#tell(bus => bus.transcription(turn.transcription()))
+    if (!('failure' in turn.heard)) this.#options.bus?.transcription(turn.transcription())
     if (text !== undefined) this.#mouth.interrupt()
     if (reply?.(text)) this.#end(turn, turn.response('answered', ''))
   }
@@ -196,23 +193,20 @@ export class BackgroundTranscriber {
     if (!grammar || !transcriber.listen)
       return { text: (await transcriber.transcribe(samples, { signal })).trim() }
     const listened = await transcriber.listen(samples, { signal, graph: grammar.graph() })
-    // Understanding takes milliseconds, and the same texts come up again.
-    const known = new Map<string, Meaning>()
-    const understand = (content: string): Meaning => {
-      const meaning =
-        known.get(content) ?? grammar.understand([...history, { role: 'user', content }], { area })
-      known.set(content, meaning)
-      return meaning
-    }
-    return decide({ ...listened, text: listened.text.trim() }, understand)
+    return decide({ ...listened, text: listened.text.trim() }, content =>
+      grammar.understand([...history, { role: 'user', content }], { area }),
+    )
   }
 
   async #workOff(): Promise<void> {
     for (let turn = this.#queue[0]; turn; turn = this.#queue[0]) {
-      await turn.hearing
-      // A logger or clock that throws must not stop the queue.
-      if (turn.state === 'waiting')
-        await this.#carryOut(turn).catch(error => turn?.finish(turn.response('failed', '', String(error))))
+      try {
+        await turn.hearing
+        if (turn.state === 'waiting') await this.#carryOut(turn)
+      } catch (error) {
+        // A bus, logger or clock that throws must not stop the queue.
+        turn.finish(turn.response('failed', '', String(error)))
+      }
       this.#leave(turn)
     }
     this.#working = undefined
@@ -222,7 +216,7 @@ export class BackgroundTranscriber {
     turn.state = 'answering'
     this.#mouth.begin()
     const response = await this.#respond(turn)
-    this.#tell(bus => bus.response(response))
+    this.#options.bus?.response(response)
     turn.state = 'speaking'
     const speakingSince = this.#clock.now()
     // If closed while this answer was being made, do not wait for it to be spoken.
@@ -237,34 +231,26 @@ export class BackgroundTranscriber {
     const { heard, conversation } = turn
     if ('failure' in heard) return this.#answering.failed(turn, heard.failure)
     if ('dropped' in heard) return turn.response('dropped', '', heard.dropped)
-    if (heard.decision === 'ask' && !(await this.#isMeant(conversation, heard.text)))
-      return turn.response('answered', NOT_MEANT)
+    if (heard.decision === 'ask') {
+      const { ask } = this.#options
+      const message = `Did you mean "${heard.text.replace(/[.?!]$/, '')}"?`
+      const isMeant = ask
+        ? (await ask({ message })).action === 'accept'
+        : await this.#questions.confirm(conversation, message)
+      if (!isMeant) return turn.response('answered', NOT_MEANT)
+    }
     return this.#answering.answer(turn, heard.meaning)
-  }
-
-  async #isMeant(conversation: string, sentence: string): Promise<boolean> {
-    const { ask } = this.#options
-    const message = `Did you mean "${sentence.replace(/[.?!]$/, '')}"?`
-    return ask ? (await ask({ message })).action === 'accept' : this.#questions.confirm(conversation, message)
   }
 
   /** Ends a turn that is not answered itself. */
   #end(turn: Turn, response: ResponseMessage): void {
     this.#leave(turn)
-    this.#tell(bus => bus.response(response))
+    this.#options.bus?.response(response)
     turn.finish(response)
   }
 
   #leave(turn: Turn): void {
     const at = this.#queue.indexOf(turn)
     if (at >= 0) this.#queue.splice(at, 1)
-  }
-
-  #tell(publish: (bus: VoiceBus) => void): void {
-    try {
-      if (this.#options.bus) publish(this.#options.bus)
-    } catch (error) {
-      this.#logger.error({ error: String(error) }, 'Publishing to the bus failed')
-    }
   }
 }

@@ -190,7 +190,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   })
 
   const mistakes: [string[], RegExp][] = [
-    [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: no such file\n$/],
+    [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: no such file or directory\n$/],
     [['say', ' '], /^Error: Nothing to say/],
     [['--speaker', 'cow', 'say', 'hello'], /^Error: invalid voice 'cow'; expected one of auto, piper/],
     [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: file not found/],
@@ -201,7 +201,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
       /^Error: --out no\/such\/folder\.wav: its folder does not exist or is not writable/,
     ],
     [['--out', 'a.wav', '--speaker', 'none', 'say', 'hello'], /^Error: --out needs a voice, not none/],
-    [['hear', '.'], /^Error: \. cannot be read: it is a directory/],
+    [['hear', '.'], /^Error: \. cannot be read: illegal operation on a directory/],
     [['sing'], /^Error: Unknown command 'sing'; expected one of listen, say, hear/],
   ]
   it('refuses mistakes with an explanation, exit 2', () => {

@@ -5,7 +5,7 @@ import {
   type SpeechDetector,
   START_PROBABILITY,
 } from '../speech-to-text/speech-detector.ts'
-import { Recorder, type RecorderCommand } from './recorder.ts'
+import { type RecorderCommand, startRecorder } from './recorder.ts'
 import { readPcm, SAMPLE_RATE, writePcm } from './wav.ts'
 
 export interface MicrophoneOptions {
@@ -21,13 +21,6 @@ export interface MicrophoneOptions {
   clock?: Clock | undefined
 }
 
-export interface Listening {
-  /** Resolves with the first sound; rejects with the reason if the first run ends without any. Retries go on either way. */
-  readonly ready: Promise<void>
-  /** Resolves when the recorder has exited; nothing is reported once this is called. */
-  close(): Promise<void>
-}
-
 const FRAME_BYTES = FRAME_SAMPLES * 2
 /** The last sound is still on its way through the buffers of device, recorder and pipe. */
 const DEAF_AFTER_MUTED_MS = 300
@@ -40,127 +33,106 @@ const MOST_FRAMES = framesOf(20_000)
 
 /**
  * Listens until closed, and reports one utterance after another. If the detector is slow, the recorder has to
- * wait, so that nothing piles up here.
+ * wait, so that nothing piles up here. `ready` is that of the recorder; nothing is reported once `close` is called.
  */
-export function listenToMicrophone(options: MicrophoneOptions): Listening {
-  const { command, clock = systemClock } = options
-  const listener = new MicrophoneListener(options, clock)
-  const onBytes = (bytes: Uint8Array) => listener.take(bytes)
-  const recorder = new Recorder({ command, clock, onBytes, onEnd: reason => listener.ended(reason) })
-  const close = () => {
-    listener.isClosed = true
-    return recorder.close()
-  }
-  return { ready: recorder.ready, close }
-}
-
-/** Runs each frame through the detector and cuts the stream into utterances. */
-class MicrophoneListener {
-  isClosed = false
-  readonly #options: MicrophoneOptions
-  readonly #clock: Clock
+export function listenToMicrophone(options: MicrophoneOptions) {
+  const { command, detector, onUtterance, onProblem, isMuted = () => false, clock = systemClock } = options
   /** The beginning of a frame. */
-  #rest: Uint8Array = new Uint8Array(0)
+  let rest = Buffer.alloc(0)
   /** The utterance so far, or what came just before it. */
-  #frames: Float32Array[] = []
-  #isSpeaking = false
-  #speechFrames = 0
-  #quietFrames = 0
-  #hasProblem = false
-  #wasMuted = false
-  #deafUntilMs = 0
+  let frames: Float32Array[] = []
+  let isSpeaking = false
+  let speechFrames = 0
+  let quietFrames = 0
+  let hasProblem = false
+  let wasMuted = false
+  let deafUntilMs = 0
   /** Quiet frames still required after being deaf: half a sentence means something else. */
-  #wantedQuietFrames = 0
+  let wantedQuietFrames = 0
+  let isClosed = false
 
-  constructor(options: MicrophoneOptions, clock: Clock) {
-    this.#options = options
-    this.#clock = clock
+  const tellProblem = (problem: string) => {
+    if (!hasProblem && !isClosed) onProblem(problem)
+    hasProblem = true
   }
-
-  async take(bytes: Uint8Array): Promise<void> {
-    const all = Buffer.concat([this.#rest, bytes])
-    const whole = all.length - (all.length % FRAME_BYTES)
-    this.#rest = all.subarray(whole)
-    for (let at = 0; at < whole && !this.isClosed; at += FRAME_BYTES)
-      await this.#hear(readPcm(all.subarray(at, at + FRAME_BYTES)))
+  const isDeaf = () => {
+    const isMutedNow = isMuted()
+    if (wasMuted && !isMutedNow) deafUntilMs = clock.now() + DEAF_AFTER_MUTED_MS
+    wasMuted = isMutedNow
+    return isMutedNow || clock.now() < deafUntilMs
   }
-
-  /** Speech in progress is still reported. */
-  ended(reason: string): void {
-    if (this.#isSpeaking) this.#report()
-    this.#reset()
-    this.#rest = new Uint8Array(0)
-    this.#problem(reason)
+  const clear = () => {
+    frames = []
+    isSpeaking = false
+    speechFrames = quietFrames = 0
   }
-
-  async #hear(frame: Float32Array): Promise<void> {
-    if (this.#isDeaf()) return this.#forget()
-    try {
-      const probability = await this.#options.detector.probability(frame)
-      this.#hasProblem = false
-      if (this.#isDeaf()) this.#forget()
-      else if (this.#wantedQuietFrames === 0) this.#push(frame, probability)
-      else if (probability >= GOES_ON_PROBABILITY) this.#wantedQuietFrames = QUIET_FRAMES_AFTER_DEAF
-      else this.#wantedQuietFrames--
-    } catch (error) {
-      this.#forget()
-      this.#problem(`The speech detector failed: ${error instanceof Error ? error.message : error}`)
-    }
+  const forget = () => {
+    clear()
+    detector.reset()
+    wantedQuietFrames = QUIET_FRAMES_AFTER_DEAF
   }
-
+  const report = () => {
+    const samples = Float32Array.from(frames.flatMap(frame => [...frame]))
+    const isSpeech = speechFrames >= LEAST_SPEECH_FRAMES && !isClosed
+    clear()
+    if (isSpeech) onUtterance(writePcm(samples))
+  }
   /** Adds the next frame; reports an utterance if one ends with it. */
-  #push(frame: Float32Array, probability: number): void {
-    this.#frames.push(frame)
-    this.#isSpeaking ||= probability >= START_PROBABILITY
-    if (!this.#isSpeaking) {
-      if (this.#frames.length > PRE_ROLL_FRAMES) this.#frames.shift()
+  const push = (frame: Float32Array, probability: number) => {
+    frames.push(frame)
+    isSpeaking ||= probability >= START_PROBABILITY
+    if (!isSpeaking) {
+      if (frames.length > PRE_ROLL_FRAMES) frames.shift()
       return
     }
     const isSpeech = probability >= GOES_ON_PROBABILITY
-    if (isSpeech) this.#speechFrames++
-    this.#quietFrames = isSpeech ? 0 : this.#quietFrames + 1
-    if (this.#quietFrames < END_AFTER_FRAMES && this.#frames.length < MOST_FRAMES) return
-    this.#report()
+    if (isSpeech) speechFrames++
+    quietFrames = isSpeech ? 0 : quietFrames + 1
+    if (quietFrames < END_AFTER_FRAMES && frames.length < MOST_FRAMES) return
+    report()
     // If somebody is still speaking, the next utterance begins right away.
-    this.#isSpeaking = isSpeech
+    isSpeaking = isSpeech
+  }
+  const hear = async (frame: Float32Array) => {
+    if (isDeaf()) return forget()
+    try {
+      const probability = await detector.probability(frame)
+      hasProblem = false
+      if (isDeaf()) forget()
+      else if (wantedQuietFrames === 0) push(frame, probability)
+      else
+        wantedQuietFrames =
+          probability < GOES_ON_PROBABILITY ? wantedQuietFrames - 1 : QUIET_FRAMES_AFTER_DEAF
+    } catch (error) {
+      forget()
+      tellProblem(`The speech detector failed: ${error instanceof Error ? error.message : error}`)
+    }
   }
 
-  #isDeaf(): boolean {
-    const isMuted = this.#options.isMuted?.() ?? false
-    if (this.#wasMuted && !isMuted) this.#deafUntilMs = this.#clock.now() + DEAF_AFTER_MUTED_MS
-    this.#wasMuted = isMuted
-    return isMuted || this.#clock.now() < this.#deafUntilMs
+  const recorder = startRecorder({
+    command,
+    clock,
+    onBytes: async bytes => {
+      const all = Buffer.concat([rest, bytes])
+      const whole = all.length - (all.length % FRAME_BYTES)
+      rest = all.subarray(whole)
+      for (let at = 0; at < whole && !isClosed; at += FRAME_BYTES)
+        await hear(readPcm(all.subarray(at, at + FRAME_BYTES)))
+    },
+    // Speech in progress is still reported.
+    onEnd: reason => {
+      if (isSpeaking) report()
+      clear()
+      detector.reset()
+      rest = Buffer.alloc(0)
+      tellProblem(reason)
+    },
+  })
+  const close = () => {
+    isClosed = true
+    return recorder.close()
   }
-
-  #forget(): void {
-    this.#wantedQuietFrames = QUIET_FRAMES_AFTER_DEAF
-    this.#reset()
-  }
-
-  #reset(): void {
-    this.#clear()
-    this.#options.detector.reset()
-  }
-
-  #clear(): void {
-    this.#frames = []
-    this.#isSpeaking = false
-    this.#speechFrames = 0
-    this.#quietFrames = 0
-  }
-
-  #report(): void {
-    const samples = this.#frames.flatMap(frame => [...frame])
-    const isSpeech = this.#speechFrames >= LEAST_SPEECH_FRAMES && !this.isClosed
-    this.#clear()
-    if (isSpeech) this.#options.onUtterance(writePcm(Float32Array.from(samples)))
-  }
-
-  #problem(problem: string): void {
-    if (this.#hasProblem || this.isClosed) return
-    this.#hasProblem = true
-    this.#options.onProblem(problem)
-  }
+  return { ready: recorder.ready, close }
 }
 
 function framesOf(ms: number): number {

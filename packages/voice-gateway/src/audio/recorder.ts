@@ -20,14 +20,8 @@ interface RecorderOptions {
   onEnd(reason: string): void
 }
 
-const ARECORD: RecorderCommand = {
-  command: 'arecord',
-  args: ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', '16000', '-c', '1'],
-}
-const REC: RecorderCommand = {
-  command: 'rec',
-  args: ['-q', '-t', 'raw', '-r', '16000', '-c', '1', '-e', 'signed-integer', '-b', '16', '-L', '-'],
-}
+const ARECORD = { command: 'arecord', args: '-q -t raw -f S16_LE -r 16000 -c 1'.split(' ') }
+const REC = { command: 'rec', args: '-q -t raw -r 16000 -c 1 -e signed-integer -b 16 -L -'.split(' ') }
 const NO_DEVICE = 'arecord lists no device: connect a microphone and check arecord -l'
 const ANSWERS_WITHIN_MS = 5_000
 const FIRST_DELAY_MS = 1_000
@@ -36,87 +30,80 @@ const LONGEST_DELAY_MS = 60_000
 const IS_WELL_AFTER_MS = 10_000
 const KEPT_ERROR_LENGTH = 300
 
-/** Runs a recorder and restarts it with growing delays whenever it exits, until closed. */
-export class Recorder {
-  /** Resolves with the first sound; rejects if the first run ends without any, or if closed before. */
-  readonly ready: Promise<void>
-  readonly #options: RecorderOptions
-  #settleReady: { resolve(): void; reject(error: Error): void } | undefined
-  #process: ChildProcess | undefined
-  #ending: Promise<string> | undefined
-  #timer: Timer | undefined
-  #delayMs = FIRST_DELAY_MS
-  #isClosed = false
-
-  constructor(options: RecorderOptions) {
-    this.#options = options
-    this.ready = new Promise((resolve, reject) => {
-      this.#settleReady = { resolve, reject }
-    })
-    // If nobody awaits it, `onEnd` reports the same.
-    this.ready.catch(() => {})
-    void this.#run()
-  }
-
-  /** Resolves when the program has exited, whether or not all its sound was consumed. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#timer?.cancel()
-    this.#settleReady?.reject(new Error('The microphone was closed'))
-    this.#process?.kill('SIGKILL')
-    // A process emits `close` only once its output has been read to the end or destroyed.
-    this.#process?.stdout?.destroy()
-    await this.#ending
-  }
-
-  async #run(): Promise<void> {
-    const { command, clock, onEnd } = this.#options
-    const startedAt = clock.now()
-    const reason = await this.#record(command)
-    if (this.#isClosed) return
-    if (clock.now() - startedAt >= IS_WELL_AFTER_MS) this.#delayMs = FIRST_DELAY_MS
-    this.#timer = clock.setTimer(() => void this.#run(), this.#delayMs)
-    this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_DELAY_MS)
-    const words = `The microphone recorder (${command.command}) exited: ${reason}`
-    this.#settleReady?.reject(new Error(words))
-    onEnd(words)
-  }
+/**
+ * Runs a recorder and restarts it with growing delays whenever it exits, until closed. `ready` resolves with the first
+ * sound, and rejects if the first run ends without any.
+ */
+export function startRecorder({ command: { command, args }, clock, onBytes, onEnd }: RecorderOptions) {
+  let child: ChildProcess | undefined
+  let ending: Promise<string> | undefined
+  let timer: Timer | undefined
+  let isClosed = false
+  let settle = { resolve: () => {}, reject: (_: Error) => {} }
+  const ready = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  // If nobody awaits it, `onEnd` reports the same.
+  ready.catch(() => {})
 
   /** Runs the program until it exits; resolves with the tail of its stderr, else its exit code or signal. */
-  async #record({ command, args }: RecorderCommand): Promise<string> {
-    const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+  const record = async (): Promise<string> => {
+    const recorder = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+    child = recorder
     let words = ''
-    child.stderr.on('data', text => {
+    recorder.stderr.on('data', text => {
       words = `${words}${text}`.slice(-KEPT_ERROR_LENGTH)
     })
-    child.on('error', error => {
+    recorder.on('error', error => {
       words = error.message
     })
-    this.#process = child
     // A program that cannot be started emits `close` too.
-    this.#ending = new Promise(resolve =>
-      child.on('close', (code, signal) =>
+    ending = new Promise(resolve =>
+      recorder.on('close', (code, signal) =>
         resolve(words.trim().replace(/\s+/g, ' ') || (signal ?? `exit code ${code}`)),
       ),
     )
     try {
-      for await (const bytes of child.stdout) {
-        if (this.#isClosed) break
-        this.#settleReady?.resolve()
-        await this.#options.onBytes(bytes)
+      for await (const bytes of recorder.stdout) {
+        if (isClosed) break
+        settle.resolve()
+        await onBytes(bytes)
       }
     } catch {
       // The pipe broke with the program, whose exit says why.
     }
-    return this.#ending
+    return ending
   }
+  const run = async (delayMs: number): Promise<void> => {
+    const startedAt = clock.now()
+    const reason = `The microphone recorder (${command}) exited: ${await record()}`
+    if (isClosed) return
+    const isWell = clock.now() - startedAt >= IS_WELL_AFTER_MS
+    const pauseMs = isWell ? FIRST_DELAY_MS : delayMs
+    timer = clock.setTimer(() => void run(Math.min(pauseMs * 2, LONGEST_DELAY_MS)), pauseMs)
+    settle.reject(new Error(reason))
+    onEnd(reason)
+  }
+  void run(FIRST_DELAY_MS)
+
+  /** Resolves when the program has exited, whether or not all its sound was consumed. */
+  const close = async () => {
+    isClosed = true
+    timer?.cancel()
+    settle.reject(new Error('The microphone was closed'))
+    child?.kill('SIGKILL')
+    // A process emits `close` only once its output has been read to the end or destroyed.
+    child?.stdout?.destroy()
+    await ending
+  }
+  return { ready, close }
 }
 
 /** Finds `arecord` if it lists a device, or sox's `rec` if there is no `arecord`. */
-export async function findMicrophone(
-  options: { platform?: NodeJS.Platform | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
-): Promise<FoundMicrophone> {
-  const { platform = currentPlatform, env = process.env } = options
+export async function findMicrophone({
+  platform = currentPlatform,
+  env = process.env,
+} = {}): Promise<FoundMicrophone> {
   const devices = platform === 'linux' ? await outputOf('arecord', ['-l'], env) : undefined
   // If arecord finds no device, rec would find none either.
   if (devices !== undefined)

@@ -3,17 +3,9 @@ import { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { MqttClient } from 'mqtt'
 import { type Clock, type Logger, systemClock } from 'toolpost'
-import {
-  DEFAULT_CONVERSATION,
-  type QuestionMessage,
-  type ResponseMessage,
-  type TimerMessage,
-  type TranscriptionMessage,
-  type Utterance,
-  type VoiceBus,
-} from '../messages.ts'
+import { DEFAULT_CONVERSATION, type Utterance, type VoiceBus } from '../messages.ts'
 import { brokerUrl, withoutCredentials } from './broker-address.ts'
-import { AUDIO_TOPIC, type RefusedMessage, readUtterance, TEXT_TOPIC } from './read-utterance.ts'
+import { AUDIO_TOPIC, readUtterance, TEXT_TOPIC } from './read-utterance.ts'
 
 export interface BrokerAccess {
   /** `mqtt://host:1883`; may contain user and password. */
@@ -46,76 +38,58 @@ const UNSUBSCRIBABLE = 128
 const REMEMBERED_IDS = 1_000
 /** mqtt.js keeps messages without a limit until the broker has them. */
 const MAX_UNDELIVERED = 10_000
-const CLOSING = { accepted: false, reason: 'the voice gateway is shutting down' } as const
 /** How long closing waits for undelivered messages. */
 const CLOSE_MS = 2_000
-/** Why the broker refused, by its return code. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  1: 'it does not support MQTT 3.1.1',
-  2: 'client id rejected',
-  3: 'server unavailable',
-  4: 'wrong user name or password',
-  5: 'not authorized: check user name and password',
-}
 
-/** Connects to a broker in the background. Throws only if the URL is invalid. */
-export function connectMqttBus(options: MqttBusOptions): MqttBus {
-  return new MqttBus(options)
+/** Receives utterances over MQTT and publishes their outcomes. */
+export interface MqttBus extends Required<VoiceBus> {
+  readonly state: BusState
+  /** Resolves once connected and subscribed, however long that takes; rejects if closed before. */
+  ready(): Promise<void>
+  /** Refuses new messages, briefly tries to deliver what is left, and ends the connection. */
+  close(): Promise<void>
 }
 
 /**
- * Receives utterances over MQTT and publishes their outcomes. Waits for a broker that is down. Every session is clean: what
- * is said while there is no connection is lost rather than acted on later.
+ * Connects to a broker in the background, and waits for one that is down. Every session is clean: what is said while there
+ * is no connection is lost rather than acted on later. Throws only if the URL is invalid.
  */
-export class MqttBus implements VoiceBus {
-  state: BusState = { status: 'connecting' }
-  readonly #options: MqttBusOptions
-  readonly #opening: Promise<MqttClient>
-  readonly #ready: Promise<void>
-  #settleReady: { resolve(): void; reject(error: Error): void } | undefined
-  readonly #ids = new Set<string>()
-  readonly #undelivered = new Set<Promise<unknown>>()
-  #failure: string | undefined
-  #closing: Promise<void> | undefined
+export function connectMqttBus(options: MqttBusOptions): MqttBus {
+  const { logger, clock = systemClock } = options
+  let state: BusState = { status: 'connecting' }
+  let failure: string | undefined
+  let isClosing = false
+  const ids = new Set<string>()
+  const undelivered = new Set<Promise<unknown>>()
+  let settleReady = { resolve: () => {}, reject: (_: Error) => {} }
+  const ready = new Promise<void>((resolve, reject) => {
+    settleReady = { resolve, reject }
+  })
+  ready.catch(() => {})
 
-  constructor(options: MqttBusOptions) {
-    this.#options = options
-    this.#opening = this.#open(brokerUrl(options.url))
-    this.#ready = new Promise((resolve, reject) => {
-      this.#settleReady = { resolve, reject }
+  const setState = (next: BusState) => {
+    if (JSON.stringify(next) === JSON.stringify(state)) return
+    state = next
+    const broker = withoutCredentials(options.url)
+    if (state.status === 'offline')
+      logger.warn({ broker, cause: state.cause }, 'MQTT broker unreachable; retrying')
+    else logger.info({ broker }, 'Connected to the MQTT broker')
+    if (state.status === 'connected') settleReady.resolve()
+    options.onState?.(state)
+  }
+  const subscribe = (client: MqttClient) => {
+    // Without Nagle's algorithm, which can hold back a command by 40 ms.
+    if (client.stream instanceof Socket) client.stream.setNoDelay(true)
+    client.subscribe(FILTERS, { qos: 1 }, (error, granted) => {
+      if (!client.connected) return
+      if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE)) {
+        failure = `it refused the subscription to ${FILTERS.join(' and ')}`
+        client.stream.destroy()
+      } else setState({ status: 'connected' })
     })
-    this.#ready.catch(() => {})
   }
-
-  /** Resolves once connected and subscribed, however long that takes; rejects if closed before. */
-  ready(): Promise<void> {
-    return this.#ready
-  }
-
-  transcription(message: TranscriptionMessage): void {
-    this.#publish('voice/transcription', message)
-  }
-
-  question(message: QuestionMessage): void {
-    this.#publish('voice/question', message)
-  }
-
-  timer(message: TimerMessage): void {
-    this.#publish('voice/timer', message)
-  }
-
-  response(message: ResponseMessage): void {
-    this.#publish('voice/response', message)
-  }
-
-  /** Refuses new messages, briefly tries to deliver what is left, and ends the connection. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #open(url: string): Promise<MqttClient> {
-    const { username, password, clientId } = this.#options
+  const open = async (url: string): Promise<MqttClient> => {
+    const { username, password, clientId } = options
     // Keeps `DEBUG=*` from printing mqtt.js's packets, which include the password.
     if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
     const { connect } = await import('mqtt')
@@ -125,7 +99,6 @@ export class MqttBus implements VoiceBus {
       ...(password !== undefined && { password }),
       clean: true,
       resubscribe: false,
-      protocolVersion: 4,
       reconnectPeriod: RECONNECT_MS,
       reconnectOnConnackError: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -133,105 +106,86 @@ export class MqttBus implements VoiceBus {
       timerVariant: 'native',
       log: () => {},
     })
-    client.on('message', (topic, payload, { retain }) => this.#take(topic, payload, retain))
+    client.on('message', (topic, payload, { retain }) => take(topic, payload, retain))
     client.on('error', error => {
-      this.#failure = explain(error)
+      // A refused connection to a host with several addresses has an empty message.
+      failure = error.message || String(Object(error).code ?? error.name)
     })
-    client.on('connect', () => this.#subscribe(client))
+    client.on('connect', () => subscribe(client))
     client.on('close', () => {
-      if (!this.#closing)
-        this.#setState({ status: 'offline', cause: this.#failure ?? 'the connection was closed' })
-      this.#failure = undefined
+      if (!isClosing) setState({ status: 'offline', cause: failure ?? 'the connection was closed' })
+      failure = undefined
     })
     return client
   }
+  const opening = open(brokerUrl(options.url))
 
-  #subscribe(client: MqttClient): void {
-    // Without Nagle's algorithm, which can hold back a command by 40 ms.
-    if (client.stream instanceof Socket) client.stream.setNoDelay(true)
-    client.subscribe(FILTERS, { qos: 1 }, (error, granted) => {
-      if (!client.connected) return
-      if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE)) {
-        this.#failure = `it refused the subscription to ${FILTERS.join(' and ')}`
-        client.stream.destroy()
-      } else this.#setState({ status: 'connected' })
-    })
+  /** Never waits: mqtt.js keeps each message until the broker has it, across reconnects. */
+  const publish = (topic: string) => (message: object) => {
+    if (undelivered.size >= MAX_UNDELIVERED)
+      return logger.warn({ topic }, 'Too many messages are waiting for the MQTT broker; dropped one')
+    const sent = opening
+      .then(client => client.publishAsync(topic, JSON.stringify(message), { qos: 1 }))
+      .catch(error => logger.error({ topic, error: String(error) }, 'Could not publish a message'))
+      .finally(() => undelivered.delete(sent))
+    undelivered.add(sent)
+  }
+  const bus: Required<VoiceBus> = {
+    transcription: publish('voice/transcription'),
+    question: publish('voice/question'),
+    timer: publish('voice/timer'),
+    response: publish('voice/response'),
   }
 
-  #take(topic: string, payload: Uint8Array, retain: boolean): void {
-    const { logger, onUtterance } = this.#options
+  const take = (topic: string, payload: Uint8Array, retain: boolean) => {
     const shown = { topic: topic.slice(0, 100), bytes: payload.length }
     if (retain) return logger.info(shown, 'Ignored a retained message: it may be out of date')
     const read = readUtterance(topic, payload)
-    const { id } = read
-    if (id !== undefined && this.#ids.has(id))
+    const { id, conversation = DEFAULT_CONVERSATION } = read
+    if (id !== undefined && ids.has(id))
       return logger.info({ ...shown, id }, 'Ignored a message whose id was already used')
-    if ('refused' in read) return this.#refuse(read, read.refused)
-    const taken = this.#closing ? CLOSING : onUtterance(read)
-    if (!taken.accepted) return this.#refuse(read, taken.reason)
-    if (id === undefined) return
-    this.#ids.add(id)
-    const [oldest] = this.#ids
-    if (this.#ids.size > REMEMBERED_IDS && oldest !== undefined) this.#ids.delete(oldest)
-  }
-
-  #refuse(message: Utterance | RefusedMessage, reason: string): void {
-    const { id, conversation } = message
-    this.#options.logger.warn({ reason }, 'Refused a message')
-    this.response({
+    const taken = 'refused' in read ? { accepted: false, reason: read.refused } : accept(read)
+    if (taken.accepted) return
+    const { reason: error } = taken
+    logger.warn({ reason: error }, 'Refused a message')
+    const question = 'text' in read ? read.text : ''
+    const nothing = { outcome: 'dropped' as const, text: '', calls: [], durations: { waitMs: 0, totalMs: 0 } }
+    bus.response({
       id: id ?? randomUUID(),
-      conversation: conversation ?? DEFAULT_CONVERSATION,
-      outcome: 'dropped',
-      question: 'text' in message ? message.text : '',
-      text: '',
-      error: reason,
-      calls: [],
-      durations: { waitMs: 0, totalMs: 0 },
+      conversation,
+      question,
+      ...nothing,
+      error,
       at: new Date().toISOString(),
     })
   }
-
-  /** Never waits: mqtt.js keeps each message until the broker has it, across reconnects. */
-  #publish(topic: string, message: object): void {
-    const { logger } = this.#options
-    if (this.#undelivered.size >= MAX_UNDELIVERED)
-      return logger.warn({ topic }, 'Too many messages are waiting for the MQTT broker; dropped one')
-    const sent = this.#opening
-      .then(client => client.publishAsync(topic, JSON.stringify(message), { qos: 1 }))
-      .catch(error => logger.error({ topic, error: String(error) }, 'Could not publish a message'))
-      .finally(() => this.#undelivered.delete(sent))
-    this.#undelivered.add(sent)
+  const accept = (utterance: Utterance) => {
+    if (isClosing) return { accepted: false, reason: 'the voice gateway is shutting down' }
+    const taken = options.onUtterance(utterance)
+    if (taken.accepted && utterance.id !== undefined) ids.add(utterance.id)
+    const [oldest = ''] = ids
+    if (ids.size > REMEMBERED_IDS) ids.delete(oldest)
+    return taken
   }
-
-  async #close(): Promise<void> {
-    this.#settleReady?.reject(new Error('the connection to the MQTT broker was closed'))
-    const client = await this.#opening
-    const { clock = systemClock } = this.#options
+  const close = async () => {
+    isClosing = true
+    settleReady.reject(new Error('the connection to the MQTT broker was closed'))
+    const client = await opening
     await new Promise<void>(resolve => {
       const timer = clock.setTimer(resolve, CLOSE_MS)
-      void Promise.all(this.#undelivered).finally(() => {
+      void Promise.all(undelivered).finally(() => {
         timer.cancel()
         resolve()
       })
     })
-    await client.endAsync(this.#undelivered.size > 0 || !client.connected)
+    await client.endAsync(undelivered.size > 0 || !client.connected)
   }
-
-  #setState(state: BusState): void {
-    if (JSON.stringify(state) === JSON.stringify(this.state)) return
-    this.state = state
-    const { logger, url, onState } = this.#options
-    const broker = withoutCredentials(url)
-    if (state.status === 'offline')
-      logger.warn({ broker, cause: state.cause }, 'MQTT broker unreachable; retrying')
-    else logger.info({ broker }, 'Connected to the MQTT broker')
-    if (state.status === 'connected') this.#settleReady?.resolve()
-    onState?.(state)
+  return {
+    get state() {
+      return state
+    },
+    ready: () => ready,
+    ...bus,
+    close,
   }
-}
-
-function explain(error: Error & { code?: unknown }): string {
-  if (/connack timeout|keepalive timeout/i.test(error.message)) return 'no answer'
-  // A refused connection to a host with several addresses has an empty message.
-  return REFUSALS[String(error.code)] ?? (error.message || String(error.code ?? error.name))
 }

@@ -1,4 +1,4 @@
-import { isOtherFile, isWav } from '../audio/wav.ts'
+import { isWav } from '../audio/wav.ts'
 import type { Utterance } from '../messages.ts'
 
 /** Utterances arrive on these topics, and on the levels below, which name the conversation and its room. */
@@ -99,8 +99,7 @@ function audioOf(audio: unknown): Utterance | RefusedMessage {
 function soundOf(bytes: Buffer): Utterance | RefusedMessage {
   if (bytes.length === 0) return { refused: 'the message is empty' }
   if (bytes.length > MAX_AUDIO_BYTES) return { refused: TOO_LARGE }
-  // Reading another file type as WAV reports what it is; it must not be read as raw samples.
-  return isWav(bytes) || isOtherFile(bytes) ? { wav: bytes } : { pcm: bytes }
+  return isWav(bytes) ? { wav: bytes } : { pcm: bytes }
 }
 
 function decode(bytes: Buffer): string | undefined {

@@ -7,7 +7,7 @@ import type { VoiceConfig } from 'toolpost/config'
 import { openProject, type Project, stderrLogger } from 'toolpost/project'
 import { askAtTerminal } from 'toolpost/terminal'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
-import type { Utterance, VoiceBus } from '../messages.ts'
+import { DEFAULT_CONVERSATION, type Utterance, type VoiceBus } from '../messages.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import { grammarOf, makeTranscriber, NO_VOICE, speakerFor } from '../start-up/outfit.ts'
 import { startVoice } from '../start-up/start-voice.ts'
@@ -26,6 +26,11 @@ export interface VoiceFlags {
   speaker?: string
   out?: string
   logLevel?: string
+}
+
+/** `json`: the whole answer is printed. */
+interface AnswerFlags {
+  json?: boolean
 }
 
 /** What every command has access to. */
@@ -49,14 +54,9 @@ function shown(text: string, isForPerson: boolean): string {
 
 const SPEAKERS = ['auto', 'piper', 'espeak-ng', 'say', 'none'] as const
 const TERMINAL = 'terminal'
-const READ_PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-}
 
 /** Opens the project for one command, and leaves no process behind. Resolves to the command's exit code. */
-export async function within(
+export async function withProject(
   flags: VoiceFlags,
   stop: AbortSignal,
   command: (context: CommandContext) => Promise<number>,
@@ -82,49 +82,30 @@ export async function within(
   try {
     // Fails before anything is started.
     if (flags.model !== undefined) await project.model()
-    return await command({
-      project,
-      voice: { ...voice, ...(speaker && { speaker }) },
-      outFile: flags.out,
-      stop,
-    })
+    const settings = speaker ? { ...voice, speaker } : { ...voice }
+    return await command({ project, voice: settings, outFile: flags.out, stop })
   } finally {
     await project.close()
   }
 }
 
-/** `voice-gateway say "…"` */
-export async function sayText(
-  context: CommandContext,
-  text: string,
-  flags: { json?: boolean },
-): Promise<number> {
-  if (text.trim() === '') throw new UsageError('Nothing to say; try: voice-gateway say "what time is it"')
-  return answerOnce(context, { text }, flags)
-}
-
 /** `voice-gateway hear file.wav`, or raw PCM as over MQTT; `-` is stdin. */
-export async function hearFile(
-  context: CommandContext,
-  file: string,
-  flags: { json?: boolean },
-): Promise<number> {
+export async function hearFile(context: CommandContext, file: string, flags: AnswerFlags): Promise<number> {
   context.stop.addEventListener('abort', () => process.stdin.destroy(), { once: true })
-  try {
-    const pcm = file === '-' ? Buffer.concat(await process.stdin.toArray()) : await readFile(file)
-    return await answerOnce(context, { pcm }, flags)
-  } catch (error) {
-    const { code, message, syscall } = error as NodeJS.ErrnoException
-    if (syscall === undefined) throw error
-    throw new UsageError(`${file} cannot be read: ${READ_PROBLEMS[code ?? ''] ?? message}`, { cause: error })
-  }
+  const reading = file === '-' ? process.stdin.toArray().then(Buffer.concat) : readFile(file)
+  const pcm = await reading.catch((cause: Error) => {
+    // Without the code and the call around it: "no such file or directory".
+    const reason = cause.message.replace(/^[A-Z]+: |, \w+(?: '.*')?$/g, '')
+    throw new UsageError(`${file} cannot be read: ${reason}`, { cause })
+  })
+  return answerOnce(context, { pcm }, flags)
 }
 
 /** Answers one utterance, on stdout and aloud. Starts only what it needs. */
-async function answerOnce(
+export async function answerOnce(
   context: CommandContext,
   utterance: Utterance,
-  flags: { json?: boolean },
+  flags: AnswerFlags,
 ): Promise<number> {
   const { project, voice, stop, outFile } = context
   const { client, executor, logger } = project
@@ -147,7 +128,7 @@ async function answerOnce(
       logger,
       filler: voice.filler,
       ask: askAtTerminal({ output: process.stderr, say: terminal.say }),
-      bus: printer(flags),
+      bus: printer(DEFAULT_CONVERSATION, flags),
       onNotice: notice => {
         isSpoken = false
         terminal.say(notice)
@@ -166,37 +147,44 @@ async function answerOnce(
 
 /** With `--out` a voice is required; without it, the answer may be text only. */
 async function findVoice({ voice, outFile }: CommandContext): Promise<Speaker | undefined> {
-  const isSilent = voice.speaker === 'none' || voice.player === 'none'
-  if (outFile === undefined) {
-    const speaker = await speakerFor(voice)
-    if (!speaker && !isSilent) terminal.say(`The answer is ${NO_VOICE}`)
-    return speaker
-  }
   // Checked before anything is done that cannot be undone.
-  await access(dirname(outFile), constants.W_OK).catch(cause => {
-    throw new UsageError(`--out ${outFile}: its folder does not exist or is not writable`, { cause })
-  })
-  if (voice.speaker === 'none') throw new UsageError('--out needs a voice, not none')
-  const speaker = await speakerFor(voice, outFile)
-  if (!speaker) throw new UsageError(`--out needs a voice: ${NO_VOICE}`)
-  return speaker
+  if (outFile !== undefined)
+    await access(dirname(outFile), constants.W_OK).catch(cause => {
+      throw new UsageError(`--out ${outFile}: its folder does not exist or is not writable`, { cause })
+    })
+  const isSilent = voice.speaker === 'none' || (voice.player === 'none' && outFile === undefined)
+  const speaker = isSilent ? undefined : await speakerFor(voice, outFile)
+  if (speaker || (isSilent && outFile === undefined)) return speaker
+  if (outFile !== undefined)
+    throw new UsageError(`--out needs a voice${isSilent ? ', not none' : `: ${NO_VOICE}`}`)
+  terminal.say(`The answer is ${NO_VOICE}`)
+  return undefined
 }
 
-/** Prints the answer as soon as it is complete, before it is spoken. */
-function printer({ json }: { json?: boolean }): VoiceBus {
+/**
+ * Prints answers of the own conversation to stdout as soon as they are complete, before they are spoken, and everything
+ * else to stderr.
+ */
+function printer(own: string, { json }: AnswerFlags, onAsked = () => {}): VoiceBus {
+  const from = (conversation: string) => (conversation === own ? '' : `${conversation}: `)
   return {
-    transcription: ({ source, text, free_text: free = text }) => {
-      if (source === 'audio' && text !== '')
+    question: ({ conversation, text }) => {
+      terminal.say(`${from(conversation)}${text}`)
+      if (conversation === own) onAsked()
+    },
+    timer: ({ text }) => terminal.say(text),
+    transcription: ({ conversation, source, text, free_text: free = text }) => {
+      if (conversation === own && source === 'audio' && text !== '')
         terminal.say(`Heard: ${text}${free === text ? '' : ` ("${free}")`}`)
     },
     response: response => {
-      const { text, outcome, error } = response
+      const { conversation, question, text, outcome, error } = response
       if (json) return terminal.print(JSON.stringify(response))
-      if (text !== '') terminal.print(text)
+      if (conversation === own && text !== '') terminal.print(text)
+      else if (text !== '') terminal.say(`${conversation}: ${question || '…'} → ${text}`)
       // "Not understood" is phrased in many ways.
-      const isTold =
-        error === undefined || text.includes(error) || (text !== '' && error === 'it was not understood')
-      if (outcome !== 'answered' && !isTold) terminal.say(`No answer: ${error}`)
+      const isTold = text !== '' && (!error || text.includes(error) || error === 'it was not understood')
+      if (outcome !== 'answered' && !isTold) terminal.say(`${from(conversation)}No answer: ${error}`)
     },
   }
 }
@@ -209,7 +197,7 @@ export async function listen(context: CommandContext, flags: { microphone: boole
     project,
     outFile,
     voice: { ...voice, microphone: flags.microphone && voice.microphone !== false },
-    bus: conversationPrinter(() => onAsked()),
+    bus: printer(TERMINAL, {}, () => onAsked()),
     onNotice: notice => {
       if (!stop.aborted) terminal.say(notice)
     },
@@ -252,28 +240,9 @@ export async function listen(context: CommandContext, flags: { microphone: boole
 
 /** Whether stdin will end, and the program with it: a pipe, file or terminal does; a service's stdin does not. */
 function hasEnd(): boolean {
-  if (process.stdin.isTTY) return true
   try {
-    const input = fstatSync(0)
-    return input.isFIFO() || input.isFile() || input.isSocket()
+    return process.stdin.isTTY || !fstatSync(0).isCharacterDevice()
   } catch {
     return false
-  }
-}
-
-/** Answers to the person at the terminal go to stdout; those of other conversations are reported on stderr. */
-function conversationPrinter(onAsked: () => void): VoiceBus {
-  return {
-    question: ({ conversation, text }) => {
-      terminal.say(conversation === TERMINAL ? text : `${conversation}: ${text}`)
-      if (conversation === TERMINAL) onAsked()
-    },
-    timer: ({ text }) => terminal.say(text),
-    transcription: () => {},
-    response: ({ conversation, question, text, outcome, error }) => {
-      if (conversation === TERMINAL && text !== '') terminal.print(text)
-      else if (text !== '') terminal.say(`${conversation}: ${question || '…'} → ${text}`)
-      if (outcome !== 'answered' && text === '') terminal.say(`${conversation}: no answer: ${error}`)
-    },
   }
 }

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { EXIT, hearFile, listen, sayText, terminal, UsageError, type VoiceFlags, within } from './commands.ts'
+import {
+  answerOnce,
+  EXIT,
+  hearFile,
+  listen,
+  terminal,
+  UsageError,
+  type VoiceFlags,
+  withProject,
+} from './commands.ts'
 
 /** Errors that are mistakes in the command or the configuration; by name, because some are Toolpost's classes. */
 const MISTAKES = ['UsageError', 'ConfigError', 'ModelError', 'SpeakerError', 'TranscriberError']
@@ -19,8 +28,8 @@ function createProgram(stop: AbortSignal): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .showHelpAfterError('(see voice-gateway --help)')
-  const run = async (command: Parameters<typeof within>[2]) => {
-    process.exitCode = await within(program.opts<VoiceFlags>(), stop, command)
+  const run = async (command: Parameters<typeof withProject>[2]) => {
+    process.exitCode = await withProject(program.opts<VoiceFlags>(), stop, command)
   }
   program
     .command('listen', { isDefault: true })
@@ -37,9 +46,11 @@ function createProgram(stop: AbortSignal): Command {
     .description('answer a sentence on stdout')
     .argument('<text...>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
-    .action((words: string[], flags: { json?: boolean }) =>
-      run(context => sayText(context, words.join(' '), flags)),
-    )
+    .action((words: string[], flags: { json?: boolean }) => {
+      const text = words.join(' ').trim()
+      if (text === '') throw new UsageError('Nothing to say; try: voice-gateway say "what time is it"')
+      return run(context => answerOnce(context, { text }, flags))
+    })
   program
     .command('hear')
     .description('answer the speech in a WAV file; - reads it from stdin')

@@ -1,7 +1,6 @@
 import type { Ask, Clock, ToolExecutor } from 'toolpost'
 import {
   type AiClient,
-  type Answer,
   type ConversationMessage,
   Conversations,
   type ModelError,
@@ -25,8 +24,6 @@ interface AnsweringOptions {
   signal: AbortSignal
   instructions?: string | undefined
   filler?: string | undefined
-  fillerAfterMs?: number | undefined
-  timeLimitMs?: number | undefined
 }
 
 export const CLOSED = 'the voice gateway was closed'
@@ -69,22 +66,55 @@ export class Answering {
 
   /** Answers a turn. A match is carried out as it was matched, unless the conversation has gone on since. */
   async answer(turn: Turn, match: object | undefined): Promise<ResponseMessage> {
-    const { clock, mouth, filler = FILLER, fillerAfterMs = FILLER_AFTER_MS } = this.#options
+    const {
+      client,
+      clock,
+      executor,
+      mouth,
+      signal,
+      instructions = INSTRUCTIONS,
+      filler = FILLER,
+    } = this.#options
     let streamed = ''
     const speak = (text: string) => {
       streamed += text
       mouth.add(text)
     }
-    const slow = clock.setTimer(() => streamed.trim() === '' && mouth.fill(filler), fillerAfterMs)
-    const ask: Ask = question => {
-      slow.cancel()
-      return this.#options.ask(turn.conversation, question)
-    }
-    const isCurrent = turn.history === this.historyOf(turn.conversation)
-    const options = { ask, onToken: speak, meaning: isCurrent ? match : undefined }
+    const slow = clock.setTimer(() => streamed.trim() === '' && mouth.fill(filler), FILLER_AFTER_MS)
+    const history = this.historyOf(turn.conversation)
+    const said = this.#isTooLate(turn) ? [] : history
+    const messages: ConversationMessage[] = [
+      { role: 'system', content: instructions },
+      ...said,
+      { role: 'user', content: turn.question },
+    ]
+    const asking = () =>
+      client.ask(messages, {
+        executor,
+        signal,
+        origin: 'voice',
+        area: turn.utterance.area,
+        meaning: turn.history === history ? match : undefined,
+        timeLimitMs: ANSWER_TIME_LIMIT_MS,
+        onToken: speak,
+        ask: question => {
+          slow.cancel()
+          return this.#options.ask(turn.conversation, question)
+        },
+        onCall: event => {
+          // What a model says before a call is a separate sentence.
+          if (event.type === 'start') speak('\n')
+          turn.note(event)
+        },
+      })
     try {
-      const answer = await turn.timed('answerMs', () => this.#ask(turn, options))
-      return this.#finished(turn, answer, streamed)
+      const answer = await turn.timed('answerMs', asking)
+      const text = answer.text.trim() || 'I have no answer to that.'
+      const isForNobody = turn.utterance.overheard === true && answer.iterations === 0 && !asksSomething(text)
+      if (!streamed.trim().endsWith(text) && !isForNobody) mouth.add(`\n${text}`)
+      this.#history.keep(turn.conversation, answer.messages)
+      const problem = whyUnanswered(answer)
+      return turn.response(problem === undefined ? 'answered' : 'failed', text, problem)
     } catch (error) {
       return this.failed(turn, error)
     } finally {
@@ -98,39 +128,6 @@ export class Answering {
     const sentence = failureSentence(error)
     this.#options.mouth.insist(sentence)
     return turn.response('failed', sentence, error instanceof Error ? error.message : String(error))
-  }
-
-  #finished(turn: Turn, answer: Answer, streamed: string): ResponseMessage {
-    const text = answer.text.trim() || 'I have no answer to that.'
-    const isForNobody = turn.utterance.overheard === true && answer.iterations === 0 && !asksSomething(text)
-    if (!streamed.trim().endsWith(text) && !isForNobody) this.#options.mouth.add(`\n${text}`)
-    this.#history.keep(turn.conversation, answer.messages)
-    const problem = whyUnanswered(answer)
-    return turn.response(problem === undefined ? 'answered' : 'failed', text, problem)
-  }
-
-  #ask(
-    turn: Turn,
-    options: { ask: Ask; onToken: (text: string) => void; meaning: object | undefined },
-  ): Promise<Answer> {
-    const { client, executor, instructions = INSTRUCTIONS, signal } = this.#options
-    const said = this.#isTooLate(turn) ? [] : this.historyOf(turn.conversation)
-    return client.ask(
-      [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
-      {
-        ...options,
-        executor,
-        origin: 'voice',
-        area: turn.utterance.area,
-        signal,
-        timeLimitMs: this.#options.timeLimitMs ?? ANSWER_TIME_LIMIT_MS,
-        onCall: event => {
-          // What a model says before a call is a separate sentence.
-          if (event.type === 'start') options.onToken('\n')
-          turn.note(event)
-        },
-      },
-    )
   }
 
   /** Whether it is a yes or no whose question has expired. */

@@ -17,7 +17,7 @@ interface QuestionsOptions {
 }
 
 /** The outcome of a question; `undefined` if it was withdrawn or the gateway closed. */
-type Reply = boolean | 'silence' | 'something else' | undefined
+type Reply = boolean | 'nobody answered' | 'something else was said' | undefined
 
 interface OpenQuestion {
   /** How many utterances are being heard that may be the answer. */
@@ -39,14 +39,34 @@ export class Questions {
     this.#options = options
   }
 
-  /** One question at a time. Never rejects. */
-  ask(conversation: string, question: Question): Promise<QuestionAnswer> {
-    return this.#next(() => this.#ask(conversation, question))
+  /** Asks before a call, or on behalf of a server. Never rejects. */
+  async ask(conversation: string, question: Question): Promise<QuestionAnswer> {
+    const { mouth } = this.#options
+    const { about, url, schema, signal } = question
+    if (about && Buffer.byteLength(JSON.stringify(about.args) ?? '') > MAX_SAID_BYTES) {
+      mouth.insist('This is too long to read out. Allow it in the console first.')
+      // Others can still decide.
+      return { action: 'cancel' }
+    }
+    const form = url === undefined ? yesNoField(schema) : undefined
+    if (!form) {
+      mouth.insist(`${serverName(question)} has a question that needs a screen, so I declined it.`)
+      return { action: 'decline', reason: 'it needs a screen' }
+    }
+    const words = about ? callQuestion(about) : serverQuestion(question)
+    const reply = await this.#put(conversation, `${words} Say yes or no.`, signal)
+    if (reply === 'nobody answered') mouth.insist('I heard no answer, so nothing was done.')
+    if (reply === undefined && signal?.aborted) return { action: 'cancel' }
+    if (typeof reply !== 'boolean')
+      return { action: 'decline', reason: reply ?? 'the voice gateway was closed' }
+    // For a field, no is as good an answer as yes.
+    if (form.field !== undefined) return { action: 'accept', content: { [form.field]: reply } }
+    return { action: reply ? 'accept' : 'decline' }
   }
 
   /** Asks whether that is what was meant. */
   async confirm(conversation: string, sentence: string): Promise<boolean> {
-    const reply = await this.#next(() => this.#put(conversation, sentence))
+    const reply = await this.#put(conversation, sentence)
     if (reply === false) this.#options.mouth.insist('Okay.')
     return reply === true
   }
@@ -62,13 +82,10 @@ export class Questions {
     question.hearing++
     return text => {
       question.hearing--
-      if (this.#open.get(conversation) !== question) return false
-      if (text === undefined) {
-        this.#awaitSilence(question)
-        return false
-      }
+      if (text === undefined) this.#awaitSilence(conversation, question)
+      if (text === undefined || this.#open.get(conversation) !== question) return false
       const answer = yesOrNo(text)
-      question.end(answer ?? 'something else')
+      question.end(answer ?? 'something else was said')
       return answer !== undefined
     }
   }
@@ -78,98 +95,65 @@ export class Questions {
     for (const question of this.#open.values()) question.end(undefined)
   }
 
-  #next<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(task)
-    this.#last = result
-    return result
-  }
-
-  async #ask(conversation: string, question: Question): Promise<QuestionAnswer> {
-    const { mouth } = this.#options
-    const { about, url, schema, signal } = question
-    if (about && Buffer.byteLength(JSON.stringify(about.args) ?? '') > MAX_SAID_BYTES) {
-      mouth.insist('This is too long to read out. Allow it in the console first.')
-      // Others can still decide.
-      return { action: 'cancel' }
-    }
-    const form = url === undefined ? yesNoField(schema) : undefined
-    if (!form) {
-      mouth.insist(`${serverName(question)} has a question that needs a screen, so I declined it.`)
-      return { action: 'decline', reason: 'it needs a screen' }
-    }
-    const words = about ? callQuestion(about) : serverQuestion(question)
-    const reply = await this.#put(conversation, `${words} Say yes or no.`, signal)
-    if (reply === 'silence') mouth.insist('I heard no answer, so nothing was done.')
-    if (reply === undefined)
-      return signal?.aborted
-        ? { action: 'cancel' }
-        : { action: 'decline', reason: 'the voice gateway was closed' }
-    if (typeof reply === 'string')
-      return {
-        action: 'decline',
-        reason: reply === 'silence' ? 'nobody answered' : 'something else was said',
-      }
-    // For a field, no is as good an answer as yes.
-    if (form.field !== undefined) return { action: 'accept', content: { [form.field]: reply } }
-    return { action: reply ? 'accept' : 'decline' }
-  }
-
-  async #put(conversation: string, words: string, signal?: AbortSignal): Promise<Reply> {
-    if (signal?.aborted) return undefined
+  /** One question at a time. */
+  #put(conversation: string, words: string, signal?: AbortSignal): Promise<Reply> {
     const { mouth, onQuestion } = this.#options
-    const reply = await new Promise<Reply>(resolve => {
-      const end = (answer: Reply) => {
-        question.silence?.cancel()
-        signal?.removeEventListener('abort', withdraw)
-        this.#open.delete(conversation)
-        resolve(answer)
-      }
-      const withdraw = () => end(undefined)
-      const question: OpenQuestion = { hearing: 0, end }
-      this.#open.set(conversation, question)
-      signal?.addEventListener('abort', withdraw, { once: true })
-      onQuestion(conversation, words)
-      mouth.insist(words)
-      void mouth
-        .finish()
-        .then(() => this.#open.get(conversation) === question && this.#awaitSilence(question))
-    })
-    // Skip the rest of a question that is already answered, but speak what follows.
-    mouth.interrupt()
-    mouth.resume()
+    const put = async () => {
+      if (signal?.aborted) return undefined
+      const reply = await new Promise<Reply>(resolve => {
+        const end = (answer: Reply) => {
+          question.silence?.cancel()
+          signal?.removeEventListener('abort', withdraw)
+          this.#open.delete(conversation)
+          resolve(answer)
+        }
+        const withdraw = () => end(undefined)
+        const question: OpenQuestion = { hearing: 0, end }
+        this.#open.set(conversation, question)
+        signal?.addEventListener('abort', withdraw, { once: true })
+        onQuestion(conversation, words)
+        mouth.insist(words)
+        void mouth.finish().then(() => this.#awaitSilence(conversation, question))
+      })
+      // Skip the rest of a question that is already answered, but speak what follows.
+      mouth.interrupt()
+      mouth.resume()
+      return reply
+    }
+    const reply = this.#last.then(put)
+    this.#last = reply
     return reply
   }
 
   /** From now on silence counts as an answer, unless somebody is being heard. */
-  #awaitSilence(question: OpenQuestion): void {
-    if (question.hearing > 0) return
+  #awaitSilence(conversation: string, question: OpenQuestion): void {
+    if (question.hearing > 0 || this.#open.get(conversation) !== question) return
     question.silence?.cancel()
-    question.silence = this.#options.clock.setTimer(() => question.end('silence'), ANSWER_WINDOW_MS)
+    question.silence = this.#options.clock.setTimer(() => question.end('nobody answered'), ANSWER_WINDOW_MS)
   }
 }
 
 /** "Delete file report.txt?", or "Delete file of my files, path report.txt?": the question before a call. */
 function callQuestion({ tool, server, title, args }: NonNullable<Question['about']>): string {
-  const own = inWords(tool.slice(tool.lastIndexOf('__') + 1).replace(/^_+/, ''))
-  // A flag that is on is said by name alone.
-  const said = Object.entries(Object(args) as object).map(([name, value]) => ({
-    name: inWords(name),
-    value: value === true ? '' : typeof value === 'string' ? value : JSON.stringify(value),
-  }))
+  const own = inWords(tool.slice(tool.lastIndexOf('__') + 1))
+  const said = Object.entries(Object(args) as object).map(([name, value]) => {
+    // A flag that is on is said by name alone.
+    const text = value === true ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+    return { text, named: `, ${inWords(name)} ${text}`.trimEnd() }
+  })
   // A server chooses its titles: what runs is the tool.
   const subject = server === undefined ? (title ?? own) : `${own} of ${inWords(server)}`
-  const [first, ...others] = said
-  const object = server === undefined && first ? ` ${first.value || first.name}` : ''
-  const named = (server === undefined ? others : said).map(each => `, ${each.name} ${each.value}`.trimEnd())
+  const [first] = said
+  const object = server === undefined && first?.text ? ` ${first.text}` : ''
+  const named = said.slice(object ? 1 : 0).map(each => each.named)
   const words = `${subject}${object}${named.join('')}`
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}?`
 }
 
-/** A server's question in its own words; the field's name says what is being answered. */
+/** A server's question in its own words, of which the end says most; the field's name says what is being answered. */
 function serverQuestion(question: Question): string {
   const [field] = fieldsOf(question.schema) ?? []
   const text = question.message.trim().replaceAll(/\s+/g, ' ')
-  // The end says more than the beginning.
   const asked = text.length <= MAX_SAID_CHARACTERS ? text : `… ${text.slice(-MAX_SAID_CHARACTERS)}`
   return `${serverName(question)} asks: ${sentence(asked)}${field ? ` ${sentence(field.title, '?')}` : ''}`
 }
@@ -183,9 +167,6 @@ function sentence(text: string, end = '.'): string {
 }
 
 function inWords(name: string): string {
-  return name
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replaceAll(/[_\-.]/g, ' ')
-    .trim()
-    .toLowerCase()
+  const words = name.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll(/[_\-.]+/g, ' ')
+  return words.trim().toLowerCase()
 }

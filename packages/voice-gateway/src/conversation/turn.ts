@@ -12,7 +12,7 @@ import {
 } from '../messages.ts'
 
 /** What was said, why it was dropped, or what went wrong. */
-export type HeardTurn = Heard | { dropped: string } | { failure: unknown }
+type HeardTurn = Heard | { dropped: string } | { failure: unknown }
 
 /** One utterance: `hearing → waiting → answering → speaking → done`, or from `waiting` straight to `done`. */
 export class Turn {
@@ -58,13 +58,6 @@ export class Turn {
     return 'text' in this.heard ? this.heard.text : ''
   }
 
-  get durations(): Durations {
-    const { transcribeMs = 0, answerMs = 0 } = this.#stages
-    const totalMs = this.#clock.now() - this.takenAt
-    const waitMs = Math.max(0, totalMs - transcribeMs - answerMs)
-    return { waitMs: rounded(waitMs), ...this.#stages, totalMs: rounded(totalMs) }
-  }
-
   finish(response: ResponseMessage): void {
     this.state = 'done'
     this.#resolve(response)
@@ -83,56 +76,45 @@ export class Turn {
   note(event: CallNotice): void {
     if (event.type !== 'end') return
     const { call, result, durationMs } = event
-    const failure = result.success ? {} : { error: result.error }
     const { name, args } = call
+    const failure = result.success ? {} : { error: result.error }
     this.calls.push({ name, args, success: result.success, ...failure, durationMs: rounded(durationMs) })
   }
 
   transcription(): TranscriptionMessage {
-    const { heard, id, conversation, source, durations } = this
-    const { free_text, decision, margin } = 'text' in heard ? heard : {}
-    return {
-      id,
-      conversation,
-      source,
-      text: this.question,
-      ...('dropped' in heard && { dropped: heard.dropped }),
-      ...(free_text !== undefined && { free_text }),
-      ...(decision !== undefined && { decision }),
-      ...(margin !== undefined && { margin: rounded(margin) }),
-      durations,
-      at: new Date().toISOString(),
-    }
+    const { id, conversation, source, question: text, heard } = this
+    const dropped = 'dropped' in heard ? { dropped: heard.dropped } : {}
+    return { id, conversation, source, text, ...dropped, ...this.#recognition, ...this.#times }
   }
 
   response(outcome: ResponseMessage['outcome'], text: string, error?: string): ResponseMessage {
-    const { id, conversation, question, calls, durations } = this
-    const at = new Date().toISOString()
+    const { id, conversation, question, calls } = this
     const reason = error === undefined ? {} : { error }
-    return { id, conversation, outcome, question, text, ...reason, calls, durations, at }
+    return { id, conversation, outcome, question, text, ...reason, calls, ...this.#times }
   }
 
   /** One record per turn, with the time of each stage. */
-  log(logger: Logger, { outcome, question, error, durations }: ResponseMessage, speakMs: number): void {
-    const { free_text, decision, margin } = 'text' in this.heard ? this.heard : {}
-    const { waitMs, transcribeMs, answerMs, totalMs } = durations
-    const fields = {
-      id: this.id,
-      conversation: this.conversation,
-      question,
-      free_text,
-      decision,
-      margin,
-      calls: this.calls.map(({ name }) => name),
-      wait_ms: waitMs,
-      transcribe_ms: transcribeMs,
-      answer_ms: answerMs,
-      speak_ms: Math.round(speakMs),
-      total_ms: totalMs,
-      error,
-    }
+  log(logger: Logger, response: ResponseMessage, speakMs: number): void {
+    const { outcome, id, conversation, question, error, durations } = response
+    const calls = this.calls.map(({ name }) => name)
+    const times = { ...durations, speakMs: rounded(speakMs) }
+    const fields = { id, conversation, question, ...this.#recognition, calls, ...times, error }
     if (outcome === 'failed') logger.warn(fields, 'Failed to answer an utterance')
     else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
+  }
+
+  get #recognition(): Pick<TranscriptionMessage, 'free_text' | 'decision' | 'margin'> {
+    if (!('text' in this.heard)) return {}
+    const { text: _, meaning: __, margin, ...recognition } = this.heard
+    return margin === undefined ? recognition : { ...recognition, margin: rounded(margin) }
+  }
+
+  get #times(): { durations: Durations; at: string } {
+    const { transcribeMs = 0, answerMs = 0 } = this.#stages
+    const totalMs = this.#clock.now() - this.takenAt
+    const waitMs = Math.max(0, totalMs - transcribeMs - answerMs)
+    const durations = { waitMs: rounded(waitMs), ...this.#stages, totalMs: rounded(totalMs) }
+    return { durations, at: new Date().toISOString() }
   }
 }
 

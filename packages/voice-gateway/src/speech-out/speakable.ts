@@ -11,22 +11,16 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   [/[ \t]+/g, ' '],
   // Code is not for speaking.
   [/^[ \t]*(```|~~~).*\n[\s\S]*?(?:^[ \t]*\1.*$|(?![\s\S]))/gm, '\n'],
-  [/<!--(?:(?!<!--)[\s\S])*?-->/g, ' '],
   [/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, '$1'],
-  [/!?\[([^[\]\n]+)\]\[[^[\]\n]*\]/g, '$1'],
   [/<?(?:https?|ftp|mqtts?|wss?):\/\/[^\s<>"'`)\]]+>?/gi, url => ` ${hostOf(url)}`],
-  [/\bwww\.(?=[\w-]+\.)/gi, ''],
   [/<\/?[a-z][^<>\n]*>/gi, ' '],
-  [/^[ \t]*(?:>[ \t]?)+/gm, ''],
-  [/^[ \t]*#{1,6}[ \t]+/gm, ''],
-  [/^[ \t]*(?:[-*_=][ \t]*){3,}$/gm, ''],
-  [/^(?=[ \t|:-]*--)[ \t|:-]+$/gm, ''],
-  [/^[ \t]*[-*+•‣◦▪–—][ \t]+/gm, ''],
-  [/^[ \t]*\[[ xX]\][ \t]+/gm, ''],
-  [/^[ \t]*\||\|[ \t]*$/gm, ''],
+  // Lines between paragraphs and below table heads; then quotes, headings, list and task marks.
+  [/^[ |:*_=-]{3,}$/gm, ''],
+  [/^ ?(?:> ?|#{1,6} |[-*+•‣◦▪–—] |\[[ xX]\] )+/gm, ''],
+  [/^ ?\||\| ?$/gm, ''],
   [/\|/g, ', '],
   [/&(amp|lt|gt|quot|apos|nbsp);/g, (_whole, name = '') => ENTITIES[name] ?? ' '],
-  [/(?<=\d)[ \t]*[*×][ \t]*(?=\d)/g, ' times '],
+  [/(?<=\d) ?[*×] ?(?=\d)/g, ' times '],
   [/[→⇒⟶]|(?<=\s)[-=]>(?=\s)/g, ' to '],
   [/\\([\\`*_{}[\]()#+.!~-])/g, '$1'],
   [/~~|[*`]/g, ''],
@@ -35,7 +29,7 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   // Keycaps, flags, emoji with their modifiers.
   [/\p{Regional_Indicator}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3/gu, ''],
   [/\p{Extended_Pictographic}/gu, ' '],
-  [/(?<=[\p{L}\p{N}])[ \t]*\n+/gu, '. '],
+  [/(?<=[\p{L}\p{N}]) ?\n+/gu, '. '],
   [/[\p{Cc}\p{Cs}\p{Co}]/gu, ' '],
   [/\p{Cf}/gu, ''],
   [/\s+/g, ' '],
@@ -53,41 +47,22 @@ export function isCodeFence(line: string): boolean {
   return /^\s*(```|~~~)/.test(line) && !/^\s*```[^`]+```/.test(line)
 }
 
-/** Longer items are separate sentences. */
-const LONGEST_ITEM_CHARACTERS = 60
-
-/** The text of a list item, if it is short. */
-export function listItem(line: string): string | undefined {
-  if (line.length > LONGEST_ITEM_CHARACTERS) return undefined
-  const item = /^\s*(?:[-*+•‣◦▪]|\d{1,3}[.)])[ \t]+(\S.*)$/.exec(line)?.[1]
-  return item !== undefined && !/[.!?:]["')*_`]*$/.test(item) ? item : undefined
-}
-
-/** `one, two and three`. */
-export function listed(items: readonly string[]): string {
-  const said = items.filter(item => item !== '')
-  const last = said.at(-1) ?? ''
-  return said.length < 2 ? last : `${said.slice(0, -1).join(', ')} and ${last}`
-}
-
 function hostOf(url: string): string {
   return (/:\/\/(?:[^/@]*@)?(?:www\.)?([^/:?#>]*)/i.exec(url)?.[1] ?? '').replace(/(?<![.,;!?])[.,;!?]+$/, '')
 }
 
-/** A longer sentence is cut at a comma, so that the voice need not wait for its end. */
+/** A longer sentence is cut at a comma, so that the voice need not wait for its end; a word this long anywhere. */
 const LONG_SENTENCE_CHARACTERS = 200
+const LONGEST_WORD_CHARACTERS = 1_000
 /** A clause shorter than this is not worth cutting off. */
 const SHORT_CLAUSE_CHARACTERS = 60
-/** No spoken word is this long: it is cut anywhere. */
-const LONGEST_WORD_CHARACTERS = 1_000
 const STOP_AND_SPACE = /(?<![.!?…])([.!?…]+)["')\]»”’*_`]*\s+$/
 const ABBREVIATION = /^\s*[*_]*\d{1,3}$|(?:^|[\s("'])(?:\p{L}\.)*\p{L}$/u
 const HALF_OF_A_DAY = /[ap]\.?m$/i
 const LAST_WORD = /(?<!\p{L})\p{L}+$/u
 /** Abbreviations that do not end a sentence; some only before a number. */
-const { titles, beforeNumbers } = readData<{ titles: string[]; beforeNumbers: string[] }>(
-  'spoken-english.json',
-)
+const { titles, beforeNumbers } =
+  readData<Record<'titles' | 'beforeNumbers', string[]>>('spoken-english.json')
 
 /**
  * Splits a streamed answer into sentences, each emitted as soon as it has certainly ended.
@@ -100,15 +75,17 @@ export class SentenceSplitter {
   push(token: string): string[] {
     return [...token].flatMap(character => {
       const end = this.#endBefore(character)
-      const sentences = end === undefined ? [] : this.#cutAt(end)
+      const sentences = end === undefined ? [] : this.end(end)
       if (character !== '\n') this.#current += character
       return sentences
     })
   }
 
-  /** What is left at the end of the stream. */
-  end(): string[] {
-    return this.#cutAt(this.#current.length)
+  /** What is left at the end of the stream, or up to this index. */
+  end(index = this.#current.length): string[] {
+    const sentence = this.#current.slice(0, index).trim()
+    this.#current = this.#current.slice(index).trimStart()
+    return sentence ? [sentence] : []
   }
 
   /** Where to cut before this character. */
@@ -120,12 +97,6 @@ export class SentenceSplitter {
     const clauses = [...this.#current.matchAll(/[,;:–—]\s/g)].map(({ index }) => index + 1)
     return clauses.findLast(end => end >= SHORT_CLAUSE_CHARACTERS) ?? length
   }
-
-  #cutAt(index: number): string[] {
-    const sentence = this.#current.slice(0, index).trim()
-    this.#current = this.#current.slice(index).trimStart()
-    return sentence ? [sentence] : []
-  }
 }
 
 /** Whether a sentence ends between `text` and `next`, which is not a space. */
@@ -133,10 +104,11 @@ function endsSentence(text: string, next: string): boolean {
   const match = STOP_AND_SPACE.exec(text)
   if (!match) return false
   const [, stop = ''] = match
-  const goesOn = /^\p{Ll}/u.test(next)
-  if (/[!?]/.test(stop) || stop !== '.') return !goesOn || /[!?]/.test(stop)
+  if (/[!?]/.test(stop)) return true
+  if (/^\p{Ll}/u.test(next)) return false
+  if (stop !== '.') return true
   const before = text.slice(0, match.index)
   const word = LAST_WORD.exec(before)?.[0].toLowerCase() ?? ''
   const isTitle = titles.includes(word) || (beforeNumbers.includes(word) && /\d/.test(next))
-  return !goesOn && !isTitle && (HALF_OF_A_DAY.test(before) || !ABBREVIATION.test(before))
+  return !isTitle && (HALF_OF_A_DAY.test(before) || !ABBREVIATION.test(before))
 }

@@ -37,7 +37,6 @@ export interface SpeakerOptions {
 }
 
 type VoiceName = 'piper' | 'espeak-ng' | 'say'
-type Synthesize = Speaker['synthesize']
 type Player = Pick<Speaker, 'name' | 'play'>
 
 const HOW_TO_GET: Readonly<Record<string, string>> = {
@@ -47,13 +46,11 @@ const HOW_TO_GET: Readonly<Record<string, string>> = {
 }
 /** The players to look for, in this order. */
 const PLAYERS = ['pw-play', 'paplay', 'aplay', 'play', 'afplay']
-/** Those that can read a WAV from stdin; the others get a file. */
-const STDIN_PLAYERS = ['aplay', 'play']
-const STDIN_ARGUMENTS = ['-q', '-t', 'wav', '-']
+/** Those that would report their progress. */
+const TALKATIVE_PLAYERS = ['aplay', 'play']
 const SYNTHESIS_DEADLINE_MS = 10_000
 /** A player that takes this much longer than the sound is hanging. */
 const PLAYER_GRACE_MS = 10_000
-const NO_WAV = 'The voice did not produce a WAV file.'
 
 /**
  * The voice and player of this machine, or those asked for; undefined if there is none. Rejects with a SpeakerError if
@@ -70,14 +67,13 @@ export async function findSpeaker(options: SpeakerOptions = {}): Promise<Speaker
       return `${found.name} through ${player.name}`
     },
     synthesize: (sentence, how) => found.synthesize(say(sentence), how),
-    play: (wav, how) => player.play(wav, how),
+    play: async (wav, how) => {
+      if (!how.signal.aborted && wav.length > 0) await player.play(wav, how)
+    },
   }
 }
 
-function findVoice(
-  voice: 'auto' | VoiceName,
-  options: SpeakerOptions,
-): { name: VoiceName; synthesize: Synthesize } | undefined {
+function findVoice(voice: 'auto' | VoiceName, options: SpeakerOptions) {
   const { piperModel, environment, platform = currentPlatform } = options
   const fallback = platform === 'darwin' && findProgram('say', environment) ? 'say' : 'espeak-ng'
   const name = voice === 'auto' ? (piperModel ? 'piper' : fallback) : voice
@@ -92,7 +88,7 @@ function findVoice(
 }
 
 /** espeak-ng writes to stdout, the others to a file. */
-function synthesizer(name: VoiceName, program: string, options: SpeakerOptions): Synthesize {
+function synthesizer(name: VoiceName, program: string, options: SpeakerOptions): Speaker['synthesize'] {
   const { piperModel = '', language, environment } = options
   const args = {
     'espeak-ng': ['-b', '1', '--stdin', '--stdout', ...(language === undefined ? [] : ['-v', language])],
@@ -103,31 +99,33 @@ function synthesizer(name: VoiceName, program: string, options: SpeakerOptions):
     // On one line, and without `[[`, which begins a command for espeak-ng and say.
     const line = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\[(?=\[)/g, '[ ')
     const common = { program, input: `${line}\n`, signal, environment, Failure: SpeakerError }
-    const run = (more: string[]) =>
+    const run = (...more: string[]) =>
       runProgram({ ...common, args: [...args, ...more], deadlineMs: SYNTHESIS_DEADLINE_MS })
-    if (name === 'espeak-ng') return withTrueSizes(await run([]))
-    return withTemporaryWav(async path => {
-      await run([path])
-      return withTrueSizes(await readFile(path).catch(() => Buffer.alloc(0)))
-    })
+    const read = async (path: string) => {
+      await run(path)
+      return readFile(path).catch(() => Buffer.alloc(0))
+    }
+    const wav = name === 'espeak-ng' ? await run() : await withTemporaryWav(read)
+    if (wav.length === 0) return wav
+    // A program that writes to a pipe does not know the sizes in the header.
+    const { format, data } = partsOf(wav)
+    return wavFile(format, data)
   }
 }
 
-/** The same sound with correct sizes in the header: a program that writes to a pipe does not know them. */
-function withTrueSizes(wav: Buffer): Uint8Array {
-  if (wav.length === 0) return wav
-  const { format, data } = isWav(wav) ? findChunks(wav) : {}
-  if (!format || !data) throw new SpeakerError(NO_WAV)
-  return wavFile(format, data)
+function partsOf(wav: Uint8Array): { format: Buffer; data: Buffer } {
+  const bytes = Buffer.from(wav)
+  const { format, data } = isWav(bytes) ? findChunks(bytes) : {}
+  if (!format || !data) throw new SpeakerError('The voice did not produce a WAV file.')
+  return { format, data }
 }
 
 function findPlayer({ player, outFile, environment }: SpeakerOptions): Player | undefined {
   if (outFile) return fileSink(outFile)
   if (player === 'none') return undefined
-  if (player && player !== 'auto') return programPlayer(requireProgram(player, environment), environment)
+  if (player && player !== 'auto') return programPlayer([requireProgram(player, environment)], environment)
   const programs = PLAYERS.flatMap(name => findProgram(name, environment) ?? [])
-  const [first, ...others] = programs.map(path => programPlayer(path, environment))
-  return first && firstThatWorks([first, ...others])
+  return programs.length > 0 ? programPlayer(programs, environment) : undefined
 }
 
 function requireProgram(name: string, environment: NodeJS.ProcessEnv | undefined): string {
@@ -137,49 +135,32 @@ function requireProgram(name: string, environment: NodeJS.ProcessEnv | undefined
   throw new SpeakerError(`${name} is not installed, or not on the PATH. ${advice}`)
 }
 
-/** Plays with a program that takes a WAV file on stdin or as its argument. */
-function programPlayer(program: string, environment: NodeJS.ProcessEnv | undefined): Player {
-  const name = basename(program).replace(/\.exe$/i, '')
-  const run = async (wav: Uint8Array, signal: AbortSignal) => {
-    const { format, data } = findChunks(Buffer.from(wav))
-    const soundMs = ((data?.length ?? 0) / Math.max(1, format?.readUInt32LE(8) ?? 1)) * 1_000
-    const deadlineMs = soundMs + PLAYER_GRACE_MS
-    const common = { program, environment, deadlineMs, signal, Failure: SpeakerError }
-    if (STDIN_PLAYERS.includes(name)) return runProgram({ ...common, args: STDIN_ARGUMENTS, input: wav })
-    return withTemporaryWav(async path => {
+/** Plays with the first of these programs that works, from then on: an installed player may have no device to play on. */
+function programPlayer(programs: string[], environment: NodeJS.ProcessEnv | undefined): Player {
+  const nameOf = (program = '') => basename(program).replace(/\.exe$/i, '')
+  const run = async (program: string, wav: Uint8Array, signal: AbortSignal) => {
+    const { format, data } = partsOf(wav)
+    const deadlineMs = (data.length / Math.max(1, format.readUInt32LE(8))) * 1_000 + PLAYER_GRACE_MS
+    const options = TALKATIVE_PLAYERS.includes(nameOf(program)) ? ['-q'] : []
+    await withTemporaryWav(async path => {
       await writeFile(path, wav, { signal })
-      return runProgram({ ...common, args: [path] })
+      const args = [...options, path]
+      await runProgram({ program, args, environment, deadlineMs, signal, Failure: SpeakerError })
     })
   }
   return {
-    name,
-    async play(wav, { signal }) {
-      if (signal.aborted || wav.length === 0) return
-      try {
-        await run(wav, signal)
-      } catch (error) {
-        if (signal.aborted) return
-        throw error instanceof SpeakerError ? error : new SpeakerError(String(error), { cause: error })
-      }
-    },
-  }
-}
-
-/** Plays with the first of these that works, from then on: an installed player may have no device to play on. */
-function firstThatWorks(players: readonly [Player, ...Player[]]): Player {
-  let [current] = players
-  return {
     get name() {
-      return current.name
+      return nameOf(programs[0])
     },
-    async play(wav, options) {
+    async play(wav, { signal }) {
       let failure: unknown
-      for (const player of [current, ...players.filter(other => other !== current)]) {
+      for (const program of [...programs]) {
         try {
-          await player.play(wav, options)
-          current = player
+          await run(program, wav, signal)
+          programs.sort((one, other) => Number(other === program) - Number(one === program))
           return
         } catch (error) {
+          if (signal.aborted) return
           failure = error
         }
       }
@@ -190,22 +171,17 @@ function firstThatWorks(players: readonly [Player, ...Player[]]): Player {
 
 /** A silent player: everything played is appended to one WAV file, which is valid after each piece. */
 function fileSink(path: string): Player {
-  let format: Buffer | undefined
   const pieces: Buffer[] = []
   return {
     name: path,
-    async play(wav, { signal }) {
-      if (signal.aborted || wav.length === 0) return
-      const chunks = findChunks(Buffer.from(wav))
-      if (!chunks.format || !chunks.data) throw new SpeakerError(NO_WAV)
-      format ??= chunks.format
-      pieces.push(chunks.data)
-      try {
-        await writeFile(path, wavFile(format, Buffer.concat(pieces)))
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        throw new SpeakerError(`The answer could not be written to ${path}: ${reason}`, { cause: error })
-      }
+    async play(wav) {
+      const { format, data } = partsOf(wav)
+      pieces.push(data)
+      await writeFile(path, wavFile(format, Buffer.concat(pieces))).catch(error => {
+        throw new SpeakerError(`The answer could not be written to ${path}: ${error.message}`, {
+          cause: error,
+        })
+      })
     },
   }
 }

@@ -1,24 +1,17 @@
 import { readData } from '../data.ts'
 
-/** A pattern, and what is said instead. */
-interface Replacement {
-  readonly find: string
-  readonly flags: string
-  readonly say: string
-}
+/** What a pattern finds is replaced by what is said. */
+type Replacement = Readonly<Record<'find' | 'flags' | 'say', string>>
+/** The spoken singular and plural of a sign. */
+type Spoken = Readonly<Record<string, readonly [one: string, several: string]>>
 
-interface SpokenEnglish {
+interface SpokenEnglish extends Readonly<Record<'first' | 'numbers' | 'last', readonly Replacement[]>> {
   readonly months: readonly string[]
-  /** The spoken singular and plural. */
-  readonly units: Readonly<Record<string, readonly [one: string, several: string]>>
+  readonly units: Spoken
   /** Units that could also end a name, as in "Zone 3A", count only after a space. */
   readonly unitsAfterSpace: readonly string[]
   readonly fractions: Readonly<Record<string, string>>
-  readonly currencies: Readonly<Record<string, readonly [one: string, several: string]>>
-  /** Applied before dates and times, between those and units, and at the end. */
-  readonly first: readonly Replacement[]
-  readonly numbers: readonly Replacement[]
-  readonly last: readonly Replacement[]
+  readonly currencies: Spoken
 }
 
 type Rule = readonly [found: RegExp, instead: string | ((...parts: string[]) => string)]

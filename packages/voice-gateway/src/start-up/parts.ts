@@ -8,29 +8,27 @@ export interface PartStatus {
   durationMs: number
 }
 
-interface PartsOptions {
-  logger: Logger
-  clock: Clock
-  /** Called when a part is added, removed or changed. */
-  onChange?: (() => void) | undefined
-}
-
 interface Closable {
   close(): Promise<void>
 }
 
 /** Parts that start in parallel: none waits for another, and the start-up time of each is logged. */
 export class Parts {
-  readonly #options: PartsOptions
+  readonly #logger: Logger
+  readonly #clock: Clock
+  readonly #onChange: () => void
   readonly #startedAt: number
   readonly #parts = new Map<string, PartStatus>()
   readonly #starting: Promise<void>[] = []
   readonly #closables: Closable[] = []
   isClosed = false
 
-  constructor(options: PartsOptions) {
-    this.#options = options
-    this.#startedAt = options.clock.now()
+  /** `onChange` is called when a part is added or changed. */
+  constructor(logger: Logger, clock: Clock, onChange = () => {}) {
+    this.#logger = logger
+    this.#clock = clock
+    this.#onChange = onChange
+    this.#startedAt = clock.now()
   }
 
   /**
@@ -39,15 +37,15 @@ export class Parts {
    */
   begin(name: string, start: () => Promise<string | undefined>): void {
     this.#set({ name, state: 'starting', text: 'still starting', durationMs: 0 })
-    const startedAt = this.#options.clock.now()
-    const settle = (state: PartStatus['state'], is: string) => {
-      const durationMs = Math.round(this.#options.clock.now() - startedAt)
-      this.#set({ name, state, text: is, durationMs })
-      const fields = { part: name, is, duration_ms: durationMs }
-      if (state === 'ready') this.#options.logger.info(fields, `${name} is ready`)
-      else this.#options.logger.warn(fields, `${name} is unavailable`)
+    const startedAt = this.#clock.now()
+    const settle = (state: PartStatus['state'], text: string) => {
+      const durationMs = Math.round(this.#clock.now() - startedAt)
+      this.#set({ name, state, text, durationMs })
+      const fields = { part: name, is: text, duration_ms: durationMs }
+      if (state === 'ready') this.#logger.info(fields, `${name} is ready`)
+      else this.#logger.warn(fields, `${name} is unavailable`)
     }
-    const starting = (async () => start())().then(
+    const starting = start().then(
       text => (text === undefined ? void this.#parts.delete(name) : settle('ready', text)),
       error => settle('missing', error instanceof Error ? error.message : String(error)),
     )
@@ -65,7 +63,7 @@ export class Parts {
   /** Resolves when no part is still starting. Never rejects. */
   async settled(): Promise<{ parts: PartStatus[]; durationMs: number }> {
     await Promise.all(this.#starting)
-    return { parts: this.status(), durationMs: Math.round(this.#options.clock.now() - this.#startedAt) }
+    return { parts: this.status(), durationMs: Math.round(this.#clock.now() - this.#startedAt) }
   }
 
   status(): PartStatus[] {
@@ -87,6 +85,6 @@ export class Parts {
 
   #set(part: PartStatus): void {
     this.#parts.set(part.name, part)
-    this.#options.onChange?.()
+    this.#onChange()
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, systemClock } from 'toolpost'
+import { type Clock, systemClock } from 'toolpost'
 import type { VoiceConfig } from 'toolpost/config'
 import type { ServerStatus } from 'toolpost/mcp'
 import type { Project } from 'toolpost/project'
@@ -12,7 +12,7 @@ import type { VoiceBus } from '../messages.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
-import { grammarOf, makeTranscriber, NO_VOICE, soundCheck, speakerFor, tellingOfMissing } from './outfit.ts'
+import { grammarOf, makeTranscriber, NO_VOICE, speakerFor, within } from './outfit.ts'
 import { type PartStatus, Parts } from './parts.ts'
 
 /** The part of a project that the voice gateway uses. */
@@ -55,29 +55,27 @@ export interface VoiceGateway {
   close(options?: { drainMs?: number }): Promise<void>
 }
 
-/** What the parts of a gateway share. */
-interface Context extends VoiceOptions {
-  voice: VoiceConfig
-  logger: Logger
-  clock: Clock
-  onNotice(notice: string): void
-  parts: Parts
-  /** Every bus that receives messages. */
-  buses: Set<VoiceBus>
-}
-
-const NO_SOUND = new Float32Array(0)
 const FIRST_SOUND_MS = 3_000
 
 /** Starts listening. MQTT, model, speech and MCP start in parallel; only what needs one of them waits for it. */
 export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
-  const { project, clock = systemClock, onNotice = () => {}, onChange } = options
-  const { logger, config } = project
+  const { project, clock = systemClock, onNotice = () => {}, outFile } = options
+  const { logger, config, executor } = project
   const voice = options.voice ?? config.voice ?? {}
-  const parts = new Parts({ logger, clock, onChange })
-  const buses = new Set(options.bus ? [options.bus] : [])
-  const context: Context = { ...options, voice, logger, clock, onNotice, parts, buses }
-  startTools(context)
+  const parts = new Parts(logger, clock, options.onChange)
+
+  /** The gateway continues without the servers that fail, and says so once. */
+  parts.begin('tools', async () => {
+    const status = await project.ready()
+    const missing = missingIn(status)
+    const count = `${executor.tools.getTools().length} tools`
+    if (missing.length === 0) return count
+    const isAnyReady = status.some(({ state }) => state === 'ready')
+    const notice = `Continuing with ${isAnyReady ? 'the available tools' : 'local tools only'}`
+    logger.warn({ missing }, notice)
+    onNotice(`${notice}: ${missing.join(', ')} unavailable`)
+    return `${count}, without ${missing.join(', ')}`
+  })
   parts.begin('model', async () => {
     const { name, why } = await project.model()
     return `${name}: ${why}`
@@ -90,15 +88,39 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   const grammar = grammarOf(project, clock)
   // Compile the grammar and hand it to the transcriber before anybody speaks.
   void grammar()
-    .then(sentences => sentences && hearing.listen?.(NO_SOUND, { graph: sentences.graph() }))
+    .then(sentences => sentences && hearing.listen?.(new Float32Array(0), { graph: sentences.graph() }))
     .catch(() => {})
-  const { speaker, isPlaying } = await startSpeech(context)
-  const bus = everybody(buses, logger)
+
+  const finding = options.speaker ? Promise.resolve(options.speaker) : speakerFor(voice, outFile)
+  parts.begin('speech', async () => {
+    const found = await finding
+    if (found) return found.name
+    if (voice.speaker === 'none' || voice.player === 'none') return 'text only, as configured'
+    throw new Error(NO_VOICE)
+  })
+  const found = await finding.catch(() => undefined)
+  let sounds = 0
+  const speaker = found && {
+    name: found.name,
+    synthesize: (...sentence: Parameters<Speaker['synthesize']>) => found.synthesize(...sentence),
+    play: async (...sound: Parameters<Speaker['play']>) => {
+      sounds++
+      await found.play(...sound).finally(() => sounds--)
+    },
+  }
+
+  const buses = new Set(options.bus ? [options.bus] : [])
+  const bus: VoiceBus = {
+    question: message => buses.forEach(each => void each.question?.(message)),
+    timer: message => buses.forEach(each => void each.timer?.(message)),
+    transcription: message => buses.forEach(each => void each.transcription(message)),
+    response: message => buses.forEach(each => void each.response(message)),
+  }
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,
     grammar,
-    client: tellingOfMissing(project.client, () => missingIn(project.status().servers)),
-    executor: project.executor,
+    client: tellingOfMissing(project),
+    executor,
     speaker,
     bus,
     filler: voice.filler,
@@ -110,8 +132,59 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     bus.timer?.({ name, text, at: new Date().toISOString() })
     void transcriber.announce(text)
   })
-  startMqtt(context, transcriber)
-  startMicrophone(context, { transcriber, hearing, isPlaying })
+
+  /** Receives utterances over MQTT and publishes their outcomes. Waits in the background for a broker that is down. */
+  parts.begin('mqtt', async () => {
+    const broker = await findBroker(voice, project)
+    if (!broker || parts.isClosed) return undefined
+    const url = withoutCredentials(broker.url)
+    await new Promise<void>((resolve, reject) => {
+      const mqtt = connectMqttBus({
+        ...broker,
+        logger,
+        clock,
+        onUtterance: utterance => transcriber.take(utterance),
+        onState: state => {
+          const problem = state.status === 'offline' && `${url} is unreachable; retrying: ${state.cause}`
+          if (parts.change('mqtt', problem ? 'missing' : 'ready', problem || url))
+            onNotice(`MQTT: ${problem || `reconnected to ${url}`}`)
+          if (problem) reject(new Error(problem))
+        },
+      })
+      buses.add(parts.own(mqtt))
+      mqtt.ready().then(resolve, reject)
+    })
+    return url
+  })
+
+  /** Listens to the microphone, if there is one, ignoring what the gateway itself says. */
+  const startMicrophone = async () => {
+    const microphone = await findMicrophone()
+    if ('missing' in microphone) throw new Error(microphone.missing)
+    const { command } = microphone
+    // The speech detector is part of the embedded model.
+    const isEmbedded = hearing instanceof MoonshineTranscriber
+    const ears = isEmbedded ? hearing : parts.own(new MoonshineTranscriber({ logger }))
+    await ears.ready()
+    if (parts.isClosed) return undefined
+    const listening = listenToMicrophone({
+      command,
+      detector: ears.speechDetector(),
+      isMuted: () => !voice.bargeIn && sounds > 0,
+      onUtterance: pcm => void transcriber.take({ pcm, conversation: 'microphone', overheard: true }),
+      onProblem: problem => {
+        logger.warn({ problem }, 'Microphone problem')
+        onNotice(`Microphone problem: ${problem}`)
+      },
+      clock,
+    })
+    // A recorder that opens the device and then sends nothing must not hold up `ready()`.
+    const late = new Error(`the recorder sent no sound within ${FIRST_SOUND_MS / 1_000} s`)
+    await within(FIRST_SOUND_MS, parts.own(listening).ready, clock, late)
+    return command.command
+  }
+  if (voice.microphone !== false) parts.begin('microphone', startMicrophone)
+
   return {
     transcriber,
     ready: () => parts.settled(),
@@ -126,151 +199,34 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   }
 }
 
-/** Starts the servers. The gateway continues without those that fail, and says so once. */
-function startTools({ project, parts, logger, onNotice }: Context): void {
-  parts.begin('tools', async () => {
-    const status = await project.ready()
-    const missing = missingIn(status)
-    const count = `${project.executor.tools.getTools().length} tools`
-    if (missing.length === 0) return count
-    const isAnyReady = status.some(({ state }) => state === 'ready')
-    const notice = `Continuing with ${isAnyReady ? 'the available tools' : 'local tools only'}`
-    logger.warn({ missing }, notice)
-    onNotice(`${notice}: ${missing.join(', ')} unavailable`)
-    return `${count}, without ${missing.join(', ')}`
-  })
-}
-
 /** The names of the servers that have failed or were lost, not of those still starting. */
 function missingIn(status: readonly ServerStatus[]): string[] {
   return status.filter(({ state }) => state === 'failed' || state === 'lost').map(({ name }) => name)
 }
 
-/** Starts speech output; resolves with the speaker, if there is one, and with whether it is currently playing. */
-async function startSpeech({ voice, outFile, parts, speaker: given }: Context) {
-  const found = given ? Promise.resolve(given) : speakerFor(voice, outFile)
-  parts.begin('speech', async () => {
-    const speaker = await found
-    if (speaker && !given && outFile === undefined) await soundCheck(speaker)
-    if (speaker) return speaker.name
-    if (voice.speaker === 'none' || voice.player === 'none') return 'text only, as configured'
-    throw new Error(NO_VOICE)
-  })
-  const speaker = await found.catch(() => undefined)
-  let sounds = 0
-  const play: Speaker['play'] = async (wav, options) => {
-    sounds++
-    await speaker?.play(wav, options).finally(() => sounds--)
+/** A client that names the missing servers if no tool was called: the question may have been meant for them. */
+function tellingOfMissing(project: VoiceProject): VoiceProject['client'] {
+  return {
+    async ask(prompt, options) {
+      const answer = await project.client.ask(prompt, options)
+      const names = missingIn(project.status().servers)
+      if (answer.iterations > 0 || names.length === 0) return answer
+      const notice = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} unavailable right now.`
+      return { ...answer, text: `${answer.text} ${notice}` }
+    },
   }
-  const watched = speaker && {
-    name: speaker.name,
-    synthesize: (...sentence: Parameters<Speaker['synthesize']>) => speaker.synthesize(...sentence),
-    play,
-  }
-  return { speaker: watched, isPlaying: () => sounds > 0 }
-}
-
-interface MicrophoneParts {
-  transcriber: BackgroundTranscriber
-  hearing: Transcriber
-  isPlaying(): boolean
-}
-
-/** Listens to the microphone, if there is one, ignoring what the gateway itself says. */
-function startMicrophone(context: Context, { transcriber, hearing, isPlaying }: MicrophoneParts): void {
-  const { voice, parts, logger, onNotice, clock } = context
-  const { microphone = true, bargeIn = false } = voice
-  if (!microphone) return
-  parts.begin('microphone', async () => {
-    const found = await findMicrophone()
-    if ('missing' in found) throw new Error(found.missing)
-    // The speech detector is part of the embedded model.
-    const isEmbedded = hearing instanceof MoonshineTranscriber
-    const ears = isEmbedded ? hearing : parts.own(new MoonshineTranscriber({ logger }))
-    await ears.ready()
-    if (parts.isClosed) return undefined
-    const listening = parts.own(
-      listenToMicrophone({
-        command: found.command,
-        detector: ears.speechDetector(),
-        isMuted: () => !bargeIn && isPlaying(),
-        onUtterance: pcm => void transcriber.take({ pcm, conversation: 'microphone', overheard: true }),
-        onProblem: problem => {
-          logger.warn({ problem }, 'Microphone problem')
-          onNotice(`Microphone problem: ${problem}`)
-        },
-        clock,
-      }),
-    )
-    // A recorder that opens the device and then sends nothing must not hold up `ready()`.
-    await new Promise<void>((resolve, reject) => {
-      const silent = () => reject(new Error(`the recorder sent no sound within ${FIRST_SOUND_MS / 1_000} s`))
-      const timer = clock.setTimer(silent, FIRST_SOUND_MS)
-      listening.ready.then(resolve, reject).finally(() => timer.cancel())
-    })
-    return found.command.command
-  })
-}
-
-/** Receives utterances over MQTT and publishes their outcomes. Waits in the background for a broker that is down. */
-function startMqtt(context: Context, transcriber: BackgroundTranscriber): void {
-  const { parts, buses, logger, clock, onNotice } = context
-  parts.begin('mqtt', async () => {
-    const broker = await findBroker(context)
-    if (!broker || parts.isClosed) return undefined
-    const url = withoutCredentials(broker.url)
-    const tell = (state: 'ready' | 'missing', text: string) => {
-      if (parts.change('mqtt', state, text))
-        onNotice(`MQTT: ${state === 'ready' ? `reconnected to ${text}` : text}`)
-    }
-    await new Promise<void>((resolve, reject) => {
-      const bus = connectMqttBus({
-        ...broker,
-        logger,
-        clock,
-        onUtterance: utterance => transcriber.take(utterance),
-        onState: state => {
-          if (state.status === 'connected') tell('ready', url)
-          if (state.status !== 'offline') return
-          const problem = `${url} is unreachable; retrying: ${state.cause}`
-          tell('missing', problem)
-          reject(new Error(problem))
-        },
-      })
-      buses.add(parts.own(bus))
-      bus.ready().then(resolve, reject)
-    })
-    return url
-  })
 }
 
 /** From the configuration, else from the environment, else the example home's, which has one only once started. */
-async function findBroker({ voice, project }: Context): Promise<BrokerAccess | undefined> {
-  const { mqtt: config } = voice
+async function findBroker(
+  { mqtt: config }: VoiceConfig,
+  project: VoiceProject,
+): Promise<BrokerAccess | undefined> {
   if (config?.url) return { ...config, url: config.url }
   const { MQTT_BROKER_URL: url, MQTT_USERNAME: username, MQTT_PASSWORD: password } = process.env
   if (url) return { username, password, ...config, url }
   const home = await project.exampleHome()
   return home && { ...config, url: home.brokerUrl }
-}
-
-/** A failing bus does not affect the others. */
-function everybody(buses: ReadonlySet<VoiceBus>, logger: Logger): VoiceBus {
-  const tell = (publish: (bus: VoiceBus) => void) => {
-    for (const bus of buses) {
-      try {
-        publish(bus)
-      } catch (error) {
-        logger.error({ error: String(error) }, 'A bus failed')
-      }
-    }
-  }
-  return {
-    question: message => tell(bus => bus.question?.(message)),
-    timer: message => tell(bus => bus.timer?.(message)),
-    transcription: message => tell(bus => bus.transcription(message)),
-    response: message => tell(bus => bus.response(message)),
-  }
 }
 
 async function transcribe(
