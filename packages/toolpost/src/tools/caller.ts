@@ -3,22 +3,11 @@ import { explainErrors } from '../schema/explain.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { inTurn, schemaProblem } from '../schema/limits.ts'
 
-/*
- * What the caller can do for a tool while it runs.
- */
-
 /** A question to a person, in the form of MCP's elicitation. */
 export interface Question {
   message: string
   /** The call it is about, for UIs that phrase the question themselves; the arguments as they appear in logs. */
-  about?:
-    | {
-        readonly tool: string
-        readonly server?: string | undefined
-        readonly title?: string | undefined
-        readonly args: unknown
-      }
-    | undefined
+  about?: { tool: string; server?: string | undefined; title?: string | undefined; args: unknown } | undefined
   /** The form of the answer; a plain yes or no if left out. */
   schema?: JsonSchema | undefined
   /** What is wrong with an answer, or with just the given field; `undefined` if it fits `schema`. */
@@ -59,13 +48,7 @@ export interface ServerLogMessage {
 /** Asks a model to write a message for a server: MCP's `sampling/createMessage`, with its parameters and result. */
 export type Sample = (
   params: Readonly<Record<string, unknown>>,
-  options: {
-    signal?: AbortSignal | undefined
-    server: string
-    from?: Requester | undefined
-    /** The server's own key for it, if it has one. */
-    key?: string | undefined
-  },
+  options: AskedBy & { server: string; from?: Requester | undefined },
 ) => Promise<Record<string, unknown>>
 
 /** The originator of a request to a server. */
@@ -117,9 +100,8 @@ export async function answerProblem(schema: JsonSchema, content: unknown): Promi
   if (!isForm(schema)) return 'its form is too large'
   try {
     const { validate } = await compileSchema(schema)
-    return await inTurn(() =>
-      validate(content) ? undefined : explainErrors(validate.errors ?? [], schema).join('; '),
-    )
+    const isValid = await inTurn(() => validate(content))
+    return isValid ? undefined : explainErrors(validate.errors ?? [], schema).join('; ')
   } catch {
     return 'its form is malformed'
   }

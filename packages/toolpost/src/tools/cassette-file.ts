@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import type { ToolResult } from '../call/tool-result.ts'
@@ -6,11 +6,7 @@ import { cleaner } from '../logging/safe-value.ts'
 import { isRecord } from '../util/guards.ts'
 import { plainCopy } from '../util/plain-value.ts'
 
-/*
- * A cassette is a JSONL file: a header, then one line per call and per reply of a model, in the order in which they ended,
- * without secrets.
- */
-
+/** Of cassettes: JSONL files with a header, then a line for each call and each reply of a model, without secrets. */
 const VERSION = 1
 
 export interface RecordedCall {
@@ -36,14 +32,12 @@ export interface RecordedReply {
 
 type Entry = RecordedCall | RecordedReply
 
-/** An entry that was read, with its line in the file. */
-type Numbered<T> = T & { line: number }
-
 export interface Cassette {
   file: string
-  calls: Numbered<RecordedCall>[]
-  replies: Numbered<RecordedReply>[]
-  /** What could not be read, in a sentence; the rest is usable. */
+  /** Each with its line in the file. */
+  calls: (RecordedCall & { line: number })[]
+  replies: (RecordedReply & { line: number })[]
+  /** Set if the last line is cut off, which is ignored. */
   problem?: string
 }
 
@@ -67,46 +61,37 @@ export function cassetteLine(entry: Entry): string {
 
 /** Appends to a cassette, which is created if necessary. Throws a CassetteError rather than change another kind of file. */
 export function cassetteWriter(file: string): (entry: Entry) => void {
-  const before = existsSync(file) ? text(file) : ''
-  const version = parsed(before.split('\n')[0]).cassette
-  if (before !== '' && version !== VERSION)
-    throw new CassetteError(
-      `${file} exists and is not a cassette of version ${VERSION}; record to another file`,
-    )
+  const before = existsSync(file) ? textOf(file) : ''
+  const problem = before === '' ? undefined : headerProblem(file, before)
+  if (problem) throw new CassetteError(`${problem}; record to another file`)
   try {
     mkdirSync(dirname(file), { recursive: true })
-    const cut = before === '' || before.endsWith('\n') ? '' : '\n'
-    appendFileSync(file, before === '' ? cassetteHeader() : cut, { mode: 0o600 })
+    if (before === '') appendFileSync(file, cassetteHeader(), { mode: 0o600 })
+    // A last line that was cut off would be in the way.
+    else truncateSync(file, Buffer.byteLength(before.slice(0, before.lastIndexOf('\n') + 1)))
   } catch (error) {
     throw new CassetteError(`Cannot record to ${file}: ${(error as Error).message}`, { cause: error })
   }
   return entry => appendFileSync(file, cassetteLine(entry))
 }
 
-/** Reads whatever can be read; `problem` says what cannot. Throws a CassetteError if nothing can. */
+/** Throws a CassetteError that names the line that cannot be read. A last line that was cut off is ignored. */
 export function readCassette(file: string): Cassette {
-  const lines = text(file).split('\n')
+  const text = textOf(file)
+  const problem = headerProblem(file, text)
+  if (problem) throw new CassetteError(problem)
+  const lines = text.split('\n')
   const cassette: Cassette = { file, calls: [], replies: [] }
-  const version = parsed(lines[0]).cassette
-  const unreadable: number[] = []
   for (const [index, content] of lines.entries()) {
-    if ((index === 0 && version !== undefined) || content.trim() === '') continue
-    const entry = entryIn(content)
+    if (index === 0 || content.trim() === '') continue
     const line = index + 1
-    if (entry?.type === 'call') cassette.calls.push({ ...entry, line })
-    else if (entry) cassette.replies.push({ ...entry, line })
-    else unreadable.push(line)
+    const entry = parsed(content)
+    const { type, result, calls } = entry
+    if (type === 'call' && isRecord(result)) cassette.calls.push({ ...entry, line } as never)
+    else if (type === 'reply' && Array.isArray(calls)) cassette.replies.push({ ...entry, line } as never)
+    else if (line < lines.length) throw new CassetteError(`${file}: line ${line} cannot be read`)
+    else cassette.problem = `${file}: line ${line} is cut off and was ignored`
   }
-  const count = cassette.calls.length + cassette.replies.length
-  if (version === undefined && count === 0)
-    throw new CassetteError(`${file} is not a cassette: its first line is not {"cassette":${VERSION}}`)
-  const problems = [
-    version === undefined && 'it has no header',
-    version !== undefined && version !== VERSION && `it has version ${version}, not ${VERSION}`,
-    unreadable.length > 0 && `line ${unreadable.slice(0, 5).join(', ')} cannot be read (cut off?)`,
-  ].filter(problem => problem !== false)
-  if (problems.length > 0)
-    cassette.problem = `${file}: ${problems.join(', and ')}; the other ${count} entries are used`
   return cassette
 }
 
@@ -120,7 +105,14 @@ export function nearest<T>(
   return entries.map(entry => ({ entry, far: far(entry) })).sort((a, b) => a.far - b.far)[0]?.entry
 }
 
-function text(file: string): string {
+function headerProblem(file: string, text: string): string | undefined {
+  const { cassette } = parsed(text.split('\n', 1)[0])
+  if (cassette === undefined)
+    return `${file} is not a cassette: its first line is not {"cassette":${VERSION}}`
+  return cassette === VERSION ? undefined : `${file} is a cassette of version ${cassette}, not ${VERSION}`
+}
+
+function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -135,12 +127,4 @@ function parsed(line = ''): Record<string, unknown> {
   } catch {
     return {}
   }
-}
-
-function entryIn(line: string): Entry | undefined {
-  const entry = parsed(line)
-  const { type, tool, result, question, calls } = entry
-  const isCall = type === 'call' && typeof tool === 'string' && isRecord(result) && 'success' in result
-  const isReply = type === 'reply' && typeof question === 'string' && Array.isArray(calls)
-  return isCall || isReply ? (entry as unknown as Entry) : undefined
 }

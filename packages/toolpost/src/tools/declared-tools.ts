@@ -58,22 +58,19 @@ export function declareTools(
 ): Tool[] {
   const prepared = Object.entries({ ...defaultBuiltins, ...builtins }).map(prepare)
   const handlers = { builtin: Object.fromEntries(prepared), internal: internals }
-  return declarations.map(declaration => {
-    const { name, description, parameters, implementation, idempotent, sentences } = declaration
-    return defineTool({
-      name,
-      description,
-      schema: parameters ?? { type: 'object', properties: {} },
-      handler: handlerOf(name, implementation, handlers),
-      timeoutMs: declaration.timeout_ms,
-      maxTimeoutMs: declaration.max_timeout_ms,
-      readOnly: declaration.read_only,
-      idempotent,
-      destructive: declaration.destructive,
-      openWorld: declaration.open_world,
-      sentences,
-    })
-  })
+  return declarations.map(
+    ({ name, description, parameters, implementation, idempotent, sentences, ...more }) =>
+      defineTool({
+        ...{ name, description, idempotent, sentences },
+        schema: parameters ?? { type: 'object', properties: {} },
+        handler: handlerOf(name, implementation, handlers),
+        timeoutMs: more.timeout_ms,
+        maxTimeoutMs: more.max_timeout_ms,
+        readOnly: more.read_only,
+        destructive: more.destructive,
+        openWorld: more.open_world,
+      }),
+  )
 }
 
 /** The declarations of Toolpost's own tools. */

@@ -1,20 +1,11 @@
 // Runs in the forked process: loads one function of one module and serves calls to it, one at a time.
 // Arguments: the parent's process id, the URL of the module, the name of the export, and one for messages.
-import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
-
-/** An error as sent to the parent: what a caller can act on, and no stack. */
-interface SentError {
-  message: string
-  name?: string
-  code?: unknown
-  status?: unknown
-  cause?: SentError
-}
 
 export interface Answer {
   value?: unknown
-  error?: SentError
+  /** What a caller can act on, and no stack. */
+  error?: { message: string; name?: string; code?: unknown; status?: unknown }
   /** The function cannot be loaded. */
   isUseless?: boolean
 }
@@ -34,36 +25,40 @@ new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } })
 
 const loaded: { isolated?: (args: unknown) => unknown; problem?: string } = await import(moduleUrl).then(
   module => ({ isolated: module[exportName], problem: `${moduleUrl} has no function named '${exportName}'` }),
-  error => ({ problem: sentError(error).message }),
+  error => ({ problem: errorOf(error).message }),
 )
 process.on('message', async ({ args }: { args: unknown }) => {
+  const { isolated, problem } = loaded
+  if (typeof isolated !== 'function')
+    return process.send?.({ error: { message: `${name} cannot be started: ${problem}` }, isUseless: true })
+  const answer = await Promise.resolve(args)
+    .then(isolated)
+    .then<Answer, Answer>(
+      value => ({ value }),
+      error => ({ error: errorOf(error) }),
+    )
   try {
-    if (typeof loaded.isolated === 'function') process.send?.(await answerTo(loaded.isolated, args))
-    else
-      process.send?.({ error: { message: `${name} cannot be started: ${loaded.problem}` }, isUseless: true })
+    process.send?.(answer)
   } catch (error) {
-    process.send?.({ error: { message: `The result cannot be serialized: ${sentError(error).message}` } })
+    process.send?.({ error: { message: `The result cannot be serialized: ${errorOf(error).message}` } })
   }
 })
 
-async function answerTo(isolated: (args: unknown) => unknown, args: unknown): Promise<Answer> {
-  try {
-    return { value: await isolated(args) }
-  } catch (error) {
-    return { error: sentError(error) }
+/** Describes anything that was thrown, with the code of its cause ("fetch failed"). */
+function errorOf(thrown: unknown): NonNullable<Answer['error']> {
+  if (!(thrown instanceof Error)) return { message: String(thrown) }
+  const {
+    name,
+    message,
+    cause,
+    code = (cause as { code?: unknown } | undefined)?.code,
+  } = thrown as Error & {
+    code?: unknown
   }
-}
-
-/** Describes anything that was thrown, with its cause but not the cause's cause. */
-function sentError(thrown: unknown, withCause = true): SentError {
-  if (!(thrown instanceof Error))
-    return { message: typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1 }) }
-  const { name, message, cause } = thrown
-  const { code, status } = thrown as { code?: unknown; status?: unknown }
+  const { status } = thrown as { status?: unknown }
   return {
     ...{ name: String(name), message: String(message) },
     ...(code !== undefined && { code: String(code) }),
     ...(typeof status === 'number' && { status }),
-    ...(withCause && cause !== undefined && { cause: sentError(cause, false) }),
   }
 }

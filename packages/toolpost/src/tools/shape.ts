@@ -27,11 +27,15 @@ export function shapedTool(
   const shape: ToolShape = Object.assign({}, ...fitting.map(([, each]) => each))
   const { description = tool.description, fixed = {}, hidden = [], result } = shape
   const removed = new Set([...hidden, ...Object.keys(fixed)])
+  const own = jsonSchemaOf(tool)
+  const properties = Object.entries(propertiesOf(own)).filter(([name]) => !removed.has(name))
+  const required = requiredOf(own).filter(name => !removed.has(name))
+  const left: JsonSchema = { ...own, properties: Object.fromEntries(properties), required }
   return {
     ...tool,
     name: tool.name,
     description,
-    schema: removed.size > 0 ? withoutArguments(jsonSchemaOf(tool), removed) : tool.schema,
+    schema: removed.size > 0 ? left : tool.schema,
     ...(result !== undefined && { outputSchema: undefined }),
     async invoke(args, options) {
       const given = Object.entries(args).filter(([name]) => !removed.has(name))
@@ -40,12 +44,6 @@ export function shapedTool(
       return project ? project(output) : output
     },
   }
-}
-
-function withoutArguments(schema: JsonSchema, removed: ReadonlySet<string>): JsonSchema {
-  const properties = Object.entries(propertiesOf(schema)).filter(([name]) => !removed.has(name))
-  const required = requiredOf(schema).filter(name => !removed.has(name))
-  return { ...schema, properties: Object.fromEntries(properties), required }
 }
 
 /** Loaded when it is needed. Rejects, before the tool runs, if the expression is not JMESPath. */
@@ -58,21 +56,12 @@ async function projection(expression: string): Promise<(output: unknown) => unkn
   }
   return output => {
     const value = output instanceof ToolOutput ? output.value : output
-    const data = typeof value === 'string' ? parsed(value) : value
-    if (!isObjectLike(data)) return output
     try {
-      return search(data as never, expression)
+      const data = typeof value === 'string' ? JSON.parse(value) : value
+      return isObjectLike(data) ? search(data as never, expression) : output
     } catch {
       // The tool has run, and its result is not as the expression expects: better too much than nothing.
       return output
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

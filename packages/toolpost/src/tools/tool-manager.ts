@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { describeThrown, Listeners } from '../util/quietly.ts'
+import { describeThrown, quietly } from '../util/quietly.ts'
 import { checkedTool } from './check-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
 
@@ -28,10 +28,6 @@ export interface ToolManagerOptions {
   shape?: ((tool: Tool, server?: string) => Tool) | undefined
 }
 
-const NO_ORDER = Number.MAX_SAFE_INTEGER
-/** The program's tools come first. */
-const LOCAL = -1
-
 /** All tools in one array: the program's, then those of each MCP server in the configured order. */
 export class ToolManager {
   readonly #tools: Tool[] = []
@@ -40,18 +36,15 @@ export class ToolManager {
   readonly #servers = new Set<string>()
   /** Tools that somebody knows by name. */
   readonly #known = new WeakSet<Tool>()
-  readonly #listeners: Listeners<{ change: undefined }>
   readonly #logger: Logger
+  readonly #listeners = new Set<() => void>()
+  readonly #shape: NonNullable<ToolManagerOptions['shape']>
   /** Spares most tools that are added a search for their name. */
   #names = new Set<string>()
-  readonly #shape: NonNullable<ToolManagerOptions['shape']>
 
   constructor({ tools = [], logger, shape = tool => tool }: ToolManagerOptions = {}) {
     this.#shape = shape
     this.#logger = quietLogger(logger)
-    this.#listeners = new Listeners((_, error) =>
-      this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed'),
-    )
     for (const tool of tools) this.addCustomTool(tool)
   }
 
@@ -64,7 +57,7 @@ export class ToolManager {
   /** Adds a server's tools, made by our client or by `@langchain/mcp-adapters`. Skips unusable ones with a warning. */
   addMcpTools(
     tools: Iterable<ToolLike>,
-    { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
+    { server = 'mcp', order = Number.MAX_SAFE_INTEGER, parameterNames }: McpToolsOptions = {},
   ): void {
     const isFirst = !this.#servers.has(server)
     this.#servers.add(server)
@@ -85,37 +78,30 @@ export class ToolManager {
    * server whose tools are added for the first time takes it from servers that come later in the configuration, whichever
    * connected first, unless `keepNames` has made it final. A server's tool without its own name becomes `<server>__<tool>`.
    */
-  #add(tool: Tool, origin?: McpOrigin, mayTake = true): void {
+  #add(tool: Tool, origin?: McpOrigin, isFirst = true): void {
     const { name } = tool
-    const fields = { tool: name, ...(origin && { server: origin.server }) }
-    const isSame = (other: Tool) => {
+    if (!this.#has(name) && !(origin && this.#has(qualified(origin)))) return this.#place(tool, origin)
+    const before = this.#tools.find(other => {
       const known = this.#origins.get(other)
       return known?.server === origin?.server && (known?.name ?? other.name) === name
-    }
-    const isKnown = this.#has(name) || (origin && this.#has(qualified(origin)))
-    const before = isKnown ? this.#tools.find(isSame) : undefined
+    })
     if (before) {
+      const fields = { tool: name, ...(origin && { server: origin.server }) }
       this.#logger.warn(fields, `Tool '${before.name}' is already registered; replacing it`)
       return this.#place(withName(tool, before.name), origin, before)
     }
-    const holder = isKnown ? this.#tools.find(other => other.name === name) : undefined
+    const holder = this.#tools.find(other => other.name === name)
     if (!holder) return this.#place(tool, origin)
     const rival = this.#origins.get(holder)
-    const isFinal = !mayTake || this.#known.has(holder)
-    if (rival && (!origin || (!isFinal && origin.order < rival.order))) {
-      const renamed = withName(holder, this.#freeName(rival))
-      const taker = origin
-        ? `server '${origin.server}', which comes first in the configuration`
-        : 'a local tool'
-      const about = { tool: name, server: rival.server, registered_as: renamed.name }
-      this.#logger.warn(about, `The name is now taken by ${taker}`)
-      this.#place(renamed, rival, holder)
-      return this.#place(tool, origin)
-    }
-    const registered = origin ? this.#freeName(origin) : name
-    const owner = rival ? `server '${rival.server}'` : 'a local tool'
-    this.#logger.warn({ ...fields, registered_as: registered }, `The name is taken by ${owner}`)
-    this.#place(withName(tool, registered), origin)
+    const mayTake = isFirst && !this.#known.has(holder)
+    const loser = !origin || (mayTake && rival && origin.order < rival.order) ? rival : origin
+    if (!loser) return
+    const winner = loser === rival ? origin : rival
+    const registered_as = this.#freeName(loser)
+    const owner = winner ? `server '${winner.server}'` : 'a local tool'
+    this.#logger.warn({ tool: name, server: loser.server, registered_as }, `The name is taken by ${owner}`)
+    if (loser === rival) this.#place(withName(holder, registered_as), rival, holder)
+    this.#place(loser === rival ? tool : withName(tool, registered_as), origin)
   }
 
   #has(name: string): boolean {
@@ -125,28 +111,31 @@ export class ToolManager {
   }
 
   #freeName(origin: McpOrigin): string {
-    const name = qualified(origin)
-    let free = name
-    for (let number = 2; this.#has(free); number++) free = `${name}_${number}`
+    let free = qualified(origin)
+    for (let number = 2; this.#has(free); number++) free = `${qualified(origin)}_${number}`
     return free
   }
 
-  /** In the place of `replaced`, or after the tools of the same and of earlier servers. */
-  #place(tool: Tool, origin: McpOrigin | undefined, replaced?: Tool): void {
+  /** In the place of `before`, or after the tools of the same and of earlier servers. */
+  #place(tool: Tool, origin: McpOrigin | undefined, before?: Tool): void {
     if (origin) this.#origins.set(tool, origin)
-    const isAfter = (other: Tool | undefined) =>
-      other !== undefined && this.#orderOf(other) > this.#orderOf(tool)
-    if (replaced) {
-      if (this.#known.has(replaced)) this.#known.add(tool)
-      this.#names.delete(replaced.name)
-      this.#tools[this.#tools.indexOf(replaced)] = tool
-    } else if (isAfter(this.#tools.at(-1))) this.#tools.splice(this.#tools.findIndex(isAfter), 0, tool)
-    else this.#tools.push(tool)
+    if (before && this.#known.has(before)) this.#known.add(tool)
+    if (before) this.#names.delete(before.name)
     this.#names.add(tool.name)
+    const order = this.#orderOf(tool)
+    if (before) this.#tools[this.#tools.indexOf(before)] = tool
+    else if (this.#orderOf(this.#tools.at(-1)) <= order) this.#tools.push(tool)
+    else
+      this.#tools.splice(
+        this.#tools.findIndex(other => this.#orderOf(other) > order),
+        0,
+        tool,
+      )
   }
 
-  #orderOf(tool: Tool): number {
-    return this.#origins.get(tool)?.order ?? LOCAL
+  /** The program's tools come first. */
+  #orderOf(tool: Tool | undefined): number {
+    return (tool && this.#origins.get(tool)?.order) ?? -1
   }
 
   /** Changes the order of the servers. Names stay. */
@@ -158,7 +147,7 @@ export class ToolManager {
     if (this.#tools.some((tool, index) => tool !== before[index])) this.#changed()
   }
 
-  /** The array itself, in the format that LangChain's models accept. */
+  /** The array itself. */
   getTools(): Tool[] {
     return this.#tools
   }
@@ -190,11 +179,16 @@ export class ToolManager {
 
   /** Calls `listener` after tools were added, replaced or removed; returns a function that unsubscribes it. */
   onChange(listener: () => void): () => void {
-    return this.#listeners.on('change', listener)
+    const own = () => listener()
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
   }
 
   #changed(): void {
-    this.#listeners.tell('change', undefined)
+    for (const listener of this.#listeners)
+      quietly(listener, error =>
+        this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed'),
+      )
   }
 
   /** Server and original name of an MCP tool; `undefined` for any other. */

@@ -32,18 +32,11 @@ interface NamedCall {
  * program named: any server may choose a name that is allowed elsewhere.
  */
 export function fitsCall(pattern: string, call: NamedCall, { grants = false } = {}): boolean {
-  const { tool, server, originalName } = call
+  const { tool, server, originalName, args } = call
   if (!tool) return false
-  if (fitsTool(pattern, tool, server)) return true
-  if (grants) return false
-  const inner = innerName(call)
-  return (
-    (originalName !== undefined && fitsName(pattern, originalName, server)) ||
-    (inner !== undefined && fitsName(pattern, inner, server))
-  )
-}
-
-function innerName({ tool, originalName, args }: NamedCall): string | undefined {
-  const isCallTool = (originalName ?? tool?.name) === 'call_tool'
-  return isCallTool && isRecord(args) && typeof args.name === 'string' ? args.name : undefined
+  const names = [tool.name]
+  if (!grants && originalName !== undefined) names.push(originalName)
+  const isCallTool = !grants && (originalName ?? tool.name) === 'call_tool'
+  if (isCallTool && isRecord(args) && typeof args.name === 'string') names.push(args.name)
+  return names.some(name => fitsName(pattern, name, server))
 }

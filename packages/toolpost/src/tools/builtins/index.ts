@@ -30,5 +30,5 @@ function startMath(): IsolatedFunction {
     throw isMissingPackage(error) ? new MissingPackageError('math_eval', ['mathjs'], { cause: error }) : error
   }
   const module = compiledFile('tools/builtins/math-eval-child.js')
-  return isolate({ name: 'math_eval', module, export: 'evaluate', heapMb: 64 })
+  return isolate({ name: 'math_eval', module, export: 'evaluate' })
 }

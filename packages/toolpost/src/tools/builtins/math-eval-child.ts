@@ -1,6 +1,7 @@
 // Runs in a child process: an expression can spin, recurse or fill the heap in ways that this code cannot prevent.
 import { createRequire } from 'node:module'
 import type { MathJsInstance } from 'mathjs'
+import { shortText } from '../../util/text.ts'
 
 // One bundled file, which loads ten times as fast as the package's modules.
 const math: MathJsInstance = createRequire(import.meta.url)('mathjs/lib/browser/math.js')
@@ -29,22 +30,6 @@ for (const name of REFUSED) {
 // mathjs creates its functions when the first expression is parsed, which takes as long as loading it.
 math.evaluate('1/3')
 
-/** Evaluates an expression and returns its value as plain data. No state carries over to the next call. */
-export function evaluate({ expression }: { expression: string }): { result: unknown } {
-  if (typeof expression !== 'string' || expression.trim() === '') throw new Error('The expression is empty')
-  const { length } = expression
-  if (length > MAX_EXPRESSION_CHARS)
-    throw new Error(`The expression has ${length} characters; at most ${MAX_EXPRESSION_CHARS} are allowed`)
-  try {
-    const isPlain = !/["']/.test(expression)
-    const rewritten = isPlain ? expression.replace(PERCENT_OF, '$1 / 100 * ') : expression
-    const value: unknown = math.evaluate(rewritten, new Map())
-    return { result: plainValue(lastValue(value)) }
-  } catch (error) {
-    throw explain(error, expression)
-  }
-}
-
 /**
  * `12 % of 85`, which mathjs does not know, becomes `12 / 100 * 85`, unless an operator before it binds as tightly as that
  * `*`, or there is quoted text.
@@ -52,11 +37,27 @@ export function evaluate({ expression }: { expression: string }): { result: unkn
 const PERCENT_OF =
   /(?<=(?:^|[-+=,;:?([\n]|\bof)\s{0,9})(\d{1,99}(?:\.\d{0,99})?|\.\d{1,99})\s{0,9}%\s{0,9}of\s{1,9}(?=[\w(.])/g
 
-/** A result set of several statements is their values; a statement that ends in `;` has none. */
-function lastValue(value: unknown): unknown {
-  if (!math.isResultSet(value)) return value
-  const entries: unknown[] = value.valueOf()
-  return entries.length > 1 ? entries : entries[0]
+/** Evaluates an expression and returns its value as plain data. No state carries over to the next call. */
+export function evaluate({ expression }: { expression: string }): { result: unknown } {
+  if (expression.trim() === '') throw new Error('The expression is empty')
+  const { length } = expression
+  if (length > MAX_EXPRESSION_CHARS)
+    throw new Error(`The expression has ${length} characters; at most ${MAX_EXPRESSION_CHARS} are allowed`)
+  const shown = shortText(expression.trim().replace(/\s+/g, ' '), 60)
+  try {
+    const isPlain = !/["']/.test(expression)
+    const value: unknown = math.evaluate(
+      isPlain ? expression.replace(PERCENT_OF, '$1 / 100 * ') : expression,
+      new Map(),
+    )
+    // A result set of several statements is their values; a statement that ends in `;` has none.
+    const values: unknown[] = math.isResultSet(value) ? value.valueOf() : [value]
+    return { result: plainValue(values.length > 1 ? values : values[0]) }
+  } catch (error) {
+    if (error instanceof UnusableValue) throw new Error(`The result of ${shown} ${error.message}`)
+    if (error instanceof RangeError) throw new Error(`${shown} recurses or nests too deeply`)
+    throw error
+  }
 }
 
 /** A value that cannot be returned; the message continues "The result of <expression> …". */
@@ -98,12 +99,4 @@ function numbersIn(value: unknown): number[] {
   if (math.isUnit(value)) return numbersIn((value as { value?: unknown }).value)
   // Magnitude does not matter: 1e+500 can be written as text.
   return math.isBigNumber(value) && !value.isFinite() ? [value.toNumber()] : []
-}
-
-function explain(error: unknown, expression: string): unknown {
-  const line = expression.trim().replace(/\s+/g, ' ')
-  const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line
-  if (error instanceof UnusableValue) return new Error(`The result of ${shown} ${error.message}`)
-  if (error instanceof RangeError) return new Error(`${shown} recurses or nests too deeply`)
-  return error
 }

@@ -3,14 +3,7 @@ import { datetime } from './datetime.ts'
 
 const winterNoon = Date.parse('2025-01-15T12:00:07Z')
 
-type Args = { timezone?: string }
-type Result = Record<'iso' | 'date' | 'time' | 'weekday' | 'timezone' | 'utc_offset' | 'text', string>
-
-const ask = (args: Args, nowMs = winterNoon): Promise<Result> => datetime({ now: () => nowMs })(args)
-
-async function zoneOf(timezone: string): Promise<string> {
-  return (await ask({ timezone })).timezone
-}
+const ask = datetime({ now: () => winterNoon })
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -56,18 +49,13 @@ describe('datetime', () => {
     ['gmt', 'UTC'],
     ['Tokyo, Japan', 'Asia/Tokyo'],
   ])('takes %j for %s', async (given, zone) => {
-    expect(await zoneOf(given)).toBe(zone)
+    expect((await ask({ timezone: given })).timezone).toBe(zone)
   })
 
-  it('names near places for one that it does not know', async () => {
-    await expect(ask({ timezone: 'Tokio' })).rejects.toThrow(
-      "Unknown time zone or city 'Tokio'. Did you mean Tokyo? Use an IANA name such as 'Europe/Berlin', or a well-known city.",
-    )
-    await expect(ask({ timezone: 'Europe/Berln' })).rejects.toThrow('Did you mean Europe/Berlin?')
-    await expect(ask({ timezone: 'Paris, Texas' })).rejects.toThrow('Did you mean Paris')
-  })
-
-  it.each(['Xqzzy Wvvk', '+05:30', '__proto__', 'Etc/Unknown', 'Europe'])('refuses %j', async timezone => {
-    await expect(ask({ timezone })).rejects.toThrow(`Unknown time zone or city '${timezone}'.`)
-  })
+  it.each(['Xqzzy Wvvk', '+05:30', '__proto__', 'Etc/Unknown', 'Europe', 'Tokio', 'Paris, Texas'])(
+    'refuses %j',
+    async timezone => {
+      await expect(ask({ timezone })).rejects.toThrow(`Unknown time zone or city '${timezone}'.`)
+    },
+  )
 })

@@ -2,10 +2,9 @@ import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MixerSearch, volume as volumeTool } from './volume.ts'
+import { volume as volumeTool } from './volume.ts'
 
 type Args = Parameters<ReturnType<typeof volumeTool>>[0]
-type Result = { level: number; muted: boolean; mixer: string; text: string }
 
 /**
  * Programs that behave like the real mixers, with shell builtins only, because the PATH has nothing else.
@@ -66,10 +65,9 @@ async function install(program: Program, script = standIns[program]): Promise<vo
   await chmod(join(folder, program), 0o755)
 }
 
-function volume(args: Args, options: MixerSearch = {}): Promise<Result> {
-  const { signal, ...search } = options
-  return volumeTool({ path: folder, platform: 'darwin', ...search })(args, signal && { signal })
-}
+type Options = NonNullable<Parameters<typeof volumeTool>[0]> & { signal?: AbortSignal }
+const volume = (args: Args, { signal, ...options }: Options = {}) =>
+  volumeTool({ path: folder, platform: 'darwin', ...options })(args, signal && { signal })
 
 const state = () => readFile(join(folder, 'state'), 'utf8')
 const failing = (message: string) => `#!/bin/sh\necho '${message}' >&2\nexit 1`

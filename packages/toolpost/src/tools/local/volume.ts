@@ -5,18 +5,6 @@ import { packageRoot } from '../../util/package-root.ts'
 import { platform as currentPlatform } from '../../util/platform.ts'
 import { describeThrown } from '../../util/quietly.ts'
 
-export interface MixerSearch {
-  /** Where to look for mixers; the PATH of this process if left out. */
-  path?: string | undefined
-  platform?: NodeJS.Platform
-  signal?: AbortSignal | undefined
-}
-
-interface VolumeArgs {
-  action: 'get' | 'set' | 'mute' | 'unmute'
-  level?: number
-}
-
 /** A program that controls the volume of the default output, as in `data/mixers.json`, closest to the sound server first. */
 interface Mixer {
   program: string
@@ -38,16 +26,23 @@ interface Mixer {
 const MIXER_TIMEOUT_MS = 5_000
 
 /** The tool `volume`: the volume of this machine's default output, through the first installed mixer that works. */
-export function volume({ path, platform = currentPlatform }: Omit<MixerSearch, 'signal'> = {}) {
-  return async (args: VolumeArgs, { signal }: { signal?: AbortSignal } = {}) => {
-    if (args.action === 'set' && args.level === undefined)
+export function volume({ path = process.env.PATH, platform = currentPlatform } = {}) {
+  return async (
+    { action, level }: { action: 'get' | 'set' | 'mute' | 'unmute'; level?: number },
+    { signal }: { signal?: AbortSignal } = {},
+  ) => {
+    if (action === 'set' && level === undefined)
       throw new Error("The action 'set' needs a level from 0 to 100 (percent)")
     const mixers: Mixer[] = JSON.parse(readFileSync(join(packageRoot(), 'data', 'mixers.json'), 'utf8'))
     const candidates = mixers.filter(mixer => (mixer.platform ?? platform) === platform)
     const failures: string[] = []
     for (const mixer of candidates) {
+      const run = (args: string[]) => runMixer(mixer.program, args, path, signal)
       try {
-        return await useMixer(mixer, args, each => runMixer(mixer.program, each, { path, signal }))
+        if (action !== 'get') await run(mixer[action].map(each => each.replace('$level', String(level))))
+        let output = ''
+        for (const args of mixer.get) output += await run(args)
+        return stateIn(output, mixer)
       } catch (error) {
         signal?.throwIfAborted()
         const { code } = ((error as Error).cause ?? {}) as { code?: unknown }
@@ -61,12 +56,8 @@ export function volume({ path, platform = currentPlatform }: Omit<MixerSearch, '
   }
 }
 
-/** Changes the volume if asked to, and reads it: in percent, which may go beyond 100, and whether it is muted. */
-async function useMixer(mixer: Mixer, args: VolumeArgs, run: (args: string[]) => Promise<string>) {
-  const { action, level: wanted } = args
-  if (action !== 'get') await run(mixer[action].map(each => each.replace('$level', String(wanted))))
-  let output = ''
-  for (const each of mixer.get) output += await run(each)
+/** The volume in percent, which may go beyond 100, and whether it is muted. */
+function stateIn(output: string, mixer: Mixer) {
   const levels = [...output.matchAll(new RegExp(mixer.level, 'g'))].map(match => Number(match[1]))
   if (levels.length === 0) throw new Error(`it printed '${output.trim().slice(0, 100)}', which has no volume`)
   // Channels may differ; desktops show the loudest one as the volume.
@@ -77,10 +68,10 @@ async function useMixer(mixer: Mixer, args: VolumeArgs, run: (args: string[]) =>
 }
 
 /** Runs a mixer without a shell and returns its stdout. Rejects with its output if it fails or is too slow. */
-function runMixer(program: string, args: string[], { path, signal }: MixerSearch): Promise<string> {
+function runMixer(program: string, args: string[], path?: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     // LC_ALL: a localised mixer prints words and decimal commas that we cannot parse.
-    const env = { ...process.env, PATH: path ?? process.env.PATH, LC_ALL: 'C' }
+    const env = { ...process.env, PATH: path, LC_ALL: 'C' }
     // SIGKILL: a program that waits for a dead sound server may ignore anything less.
     const settings = { env, timeout: MIXER_TIMEOUT_MS, killSignal: 'SIGKILL', windowsHide: true } as const
     const child = execFile(program, args, settings, (error, stdout, stderr) => {

@@ -2,18 +2,11 @@ import type { KeptPart, ToolResult, ToolSuccess } from '../../call/tool-result.t
 import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { Tool } from '../tool.ts'
 import { readResultTool, whyMissing } from './read-result.ts'
-import type { KeptResult, ResultOwner, ResultStore, ResultStoreOptions } from './result-store.ts'
-import { createResultStore } from './result-store.ts'
+import { type ResultOwner, ResultStore, type ResultStoreOptions } from './result-store.ts'
 
 export interface BigResultsOptions extends ResultStoreOptions {
   /** Texts up to this size are passed on whole. */
   maxTextBytes: number
-}
-
-/** The kept parts of one result: its text if that is long, and its long binary content. */
-export interface KeptParts {
-  text?: KeptResult
-  binaries: KeptResult[]
 }
 
 /** How much of each end of a big result a model sees; less if `maxTextBytes` is small. */
@@ -27,10 +20,13 @@ const MAX_PARSED_CHARS = 1_000_000
 export class BigResults {
   readonly store: ResultStore
   readonly maxTextBytes: number
+  /** How long results are kept. */
+  readonly minutes: number
 
-  constructor({ maxTextBytes, ...options }: BigResultsOptions) {
-    this.store = createResultStore(options)
-    this.maxTextBytes = maxTextBytes
+  constructor(options: BigResultsOptions) {
+    this.store = new ResultStore(options)
+    this.maxTextBytes = options.maxTextBytes
+    this.minutes = Math.round(this.store.maxAgeMs / 60_000)
   }
 
   /**
@@ -42,7 +38,7 @@ export class BigResults {
     try {
       const text = this.#keepText(result, owner)
       const binaries = this.#keepBinaries(result, owner)
-      const handle = text?.handle ?? binaries[0]?.handle
+      const handle = text ?? binaries[0]?.handle
       if (handle !== undefined) result.handle = handle
       if (binaries.length > 0) result.kept = binaries
     } catch {
@@ -51,20 +47,17 @@ export class BigResults {
     return result
   }
 
-  /** The kept parts of a result; `undefined` if there are none. */
-  keptOf(result: ToolResult): KeptParts | undefined {
+  /** What a model reads of the kept parts of a result, its text and its binary content; `undefined` if there are none. */
+  keptOf(result: ToolResult) {
     if (!result.success || result.handle === undefined) return undefined
-    const { handle, kept = [] } = result
-    const binaries = kept.map(part => this.#known(part.handle))
-    return kept[0]?.handle === handle ? { binaries } : { text: this.#known(handle), binaries }
-  }
-
-  /** It may already have been evicted. */
-  #known(handle: string): KeptResult {
-    const found = this.store.find(handle, () => true)
-    if (typeof found !== 'string') return found
-    const summary = `[${whyMissing(handle, found, this.minutes)}]`
-    return { handle, mimeType: 'text/plain', bytes: 0, expiresAt: 0, summary }
+    const { handle: first, kept = [] } = result
+    const part = (handle: string) => {
+      const found = this.store.read(handle, () => true)
+      const isGone = typeof found === 'string'
+      return { handle, summary: isGone ? `[${whyMissing(handle, found, this.minutes)}]` : found.summary }
+    }
+    const text = kept[0]?.handle === first ? undefined : part(first)
+    return { text, binaries: kept.map(({ handle }) => part(handle)) }
   }
 
   /** `read_result` for the results of `owner`. */
@@ -72,64 +65,45 @@ export class BigResults {
     return readResultTool(this, owner)
   }
 
-  get minutes(): number {
-    return Math.round(this.store.maxAgeMs / 60_000)
-  }
-
-  #keepText({ text: given, result }: ToolSuccess, owner: ResultOwner): KeptResult | undefined {
+  #keepText({ text: given, result }: ToolSuccess, owner: ResultOwner): string | undefined {
     const text = given ?? (typeof result === 'string' ? result : JSON.stringify(result ?? null))
-    if (text === undefined || Buffer.byteLength(text) <= this.maxTextBytes) return undefined
+    const bytes = Buffer.byteLength(text)
+    if (bytes <= this.maxTextBytes) return undefined
     const value = isObjectLike(result) ? result : parsed(text)
     const isJson = isObjectLike(value) && (given === undefined || value !== result)
-    const mimeType = isJson ? 'application/json' : 'text/plain'
-    const summary = (handle: string) => this.#summary(text, shapeOf(value, text), handle)
-    return this.store.keep({ content: Buffer.from(text), mimeType, owner, summary })
-  }
-
-  #summary(text: string, shape: string, handle: string): string {
     const share = Math.min(1, this.maxTextBytes / 4 / (HEAD_CHARS + TAIL_CHARS))
-    return [
-      // Never half a character.
-      text.slice(0, Math.floor(HEAD_CHARS * share)).replace(/[\ud800-\udbff]$/, ''),
-      `… [middle omitted: ${formatted(Buffer.byteLength(text))} bytes in total, ${shape}] …`,
-      text.slice(-Math.floor(TAIL_CHARS * share)).replace(/^[\udc00-\udfff]/, ''),
-      `[The whole result is kept for ${this.minutes} minutes as ${handle}. Read parts of it with read_result.]`,
-    ].join('\n')
+    const summary = (handle: string) =>
+      [
+        text.slice(0, Math.floor(HEAD_CHARS * share)),
+        `… [middle omitted: ${formatted(bytes)} bytes in total, ${shapeOf(value, text)}] …`,
+        text.slice(-Math.floor(TAIL_CHARS * share)),
+        `[The whole result is kept for ${this.minutes} minutes as ${handle}. Read parts of it with read_result.]`,
+      ].join('\n')
+    return this.store.keep(Buffer.from(text), isJson ? 'application/json' : 'text/plain', owner, summary)
   }
 
-  #keepBinaries(result: ToolSuccess, owner: ResultOwner): KeptPart[] {
-    return blocksOf(result).flatMap((value, block) => {
-      const { kind, data = '', mimeType = '' } = binaryIn(value) ?? {}
-      if (data.length <= this.maxTextBytes) return []
-      const content = Buffer.from(data, 'base64')
-      const bytes = content.length
-      const summary = (handle: string) =>
-        `[${kind} ${mimeType}, ${formatted(bytes)} bytes: kept for ${this.minutes} minutes as ${handle}]`
-      const kept = this.store.keep({ content, mimeType, owner, summary })
-      return kept ? [{ handle: kept.handle, mimeType, bytes, block }] : []
+  #keepBinaries({ content, result }: ToolSuccess, owner: ResultOwner): KeptPart[] {
+    const blocks: readonly unknown[] = content ?? (Array.isArray(result) ? result : [])
+    return blocks.flatMap((value, block) => {
+      const { type, resource, data, mimeType: given } = isRecord(value) ? value : {}
+      const file = type === 'resource' && isRecord(resource) ? resource : undefined
+      const base64 = file ? file.blob : type === 'image' || type === 'audio' ? data : undefined
+      if (typeof base64 !== 'string' || base64.length <= this.maxTextBytes) return []
+      const binary = Buffer.from(base64, 'base64')
+      const mimeType = validType(file ? file.mimeType : given)
+      const what = `${file ? 'file' : type} ${mimeType}, ${formatted(binary.length)} bytes`
+      const handle = this.store.keep(binary, mimeType, owner, handle => {
+        return `[${what}: kept for ${this.minutes} minutes as ${handle}]`
+      })
+      return [{ handle, mimeType, bytes: binary.length, block }]
     })
   }
 }
 
-/** The MCP content blocks of a result. */
-function blocksOf({ content, result }: ToolSuccess): readonly unknown[] {
-  return content ?? (Array.isArray(result) ? result : [])
-}
-
-/** The base64 data of a block: an image, audio, the blob of a resource. */
-function binaryIn(block: unknown): { kind: string; data: string; mimeType: string } | undefined {
-  if (!isRecord(block)) return undefined
-  const { type, resource } = block
-  const isFile = type === 'resource' && isRecord(resource)
-  const { data, mimeType } = isFile ? { data: resource.blob, mimeType: resource.mimeType } : block
-  if ((!isFile && type !== 'image' && type !== 'audio') || typeof data !== 'string') return undefined
-  // Checked because it is foreign and becomes a header.
+/** Checked because it is foreign and becomes a header. */
+function validType(mimeType: unknown): string {
   const isValid = typeof mimeType === 'string' && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimeType)
-  return {
-    kind: isFile ? 'file' : type,
-    data,
-    mimeType: isValid ? mimeType.toLowerCase() : 'application/octet-stream',
-  }
+  return isValid ? mimeType.toLowerCase() : 'application/octet-stream'
 }
 
 /** The value of a JSON text, which many servers return; `undefined` if it is not JSON. */
@@ -143,22 +117,11 @@ function parsed(text: string): unknown {
 
 /** One line about the structure of a result: keys and counts of JSON, lines of text. */
 function shapeOf(value: unknown, text: string): string {
-  if (Array.isArray(value))
-    return `a ${kindOf(value)}${isRecord(value[0]) ? ` with ${keysOf(value[0])}` : ''}`
-  return isRecord(value)
-    ? `an object with ${keysOf(value)}`
-    : `text of ${formatted(text.split('\n').length)} lines`
-}
-
-function keysOf(record: Record<string, unknown>): string {
-  const keys = Object.keys(record)
-  const shown = keys.slice(0, MAX_KEYS).map(key => `${key} (${kindOf(record[key])})`)
-  return `${shown.join(', ')}${keys.length > MAX_KEYS ? ' …' : ''}`
-}
-
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return `list of ${formatted(value.length)}`
-  return value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value
+  const kind = (part: unknown) => (Array.isArray(part) ? `list of ${formatted(part.length)}` : typeof part)
+  if (Array.isArray(value)) return `a ${kind(value)}`
+  if (!isRecord(value)) return `text of ${formatted(text.split('\n').length)} lines`
+  const keys = Object.keys(value).map(key => `${key} (${kind(value[key])})`)
+  return `an object with ${keys.slice(0, MAX_KEYS).join(', ')}${keys.length > MAX_KEYS ? ' …' : ''}`
 }
 
 function formatted(count: number): string {

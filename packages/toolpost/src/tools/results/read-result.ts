@@ -1,70 +1,51 @@
 import { inTurn, TimeLimitError } from '../../schema/limits.ts'
 import { defineTool, type Tool } from '../tool.ts'
 import type { BigResults } from './big-results.ts'
-import { HANDLE_PREFIX, type Missing, onlyFor, type ResultOwner } from './result-store.ts'
+import { HANDLE_PREFIX, type Missing, type ResultOwner } from './result-store.ts'
 
-const READ_RESULT = 'read_result'
-const DEFAULT_LENGTH = 8_000
 const MAX_LINE_CHARS = 1_000
 
-/** `read_result`: parts of the results that belong to `owner`. */
-export function readResultTool(results: BigResults, owner: ResultOwner): Tool {
+/** `read_result`: parts of the results that belong to `owner`, which others cannot read. */
+export function readResultTool(results: BigResults, { caller, conversation }: ResultOwner): Tool {
+  const text = (description: string) => ({ type: 'string', description }) as const
   return defineTool({
-    name: READ_RESULT,
+    name: 'read_result',
     description:
       'Reads a part of a result that was too long: a range, the lines that match, or the value at a path.',
     schema: {
       type: 'object',
       properties: {
-        handle: { type: 'string', description: `Begins with ${HANDLE_PREFIX}` },
+        handle: text(`Begins with ${HANDLE_PREFIX}`),
         offset: { type: 'integer', minimum: 0, description: 'Where to begin, in characters' },
-        length: {
-          type: 'integer',
-          minimum: 1,
-          description: `How many characters; ${DEFAULT_LENGTH} if left out`,
-        },
-        grep: {
-          type: 'string',
-          description: 'A regular expression: the lines that match, with their numbers',
-        },
-        path: { type: 'string', description: 'JMESPath, for results that are JSON, such as items[0].name' },
+        length: { type: 'integer', minimum: 1, description: 'How many characters; 8000 if left out' },
+        grep: text('A regular expression: the lines that match, with their numbers'),
+        path: text('JMESPath, for results that are JSON, such as items[0].name'),
       },
       required: ['handle'],
     },
     readOnly: true,
-    handler: args => readPart(args, results, owner),
+    handler: async ({ handle, grep, path, offset = 0, length: wanted = 8_000 }) => {
+      const found = results.store.read(
+        handle,
+        owner => owner.caller === caller && owner.conversation === conversation,
+      )
+      if (typeof found === 'string') throw new Error(whyMissing(handle, found, results.minutes))
+      const { content, mimeType } = found
+      if (!isText(mimeType))
+        throw new Error(`${handle} is ${mimeType} (${content.length} bytes) and cannot be read as text`)
+      const length = Math.min(wanted, Math.max(1, Math.floor(results.maxTextBytes / 4)))
+      const whole = content.toString()
+      if (path === undefined && grep === undefined) return rangeOf(whole, offset, length)
+      const { search } = await import('@jmespath-community/jmespath')
+      // Either expression can take forever.
+      const read = () => (path === undefined ? matchingLines(whole, grep) : valueAt(whole, path, search))
+      const part = await inTurn(read).catch(error => {
+        if (!(error instanceof TimeLimitError)) throw error
+        throw new Error(`That takes ${error.message}; read the result with offset and length`)
+      })
+      return part.length > length ? rangeOf(part, offset, length) : part
+    },
   })
-}
-
-interface ReadArguments {
-  handle: string
-  offset?: number | undefined
-  length?: number | undefined
-  grep?: string | undefined
-  path?: string | undefined
-}
-
-async function readPart(
-  { handle, grep, path, offset = 0, length: wanted = DEFAULT_LENGTH }: ReadArguments,
-  results: BigResults,
-  owner: ResultOwner,
-): Promise<string> {
-  const found = await results.store.read(handle, onlyFor(owner))
-  if (typeof found === 'string') throw new Error(whyMissing(handle, found, results.minutes))
-  const { content, mimeType, bytes } = found
-  if (!isText(mimeType))
-    throw new Error(`${handle} is ${mimeType} (${bytes} bytes) and cannot be read as text`)
-  const length = Math.min(wanted, Math.max(1, Math.floor(results.maxTextBytes / 4)))
-  const text = content.toString()
-  if (path === undefined && grep === undefined) return rangeOf(text, offset, length)
-  const { search } = await import('@jmespath-community/jmespath')
-  // Either expression can take forever.
-  const read = () => (path === undefined ? matchingLines(text, grep) : valueAt(text, path, search))
-  const part = await inTurn(read).catch(error => {
-    if (!(error instanceof TimeLimitError)) throw error
-    throw new Error(`That takes ${error.message}; read the result with offset and length`)
-  })
-  return part.length > length ? rangeOf(part, offset, length) : part
 }
 
 function valueAt(text: string, path: string, search: (value: never, path: string) => unknown): string {
@@ -89,6 +70,13 @@ function attempt<T>(problem: string, action: () => T): T {
   }
 }
 
+function rangeOf(text: string, offset: number, length: number): string {
+  const part = text.slice(offset, offset + length)
+  if (part === '') return `Nothing at offset ${offset}: the text has ${text.length} characters`
+  const end = offset + part.length
+  return end < text.length ? `${part}\n[${offset} to ${end} of ${text.length} characters]` : part
+}
+
 /** Why a result cannot be read. */
 export function whyMissing(handle: string, missing: Missing, minutes: number): string {
   if (missing === 'expired')
@@ -100,11 +88,4 @@ export function whyMissing(handle: string, missing: Missing, minutes: number): s
 /** Whether content of that type is text. */
 export function isText(mimeType: string): boolean {
   return mimeType.startsWith('text/') || mimeType === 'application/json'
-}
-
-function rangeOf(text: string, offset: number, length: number): string {
-  const part = text.slice(offset, offset + length)
-  if (part === '') return `Nothing at offset ${offset}: the text has ${text.length} characters`
-  const end = offset + part.length
-  return end < text.length ? `${part}\n[${offset} to ${end} of ${text.length} characters]` : part
 }

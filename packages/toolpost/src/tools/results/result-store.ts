@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../util/clock.ts'
 
 export interface ResultStoreOptions {
-  /** How much is kept in total; the oldest is evicted first. 50 MB if left out. */
-  maxBytes?: number | undefined
   /** How long a result is kept. An hour if left out. */
   maxAgeMs?: number | undefined
   clock?: Clock | undefined
@@ -15,89 +13,60 @@ export interface ResultOwner {
   conversation?: string | undefined
 }
 
-/** Whether the results of an owner may be read. */
-export type MayRead = (owner: ResultOwner) => boolean
-
 /** Why a result cannot be read. */
 export type Missing = 'expired' | 'foreign' | 'unknown'
 
-/** What is known about a kept result without reading it. */
 export interface KeptResult {
   readonly handle: string
   readonly mimeType: string
-  readonly bytes: number
-  readonly expiresAt: number
+  readonly content: Buffer
   /** What a model reads in its place. */
   readonly summary: string
 }
 
-interface NewResult extends Pick<KeptResult, 'mimeType'> {
-  content: Buffer
-  owner: ResultOwner
-  /** Called once the handle is known. */
-  summary(handle: string): string
-}
-
 export const HANDLE_PREFIX = 'result://'
-/** Those that have expired are told from those that never existed. */
-const MAX_RESULTS = 4_000
-
-export type ResultStore = ReturnType<typeof createResultStore>
+const HANDLE = /^result:\/\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** In total; the oldest is evicted first. */
+const MAX_BYTES = 50_000_000
 
 /** Keeps large results in memory for a while. */
-export function createResultStore(options: ResultStoreOptions = {}) {
-  const { maxBytes = 50_000_000, maxAgeMs = 60 * 60_000, clock = systemClock } = options
-  /** Oldest first; without content once expired. */
-  const entries = new Map<string, KeptResult & { owner: ResultOwner; content: Buffer | undefined }>()
+export class ResultStore {
+  readonly maxAgeMs: number
+  readonly #clock: Clock
+  /** Oldest first. */
+  readonly #entries = new Map<string, KeptResult & { owner: ResultOwner; expiresAt: number }>()
 
-  function find(handle: string, mayRead: MayRead) {
-    expireOld()
-    const entry = entries.get(handle)
-    if (!entry) return 'unknown'
-    if (!mayRead(entry.owner)) return 'foreign'
-    const { content, owner, ...known } = entry
-    return content ? { ...known, content } : 'expired'
+  constructor({ maxAgeMs = 60 * 60_000, clock = systemClock }: ResultStoreOptions) {
+    this.maxAgeMs = maxAgeMs
+    this.#clock = clock
   }
 
-  function expireOld(room = 0): void {
-    const kept = [...entries.values()].filter(({ content }) => content)
-    let bytes = kept.reduce((sum, entry) => sum + entry.bytes, room)
-    for (const entry of kept) {
-      if (entry.expiresAt > clock.now() && bytes <= maxBytes) return
-      bytes -= entry.bytes
-      entry.content = undefined
+  /** Keeps a result and returns its handle. `summary` is called once that is known. */
+  keep(content: Buffer, mimeType: string, owner: ResultOwner, summary: (handle: string) => string): string {
+    const handle = `${HANDLE_PREFIX}${randomUUID()}`
+    const expiresAt = this.#clock.now() + this.maxAgeMs
+    this.#entries.set(handle, { handle, mimeType, content, owner, expiresAt, summary: summary(handle) })
+    this.#evict()
+    return handle
+  }
+
+  read(handle: string, mayRead: (owner: ResultOwner) => boolean): KeptResult | Missing {
+    this.#evict()
+    const entry = this.#entries.get(handle)
+    if (!entry) return HANDLE.test(handle) ? 'expired' : 'unknown'
+    return mayRead(entry.owner) ? entry : 'foreign'
+  }
+
+  async close(): Promise<void> {
+    this.#entries.clear()
+  }
+
+  #evict(): void {
+    let bytes = [...this.#entries.values()].reduce((sum, { content }) => sum + content.length, 0)
+    for (const [handle, { expiresAt, content }] of this.#entries) {
+      if (expiresAt > this.#clock.now() && bytes <= MAX_BYTES) return
+      bytes -= content.length
+      this.#entries.delete(handle)
     }
   }
-
-  return {
-    maxAgeMs,
-    /** Keeps a result; `undefined` if it exceeds the total limit. */
-    keep({ content, mimeType, owner, summary }: NewResult): KeptResult | undefined {
-      const bytes = content.length
-      if (bytes > maxBytes) return undefined
-      expireOld(bytes)
-      const handle = `${HANDLE_PREFIX}${randomUUID()}`
-      const known = { handle, mimeType, bytes, expiresAt: clock.now() + maxAgeMs, summary: summary(handle) }
-      entries.set(handle, { ...known, owner, content })
-      const [oldest = ''] = entries.keys()
-      if (entries.size > MAX_RESULTS) entries.delete(oldest)
-      return known
-    },
-    /** What is known about a result, or why it cannot be read. */
-    find: find as (handle: string, mayRead: MayRead) => KeptResult | Missing,
-    /** Whether there is any result that may be read. */
-    hasAny: (mayRead: MayRead) =>
-      [...entries.keys()].some(handle => typeof find(handle, mayRead) !== 'string'),
-    read: async (handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> =>
-      find(handle, mayRead),
-    /** Forgets everything. */
-    async close(): Promise<void> {
-      for (const entry of entries.values()) entry.content = undefined
-    },
-  }
-}
-
-/** Only its owner, in the conversation it came from. */
-export function onlyFor({ caller, conversation }: ResultOwner): MayRead {
-  return owner => owner.caller === caller && owner.conversation === conversation
 }

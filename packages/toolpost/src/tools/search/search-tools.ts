@@ -5,10 +5,6 @@ import { defineTool, type Tool } from '../tool.ts'
 import type { ToolManager } from '../tool-manager.ts'
 import { searchOf } from './tool-search.ts'
 
-/*
- * Replaces thousands of tools by two: one that finds them, and one that calls what was found.
- */
-
 export interface SearchToolsOptions {
   tools: ToolManager
   /** The tools that may be found. */
@@ -25,7 +21,7 @@ const MAX_DESCRIPTION = 300
 export const FIND_TOOLS = 'find_tools'
 export const CALL_TOOL = 'call_tool'
 
-/** `find_tools` and `call_tool`. */
+/** `find_tools` and `call_tool`, which replace thousands of tools: one finds them, the other calls what was found. */
 export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool[] {
   const findTools = defineTool({
     name: FIND_TOOLS,
@@ -88,43 +84,30 @@ const callTool: Tool = defineTool({
     },
     required: ['name'],
   },
-  handler: () => {
-    throw new Error('call_tool needs the name of a tool')
-  },
+  handler: () => Promise.reject(new Error('call_tool needs the name of a tool')),
 })
 
-interface AnyCall {
-  name: string
-  args?: unknown
-}
-
-const MAX_NESTED = 3
-
 /** The actual call: unwraps `call_tool`, so that everything else sees only the call of the inner tool. */
-export function innerCall<Call extends AnyCall>(call: Call): Call {
-  let inner = call
-  for (let depth = 0; depth < MAX_NESTED && inner.name === CALL_TOOL && isRecord(inner.args); depth++) {
-    const { name, arguments: args = {} } = inner.args
-    if (typeof name !== 'string' || name === '') return inner
-    inner = { ...inner, name, args }
-  }
-  return inner
+export function innerCall<Call extends { name: string; args?: unknown }>(call: Call): Call {
+  const { name, arguments: args = {} } = call.name === CALL_TOOL && isRecord(call.args) ? call.args : {}
+  return typeof name === 'string' && name !== '' ? innerCall({ ...call, name, args }) : call
 }
 
 function linesOf(tools: readonly Tool[]): string {
-  const lines = tools.map(tool => {
-    const description = shortText((tool.description ?? '').replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
-    return `- ${signatureOf(tool)}${description && `: ${description}`}`
-  })
-  return lines.join('\n')
+  return tools
+    .map(tool => {
+      const description = shortText((tool.description ?? '').replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
+      return `- ${signatureOf(tool)}${description && `: ${description}`}`
+    })
+    .join('\n')
 }
 
 /** The tools there are, by source. */
 function available(all: readonly Tool[], tools: ToolManager): string {
   const sources = grouped(all, tool => tools.originOf(tool)?.server ?? 'local')
   const lines = [...sources].slice(0, MAX_FOUND).map(([source, own]) => {
-    const names = own.slice(0, FOUND).map(({ name }) => name)
-    return `- ${source}: ${names.join(', ')}${own.length > FOUND ? ' …' : ''}`
+    const names = own.map(({ name }) => name)
+    return `- ${source}: ${names.slice(0, FOUND).join(', ')}${names.length > FOUND ? ' …' : ''}`
   })
   return `Available:\n${lines.join('\n')}`
 }

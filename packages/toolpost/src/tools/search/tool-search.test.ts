@@ -40,7 +40,6 @@ describe('the search for tools', () => {
     ['track title', 'play'],
     ['wether', 'get_weather'],
     ['direct', 'listDirectory'],
-    ['deletions', 'delete_observations'],
   ])('finds for "%s" first %s', async (query, expected) => {
     expect(names(await searchOf(managerWith()).search(query))[0]).toBe(expected)
   })
