@@ -1,49 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { PolicyRule } from '../interceptors/index.ts'
 import { shownAddress } from '../logging/config-secrets.ts'
 import { oauthProblem } from '../mcp/oauth/oauth-options.ts'
 import { isHttpUrl } from '../mcp/server-entry.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { isRecord } from '../util/guards.ts'
-import { fitsGlob, isLoopback } from '../util/text.ts'
+import { kindOf } from '../schema/explain.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
+import { packageRoot } from '../util/package-root.ts'
+import { fitsGlob, globProblem, isLoopback } from '../util/text.ts'
 import type { OAuthConfig, ServerConfig, ToolpostConfig } from './config.ts'
-import { problemIn } from './config-schema.ts'
-import type { ConfigPath, ConfigSource } from './source.ts'
+import { type ConfigSource, type Problem, placeOf } from './source.ts'
 
-export { tokenProblem } from './config-schema.ts'
+type Bound = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'minLength' | 'minItems' | 'minProperties'
 
-interface Problem {
-  path: ConfigPath
-  problem: string
-  key?: string
+interface Schema
+  extends Partial<Record<Bound, number>>,
+    Partial<Record<'$ref' | 'description' | 'pattern' | 'format', string>>,
+    Partial<Record<'properties' | 'definitions', Record<string, Schema>>> {
+  type?: string | string[]
+  additionalProperties?: boolean | Schema
+  propertyNames?: Schema
+  items?: Schema
+  required?: string[]
+  anyOf?: Schema[]
+  enum?: unknown[]
+  const?: unknown
+}
+
+/** Shorter tokens are too easy to guess. */
+const MIN_TOKEN_LENGTH = 16
+
+export function tokenProblem(token: string): string | undefined {
+  if (token.length < MIN_TOKEN_LENGTH) return `is too short: it needs at least ${MIN_TOKEN_LENGTH} characters`
+  const isSendable = /^[\x21-\x7e]+$/.test(token)
+  return isSendable ? undefined : 'must consist of printable ASCII characters without spaces'
+}
+
+const FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  uri: text => (URL.canParse(text) ? undefined : 'must match format "uri"'),
+  glob: globProblem,
+  token: tokenProblem,
+}
+
+let root: Schema | undefined
+
+/** `toolpost.schema.json`: the only list of valid keys, and what their values are checked against. */
+function configSchema(): Schema {
+  root ??= JSON.parse(readFileSync(join(packageRoot(), 'toolpost.schema.json'), 'utf8')) as Schema
+  return root
+}
+
+export function configKeys(): string[] {
+  return Object.keys(configSchema().properties ?? {})
+}
+
+export function serverKeys(): string[] {
+  return Object.keys(configSchema().definitions?.server?.properties ?? {})
 }
 
 /**
- * Checks a configuration whose variables are filled in; throws a ConfigError. Resolves to warnings about what may be a mistake.
- * `servers` are all that are named in the files, also disabled ones.
+ * The first problem in a configuration, or a part of it, according to the schema. Interprets the keywords that ours uses:
+ * compiling it would take longer than everything else that a command does.
+ */
+export function problemIn(config: unknown, definition?: 'decisions'): Problem | undefined {
+  const schema = definition ? { $ref: `#/definitions/${definition}` } : configSchema()
+  return check(schema, config, []).next().value
+}
+
+function* check(given: Schema, value: unknown, path: string[]): Generator<Problem, undefined> {
+  const schema = target(given)
+  const problem = ownProblem(schema, value)
+  if (problem !== undefined) yield { path, problem }
+  else if (schema.anyOf) yield* checkForms(schema.anyOf, value, path)
+  else if (isRecord(value)) yield* checkProperties(schema, value, path)
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries())
+      yield* check(schema.items ?? {}, item, [...path, String(index)])
+}
+
+function target({ $ref = '', ...schema }: Schema): Schema {
+  return configSchema().definitions?.[$ref.replace('#/definitions/', '')] ?? schema
+}
+
+/** What is wrong with the value itself, apart from its contents. */
+function ownProblem(schema: Schema, value: unknown): string | undefined {
+  const { type, enum: choices, pattern, minLength = 0 } = schema
+  if (type !== undefined && ![type].flat().some(one => isType(one, value)))
+    return `must be ${[type].flat().join(' or ')}, got ${kindOf(value)}`
+  if (choices && !choices.includes(value)) return `must be one of: ${choices.join(', ')}`
+  if ('const' in schema && value !== schema.const) return `must be ${schema.const}`
+  if (typeof value === 'number') {
+    const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum: over = -Infinity } = schema
+    if (value < minimum) return `must be >= ${minimum}`
+    if (value > maximum) return `must be <= ${maximum}`
+    return value <= over ? `must be > ${over}` : undefined
+  }
+  if (typeof value === 'object' && value !== null) {
+    const least = (Array.isArray(value) ? schema.minItems : schema.minProperties) ?? 0
+    return Object.keys(value).length < least ? 'must not be empty' : undefined
+  }
+  if (typeof value !== 'string') return undefined
+  if (value.trim().length < minLength)
+    return minLength === 1 ? 'must not be empty' : `must have >= ${minLength} characters`
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    return `expected ${schema.description ?? 'another form'}`
+  return FORMATS[schema.format ?? '']?.(value)
+}
+
+function isType(type: unknown, value: unknown): boolean {
+  return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type
+}
+
+function* checkProperties(
+  schema: Schema,
+  value: Record<string, unknown>,
+  path: string[],
+): Generator<Problem> {
+  const { properties = {}, additionalProperties = true, propertyNames = {}, required = [] } = schema
+  const missing = required.find(key => !Object.hasOwn(value, key))
+  if (missing !== undefined) yield { path, problem: `missing '${placeOf([...path, missing])}'` }
+  for (const [key, entry] of Object.entries(value)) {
+    if (entry === undefined) continue
+    const inner = [...path, key]
+    yield* check(propertyNames, key, inner)
+    const known = ownValue(properties, key) ?? additionalProperties
+    if (typeof known === 'object') yield* check(known, entry, inner)
+    const keys = Object.keys(properties).filter(name => !name.startsWith('$'))
+    if (!known)
+      yield { path, key, problem: `unknown '${placeOf(inner)}'; expected one of ${keys.join(', ')}` }
+  }
+}
+
+/** The problem of the form that was meant, judging by the type; if none was, the types that would fit. */
+function* checkForms(forms: readonly Schema[], value: unknown, path: string[]): Generator<Problem> {
+  const tried = forms.map(form => check(form, value, path).next().value)
+  if (tried.includes(undefined)) return
+  const types = forms.map(form => target(form)).map(({ type, const: only }) => type ?? only)
+  const meant = tried[types.findIndex(type => isType(type, value))]
+  yield meant ?? { path, problem: `must be ${types.join(' or ')}, got ${kindOf(value)}` }
+}
+
+/**
+ * Checks a configuration whose variables are filled in; throws a ConfigError. `servers` are all that are named in the files,
+ * also disabled ones.
  */
 export async function checkConfig(
   config: ToolpostConfig,
   source: ConfigSource,
   servers: readonly string[],
-): Promise<string[]> {
-  for (const found of problemsIn(config)) throw source.error(found.path, found.problem, found)
+): Promise<void> {
+  for (const problem of problemsIn(config)) throw source.error(problem)
   const { policy = [], clients = {}, include = [] } = config
-  const doubts: string[] = []
   for (const [index, rule] of policy.entries()) {
-    const missing = unknownName('server', rule.servers, servers)
-    // A server missing from an included file may be added later.
-    if (missing && include.length > 0) doubts.push(`⚠️ policy[${index}] ${missing} (yet)`)
     const problem =
-      (include.length > 0 ? undefined : missing) ??
-      unknownName('client', rule.callers, ['default', ...Object.keys(clients)]) ??
-      (rule.if?.destructive && rule.if.readOnly
-        ? "a tool is either 'destructive' or 'readOnly'"
-        : undefined) ??
-      isShadowed(rule, policy.slice(0, index)) ??
-      (await brokenSchema(rule))
-    if (problem) throw source.error(['policy', index], problem)
+      // A server missing from an included file may be added later.
+      (include.length > 0 ? undefined : neverThere('server', rule.servers, servers)) ??
+      neverThere('client', rule.callers, ['default', ...Object.keys(clients)]) ??
+      shadowed(rule, policy.slice(0, index)) ??
+      (await argsProblem(rule))
+    if (problem) throw source.error({ path: ['policy', index], problem })
   }
-  return doubts
 }
 
 /** What is wrong with a configuration: according to its schema, then what that cannot express. */
@@ -52,7 +169,7 @@ function* problemsIn(config: ToolpostConfig): Generator<Problem> {
   const { mcpServers } = config
   const found = problemIn({ ...config, mcpServers: isRecord(mcpServers) ? undefined : mcpServers })
   if (found) yield found
-  const { clients = {}, gateway = {}, voice, approvals: { notify } = {} } = config
+  const { clients = {}, gateway = {}, approvals: { notify } = {} } = config
   const { token, host = '127.0.0.1', oauth } = gateway
   const open = { path: ['gateway', 'token'] }
   if (token === false && (Object.keys(clients).length > 0 || oauth))
@@ -62,10 +179,6 @@ function* problemsIn(config: ToolpostConfig): Generator<Problem> {
   yield* clientProblems(clients, token || undefined)
   if (notify?.url !== undefined && notify.secret === undefined)
     yield { path: ['approvals', 'notify'], problem: "'url' needs a 'secret' to sign with" }
-  if (voice?.transcriber === 'whisper.cpp' && !voice.whisper)
-    yield { path: ['voice', 'whisper'], problem: "whisper.cpp needs a model file; set 'model'" }
-  if (voice?.speaker === 'piper' && voice.piperModel === undefined)
-    yield { path: ['voice', 'piperModel'], problem: 'piper needs a voice file (.onnx)' }
 }
 
 /** The problems with clients, and where they are; `own` is the gateway's token. */
@@ -100,18 +213,18 @@ export function serverProblem({ command, url, ...rest }: ServerConfig): string |
 }
 
 /** Tools may appear later, but servers and clients are in the configuration. */
-function unknownName(
+function neverThere(
   what: 'server' | 'client',
   names: readonly string[] | undefined,
   known: readonly string[],
 ): string | undefined {
-  if (!names?.every(glob => !known.some(name => fitsGlob(name, glob)))) return undefined
+  if (!names || names.some(glob => known.some(name => fitsGlob(name, glob)))) return undefined
   const place = what === 'server' ? 'mcpServers' : 'clients'
   return `can never match: there is no ${what} '${names.join("', '")}' in ${place}`
 }
 
 /** The first matching rule decides, so one after a broader one, which names no other conditions, never does. */
-function isShadowed({ tools, ...rule }: PolicyRule, before: readonly PolicyRule[]): string | undefined {
+function shadowed({ tools, ...rule }: PolicyRule, before: readonly PolicyRule[]): string | undefined {
   const index = before.findIndex(({ tools: wider = '*', then: _, because: __, ...conditions }) => {
     const covers = (name: string) =>
       [wider].flat().some(glob => glob === name || (!glob.includes('?') && fitsGlob(name, glob)))
@@ -122,7 +235,7 @@ function isShadowed({ tools, ...rule }: PolicyRule, before: readonly PolicyRule[
   return index < 0 ? undefined : `can never match: policy[${index}] matches first`
 }
 
-async function brokenSchema({ args }: PolicyRule): Promise<string | undefined> {
+async function argsProblem({ args }: PolicyRule): Promise<string | undefined> {
   if (args === undefined) return undefined
   try {
     const [pattern] = (await compileSchema(args)).leftOut

@@ -64,7 +64,6 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
   ],
   [policy({ servers: ['flies'], then: 'deny' }), 'policy[0]', "there is no server 'flies' in mcpServers"],
   [policy({ callers: ['claude'], then: 'deny' }), 'policy[0]', "there is no client 'claude' in clients"],
-  [policy({ if: { destructive: true, readOnly: true }, then: 'deny' }), 'policy[0]', "'destructive' or"],
   [policy({ args: { type: 'strin' }, then: 'deny' }), 'policy[0]', 'is not a usable JSON Schema'],
   [policy({ args: { properties: { path: { pattern: '(' } } }, then: 'deny' }), 'policy[0]', "'args'"],
 ]

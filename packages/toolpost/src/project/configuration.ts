@@ -1,31 +1,51 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { ToolExecutor } from '../executor/executor.ts'
 import { secretsIn } from '../logging/config-secrets.ts'
+import type { Logger } from '../logging/logger.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
-import type { Part, ProjectOptions } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
-interface ConfigurationOptions extends Pick<ProjectOptions, 'read'> {
+/** What the parts of a project share. */
+export interface ProjectContext {
+  configuration: Configuration
+  executor: ToolExecutor
+  logger: Logger
+  /** Tells a person. Never throws. */
   say(text: string): void
+  /** The same, unless the caller looks at every status itself. */
+  report(text: string): void
+  /** Aborted when the project is closed: nothing starts afterwards. */
   closing: AbortSignal
 }
 
-/** What a reload did to the servers, by name. */
-export interface ReloadChanges {
-  added: string[]
-  removed: string[]
-  changed: string[]
-  unchanged: string[]
+/** A running part of a project: it follows the configuration, and closes with the project. */
+export interface Part {
+  /**
+   * Builds what a new configuration needs here; returns a function that puts it in the place of the old, which must not fail.
+   * Throws a ConfigError if it cannot be built: then nothing changes anywhere.
+   */
+  prepare?(after: ResolvedConfig, before: ResolvedConfig): (() => void) | undefined
+  /** Brings what was started in line with the new configuration, once that holds. Leaves alone what has not changed. */
+  apply?(after: ResolvedConfig, before: ResolvedConfig): void | Promise<void>
+  /** Ends what was started, including what is still starting. */
+  close?(options?: CloseOptions): void | Promise<void>
 }
 
-export interface Following {
-  /** Reloads now; a mistake is reported. */
-  reload(): Promise<void>
-  stop(): void
+export interface CloseOptions {
+  /** How long work in progress may take to finish. */
+  drainMs?: number
 }
+
+interface ConfigurationOptions extends Pick<ProjectContext, 'say' | 'closing'> {
+  read(): Promise<ResolvedConfig>
+}
+
+/** What a reload did to the servers, by name. */
+export type ReloadChanges = Record<'added' | 'removed' | 'changed' | 'unchanged', string[]>
 
 /** Keys that are read only at the start. */
 const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
@@ -39,8 +59,8 @@ export class Configuration implements Part {
   #reloading: Promise<unknown> = Promise.resolve()
 
   constructor(resolved: ResolvedConfig, options: ConfigurationOptions) {
-    this.#current = resolved
     this.#options = options
+    this.#current = resolved
     noteSecrets(resolved.config)
   }
 
@@ -68,11 +88,10 @@ export class Configuration implements Part {
     this.#current = after
     noteSecrets(after.config)
     for (const replace of replacements) replace?.()
-    const changes = changesBetween(before, after)
     for (const notice of after.notices) if (!before.notices.includes(notice)) say(notice)
-    const isSame = ({ config, brokenServers }: ResolvedConfig) =>
-      isDeepStrictEqual([config, brokenServers], [after.config, after.brokenServers])
-    if (!quietly || !isSame(before)) say(changesText(changes, before.config, after.config))
+    const changes = changesBetween(before, after)
+    const said = ({ config, brokenServers }: ResolvedConfig) => [config, brokenServers]
+    if (!quietly || !isDeepStrictEqual(said(before), said(after))) say(changesText(changes, before, after))
     for (const part of parts) {
       try {
         await part.apply?.(after, before)
@@ -84,23 +103,14 @@ export class Configuration implements Part {
   }
 
   /** Calls `reload` when one of the files is written, replaced, created or deleted. */
-  follow(reload: (options: { quietly: boolean }) => Promise<unknown>): Following {
+  follow(reload: (options: { quietly: boolean }) => Promise<unknown>) {
     const { say } = this.#options
     let watcher: import('chokidar').FSWatcher | undefined
     let timer: NodeJS.Timeout | undefined
-    /** The last mistake that was reported: a file may change several times and keep it. */
-    let mistake: string | undefined
     let isStopped = false
     const reloadOnce = async (quietly: boolean) => {
       if (isStopped) return
-      try {
-        await reload({ quietly })
-        mistake = undefined
-      } catch (error) {
-        const { message } = error as Error
-        if (message !== mistake || !quietly) say(`❌ ${message}; the configuration stays as it was`)
-        mistake = message
-      }
+      await reload({ quietly }).catch(error => say(`❌ ${error.message}; the configuration stays as it was`))
       watcher?.add(this.#current.files.map(nearestFolder))
     }
     void import('chokidar').then(({ watch }) => {
@@ -115,11 +125,12 @@ export class Configuration implements Part {
         if (!isStopped) timer = setTimeout(() => void reloadOnce(true), QUIET_MS).unref()
       })
       // The system has reached its limit of watches: a person can still reload.
-      const onError = ({ message }: Error) =>
-        say(`⚠️ Changes of the configuration are not noticed: ${message}`)
-      watcher.on('error', error => onError(error as Error))
+      watcher.on('error', error =>
+        say(`⚠️ Changes of the configuration are not noticed: ${describeThrown(error)}`),
+      )
     })
     return {
+      /** Reloads now; a mistake is reported. */
       reload: () => reloadOnce(false),
       stop() {
         isStopped = true
@@ -143,28 +154,23 @@ export function differs(
 }
 
 function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
-  const [old, now] = [before, after].map(({ config }) => Object.keys(config.mcpServers ?? {}))
-  const serverIn = ({ config, brokenServers }: ResolvedConfig, name: string) => [
-    config.mcpServers?.[name],
-    brokenServers[name],
-  ]
-  const isSame = (name: string) => isDeepStrictEqual(serverIn(before, name), serverIn(after, name))
-  const kept = now?.filter(name => old?.includes(name)) ?? []
+  const [old = {}, now = {}] = [before.config.mcpServers, after.config.mcpServers]
+  const isIn = (servers: object) => (name: string) => Object.hasOwn(servers, name)
+  const isSame = (name: string) =>
+    isDeepStrictEqual([old[name], before.brokenServers[name]], [now[name], after.brokenServers[name]])
+  const kept = Object.keys(now).filter(isIn(old))
   return {
-    added: now?.filter(name => !kept.includes(name)) ?? [],
-    removed: old?.filter(name => !kept.includes(name)) ?? [],
+    added: Object.keys(now).filter(name => !isIn(old)(name)),
+    removed: Object.keys(old).filter(name => !isIn(now)(name)),
     changed: kept.filter(name => !isSame(name)),
     unchanged: kept.filter(isSame),
   }
 }
 
 /** In one line, naming what takes effect only after a restart. */
-function changesText(
-  { added, removed, changed }: ReloadChanges,
-  before: ToolpostConfig,
-  after: ToolpostConfig,
-): string {
-  const late = READ_ONCE.filter(key => differs(before, after, [key]))
+function changesText(changes: ReloadChanges, before: ResolvedConfig, after: ResolvedConfig): string {
+  const { added, removed, changed } = changes
+  const late = READ_ONCE.filter(key => differs(before.config, after.config, [key]))
   const lists = { added, restarted: changed, removed, 'restart Toolpost to apply': late }
   const parts = Object.entries(lists).filter(([, names]) => names.length > 0)
   const shown = parts.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Interceptor } from '../executor/chain.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import {
@@ -6,26 +7,28 @@ import {
   type Breaker,
   breaker,
   limits,
+  type OwnedSecret,
   Pins,
   pins,
   policy,
+  type RememberedDecision,
   secretGuard,
   trace,
 } from '../interceptors/index.ts'
 import { changeText } from '../interceptors/pins.ts'
+import { secretsInAddress } from '../logging/config-secrets.ts'
+import { isSecretKey } from '../logging/redact.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { ownValue } from '../util/guards.ts'
-import { fitsGlob } from '../util/text.ts'
-import type { ToolpostConfig } from './config.ts'
-import { differs } from './configuration.ts'
-import { stateFolder } from './local-state.ts'
-import { ownedSecrets } from './owned-secrets.ts'
-import type { Part } from './project-options.ts'
-import { rememberDecision, rememberedDecisions } from './remembered-decisions.ts'
+import { problemIn } from './check.ts'
+import { ConfigError, type ToolpostConfig } from './config.ts'
+import { differs, type Part } from './configuration.ts'
+import { readToken, stateFolder, writePrivate } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
-import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
+import { samplingLimits, samplingRules } from './sampling.ts'
+import { ConfigSource } from './source.ts'
 
 interface ControlEvents {
   /** The breaker of a server changed. */
@@ -33,19 +36,18 @@ interface ControlEvents {
   warn(text: string): void
 }
 
+/** Outermost first. */
+const NAMES = ['trace', 'secretGuard', 'pins', 'policy', 'limits', 'breaker'] as const
+type Interceptors = Record<(typeof NAMES)[number], Interceptor | undefined> & { breaker: Breaker | undefined }
+
 /** The interceptors around every call of a project, according to its configuration. */
 export class Control implements Part {
   readonly approvals: Approvals
   readonly pins: Pins
   readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
-  #current: ResolvedConfig
-  #limits: Interceptor | undefined
-  #breaker: Breaker | undefined
-  #removals: readonly (() => void)[] = []
-  /** The interceptors inside all of those, with the functions that remove them. */
-  readonly #inside = new Map<Interceptor, () => void>()
-  #isChecked = false
+  #resolved: ResolvedConfig
+  #current: Interceptors | undefined
   /** The last known state of each server that was ready before. */
   readonly #states = new Map<string, string>()
 
@@ -53,11 +55,11 @@ export class Control implements Part {
   constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
     this.#executor = executor
     this.#tell = tell
-    this.#current = resolved
+    this.#resolved = resolved
     this.approvals = new Approvals({
       onRemember: decision => {
         try {
-          rememberDecision(this.#current.file, decision)
+          rememberDecision(this.#resolved.file, decision)
         } catch (error) {
           const problem = `could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`
           tell.warn(`⚠️ The decision on '${decision.tool}' ${problem}`)
@@ -75,58 +77,41 @@ export class Control implements Part {
     })
     tools.onChange(() => this.pins.see(tools.getTools(), tool => tools.originOf(tool)))
     this.prepare(resolved)()
+    for (const name of NAMES) {
+      const current: Interceptor = (call, next) => this.#current?.[name]?.(call, next) ?? next()
+      executor.use(Object.defineProperty(current, 'name', { value: name }))
+    }
   }
 
   /** What this program's own tools and those of other workers say is relied on. */
   readonly #isTrusted = (server: string): boolean =>
-    (ownValue(this.#current.config.mcpServers ?? {}, server) ?? { trust: true }).trust === true
+    (ownValue(this.#resolved.config.mcpServers ?? {}, server) ?? { trust: true }).trust === true
 
   /** The counts of limits and breakers are kept, unless their configuration changed. */
   prepare(after: ResolvedConfig, before?: ResolvedConfig): () => void {
     const { config, file, autoApprove } = after
     const isNew = (...keys: (keyof ToolpostConfig)[]) => !before || differs(before.config, config, keys)
     const remembered = rememberedDecisions(file)
-    const newLimits = isNew('limits', 'mcpServers') ? limitsOf(config) : this.#limits
-    const newBreaker = isNew('limits') || !this.#breaker ? this.#breakerOf(after) : this.#breaker
     const rules = [...(config.policy ?? []), ...samplingRules(config)]
-    // Outermost first.
-    const interceptors = [
-      isTraced(config) ? trace(config.trace || {}) : undefined,
-      secretGuard(ownedSecrets(after)),
-      pins(this.pins),
-      policy(rules, { approvals: this.approvals, isTrusted: this.#isTrusted }),
-      newLimits,
-      newBreaker,
-    ].filter(interceptor => interceptor !== undefined)
+    const next: Interceptors = {
+      trace: isTraced(config) ? trace(config.trace || {}) : undefined,
+      secretGuard: secretGuard(ownedSecrets(after)),
+      pins: pins(this.pins),
+      policy: policy(rules, { approvals: this.approvals, isTrusted: this.#isTrusted }),
+      limits: isNew('limits', 'mcpServers') ? limitsOf(config) : this.#current?.limits,
+      breaker: (isNew('limits') ? undefined : this.#current?.breaker) ?? this.#breakerOf(after),
+    }
     return () => {
       this.approvals.update({
         timeoutMs: config.approvals?.timeoutMs,
         remembered,
         // By the server's own name for the tool, whatever name it is registered under.
         isApproved: ({ name, server = '' }) =>
-          ownValue(autoApprove, server)?.some(each => name === each || name === `${server}__${each}`) ===
-          true,
+          ownValue(autoApprove, server)?.some(each => [each, `${server}__${each}`].includes(name)) === true,
       })
-      this.#current = after
       this.pins.mode = config.pins ?? 'hold'
-      this.#limits = newLimits
-      this.#breaker = newBreaker
-      if (isNew('policy', 'clients')) this.#isChecked = false
-      const old = this.#removals
-      this.#removals = interceptors.map(interceptor => this.#executor.use(interceptor))
-      for (const remove of old) remove()
-      for (const interceptor of [...this.#inside.keys()]) this.useInside(interceptor)
-    }
-  }
-
-  /** Adds an interceptor inside all of these, also after every change; returns a function that removes it. */
-  useInside(interceptor: Interceptor): () => void {
-    const remove = this.#executor.use(interceptor)
-    this.#inside.get(interceptor)?.()
-    this.#inside.set(interceptor, remove)
-    return () => {
-      this.#inside.get(interceptor)?.()
-      this.#inside.delete(interceptor)
+      this.#resolved = after
+      this.#current = next
     }
   }
 
@@ -138,52 +123,39 @@ export class Control implements Part {
   }
 
   resetBreaker(server: string): void {
-    this.#breaker?.reset(server)
+    this.#current?.breaker?.reset(server)
   }
 
   withBreaker(status: ServerStatus): ServerStatus {
-    return this.#breaker ? { ...status, breaker: this.#breaker.status(status.name) } : status
-  }
-
-  /** Warns, once, of patterns that match no tool. Tools may appear later, but a misspelt rule guards nothing. */
-  checkNames(): void {
-    if (this.#isChecked) return
-    this.#isChecked = true
-    for (const text of this.unmatched()) this.#tell.warn(`⚠️ ${text} (yet)`)
+    const breaker = this.#current?.breaker
+    return breaker ? { ...status, breaker: breaker.status(status.name) } : status
   }
 
   /** The patterns in rules and clients that match no tool, in words. */
   unmatched(): string[] {
-    const { policy: rules = [], clients = {} } = this.#current.config
+    const { policy: rules = [], clients = {} } = this.#resolved.config
     const { tools } = this.#executor
     const isThere = (pattern: string) =>
-      tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server)) ||
-      samplingNames(this.#current.config).some(name => fitsGlob(name, pattern))
+      tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server))
     const places = [
-      ...rules.map((rule, index) => ({ place: `policy[${index}]`, patterns: [rule.tools ?? []].flat() })),
-      ...Object.entries(clients).map(([name, client]) => ({
-        place: `clients.${name}`,
-        patterns: client.tools ?? [],
-      })),
+      ...rules.map((rule, index) => [`policy[${index}]`, [rule.tools ?? []].flat()] as const),
+      ...Object.entries(clients).map(([name, client]) => [`clients.${name}`, client.tools ?? []] as const),
     ]
-    return places.flatMap(({ place, patterns }) =>
-      patterns
-        .filter(pattern => !isThere(pattern))
-        .map(pattern => `${place} names '${pattern}', but there is no such tool`),
+    const text = (place: string, pattern: string) => `${place} names '${pattern}', but there is no such tool`
+    return places.flatMap(([place, patterns]) =>
+      patterns.filter(pattern => !isThere(pattern)).map(pattern => text(place, pattern)),
     )
   }
 
   close(): void {
-    this.#isChecked = true
     this.approvals.close()
   }
 
   /** Only needed with servers; the built-in example has one. */
   #breakerOf({ config, file }: ResolvedConfig): Breaker | undefined {
-    const wanted = config.limits?.breaker ?? true
     const hasServers = file === undefined || Object.keys(config.mcpServers ?? {}).length > 0
-    if (!hasServers || wanted === false) return undefined
-    return breaker({ ...(wanted !== true && wanted), onChange: this.#tell.breaker })
+    const wanted = hasServers && (config.limits?.breaker ?? true)
+    return wanted ? breaker({ ...(wanted !== true && wanted), onChange: this.#tell.breaker }) : undefined
   }
 }
 
@@ -196,4 +168,81 @@ function limitsOf(config: ToolpostConfig): Interceptor | undefined {
   const { breaker: _, ...rules } = config.limits ?? {}
   const tools = { ...samplingLimits(config), ...rules.tools }
   return Object.keys({ ...rules, ...tools }).length > 0 ? limits({ ...rules, tools }) : undefined
+}
+
+/** A path or an address, as in `${HOME}/data`, is often an argument, and no secret in itself. */
+const PLACE = /^(?:[./~]|[A-Za-z]:\\|[a-z][a-z+.-]*:\/\/)/
+/** A scheme before a token in a header. */
+const SCHEME = /^(?:bearer|basic|token)\s+/i
+
+/** The secrets of a configuration and where they are set, each with the server that may receive it. */
+function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): OwnedSecret[] {
+  const { clients = {}, gateway, models, mcpServers = {} } = config
+  const own = [
+    ['gateway.token', gateway?.token],
+    ['.toolpost/token', file === undefined ? undefined : readToken(stateFolder(file))],
+    ['models.openai.apiKey', models?.openai?.apiKey],
+    ...Object.entries(clients).map(([name, { token }]) => [`clients.${name}.token`, token]),
+    ...Object.entries(process.env).filter(([name]) => /_API_KEY$|^TOOLPOST_TOKEN$/.test(name)),
+  ] as [string, unknown][]
+  const ofServers = Object.entries(mcpServers).flatMap(([server, entry]) => {
+    const [place, settings = {}] = entry.url === undefined ? ['env', entry.env] : ['headers', entry.headers]
+    return Object.entries(settings).flatMap(([name, text]) => {
+      const key = `mcpServers.${server}.${place}.${name}`
+      const value = text.replace(SCHEME, '')
+      const isFilled = fromEnvironment[server]?.includes(name) === true && !PLACE.test(value)
+      const values = isSecretKey(name) || isFilled ? [value] : secretsInAddress(value)
+      return values.map(each => ({ key, value: each, server }))
+    })
+  })
+  return [...ofServers, ...own.flatMap(([key, value]) => (typeof value === 'string' ? [{ key, value }] : []))]
+}
+
+/** Permanent decisions: rules in a file next to the configuration, which itself is never written to. */
+const DECISIONS_FILE = 'toolpost.approvals.json'
+
+/** A rule of the policy, but for a single tool by its exact name. */
+interface DecisionRule extends Pick<RememberedDecision, 'then' | 'definition'> {
+  tools: string
+  servers?: [string]
+  from?: [string]
+  callers?: [string]
+  because?: string
+}
+
+/** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
+function rememberedDecisions(configFile: string | undefined): RememberedDecision[] {
+  return readRules(decisionsFile(configFile)).map(rule => {
+    const { tools: tool, servers, from, callers, then, because = '', definition } = rule
+    return { tool, server: servers?.[0], origin: from?.[0], caller: callers?.[0], then, because, definition }
+  })
+}
+
+/** Throws if it cannot be saved. */
+function rememberDecision(configFile: string | undefined, decision: RememberedDecision): void {
+  const { tool: tools, server, origin, caller, ...rest } = decision
+  const listed = (name: string | undefined) => (name === undefined ? undefined : [name])
+  const scope = { servers: listed(server), from: listed(origin), callers: listed(caller) }
+  const file = decisionsFile(configFile)
+  // The file may have been edited, or changed by another process.
+  const rules = [{ tools, ...scope, ...rest }, ...readRules(file)]
+  writePrivate(file, `${JSON.stringify({ rules }, null, 2)}\n`)
+}
+
+function decisionsFile(configFile: string | undefined): string {
+  return join(configFile === undefined ? process.cwd() : dirname(configFile), DECISIONS_FILE)
+}
+
+function readRules(file: string): DecisionRule[] {
+  if (!existsSync(file)) return []
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ConfigError(DECISIONS_FILE, '', `cannot be read: ${(cause as Error).message}`, { cause })
+  }
+  const source = new ConfigSource(DECISIONS_FILE, text)
+  const wrong = problemIn(source.value, 'decisions')
+  if (wrong) throw source.error(wrong)
+  return (source.value as { rules: DecisionRule[] }).rules
 }

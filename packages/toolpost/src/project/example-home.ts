@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { StdioServerEntry } from '../mcp/index.ts'
 import { installedFile } from '../util/package-root.ts'
 
@@ -17,8 +14,6 @@ export function zwavePackage(): string | undefined {
   return file && dirname(file)
 }
 
-const HOME_TIMEOUT_MS = 15_000
-
 export interface ExampleHome {
   server: StdioServerEntry
   brokerUrl: string
@@ -27,57 +22,28 @@ export interface ExampleHome {
 }
 
 /**
- * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home, started
- * as a child process. `undefined` if the Z-Wave server is not installed; rejects, leaving no process behind, if the virtual
- * home cannot be started.
+ * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home, in this
+ * process. `undefined` if the Z-Wave server is not installed; rejects if the virtual home cannot be started.
  */
-export async function startExampleHome(options: {
-  /** The program of the virtual home; that of the Z-Wave server if left out. */
-  program?: string | undefined
-  signal: AbortSignal
-}): Promise<ExampleHome | undefined> {
+export async function startExampleHome(): Promise<ExampleHome | undefined> {
   const folder = zwavePackage()
   if (!folder) return undefined
   const { MQTT_BROKER_URL: given } = process.env
-  const { program = join(folder, 'bin', 'zwave-home.js'), signal } = options
-  const home = given ? { brokerUrl: given, close: async () => {} } : await startVirtualHome(program, signal)
-  const set = BROKER_VARIABLES.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : []))
+  const home = given ? { url: given, close: async () => {} } : await startVirtualHome()
+  const set = BROKER_VARIABLES.flatMap(name =>
+    given && process.env[name] ? [[name, process.env[name]]] : [],
+  )
   const server = {
     trust: true,
     command: process.execPath,
     args: [join(folder, 'bin', 'zwave-mcp-server.js')],
     hint: 'MQTT broker running, zwave-mcp-server installed',
-    env: given ? Object.fromEntries(set) : { MQTT_BROKER_URL: home.brokerUrl },
+    env: { ...Object.fromEntries(set), MQTT_BROKER_URL: home.url },
   }
-  return { ...home, server, isVirtual: !given }
+  return { server, brokerUrl: home.url, isVirtual: !given, close: () => home.close() }
 }
 
-async function startVirtualHome(program: string, signal: AbortSignal) {
-  signal.throwIfAborted()
-  const home = spawn(process.execPath, [program, '--virtual-home', '--until-stdin-ends'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-    windowsHide: true,
-  })
-  const deadline = AbortSignal.timeout(HOME_TIMEOUT_MS)
-  const ended = once(home, 'exit').then(([code, killedBy]) => {
-    throw new Error(killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`)
-  })
-  ended.catch(() => {})
-  const end = async (how: NodeJS.Signals) => {
-    home.kill(how)
-    await ended.catch(() => {})
-  }
-  try {
-    const lines = createInterface({ input: home.stdout })
-    const first = once(lines, 'line', { signal: AbortSignal.any([signal, deadline]) })
-    const [line] = await Promise.race([first, ended])
-    // The program prints one line of JSON when its broker is listening.
-    const brokerUrl = /^\{.*"url":"([^"]+)"/.exec(line)?.[1]
-    if (brokerUrl) return { brokerUrl, close: () => end('SIGTERM') }
-    throw new Error(`it printed '${line.slice(0, 80)}' instead of its address`)
-  } catch (error) {
-    await end('SIGKILL')
-    const late = `it did not report its address within ${HOME_TIMEOUT_MS} ms`
-    throw deadline.aborted ? new Error(late, { cause: error }) : error
-  }
+async function startVirtualHome(): Promise<{ url: string; close(): Promise<void> }> {
+  const { startHome } = await import(`${ZWAVE_PACKAGE}/home`)
+  return startHome()
 }

@@ -23,6 +23,5 @@ export {
 export type { ExampleHome } from './example-home.ts'
 export type { ModelInfo } from './model-choice.ts'
 export { type OpenProjectOptions, openProject } from './open-project.ts'
-export type { Project } from './project.ts'
-export type { ProjectEvents, ProjectStatus } from './project-options.ts'
+export type { Project, ProjectEvents, ProjectStatus } from './project.ts'
 export type { StartVoice, VoiceGateway, VoiceInput, VoicePart } from './voice.ts'

@@ -1,15 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unwatchFile,
-  watchFile,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { hasFileModes } from '../util/platform.ts'
 import { isLoopback } from '../util/text.ts'
@@ -35,8 +25,8 @@ export function readToken(folder: string): string | undefined {
   const file = join(folder, TOKEN_FILE)
   try {
     // One that others may read is not ours: a checkout of a repository, for example, never has this mode.
-    if (hasFileModes && (statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
-    const token = readFileSync(file, 'utf8').trim()
+    if (hasFileModes && (fs.statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
+    const token = fs.readFileSync(file, 'utf8').trim()
     return /^[\x21-\x7e]{16,}$/.test(token) ? token : undefined
   } catch {
     return undefined
@@ -55,13 +45,12 @@ export function followToken(folder: string, onChange: (token: string) => void): 
   const file = join(folder, TOKEN_FILE)
   let known = readToken(folder)
   const look = () => {
-    const token = readToken(folder)
-    if (token === undefined || token === known) return
+    const token = readToken(folder) ?? known
+    if (token !== undefined && token !== known) onChange(token)
     known = token
-    onChange(token)
   }
-  watchFile(file, { interval: TOKEN_POLL_MS, persistent: false }, look)
-  return () => unwatchFile(file, look)
+  fs.watchFile(file, { interval: TOKEN_POLL_MS, persistent: false }, look)
+  return () => fs.unwatchFile(file, look)
 }
 
 /** A running gateway. The digest tells which token it takes without revealing it. */
@@ -79,25 +68,21 @@ export function announceGateway(
   { url, token, config }: { url: string; token: string | undefined; config?: string },
 ): () => void {
   const file = join(folder, GATEWAY_FILE)
+  const write = (note: RunningGateway) => writePrivate(file, `${JSON.stringify(note)}\n`)
   const before = runningGateway(folder)
-  const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token), config }
-  writePrivate(file, `${JSON.stringify(note)}\n`)
+  write({ url, pid: process.pid, tokenDigest: token && digestOf(token), config })
   return () => {
     if (runningGateway(folder)?.pid !== process.pid) return
     // A second one in the same folder: the first is found again.
-    if (before && before.pid !== process.pid && isAlive(before.pid))
-      writePrivate(file, `${JSON.stringify(before)}\n`)
-    else rmSync(file, { force: true })
+    if (before && before.pid !== process.pid && isAlive(before.pid)) write(before)
+    else fs.rmSync(file, { force: true })
   }
 }
 
 export function runningGateway(folder: string): RunningGateway | undefined {
   const note = readJson(join(folder, GATEWAY_FILE)) as RunningGateway | undefined
-  try {
-    return note && isLoopback(new URL(note.url).hostname) && isAlive(note.pid) ? note : undefined
-  } catch {
-    return undefined
-  }
+  const isHere = note && URL.canParse(note.url) && isLoopback(new URL(note.url).hostname)
+  return isHere && isAlive(note.pid) ? note : undefined
 }
 
 export function digestOf(token: string): string {
@@ -114,7 +99,7 @@ function isAlive(pid: number): boolean {
 
 export function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(fs.readFileSync(file, 'utf8'))
   } catch {
     return undefined
   }
@@ -123,12 +108,12 @@ export function readJson(file: string): unknown {
 /** Writes a file that only its owner may read, atomically. Throws if that fails. */
 export function writePrivate(file: string, text: string): void {
   const folder = dirname(file)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   const ignored = join(folder, '.gitignore')
-  if (basename(folder) === STATE_FOLDER && !existsSync(ignored)) writeFileSync(ignored, '*\n')
+  if (basename(folder) === STATE_FOLDER && !fs.existsSync(ignored)) fs.writeFileSync(ignored, '*\n')
   // A new file has its own mode, and is no link.
   const draft = `${file}.${process.pid}.tmp`
-  rmSync(draft, { force: true })
-  writeFileSync(draft, text, { mode: OWNER_ONLY, flag: 'wx' })
-  renameSync(draft, file)
+  fs.rmSync(draft, { force: true })
+  fs.writeFileSync(draft, text, { mode: OWNER_ONLY, flag: 'wx' })
+  fs.renameSync(draft, file)
 }

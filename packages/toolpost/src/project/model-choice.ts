@@ -1,11 +1,9 @@
-import type { ToolExecutor } from '../executor/executor.ts'
-import type { Logger } from '../logging/logger.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
-import { type Configuration, differs } from './configuration.ts'
+import type { Part, ProjectContext } from './configuration.ts'
+import { differs } from './configuration.ts'
 import { isTraced } from './control.ts'
-import type { Part } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 /** Which client answers the chat, and why. */
@@ -16,11 +14,9 @@ export interface ModelInfo {
   voice?: boolean
 }
 
-export interface ModelChoiceOptions {
-  executor: ToolExecutor
+export interface ModelChoiceOptions extends Pick<ProjectContext, 'executor' | 'logger'> {
+  configuration: Pick<ProjectContext['configuration'], 'config'>
   bigResults?: BigResults | undefined
-  logger: Logger
-  configuration: Pick<Configuration, 'config'>
   /** Resolves when all tools are registered, or their servers have failed. */
   whenReady(): Promise<unknown>
   onChosen(model: ModelInfo): void
@@ -31,14 +27,11 @@ export interface ModelChoiceOptions {
   record?: string | undefined
 }
 
-const LISTED_MS = 10_000
-
 /** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
 export class ModelChoice implements Part {
   readonly #options: ModelChoiceOptions
-  #choice: Promise<ChosenClient> | undefined
-  #listed: { models: Promise<ModelInfo[]>; at: number } | undefined
-  readonly #others = new Map<string, Promise<ChosenClient>>()
+  /** By name; `undefined` is the usual one. */
+  readonly #clients = new Map<string | undefined, Promise<ChosenClient>>()
   chosen: ModelInfo | undefined
 
   constructor(options: ModelChoiceOptions) {
@@ -46,9 +39,9 @@ export class ModelChoice implements Part {
   }
 
   /** Questions wait for the client to be chosen, and for the tools they may need. */
-  readonly client: AiClient = this.#clientOf(() => this.choose())
+  readonly client: AiClient = this.#asking(() => this.choose())
 
-  #clientOf(choose: () => Promise<ChosenClient>): AiClient {
+  #asking(choose: () => Promise<ChosenClient>): AiClient {
     return {
       ask: async (prompt, options) => {
         const { whenToolsReady } = await import('../models/index.ts')
@@ -60,13 +53,7 @@ export class ModelChoice implements Part {
     }
   }
 
-  list(): Promise<ModelInfo[]> {
-    const now = performance.now()
-    if (!this.#listed || now - this.#listed.at > LISTED_MS) this.#listed = { models: this.#list(), at: now }
-    return this.#listed.models
-  }
-
-  async #list(): Promise<ModelInfo[]> {
+  async list(): Promise<ModelInfo[]> {
     const { listModels } = await import('../models/find-models.ts')
     await this.choose().catch(() => {})
     const { wanted, configuration } = this.#options
@@ -76,37 +63,36 @@ export class ModelChoice implements Part {
   /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
   async clientOf(name: string): Promise<AiClient | undefined> {
     if (name === this.chosen?.name) return this.client
-    if (!(await this.list()).some(model => model.name === name)) return undefined
-    const known = this.#others.get(name) ?? this.#choose(name, true)
-    this.#others.set(name, known)
-    known.catch(() => this.#others.delete(name))
-    return this.#clientOf(() => known)
+    const isListed = this.#clients.has(name) || (await this.list()).some(model => model.name === name)
+    return isListed ? this.#asking(() => this.choose(name)) : undefined
   }
 
   /** Rejects with a ModelError if a required model is unavailable. */
-  choose(): Promise<ChosenClient> {
-    const { wanted, isRequired = false, onChosen } = this.#options
-    this.#choice ??= this.#choose(wanted, isRequired).then(chosen => {
-      this.chosen = { name: chosen.name, why: chosen.why }
-      onChosen(this.chosen)
-      return chosen
-    })
-    return this.#choice
+  choose(name?: string): Promise<ChosenClient> {
+    const known = this.#clients.get(name) ?? this.#choose(name)
+    this.#clients.set(name, known)
+    if (name !== undefined) known.catch(() => this.#clients.delete(name))
+    return known
   }
 
-  async #choose(wanted: string | undefined, isRequired: boolean): Promise<ChosenClient> {
-    const { executor, logger, configuration, record } = this.#options
+  async #choose(name: string | undefined): Promise<ChosenClient> {
+    const { executor, logger, configuration, record, wanted, isRequired, onChosen } = this.#options
     const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
-    const choose = isRequired ? chooseClient : chooseClientOrOffline
-    return choose({ model: wanted, config: configuration.config, executor, logger, record })
+    const choose = isRequired || name !== undefined ? chooseClient : chooseClientOrOffline
+    const { config } = configuration
+    const chosen = await choose({ model: name ?? wanted, config, executor, logger, record })
+    if (name !== undefined) return chosen
+    this.chosen = { name: chosen.name, why: chosen.why }
+    onChosen(this.chosen)
+    return chosen
   }
 
   /** Chooses again, immediately if a client was chosen before. */
   apply(after: ResolvedConfig, before: ResolvedConfig): void {
     if (!differs(before.config, after.config, ['model', 'models', 'fastPath', 'sentences'])) return
-    const wasChosen = this.#choice !== undefined
-    this.#choice = this.chosen = this.#listed = undefined
-    this.#others.clear()
+    const wasChosen = this.#clients.has(undefined)
+    this.#clients.clear()
+    this.chosen = undefined
     if (wasChosen) void this.choose().catch(() => {})
   }
 }

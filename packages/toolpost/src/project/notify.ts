@@ -5,46 +5,40 @@ import type { Approval } from '../interceptors/index.ts'
 import { loadOptional } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { NotifyConfig } from './config.ts'
+import type { ProjectContext } from './configuration.ts'
 import { runningGateway, stateFolder } from './local-state.ts'
-import type { ProjectContext } from './project-options.ts'
 
 /** Longer questions are not sent: nobody could decide about what they cannot read. */
 const MAX_SENT_QUESTION_BYTES = 2_000
-const RETRY_AFTER_MS = [1_000, 5_000, 25_000]
+const RETRY_AFTER_MS = [0, 1_000, 5_000, 25_000]
 const TIMEOUT_MS = 10_000
-
-type Context = Pick<ProjectContext, 'configuration' | 'report'>
 
 /** Reports calls that wait for a person to a webhook and an MQTT topic, without holding anything up. */
 export class Notifier {
-  readonly #context: Context
-  readonly #closing = new AbortController()
+  readonly #context: ProjectContext
   #known = new Set<string>()
 
-  constructor(context: Context) {
+  constructor(context: ProjectContext) {
     this.#context = context
   }
 
   show(waiting: readonly Approval[]): void {
-    const { url, secret = '', mqtt } = this.#context.configuration.config.approvals?.notify ?? {}
+    const { config, current } = this.#context.configuration
+    const { url, secret = '', mqtt } = config.approvals?.notify ?? {}
     const added = waiting.filter(({ id }) => !this.#known.has(id))
     this.#known = new Set(waiting.map(({ id }) => id))
     for (const approval of url || mqtt ? added : []) {
-      const body = JSON.stringify(this.#message(approval))
+      const body = JSON.stringify(messageAbout(approval, stateFolder(current.file)))
       if (url) void this.#send(signal => post(url, { body, secret, signal }))
       if (mqtt) void this.#send(() => publish(mqtt, body))
     }
   }
 
-  close(): void {
-    this.#closing.abort()
-  }
-
   /** Retries what fails; never rejects. */
   async #send(deliver: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.#closing
+    const { closing: signal, report } = this.#context
     let problem: unknown
-    for (const delayMs of [0, ...RETRY_AFTER_MS]) {
+    for (const delayMs of RETRY_AFTER_MS) {
       try {
         await pause(delayMs, undefined, { signal, ref: false })
         return await deliver(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]))
@@ -52,28 +46,28 @@ export class Notifier {
         problem = error
       }
     }
-    if (signal.aborted) return
     const warning = `a waiting call could not be reported: ${describeThrown(problem)}`
-    this.#context.report(`⚠️ approvals.notify: ${warning}`)
+    if (!signal.aborted) report(`⚠️ approvals.notify: ${warning}`)
   }
+}
 
-  #message(approval: Approval): object {
-    const { id, tool, server, origin, caller, because, askedAt, expiresAt } = approval
-    const question = questionOf(approval)
-    const isShort = Buffer.byteLength(question) <= MAX_SENT_QUESTION_BYTES
-    const gateway = runningGateway(stateFolder(this.#context.configuration.current.file))
-    return {
-      question: isShort ? question : 'A call is too long to be shown here: look at it in the console',
-      ...{ id, tool, server, origin, caller, because, askedAt, expiresAt },
-      ...(gateway && { link: `${gateway.url}/#/approvals` }),
-    }
+function messageAbout(approval: Approval, folder: string): object {
+  const { id, tool, server, origin, caller, because, askedAt, expiresAt } = approval
+  const question = questionOf(approval)
+  const isShort = Buffer.byteLength(question) <= MAX_SENT_QUESTION_BYTES
+  const gateway = runningGateway(folder)
+  return {
+    question: isShort ? question : 'A call is too long to be shown here: look at it in the console',
+    ...{ id, tool, server, origin, caller, because, askedAt, expiresAt },
+    ...(gateway && { link: `${gateway.url}/#/approvals` }),
   }
 }
 
 async function post(
   url: string,
-  { body, secret, signal }: { body: string; secret: string; signal: AbortSignal },
+  given: { body: string; secret: string; signal: AbortSignal },
 ): Promise<void> {
+  const { body, secret, signal } = given
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const headers = { 'content-type': 'application/json', 'x-toolpost-signature': signature }
   const { ok, status } = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' })

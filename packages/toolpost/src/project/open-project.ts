@@ -1,8 +1,6 @@
 import { ConfigError } from './config.ts'
-import { Project } from './project.ts'
-import type { ProjectOptions } from './project-options.ts'
-import { DEFAULT_CONFIG_FILE } from './read.ts'
-import { resolveConfig } from './resolve.ts'
+import { Project, type ProjectOptions } from './project.ts'
+import { DEFAULT_CONFIG_FILE, resolveConfig } from './resolve.ts'
 
 export interface OpenProjectOptions extends Omit<ProjectOptions, 'read'> {
   /** The configuration; `toolpost.json` in the current folder if left out, or else the built-in example. */

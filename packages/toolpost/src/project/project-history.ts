@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasDatabase } from '../history/database.ts'
 import { History } from '../history/history.ts'
+import type { Part, ProjectContext } from './configuration.ts'
 import { differs } from './configuration.ts'
 import { stateFolder } from './local-state.ts'
-import type { Part, ProjectContext } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 /** The file of a project's history, next to its configuration; `undefined` if the history is off. */

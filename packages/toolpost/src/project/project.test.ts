@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
@@ -6,8 +5,8 @@ import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import type { ToolpostConfig } from './config.ts'
-import { Project } from './project.ts'
-import type { ProjectOptions } from './project-options.ts'
+
+import { Project, type ProjectOptions } from './project.ts'
 import { builtInExample, type ResolvedConfig } from './resolve.ts'
 
 const { folder } = commandLine()
@@ -149,32 +148,6 @@ describe('close', () => {
     expect(pids().filter(isRunning)).toEqual([])
     expect(history?.status().state).toBe('closed')
     expect(logger.at('warn').map(({ fields }) => fields)).toContainEqual({ error: 'the microphone is stuck' })
-  })
-})
-
-describe('an example home that is broken', () => {
-  const broken = () => {
-    vi.stubEnv('MQTT_BROKER_URL', '')
-    const homeProgram = join(folder, 'broken-home.cjs')
-    writeFileSync(homeProgram, 'console.log("no such broker"); setTimeout(() => {}, 60_000)')
-    return open({ model: 'offline' }, { homeProgram, file: '' })
-  }
-
-  it('is said in a sentence, and the local tools go on', async () => {
-    const { project, said } = broken()
-    await project.ready()
-    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
-    expect(said).toEqual([
-      "The example home could not be started; continuing with local tools only: it printed 'no such broker' instead of its address",
-    ])
-  })
-
-  it('is given up without a word when the project is closed', async () => {
-    const { project, said } = broken()
-    const ready = project.ready()
-    await project.close()
-    expect(await ready).toEqual([])
-    expect(said).toEqual([])
   })
 })
 

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Interceptor } from '../executor/chain.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
-import type { History } from '../history/history.ts'
-import type { Approvals, Pins } from '../interceptors/index.ts'
+import type { History, HistoryStatus } from '../history/history.ts'
+import type { Approval, Approvals, Pins } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
@@ -20,22 +21,64 @@ import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
-import { Configuration, differs, type Following, type ReloadChanges } from './configuration.ts'
+import { type CloseOptions, Configuration, differs, type Part } from './configuration.ts'
 import { Control } from './control.ts'
 import type { DurableRuns } from './durable/durable-runs.ts'
-import { ProjectDurable } from './durable/project-durable.ts'
-import type { DurableChange } from './durable.ts'
+import { type DurableWishes, ProjectDurable } from './durable/project-durable.ts'
+import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
-import { ModelChoice, type ModelInfo } from './model-choice.ts'
+import { ModelChoice, type ModelChoiceOptions, type ModelInfo } from './model-choice.ts'
 import { Notifier } from './notify.ts'
 import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
-import type { CloseOptions, Part, ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
 import { Servers, type WaitOptions } from './servers.ts'
 import { type TimerEvent, Timers } from './timers.ts'
-import { Voice, type VoiceInput } from './voice.ts'
+import { type StartVoice, Voice, type VoiceInput, type VoicePart } from './voice.ts'
+
+export interface ProjectOptions {
+  /** Creates the logger for a configuration, which may set the level; no logging if omitted. */
+  logger?: ((config: ToolpostConfig) => Logger) | undefined
+  /** Receives what a person should know, such as why a server failed. */
+  say?: ((text: string) => void) | undefined
+  /** The caller reads every status itself, so server problems are not reported as well. */
+  looksForItself?: boolean | undefined
+  /** A server that fails is not retried, whatever the configuration says. */
+  triesOnce?: boolean | undefined
+  read(): Promise<ResolvedConfig>
+  /** The model to use instead of the configured one; if required and unavailable, it is an error. */
+  model?: Pick<ModelChoiceOptions, 'wanted' | 'isRequired' | 'record'> | undefined
+  /** Interceptors inside those of the configuration: only calls that may run reach them. */
+  inside?: readonly Interceptor[] | undefined
+  voice?: StartVoice<Project> | undefined
+  /** What this process does with durable calls, if they are configured. */
+  durable?: DurableWishes | undefined
+}
+
+export interface ProjectEvents {
+  /** A server's state, error, tools or next attempt changed. */
+  server: ServerStatus
+  tools: readonly Tool[]
+  model: ModelInfo
+  /** A part of the voice gateway was added, removed or changed. */
+  voice: readonly VoicePart[]
+  /** Calls started or stopped waiting for a person. */
+  approval: readonly Approval[]
+  timer: TimerEvent
+  durable: DurableChange
+}
+
+/** A snapshot of the whole project; what is `undefined` is off. */
+export interface ProjectStatus {
+  servers: ServerStatus[]
+  /** Why there are no servers, if they could not be started. */
+  problem: string | undefined
+  model: ModelInfo | undefined
+  voice: VoicePart[]
+  history?: HistoryStatus | undefined
+  durable?: DurableStatus | undefined
+}
 
 /**
  * A running toolpost.json: owns servers, model and voice. Nothing is loaded or started before it is needed; the parts are
@@ -71,6 +114,7 @@ export class Project {
   constructor(resolved: ResolvedConfig, options: ProjectOptions) {
     const { config } = resolved
     const logger = quietLogger(options.logger?.(config))
+    this.logger = logger
     const warn = (error: unknown, message: string) => logger.warn({ error: describeThrown(error) }, message)
     const say = (text: string) =>
       quietly(
@@ -78,19 +122,23 @@ export class Project {
         error => warn(error, 'say() failed'),
       )
     const report = options.looksForItself ? () => {} : say
-    for (const notice of resolved.notices) say(notice)
+    const closing = this.#closing.signal
     const listeners = new Listeners<ProjectEvents>((event, error) =>
       warn(error, `A listener for '${event}' failed`),
     )
-    const closing = this.#closing.signal
+    this.#listeners = listeners
+    for (const notice of resolved.notices) say(notice)
     const configuration = new Configuration(resolved, { ...options, say, closing })
+    this.#configuration = configuration
     const shape = (tool: Tool, server?: string) => shapedTool(tool, server, configuration.config.shape)
-    const tools = new ToolManager({ logger, shape })
-    for (const tool of toolsOf(resolved)) tools.addCustomTool(tool)
+    const tools = new ToolManager({ logger, shape, tools: toolsOf(resolved) })
+    this.tools = tools
     tools.onChange(() => listeners.tell('tools', tools.getTools()))
     const executor = new ToolExecutor(tools, { ...config.executor, logger })
+    this.executor = executor
     const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
     const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
+    this.bigResults = bigResults
     // Outermost, so that it sees what the caller gets.
     if (bigResults) executor.use(longResults(bigResults))
     const control = new Control(executor, resolved, {
@@ -100,67 +148,54 @@ export class Project {
       },
       warn: report,
     })
-    const { approvals, pins } = control
+    this.#control = control
+    this.pins = control.pins
+    this.approvals = control.approvals
+    const { approvals } = control
     const context = { configuration, executor, bigResults, approvals, logger, report, say, closing }
     const notifier = new Notifier(context)
     approvals.onChange(waiting => {
       listeners.tell('approval', waiting)
       notifier.show(waiting)
     })
-    const model = new ModelChoice({
+    this.#model = new ModelChoice({
       ...context,
       whenReady: () => this.ready(),
       onChosen: chosen => listeners.tell('model', chosen),
       ...options.model,
     })
-    const servers = new Servers({
+    this.#servers = new Servers({
       ...{ ...options, ...context, catalog: this.catalog },
-      sample: sampling({ executor, choose: () => model.choose() }),
+      sample: sampling({ executor, choose: () => this.#model.choose() }),
       onStatus: status => {
         control.noteServer(status)
         listeners.tell('server', control.withBreaker(status))
       },
     })
-    const durable = new ProjectDurable(
-      {
-        ...context,
-        use: interceptor => control.useInside(interceptor),
-        onChange: change => listeners.tell('durable', change),
-        onBack: pool => control.resetBreaker(pool),
-        waitForTool: (name, limitMs) => this.waitForTool(name, limitMs),
-      },
-      options.durable,
-    )
-    for (const interceptor of [...(options.inside ?? []), servers.startingServers])
-      control.useInside(interceptor)
-    this.tools = tools
-    this.executor = executor
-    this.bigResults = bigResults
-    this.logger = logger
-    this.approvals = approvals
-    this.pins = pins
-    this.#configuration = configuration
-    this.#control = control
-    this.#model = model
-    const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
+    for (const interceptor of [...(options.inside ?? []), this.#servers.startingServers])
+      executor.use(interceptor)
+    const durable = {
+      ...context,
+      use: (interceptor: Interceptor) => executor.use(interceptor),
+      onChange: (change: DurableChange) => listeners.tell('durable', change),
+      onBack: (pool: string) => control.resetBreaker(pool),
+      waitForTool: (name: string, limitMs?: number) => this.waitForTool(name, limitMs),
+    }
+    this.#durable = new ProjectDurable(durable, options.durable)
     const { voice } = options
+    const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
     this.#voice = voice && new Voice(() => voice(this, { onChange, onNotice: say }), onChange)
-    this.#durable = durable
-    this.#servers = servers
     this.#history = new ProjectHistory(context)
-    this.#listeners = listeners
-    this.#timers = new Timers({
-      ...{ executor, logger, folder: () => stateFolder(this.file) },
-      onEnd: event => {
-        say(event.text)
-        listeners.tell('timer', event)
-      },
-    })
+    const onEnd = (event: TimerEvent) => {
+      say(event.text)
+      listeners.tell('timer', event)
+    }
+    this.#timers = new Timers({ executor, logger, folder: () => stateFolder(this.file), onEnd })
     const parts = [
-      ...[control, notifier, { prepare: replaceTools(tools) }, model, this.#voice, configuration, durable],
-      ...[servers, this.#history, this.#timers, bigResults?.store, { close: closeIsolated }],
+      ...[control, { prepare: replaceTools(tools) }, this.#model, this.#voice, configuration],
+      ...[this.#durable, this.#servers, this.#history, this.#timers, bigResults?.store],
     ]
-    this.#parts = new Set<Part>(parts.filter(part => part !== undefined))
+    this.#parts = new Set<Part>([...parts.filter(part => part !== undefined), { close: closeIsolated }])
   }
 
   get config(): ToolpostConfig {
@@ -203,15 +238,9 @@ export class Project {
     await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
   }
 
-  /**
-   * Starts the servers and durable calls. Resolves when all of them, or the named server, are ready or have failed; never
-   * rejects.
-   */
+  /** Starts the servers and durable calls. Resolves when all, or the named server, are ready or have failed; never rejects. */
   async ready(name?: string): Promise<ServerStatus[]> {
-    const durable = name === undefined ? this.startDurable() : undefined
-    await this.#servers.ready(name)
-    await durable
-    if (name === undefined) this.#control.checkNames()
+    await Promise.all([this.#servers.ready(name), name === undefined ? this.startDurable() : undefined])
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
@@ -257,8 +286,7 @@ export class Project {
 
   /**
    * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Resolves to the
-   * name under which it is registered, which may be given as `server__tool` too. Problems of other servers are reported only
-   * if it is not found.
+   * name under which it is registered, which may be given as `server__tool` too.
    */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
     const name = await this.#servers.waitForTool(given, limitMs)
@@ -272,18 +300,17 @@ export class Project {
 
   /**
    * Reads the configuration again: added servers start, removed ones stop, changed ones restart, and the rest is untouched;
-   * tools, policy, clients, limits, model and history follow. Resolves to what changed once it is applied; `ready` waits for
-   * the servers. On a mistake, rejects with a ConfigError and changes nothing. One at a time. With `quietly`, says nothing if
-   * nothing changed.
+   * everything else follows. Resolves to what changed once it is applied; `ready` waits for the servers. On a mistake,
+   * rejects with a ConfigError and changes nothing. One at a time. With `quietly`, says nothing if nothing changed.
    */
-  async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
+  async reload(options?: { quietly?: boolean }): ReturnType<Configuration['reload']> {
     const changes = await this.#configuration.reload(this.#parts, options)
     if (this.#servers.isStarted) void this.ready()
     return changes
   }
 
   /** Follows the files of the configuration, and reloads when they change. Mistakes are reported and change nothing. */
-  follow = (): Following => this.#configuration.follow(options => this.reload(options))
+  follow = () => this.#configuration.follow(options => this.reload(options))
 
   /** Adds a check that runs before a reload: if it throws, the reload is rejected. Returns a function that removes it. */
   addCheck(check: (config: ToolpostConfig) => void): () => void {
@@ -326,7 +353,7 @@ function toolsOf({ config, source }: ResolvedConfig): Tool[] {
       return declareTools([declaration], { internals }).map(tool => checkedTool(tool))
     } catch (cause) {
       if (!(cause instanceof ToolDefinitionError)) throw cause
-      throw source.error(['tools', index], cause.message, { cause })
+      throw source.error({ path: ['tools', index], problem: cause.message }, { cause })
     }
   })
   const { local: wanted = local.map(({ name }) => name) } = config

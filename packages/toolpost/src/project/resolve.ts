@@ -1,23 +1,20 @@
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
-import { isObjectLike, isRecord, valueAt } from '../util/guards.ts'
+import { distance } from 'fastest-levenshtein'
+import { kindOf } from '../schema/explain.ts'
+import { isObjectLike, isRecord, ownValue, valueAt } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import type { Environment } from '../util/platform.ts'
-import { checkConfig } from './check.ts'
-import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
-import {
-  type ConfigFile,
-  collectServers,
-  DEFAULT_CONFIG_FILE,
-  type FoundServer,
-  mistakeIn,
-  openConfig,
-  ownConfig,
-  pathFrom,
-} from './read.ts'
-import { type ConfigPath, ConfigSource } from './source.ts'
+import { isLoopback } from '../util/text.ts'
+import { checkConfig, configKeys, problemIn, serverKeys, serverProblem } from './check.ts'
+import { ConfigError, DEFAULT_PORT, type ServerConfig, type ToolpostConfig } from './config.ts'
+import { type KnownProgram, normaliseServer } from './other-programs.ts'
+import { type ConfigPath, ConfigSource, placeOf } from './source.ts'
+
+export const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
 /** What a configuration says, checked, with the environment filled in: all that a project needs to know. */
 export interface ResolvedConfig {
@@ -37,18 +34,22 @@ export interface ResolvedConfig {
   fromEnvironment: Readonly<Record<string, readonly string[]>>
 }
 
-export interface ResolveOptions {
-  folder?: string
-  environment?: Environment
-}
-
 /** Reads, checks and resolves a configuration, or the built-in example if there is no file. Rejects with a ConfigError. */
 export async function resolveConfig(
   file: string | undefined,
-  { folder = process.cwd(), ...options }: ResolveOptions = {},
+  { folder = process.cwd(), environment }: { folder?: string; environment?: Environment } = {},
 ): Promise<ResolvedConfig> {
-  const main = await openConfig(file, folder)
-  return main ? resolveFile(main, options) : builtInExample()
+  const shown = file ?? DEFAULT_CONFIG_FILE
+  const path = resolve(folder, shown)
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const isMissing = cause.code === 'ENOENT'
+    if (isMissing && file === undefined) return undefined
+    throw new ConfigError(shown, '', isMissing ? 'file not found' : `cannot be read: ${cause.message}`, {
+      cause,
+    })
+  })
+  if (text !== undefined) return resolveSource(new ConfigSource(shown, text, path), environment)
+  return builtInExample()
 }
 
 /** Used without any configuration: the local tools, and a folder of household notes. */
@@ -63,25 +64,26 @@ export function builtInExample(): ResolvedConfig {
 }
 
 /** Keys in which `${NAME}` is replaced from the environment, besides servers. */
-const FILLED = ['clients', 'approvals', 'gateway', 'durable', 'voice', 'models'] as const
+const FILLED = ['clients', 'approvals', 'gateway', 'durable', 'voice', 'models']
 /** Relative to the folder of the configuration. */
 const PATHS = ['documents', 'sentences.folder', 'voice.whisper.model', 'voice.piperModel', 'history.file']
 
-/**
- * Replaces `${NAME}` from the environment; `${NAME:-text}` becomes the text if NAME is not set. An unset variable breaks only
- * the server that uses it; anywhere else it is a ConfigError. Disabled servers are left out.
- */
-export async function resolveFile(
-  main: ConfigFile,
-  { environment = process.env }: Omit<ResolveOptions, 'folder'> = {},
+/** An unset variable breaks only the server that uses it; anywhere else it is a mistake. Disabled servers are left out. */
+export async function resolveSource(
+  source: ConfigSource,
+  environment: Environment = process.env,
 ): Promise<ResolvedConfig> {
-  const { servers, notices, files } = await collectServers(main)
-  const config = structuredClone(ownConfig(main))
-  const scope: Scope = { source: main.source, environment, folder: dirname(main.path) }
+  const { servers, notices, files } = await collectServers(source)
+  const scope: Scope = { source, environment, folder: dirname(source.path) }
+  const known = configKeys()
+  const own = Object.entries(source.value as object).filter(([key]) => known.includes(key))
+  const config: ToolpostConfig & Record<string, unknown> = structuredClone(Object.fromEntries(own))
+  // VS Code keeps other things there.
+  if (isRecord(config.mcp))
+    for (const key of ['servers', 'inputs']) delete (config.mcp as Record<string, unknown>)[key]
   for (const key of FILLED)
     if (config[key]) Object.assign(config, { [key]: filled(config[key], [key], scope) })
-  for (const place of PATHS) {
-    const path = place.split('.')
+  for (const path of PATHS.map(place => place.split('.'))) {
     const parent = valueAt(config, path.slice(0, -1))
     const key = path.at(-1) ?? ''
     if (isRecord(parent) && typeof parent[key] === 'string') parent[key] = pathFrom(scope.folder, parent[key])
@@ -90,25 +92,140 @@ export async function resolveFile(
   const brokenServers: Record<string, string> = {}
   const enabled = servers.filter(({ entry }) => entry?.disabled !== true)
   for (const server of enabled) {
-    const { name, entry, file } = server
-    entries[name] = (isRecord(entry) ? entry : {}) as ServerConfig
-    const found = filledServer(server, { ...scope, source: file.source }, files)
-    const mistake = found instanceof ConfigError ? undefined : mistakeIn(server, found)
-    // One that depends on the environment costs only the server.
-    if (mistake && !file.isIncluded && !JSON.stringify(entry).includes('${')) throw mistake
-    if (mistake ?? found instanceof ConfigError)
-      brokenServers[name] = (mistake ?? (found as ConfigError)).message
-    else entries[name] = found as ServerConfig
+    const { name, entry, source: written } = server
+    const found = filledServer(server, { ...scope, source: written }, files)
+    const mistake = found instanceof ConfigError ? found : mistakeIn(server, found)
+    // One that depends on the environment, or on another program, costs only the server.
+    const isOurs = mistake !== found && !written.isIncluded && !JSON.stringify(entry).includes('${')
+    if (mistake && isOurs) throw mistake
+    if (mistake) brokenServers[name] = mistake.message
+    entries[name] = (mistake ? (isRecord(entry) ? entry : {}) : found) as ServerConfig
   }
   if (servers.length > 0 || isRecord(config.mcpServers)) config.mcpServers = entries
   const names = servers.map(({ name }) => name)
-  const doubts = await checkConfig(config, main.source, names)
+  await checkConfig(config, source, names)
   return {
-    ...{ config, file: main.path, source: main.source, brokenServers, files },
-    notices: [...notices, ...doubts],
+    ...{ config, file: source.path, source, brokenServers, files, notices },
     autoApprove: Object.fromEntries(enabled.map(({ name, autoApprove }) => [name, autoApprove])),
-    fromEnvironment: Object.fromEntries(enabled.map(({ name, entry }) => [name, filledKeys(entry)])),
+    fromEnvironment: Object.fromEntries(enabled.map(({ name, entry }) => [name, variablesIn(entry)])),
   }
+}
+
+/** A server as it was found, with our keys; its variables are not filled in yet. */
+interface FoundServer {
+  name: string
+  entry: ServerConfig
+  source: ConfigSource
+  path: ConfigPath
+  autoApprove: readonly string[]
+  problem: string | undefined
+}
+
+/** In the order of the configuration: its own servers, then those of each included file; names are unique. */
+async function collectServers(main: ConfigSource) {
+  const all: Collected = { servers: [], notices: [], files: [main.path] }
+  await collect(main, main, all)
+  return all
+}
+
+interface Collected {
+  servers: FoundServer[]
+  notices: string[]
+  files: string[]
+}
+
+/** The servers that `toolpost.json` in this folder would have if it included the program's file. */
+export async function programServers({ file }: KnownProgram, folder: string): Promise<FoundServer[]> {
+  const text = JSON.stringify({ include: [file] })
+  const main = new ConfigSource(DEFAULT_CONFIG_FILE, text, join(folder, DEFAULT_CONFIG_FILE))
+  return (await collectServers(main)).servers
+}
+
+/** Keys that have no effect in an included file, which should not go unnoticed. */
+const OWN_ONLY = ['policy', 'clients', 'limits', 'gateway', 'approvals']
+
+/** Adds the servers of a file, then of those it includes; each file is read once. */
+async function collect(source: ConfigSource, main: ConfigSource, all: Collected): Promise<void> {
+  const { file, value, isIncluded } = source
+  if (!isRecord(value)) throw source.error({ path: [], problem: `must be object, got ${kindOf(value)}` })
+  const notice = (text: string) => all.notices.push(`⚠️ ${file}: ${text}`)
+  const keys = Object.keys(value)
+  const unknown = isIncluded ? [] : keys.filter(key => ![...configKeys(), 'projects'].includes(key))
+  const shown = unknown.map(key => shownKey([], key, configKeys()))
+  for (const { ignored, ...server } of serversIn(source, dirname(main.path))) {
+    const { name, path } = server
+    const earlier = all.servers.find(other => other.name === name)
+    if (isItself(server, main)) notice(`skipping '${name}', which is Toolpost itself`)
+    else if (earlier) notice(`skipping '${name}', already defined in ${earlier.source.file}`)
+    else all.servers.push(server)
+    shown.push(...ignored.map(key => shownKey(path, key, serverKeys())))
+  }
+  if (shown.length > 0) notice(`ignoring unknown ${shown.length === 1 ? 'key' : 'keys'} ${shown.join(', ')}`)
+  const useless = isIncluded ? keys.filter(key => OWN_ONLY.includes(key)) : []
+  if (useless.length > 0) notice(`only servers are included; ignoring ${useless.join(', ')}`)
+  // In other programs' files, `include` may mean something else.
+  const { include } = value
+  for (const name of Array.isArray(include) ? include.filter(each => typeof each === 'string') : []) {
+    const path = pathFrom(dirname(source.path), name)
+    if (all.files.includes(path)) continue
+    all.files.push(path)
+    const text = await readFile(path, 'utf8').catch(({ code, message }: NodeJS.ErrnoException) => {
+      notice(
+        `the included file ${name} ${code === 'ENOENT' ? 'does not exist yet' : `cannot be read: ${message}`}`,
+      )
+    })
+    if (text !== undefined) await collect(new ConfigSource(name, text, path, true), main, all)
+  }
+}
+
+/** The servers in a file, whichever program wrote it: Claude Code also has them by folder, VS Code's settings under `mcp`. */
+function serversIn(source: ConfigSource, folder: string): (FoundServer & { ignored: string[] })[] {
+  const { value, isIncluded } = source
+  const own = [['mcpServers'], ['servers'], ['context_servers'], ['mcp', 'servers']]
+  return [...own, ['projects', folder, 'mcpServers']].flatMap(place => {
+    const servers = valueAt(value, place)
+    return Object.entries(isRecord(servers) ? servers : {}).map(([name, raw]) => {
+      const { entry, ...read } = normaliseServer(raw)
+      const found = { ...read, name, entry: entry as ServerConfig, source, path: [...place, name] }
+      if (!isIncluded || !isRecord(entry)) return found
+      // An included file must not say whom to trust, nor change what needs approval.
+      const { trust: _, ...rest } = entry
+      return { ...found, entry: rest as unknown as ServerConfig, autoApprove: [] }
+    })
+  })
+}
+
+/** A mistake in a server, whose variables are filled in. */
+function mistakeIn({ name, source, path }: FoundServer, entry: ServerConfig): ConfigError | undefined {
+  const found = problemIn({ mcpServers: { [name]: entry } })
+  const problem = found?.problem ?? serverProblem(entry)
+  const place = [...path, ...(found?.path.slice(2) ?? [])]
+  return problem === undefined ? undefined : source.error({ ...found, path: place, problem })
+}
+
+/** If an editor's file is included that has Toolpost as a server, it would start itself, or its own tools, endlessly. */
+function isItself({ entry, source }: FoundServer, main: ConfigSource): boolean {
+  if (!source.isIncluded || !isRecord(entry)) return false
+  const { command, args, url } = entry as Record<string, unknown>
+  if (typeof url === 'string' && URL.canParse(url)) {
+    const { hostname, port, pathname } = new URL(url)
+    const own = valueAt(main.value, ['gateway', 'port']) ?? DEFAULT_PORT
+    return isLoopback(hostname) && Number(port) === own && pathname === '/mcp'
+  }
+  const words = [command, args].flat().filter(word => typeof word === 'string')
+  return words.includes('serve') && words.some(word => /^toolpost(@.*|\.c?js|\.cmd)?$/.test(basename(word)))
+}
+
+/** An unknown key with its place, and the known one that was probably meant. */
+function shownKey(path: ConfigPath, key: string, known: readonly string[]): string {
+  const meant = known.find(each => distance(key.toLowerCase(), each.toLowerCase()) <= key.length / 4)
+  return `${placeOf([...path, key])}${meant ? ` (did you mean '${meant}'?)` : ''}`
+}
+
+/** Resolves a path relative to `folder`; `~` is the home folder. */
+function pathFrom(folder: string, path: string): string {
+  const home = path.replace(/^(?:~|\$\{userHome\}|\$\{env:HOME\}|\$\{HOME\})(?=[\\/]|$)/, () => homedir())
+  return resolve(folder, home)
 }
 
 /** What variables are replaced from. */
@@ -119,47 +236,42 @@ interface Scope {
 }
 
 /** The variables and headers of a server whose values come from `${NAME}`. */
-function filledKeys(entry: ServerConfig): string[] {
+function variablesIn(entry: ServerConfig): string[] {
   const { env, headers } = (isRecord(entry) ? entry : {}) as Record<string, unknown>
-  const settings = { ...(isRecord(env) && env), ...(isRecord(headers) && headers) }
-  return Object.keys(settings).filter(key => String(settings[key]).search(VARIABLE) >= 0)
+  const settings = Object.entries({ ...(isRecord(env) && env), ...(isRecord(headers) && headers) })
+  return settings.filter(([, value]) => String(value).search(VARIABLE) >= 0).map(([key]) => key)
 }
 
-const FILLED_IN_SERVER = ['command', 'args', 'cwd', 'env', 'envFile', 'url', 'headers', 'oauth']
-
 /** A server with its variables filled in and absolute paths, or why it cannot be used. Adds its file of variables to `files`. */
-function filledServer(
-  { entry, path, problem, file }: FoundServer,
-  scope: Scope,
-  files: string[],
-): ServerConfig | ConfigError {
-  if (problem || !isRecord(entry)) return problem ?? entry
+function filledServer(server: FoundServer, scope: Scope, files: string[]): ServerConfig | ConfigError {
+  const { entry, path, problem, source } = server
+  if (problem !== undefined) return source.error({ path, problem })
+  if (!isRecord(entry)) return entry
+  const folder = dirname(source.path)
   try {
-    const given = Object.entries(entry).filter(([key]) => FILLED_IN_SERVER.includes(key))
-    const server = { ...entry, ...filled(Object.fromEntries(given), path, scope) } as Record<string, unknown>
-    const { cwd, envFile, env } = server
-    const folder = dirname(file.path)
+    const result = filled(entry, path, scope) as Record<string, unknown>
+    const { cwd, envFile, env } = result
     // Numbers and booleans become strings, as in an environment.
     if (isRecord(env))
-      server.env = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)]))
-    if (typeof cwd === 'string') server.cwd = pathFrom(folder, cwd)
+      result.env = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)]))
+    if (typeof cwd === 'string') result.cwd = pathFrom(folder, cwd)
     if (typeof envFile === 'string') {
       const variables = pathFrom(folder, envFile)
       files.push(variables)
-      server.env = { ...parseEnv(readFileSync(variables, 'utf8')), ...(server.env as object | undefined) }
+      result.env = { ...parseEnv(readFileSync(variables, 'utf8')), ...(result.env as object | undefined) }
     }
-    return server as unknown as ServerConfig
-  } catch (error) {
-    if (error instanceof ConfigError) return error
-    const unreadable = `cannot be read: ${(error as Error).message}`
-    return scope.source.error([...path, 'envFile'], unreadable, { cause: error })
+    return result as unknown as ServerConfig
+  } catch (cause) {
+    if (cause instanceof ConfigError) return cause
+    const unreadable = `cannot be read: ${(cause as Error).message}`
+    return source.error({ path: [...path, 'envFile'], problem: unreadable }, { cause })
   }
 }
 
-/** Fills in every string in a value, and leaves the rest as it is. Throws a ConfigError. */
-function filled<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
-  if (typeof value === 'string') return filledText(value, path, scope) as Value
-  if (Array.isArray(value)) return value.map((each, index) => filled(each, [...path, index], scope)) as Value
+/** Fills in every string in a value. Throws a ConfigError. */
+function filled(value: unknown, path: ConfigPath, scope: Scope): unknown {
+  if (typeof value === 'string') return filledText(value, path, scope)
+  if (Array.isArray(value)) return value.map((each, index) => filled(each, [...path, index], scope))
   if (!isObjectLike(value)) return value
   const entries = Object.entries(value).map(([key, each]) => [key, filled(each, [...path, key], scope)])
   return Object.fromEntries(entries)
@@ -170,27 +282,19 @@ const VARIABLE = /\$\{([^}]+?)(?::-([^}]*))?\}/g
 
 /** Throws a ConfigError on a variable without a value or default. */
 function filledText(text: string, path: ConfigPath, { source, environment, folder }: Scope): string {
-  const editors = new Map([
-    ['workspaceFolder', folder],
-    ['workspaceRoot', folder],
-    ['workspaceFolderBasename', basename(folder)],
-    ['userHome', homedir()],
-    ['cwd', process.cwd()],
-    ['pathSeparator', sep],
-    ['/', sep],
-  ])
+  const editors: Record<string, string> = {
+    ...{ workspaceFolder: folder, workspaceRoot: folder, workspaceFolderBasename: basename(folder) },
+    ...{ userHome: homedir(), cwd: process.cwd(), pathSeparator: sep, '/': sep },
+  }
   return text.replace(VARIABLE, (_, given: string, fallback: string | undefined) => {
     // VS Code asks for these: `perplexity-key` is TOOLPOST_INPUT_PERPLEXITY_KEY here.
     const [, input] = /^input:(.*)/s.exec(given) ?? []
     const name = input
       ? `TOOLPOST_INPUT_${input.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
       : given.replace(/^env:/, '')
-    const value = editors.get(given) ?? environment[name] ?? fallback
+    const value = ownValue(editors, given) ?? environment[name] ?? fallback
     if (value !== undefined) return value
-    const isOther = name.includes(':')
-    throw source.error(
-      path,
-      isOther ? `\${${given}} is not supported` : `the environment variable ${name} is not set`,
-    )
+    const unset = `the environment variable ${name} is not set`
+    throw source.error({ path, problem: name.includes(':') ? `\${${given}} is not supported` : unset })
   })
 }

@@ -1,7 +1,7 @@
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
-import type { WritingBlock, WritingMessage, WritingRequest } from '../models/settings.ts'
+import type { WritingBlock, WritingMessage } from '../models/settings.ts'
 import type { Sample } from '../tools/caller.ts'
 import { defineTool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
@@ -14,7 +14,7 @@ const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
 const MAX_TOKENS = 4_096
 
 /** The names of servers' sampling requests in policy, limits, approvals, history and traces. */
-export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
+function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
   const servers = Object.entries(mcpServers).filter(([, entry]) => entry.sampling === true)
   return servers.map(([name]) => `${name}__sampling`)
 }
@@ -48,14 +48,13 @@ export function sampling(project: { executor: ToolExecutor; choose(): Promise<Ch
       handler: (_, { signal: until }) => writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
     })
     const messages = request.messages.map(({ role, content }) => ({ role, text: shownText(content) }))
+    const { origin, ask, caller } = from ?? {}
     const result = await project.executor.run(
       { name: tool.name, args: { ...request, messages } },
       {
-        origin: from?.origin,
-        ask: from?.ask,
+        ...{ origin, ask, also: [tool] },
         // An unnamed caller is identified by its origin.
-        caller: from?.caller === from?.origin ? undefined : from?.caller,
-        also: [tool],
+        caller: caller === origin ? undefined : caller,
         signal: AbortSignal.any([signal, from?.signal].filter(each => each !== undefined)),
       },
     )
@@ -65,23 +64,20 @@ export function sampling(project: { executor: ToolExecutor; choose(): Promise<Ch
   }
 }
 
-type SamplingRequest = Pick<WritingRequest, 'messages' | 'maxTokens' | 'temperature' | 'stopSequences'>
-
 /** Reads a server's `sampling/createMessage`. Throws, with a message for the server, if it is unsupported. */
-function readSampling(params: Readonly<Record<string, unknown>>): SamplingRequest {
-  const { messages, systemPrompt, maxTokens, temperature, stopSequences, tools, toolChoice } = params
+function readSampling(params: Readonly<Record<string, unknown>>) {
+  const { messages, systemPrompt, maxTokens, temperature, stopSequences = [], tools, toolChoice } = params
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
   if (!Array.isArray(messages) || messages.length === 0)
     throw new Error('Sampling needs at least one message')
-  const all = messages.map(messageOf)
-  if (isText(systemPrompt)) all.unshift({ role: 'system', content: systemPrompt })
+  const system = isText(systemPrompt) ? [{ role: 'system' as const, content: systemPrompt }] : []
   return {
-    messages: all,
+    messages: [...system, ...messages.map(messageOf)],
     maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
     // The highest value that every model accepts.
     ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
     // Some models reject blank ones.
-    stopSequences: [stopSequences ?? []].flat().filter(isText),
+    stopSequences: [stopSequences].flat().filter(isText),
   }
 }
 
@@ -104,13 +100,11 @@ function blockOf(block: unknown): WritingBlock {
   throw new Error(`Messages with content of type '${String(type).slice(0, 50)}' are not supported`)
 }
 
-/** What a person, the policy and the history see of it: all texts; for an image, its type and digest. */
+/** What a person, the policy and the history see of it: all texts; for an image, its digest. */
 function shownText(content: WritingMessage['content']): string {
   if (typeof content === 'string') return content
-  const shown = content.map(block => {
-    if (block.type === 'text') return block.text
-    const kind = /^data:([^;]*)/.exec(block.image_url)?.[1]
-    return `[${kind}, sha256 ${digestOf(block.image_url)}]`
-  })
+  const shown = content.map(block =>
+    block.type === 'text' ? block.text : `[image, sha256 ${digestOf(block.image_url)}]`,
+  )
   return shown.join('\n')
 }

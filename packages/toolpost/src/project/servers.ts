@@ -6,8 +6,10 @@ import { refusal } from '../interceptors/refuse.ts'
 import type { Catalog, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { ownValue } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
+import type { Part, ProjectContext } from './configuration.ts'
 import {
   type ExampleHome,
   startExampleHome,
@@ -16,21 +18,19 @@ import {
   zwavePackage,
 } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
-import type { Part, ProjectContext, ProjectOptions } from './project-options.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
 /** How long to wait for an earlier server that has not failed yet, since it takes precedence for a name. */
 const GRACE_FOR_EARLIER_MS = 500
 
-const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
-
-interface ServersOptions extends ProjectContext, Pick<ProjectOptions, 'homeProgram' | 'triesOnce'> {
+interface ServersOptions extends ProjectContext {
+  triesOnce?: boolean | undefined
   catalog: Catalog
   sample: Sample
   onStatus(status: ServerStatus): void
 }
 
-/** How long to wait for a tool: until `signal` aborts, and at most `limitMs`. */
+/** How long to wait: until `signal` aborts, and at most `limitMs`. */
 export interface WaitOptions {
   limitMs?: number | undefined
   signal?: AbortSignal | undefined
@@ -62,20 +62,22 @@ export class Servers implements Part {
     return this.mcp
   }
 
-  /** If the servers cannot even be created, that is reported as a problem, and the rest continues. */
+  /** Starts what is configured now. If the servers cannot even be created, that is a problem, and the rest continues. */
   async #open(before?: ResolvedConfig): Promise<void> {
     const { executor, catalog, sample, logger, onStatus, closing, configuration } = this.#options
-    this.#reportBroken(before)
+    const { brokenServers, file } = configuration.current
+    for (const [name, problem] of Object.entries(brokenServers))
+      if (before?.brokenServers[name] !== problem)
+        this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
     try {
       const settings = this.#settings(await this.home())
+      if (this.mcp) return this.mcp.apply(settings)
       if (Object.keys(settings.servers).length === 0) return
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return
-      const mcp = new McpIntegration({
-        ...settings,
-        ...{ catalog, sample, logger, loginsFolder: stateFolder(configuration.current.file) },
-        onReport: report => this.#report(report),
-      })
+      const onReport = (report: string) => this.#report(report)
+      const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport }
+      const mcp = new McpIntegration({ ...settings, ...host })
       mcp.on('server', onStatus)
       mcp.start(executor.tools)
       this.mcp = mcp
@@ -94,18 +96,14 @@ export class Servers implements Part {
       usable.map(([name, entry]) => [name, withStarter(entry, file)]),
     )
     if (home) servers[ZWAVE_SERVER] = home.server
-    return {
-      ...mcp,
-      ...(triesOnce && { retry: { ...mcp?.retry, attempts: 1 } }),
-      servers,
-    }
+    return { ...mcp, ...(triesOnce && { retry: { ...mcp?.retry, attempts: 1 } }), servers }
   }
 
   /** Every server in the order of the configuration, including those that have not started yet. */
   status(): ServerStatus[] {
     const { config, file, brokenServers } = this.#options.configuration.current
     const isOver = this.#options.closing.aborted || this.problem !== undefined
-    const isStarting = this.#starting !== undefined && !this.mcp && !isOver
+    const isStarting = this.isStarted && !this.mcp && !isOver
     const running = new Map(this.mcp?.status().map(status => [status.name, status]))
     const example = file === undefined && zwavePackage() !== undefined ? [ZWAVE_SERVER] : []
     const names = new Set([...Object.keys(config.mcpServers ?? {}), ...example, ...running.keys()])
@@ -134,7 +132,7 @@ export class Servers implements Part {
     const isReady = () => this.status().some(server => server.name === name && server.state === 'ready')
     await this.#reportingUnless(isReady, async () => {
       const mcp = await this.#start()
-      if (mcp) await inTime([mcp.tried(name)], limitMs)
+      if (mcp) await inTime(mcp.tried(name), { limitMs })
     })
   }
 
@@ -144,7 +142,6 @@ export class Servers implements Part {
    * servers are reported only then.
    */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
-    const { tools } = this.#options.executor
     const isThere = () => this.#named(given) !== undefined
     if (!isThere())
       await this.#reportingUnless(isThere, async () => {
@@ -152,30 +149,25 @@ export class Servers implements Part {
         if (!mcp) return
         await this.waitWhileStarting(given, { limitMs })
         const tool = this.#named(given)
-        const earlier = mcp.status().slice(0, (tool && tools.originOf(tool)?.order) ?? 0)
-        await inTime([Promise.all(earlier.map(({ name }) => mcp.tried(name)))], GRACE_FOR_EARLIER_MS)
+        const { order = 0 } = (tool && this.#options.executor.tools.originOf(tool)) ?? {}
+        const earlier = mcp.status().slice(0, order)
+        const tried = Promise.all(earlier.map(({ name }) => mcp.tried(name)))
+        await inTime(tried, { limitMs: GRACE_FOR_EARLIER_MS })
         this.#awaited.set(given, limitMs ?? 0)
       })
     return this.#named(given)?.name ?? given
   }
 
   /** Waits until a tool appears or no server that may have it is starting for the first time; starts and reports nothing. */
-  async waitWhileStarting(given: string, { limitMs, signal }: WaitOptions): Promise<void> {
+  async waitWhileStarting(given: string, options: WaitOptions): Promise<void> {
     await this.#starting
     const { mcp } = this
-    if (!mcp?.status().some(({ state }) => state === 'starting')) return
-    if (this.#named(given) || signal?.aborted) return
+    if (!mcp?.status().some(({ state }) => state === 'starting') || this.#named(given)) return
     let stop = () => {}
     const appears = new Promise<void>(resolve => {
-      const unsubscribe = this.#options.executor.tools.onChange(() => this.#named(given) && resolve())
-      const onAbort = () => resolve()
-      signal?.addEventListener('abort', onAbort)
-      stop = () => {
-        unsubscribe()
-        signal?.removeEventListener('abort', onAbort)
-      }
+      stop = this.#options.executor.tools.onChange(() => this.#named(given) && resolve())
     })
-    await inTime([mcp.ready(mcp.status().find(isOf(given))?.name), appears], limitMs)
+    await inTime(Promise.race([mcp.ready(mcp.status().find(isOf(given))?.name), appears]), options)
     stop()
   }
 
@@ -215,40 +207,35 @@ export class Servers implements Part {
     else this.#options.report(text)
   }
 
-  #reportBroken(before?: ResolvedConfig): void {
-    for (const [name, problem] of Object.entries(this.#options.configuration.current.brokenServers))
-      if (before?.brokenServers[name] !== problem)
-        this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
-  }
-
   async entryOf(server: string): Promise<ServerEntry | undefined> {
     return this.#settings(await this.#home).servers[server]
   }
 
   /** The home of the built-in example, started now if necessary; if that fails, all other tools still work. */
   async home(): Promise<ExampleHome | undefined> {
-    const { configuration, homeProgram: program, closing: signal } = this.#options
-    if (configuration.current.file !== undefined) return undefined
-    const failed = ({ message }: Error) => {
-      if (signal.aborted) return undefined
-      this.problem = message
-      this.#report(`The example home could not be started; continuing with local tools only: ${message}`)
-      return undefined
-    }
-    this.#home ??= startExampleHome({ program, signal }).then(home => {
-      if (!home) this.#report(MISSING_HOME)
-      return home
-    }, failed)
+    const { configuration, closing } = this.#options
+    if (configuration.current.file !== undefined || closing.aborted) return undefined
+    const report = (text: string) => this.#report(`The example home ${text}`)
+    this.#home ??= startExampleHome().then(
+      home => {
+        if (!home)
+          report(`is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`)
+        return home
+      },
+      error => {
+        this.problem = describeThrown(error)
+        report(`could not be started; continuing with local tools only: ${this.problem}`)
+        return undefined
+      },
+    )
     return this.#home
   }
 
   async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
     if (!this.#starting) return
     await this.#starting
-    if (this.mcp) {
-      this.#reportBroken(before)
-      this.mcp.apply(this.#settings(await this.home()))
-    } else this.#starting = this.#open(before)
+    this.#starting = this.#open(before)
+    await this.#starting
     if (file !== undefined) await this.#endHome()
   }
 
@@ -305,8 +292,13 @@ function starters(): string[] {
   return process.env[STARTED_BY]?.split(delimiter) ?? []
 }
 
-/** Resolves with the first of `events`, or after `limitMs`. */
-async function inTime(events: readonly Promise<unknown>[], limitMs: number | undefined): Promise<void> {
-  const limit = limitMs === undefined ? [] : [delay(limitMs, undefined, { ref: false })]
-  await Promise.race([...events, ...limit])
+/** Waits for `work`; never rejects. */
+async function inTime(
+  work: Promise<unknown>,
+  { limitMs = MAX_TIMER_MS, signal }: WaitOptions,
+): Promise<void> {
+  const over = new AbortController()
+  const until = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  await Promise.race([work, delay(limitMs, undefined, { ref: false, signal: until })]).catch(() => {})
+  over.abort()
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import {
   findNodeAtLocation,
   getNodeValue,
@@ -12,18 +13,30 @@ import { ConfigError } from './config.ts'
 
 export type ConfigPath = readonly (string | number)[]
 
+/** What is wrong, and where; `key` is one that does not belong there. */
+export interface Problem {
+  path: ConfigPath
+  problem: string
+  key?: string
+}
+
 const SYNTAX = { allowTrailingComma: true }
 
-/** The text of a configuration, with the positions of everything in it. */
+/** A configuration file, with the positions of everything in it. */
 export class ConfigSource {
   readonly value: unknown
   /** The name as the user gave it. */
   readonly file: string
+  /** Absolute. */
+  readonly path: string
+  readonly isIncluded: boolean
   readonly #text: string
 
   /** Throws a ConfigError if the text is not JSON; comments are allowed. */
-  constructor(file: string, text: string) {
+  constructor(file: string, text: string, path = resolve(file), isIncluded = false) {
     this.file = file
+    this.path = path
+    this.isIncluded = isIncluded
     this.#text = text.replace(/^\ufeff/, '')
     try {
       this.value = JSON.parse(this.#text)
@@ -34,22 +47,16 @@ export class ConfigSource {
     }
   }
 
-  /** An error at a value, or at the part of its path that exists; `key` is one that does not belong there. */
-  error(path: ConfigPath, problem: string, options: ErrorOptions & { key?: string } = {}): ConfigError {
-    const { key } = options
-    const node = key === undefined ? this.#find(path) : this.#find([...path, key])?.parent
-    const place = path.map(String).reduce(joinPlace, '')
-    return new ConfigError(this.#position(node?.offset ?? 0), place, problem, options)
-  }
-
-  #find(path: ConfigPath): Node | undefined {
+  /** An error at a value, or at the part of its path that exists. */
+  error({ path, problem, key }: Problem, options?: ErrorOptions): ConfigError {
     let node = parseTree(this.#text, [], SYNTAX)
-    for (const part of path) {
+    for (const part of key === undefined ? path : [...path, key]) {
       const child = node && findNodeAtLocation(node, [node.type === 'array' ? Number(part) : part])
       if (!child) break
       node = child
     }
-    return node
+    const offset = (key === undefined ? node : node?.parent)?.offset ?? 0
+    return new ConfigError(this.#position(offset), placeOf(path), problem, options)
   }
 
   /** `toolpost.json:3:7`, which editors and terminals understand. */
@@ -57,6 +64,11 @@ export class ConfigSource {
     const { line, column } = positionIn(this.#text, offset)
     return `${this.file}:${line}:${column}`
   }
+}
+
+/** A path as it is shown: `policy[0].then`. */
+export function placeOf(path: ConfigPath): string {
+  return path.map(String).reduce(joinPlace, '')
 }
 
 /** Why a text is not JSON, and where it breaks; `undefined` if it is JSON. */

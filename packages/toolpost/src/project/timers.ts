@@ -8,8 +8,8 @@ import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
+import type { Part } from './configuration.ts'
 import { readJson, writePrivate } from './local-state.ts'
-import type { Part } from './project-options.ts'
 
 export interface TimerEvent {
   name: string | undefined

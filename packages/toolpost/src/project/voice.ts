@@ -1,6 +1,6 @@
 import { installedFile } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { CloseOptions, Part } from './project-options.ts'
+import type { CloseOptions, Part } from './configuration.ts'
 
 export interface VoiceInput {
   /** Turns speech into text. Resolves to the text, or to why there is none; never rejects. */
@@ -51,37 +51,38 @@ export async function startInstalledVoice<Project>(
 
 /** The voice gateway of a project, once it is started. */
 export class Voice implements Part {
-  readonly #start: () => Promise<VoiceGateway>
+  readonly #open: () => Promise<VoiceGateway>
   readonly #onChange: () => void
   #starting: Promise<void> | undefined
   /** What there is to say instead of its parts. */
   #state: VoicePart | undefined = { name: 'voice', state: 'starting', text: 'still starting' }
-  #isClosed = false
   #gateway: VoiceGateway | undefined
+  input: VoiceInput | undefined
+  #isClosed = false
 
-  constructor(start: () => Promise<VoiceGateway>, onChange: () => void) {
-    this.#start = start
+  constructor(open: () => Promise<VoiceGateway>, onChange: () => void) {
+    this.#open = open
     this.#onChange = onChange
   }
 
   /** Resolves when every part is ready or missing. Never rejects. */
   start(): Promise<void> {
-    this.#starting ??= this.#open().catch(error => {
+    this.#starting ??= this.#start()
+    return this.#starting
+  }
+
+  async #start(): Promise<void> {
+    try {
+      this.#gateway = await this.#open()
+      if (this.#isClosed) return await this.#gateway.close()
+      this.input = this.#gateway
+      this.#onChange()
+      await this.#gateway.ready()
+      this.#state = undefined
+    } catch (error) {
       this.#state = { name: 'voice', state: 'missing', text: describeThrown(error) }
-    })
-    return this.#starting.then(this.#onChange)
-  }
-
-  async #open(): Promise<void> {
-    this.#gateway = await this.#start()
-    if (this.#isClosed) await this.#gateway.close()
+    }
     this.#onChange()
-    await this.#gateway.ready()
-    this.#state = undefined
-  }
-
-  get input(): VoiceInput | undefined {
-    return this.#isClosed ? undefined : this.#gateway
   }
 
   /** Its parts, except those that the rest of the project reports as well. */
@@ -92,6 +93,7 @@ export class Voice implements Part {
 
   async close(options?: CloseOptions): Promise<void> {
     this.#isClosed = true
+    this.input = undefined
     await this.#gateway?.close(options)
   }
 }
