@@ -43,7 +43,7 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION}`
 
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** How many calls are removed at once; other work goes in between. */
+/** How many calls are removed at once, whenever some are written: more than are written together. */
 const REMOVED_TOGETHER = 200
 /** Above this share of `maxMb` the oldest calls are removed; the rest is for the next write and SQLite's journal. */
 const FULL_SHARE = 0.7
@@ -93,7 +93,7 @@ function inTransaction(database: Database, action: () => void): void {
   }
 }
 
-export function insertCalls(database: Database, calls: readonly StoredCall[]): void {
+export function insert(database: Database, calls: readonly StoredCall[]): void {
   inTransaction(database, () => {
     const insert = database.prepare('INSERT OR IGNORE INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const { last } = database.prepare('SELECT max(seq) AS last FROM calls').get() as { last: number | null }
@@ -108,25 +108,21 @@ export function insertCalls(database: Database, calls: readonly StoredCall[]): v
   })
 }
 
-/** Removes some of the calls that are too old, or the oldest ones if there is too much. Returns whether to go on. */
-export function removeOldCalls(
-  database: Database,
-  { days, maxMb }: { days: number; maxMb: number },
-): boolean {
+/** Removes some of the calls that are too old, or the oldest ones if there is too much. */
+export function removeOld(database: Database, { days, maxMb }: { days: number; maxMb: number }): void {
   const size = `SELECT page_size * (page_count - freelist_count) AS bytes
     FROM pragma_page_size, pragma_page_count, pragma_freelist_count`
   const { bytes } = database.prepare(size).get() as { bytes: number }
   const isFull = bytes > FULL_SHARE * maxMb * 1024 * 1024
   const which = isFull ? 'ORDER BY seq' : `WHERE time < ${Date.now() - days * DAY_MS} ORDER BY time`
   const found = database.prepare(`SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER}`).all()
-  if (found.length === 0) return false
+  if (found.length === 0) return
   const seqs = JSON.stringify((found as { seq: number }[]).map(({ seq }) => seq))
   inTransaction(database, () => {
     database.prepare('DELETE FROM calls_text WHERE rowid IN (SELECT value FROM json_each(?))').run([seqs])
     database.prepare('DELETE FROM calls WHERE seq IN (SELECT value FROM json_each(?))').run([seqs])
   })
   database.exec('PRAGMA incremental_vacuum(1000)')
-  return isFull || found.length === REMOVED_TOGETHER
 }
 
 /** Whether a history can be kept: its database is an optional package. */
@@ -152,6 +148,7 @@ function loadLibsql(): new (file: string) => Database {
 
 /** Calls are private: only their owner may read them, and they must not end up in a repository. */
 function makeFile(file: string): void {
+  if (file === ':memory:') return
   const folder = dirname(file)
   const created = fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (created !== undefined && basename(folder) === '.toolpost')
@@ -159,12 +156,14 @@ function makeFile(file: string): void {
   if (!fs.existsSync(file)) fs.closeSync(fs.openSync(file, 'a', 0o600))
 }
 
-/** Moves a file and its journal out of the way; returns its new name. */
+/** Moves a file and its journal out of the way; returns its new name. Throws a HistoryError. */
 export function setAside(file: string, reason: string): string {
   const aside = `${file}.${reason}-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
-  for (const suffix of ['', '-wal', '-shm'])
-    if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix)
-  return aside
+  return explaining(file, () => {
+    for (const suffix of ['', '-wal', '-shm'])
+      if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix)
+    return aside
+  })
 }
 
 /** Runs `action`; what it throws becomes a HistoryError. */

@@ -5,15 +5,7 @@ import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { quietly } from '../util/quietly.ts'
-import {
-  type Database,
-  explaining,
-  HistoryError,
-  insertCalls,
-  openFile,
-  removeOldCalls,
-  setAside,
-} from './database.ts'
+import * as calls from './database.ts'
 import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
 import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 
@@ -31,6 +23,7 @@ const CLOSING_RETRY_MS = 100
 const EXPORTED_TOGETHER = 500
 
 export interface HistoryOptions {
+  /** `:memory:` keeps them until the history is closed. */
   file: string
   /** Older calls are removed; 30 if left out. */
   days?: number | undefined
@@ -64,7 +57,7 @@ export class History {
   readonly #logger: Logger
   readonly #status: HistoryStatus
   readonly #stops: (() => void)[] = []
-  #database: Database | undefined
+  #database: calls.Database | undefined
   /** Ended calls that are not written yet; each is made ready when it is written. */
   #waiting: (() => StoredCall)[] = []
   #timer: NodeJS.Timeout | undefined
@@ -81,7 +74,7 @@ export class History {
 
   /** Opens the file now. A problem is reported, and the file tried again with the next call. */
   open(): void {
-    this.#attempt(0, () => this.#removeOldCalls())
+    this.#attempt(() => this.#removeOldCalls())
   }
 
   status(): HistoryStatus {
@@ -89,7 +82,7 @@ export class History {
   }
 
   /** Keeps every call of `executor` from now on, including refused ones; returns a function that stops it. */
-  observe(executor: ToolExecutor): () => void {
+  observe(executor: Pick<ToolExecutor, 'observe' | 'tools'>): () => void {
     const stop = executor.observe(event => this.#record(event, executor.tools))
     this.#stops.push(stop)
     return stop
@@ -157,8 +150,8 @@ export class History {
     clearTimeout(this.#timer)
     this.#timer = undefined
     while (this.#waiting.length > 0) {
-      const calls = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
-      if (!this.#attempt(calls.length, () => this.#use(database => insertCalls(database, calls)))) {
+      const next = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
+      if (!this.#attempt(() => this.#use(database => calls.insert(database, next)))) {
         // Results may be large: until they can be written, only what will be stored is kept.
         const kept = this.#waiting.slice(0, MAX_KEPT).map(make => make())
         if (kept.length < this.#waiting.length) this.#drop(this.#waiting.length - kept.length)
@@ -166,8 +159,9 @@ export class History {
         this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
         return
       }
-      this.#waiting = this.#waiting.slice(calls.length)
-      this.#attempt(0, () => this.#removeOldCalls())
+      this.#status.written += next.length
+      this.#waiting = this.#waiting.slice(next.length)
+      this.#attempt(() => this.#removeOldCalls())
       await nextTurn()
     }
     if (this.#status.state === 'open') this.#isReported = false
@@ -175,31 +169,26 @@ export class History {
 
   #removeOldCalls(): void {
     const { days = 30, maxMb = 500 } = this.#options
-    const isMore = this.#use(database => removeOldCalls(database, { days, maxMb }))
-    if (isMore) setImmediate(() => this.#attempt(0, () => this.#removeOldCalls()))
+    this.#use(database => calls.removeOld(database, { days, maxMb }))
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
-  #use<T>(action: (database: Database) => T, attempt = 1): T {
+  #use<T>(action: (database: calls.Database) => T, attempt = 1): T {
     const { file } = this.#options
     try {
-      return explaining(file, () => action(this.#opened()))
+      if (this.#status.state === 'closed') throw new calls.HistoryError('The history is closed')
+      return calls.explaining(file, () => {
+        this.#database ??= calls.openFile(file).database
+        return action(this.#database)
+      })
     } catch (error) {
-      const { message, reason } = error as HistoryError
+      const { message, reason } = error as calls.HistoryError
       if (attempt === 3 || (reason !== 'damaged' && reason !== 'outdated')) throw error
       this.#closeFile()
       // At first another process may have replaced it already.
-      if (attempt === 2)
-        this.#notice(`${message}; moved it to ${explaining(file, () => setAside(file, reason))}`)
+      if (attempt === 2) this.#notice(`${message}; moved it to ${calls.setAside(file, reason)}`)
       return this.#use(action, attempt + 1)
     }
-  }
-
-  #opened(): Database {
-    if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
-    this.#database ??= openFile(this.#options.file).database
-    if (this.#status.state === 'opening') this.#status.state = 'open'
-    return this.#database
   }
 
   #closeFile(): void {
@@ -208,29 +197,26 @@ export class History {
   }
 
   /** Returns whether it succeeded; a problem is reported, except for a lock, which goes away. */
-  #attempt(written: number, action: () => void): boolean {
+  #attempt(action: () => void): boolean {
+    const { state } = this.#status
     try {
       action()
     } catch (error) {
-      const { message, reason } = error as HistoryError
+      const { message, reason } = error as calls.HistoryError
       this.#isLocked = reason === 'locked'
-      if (this.#isLocked || this.#status.state === 'closed') return false
+      if (this.#isLocked || state === 'closed') return false
       Object.assign(this.#status, { state: 'failed', problem: message })
       this.#reportOnce(`Calls are not kept: ${message}`)
       return false
     }
-    if (this.#status.state === 'failed') this.#logger.info({}, 'Calls are kept again')
-    Object.assign(this.#status, {
-      state: 'open',
-      problem: undefined,
-      written: this.#status.written + written,
-    })
+    if (state === 'failed') this.#logger.info({}, 'Calls are kept again')
+    Object.assign(this.#status, { state: 'open', problem: undefined })
     this.#isLocked = false
     return true
   }
 
-  #drop(calls: number): void {
-    this.#status.dropped += calls
+  #drop(count: number): void {
+    this.#status.dropped += count
     this.#reportOnce('Calls are missing from the history: they could not be written in time')
   }
 

@@ -62,44 +62,45 @@ const CONDITIONS: Record<keyof CallFilter, string> = {
 const FILTER_NAMES = Object.keys(CONDITIONS) as (keyof CallFilter)[]
 const QUERY_NAMES: readonly string[] = [...FILTER_NAMES, 'limit', 'cursor']
 const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
+const TIMES = '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970'
+
+const isCount = (count: number, max: number) => count >= 1 && count <= max
+
+/** How each value is read, `undefined` if it cannot be, and what is expected. Others are taken as they are. */
+const PARSERS: Readonly<Record<string, [(text: string, now: number) => Value | undefined, string]>> = {
+  outcome: [text => OUTCOMES.find(each => each === text), `one of ${OUTCOMES.join(', ')}`],
+  cursor: [text => /^[\da-f-]{36}$/.exec(text)?.[0], "'next' of the previous page"],
+  q: [text => (isCount(wordsOf(text).length, MAX_WORDS) ? text : undefined), `1 to ${MAX_WORDS} words`],
+  limit: [
+    text => (isCount(Number(text), MAX_LIMIT) ? Number(text) : undefined),
+    `a number from 1 to ${MAX_LIMIT}`,
+  ],
+  since: [parseTime, TIMES],
+  until: [parseTime, TIMES],
+}
 
 /** Reads a query as written on a command line or in a URL. Throws a FilterError. */
 export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
   const filled = Object.entries(given).filter(([, text]) => text)
-  return Object.fromEntries(filled.map(([name, text = '']) => [name, parsedValue(name, text, now)]))
-}
-
-function parsedValue(name: string, text: string, now: number): Value {
-  const check = (isValid: boolean, expected: string) => {
-    if (!isValid) throw new FilterError(`invalid ${name} '${text.slice(0, 50)}'; expected ${expected}`)
-  }
-  if (!QUERY_NAMES.includes(name))
-    throw new FilterError(`unknown parameter '${name}'; expected one of ${QUERY_NAMES.join(', ')}`)
-  if (name === 'outcome') check(OUTCOMES.includes(text), `one of ${OUTCOMES.join(', ')}`)
-  if (name === 'cursor') check(/^[\da-f-]{36}$/.test(text), "'next' of the previous page")
-  if (name === 'q') {
-    const { length } = wordsOf(text)
-    check(length >= 1 && length <= MAX_WORDS, `1 to ${MAX_WORDS} words`)
-  }
-  if (name === 'limit') {
-    const isInRange = /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
-    check(isInRange, `a number from 1 to ${MAX_LIMIT}`)
-    return Number(text)
-  }
-  if (name !== 'since' && name !== 'until') return text
-  const time = parseTime(text, now)
-  check(!Number.isNaN(time), '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970')
-  return time
+  return Object.fromEntries(
+    filled.map(([name, text = '']) => {
+      if (!QUERY_NAMES.includes(name))
+        throw new FilterError(`unknown parameter '${name}'; expected one of ${QUERY_NAMES.join(', ')}`)
+      const [parse, expected] = PARSERS[name] ?? [() => text]
+      const value = parse(text, now)
+      if (value !== undefined) return [name, value]
+      throw new FilterError(`invalid ${name} '${text.slice(0, 50)}'; expected ${expected}`)
+    }),
+  )
 }
 
 const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** `90s`, `15m`, `1h`, `2d` or `1w` ago, a date, a date and time, or milliseconds since 1970; NaN for anything else. */
-function parseTime(text: string, now: number): number {
+function parseTime(text: string, now: number): number | undefined {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d+)?)\s*([smhdw])$/.exec(text) ?? []
   if (amount !== undefined) return now - Number(amount) * (UNITS[unit] ?? 0)
   if (/^\d{10,16}$/.test(text)) return Number(text)
-  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) || undefined : undefined
 }
 
 /** The words of a text, split as in the full-text index. */

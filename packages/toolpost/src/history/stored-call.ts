@@ -35,37 +35,22 @@ const MAX_ERROR = 4_000
 const WHOLE = { maxDepth: 64, maxEntries: 2_000, maxBytes: 16 * 1024, maxValues: 2_000, cleaner }
 
 /** What is kept of an ended call. */
-export function storedCall(event: CallEvent, server: string | undefined): StoredCall {
-  const { serial, call, startedAt, notes = {}, stages } = event
+export function storedCall(event: CallEvent, server = 'local'): StoredCall {
+  const { serial, call, startedAt, notes = {}, stages, origin = 'code', caller } = event
   const { execution_time_ms, waited_ms, repairs, ...result } = event.result as ToolResult
-  const tool = nameOf(call.name) ?? ''
-  const id = nameOf(call.id)
-  const common = withoutUndefined({
-    tool_name: tool,
-    execution_time_ms,
-    tool_call_id: id,
-    waited_ms,
-    repairs: repairs && (plainValue(repairs) as string[]),
-  })
-  const stored = {
-    serial,
-    id,
-    tool,
-    source: nameOf(server ?? 'local'),
-    origin: nameOf(event.origin ?? 'code'),
-    caller: nameOf(event.caller),
-    args: plainValue(call.args),
-    startedAt,
-    durationMs: execution_time_ms,
-    stages,
-    result: result.success
-      ? { success: true, result: plainValue(result.result), ...common }
-      : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code, ...common },
+  const [tool, id] = [nameOf(call.name) ?? '', nameOf(call.id)]
+  const outcome = result.success
+    ? { success: true, result: plainValue(result.result) }
+    : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code }
+  const common = { tool_name: tool, execution_time_ms, tool_call_id: id, waited_ms }
+  return withoutUndefined({
+    ...{ serial, id, tool, source: nameOf(server), origin: nameOf(origin), caller: nameOf(caller) },
+    ...{ args: plainValue(call.args), startedAt, durationMs: execution_time_ms, stages },
+    result: withoutUndefined({ ...outcome, ...common, repairs: repairs && plainValue(repairs) }),
     rule: nameOf(notes.rule),
     approval: notes.approval && plainValue(notes.approval),
     traceId: nameOf(notes.trace_id),
-  }
-  return withoutUndefined(stored) as StoredCall
+  }) as unknown as StoredCall
 }
 
 function withoutUndefined<T extends object>(fields: T): T {
