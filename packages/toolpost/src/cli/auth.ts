@@ -26,7 +26,7 @@ export async function logIn({
   const { browser = true, logout } = given.flags
   const login = await loginAt(server, project)
   try {
-    if (logout) say(terminal, FAREWELLS[await login.logout()](server))
+    if (logout) say(terminal, `${(await login.logout()) ? 'Logged out of' : 'Not logged in to'} '${server}'.`)
     else {
       await unlessStopped(logInAt(login, terminal, browser), stop)
       say(terminal, `Logged in to '${server}'.`)
@@ -37,13 +37,6 @@ export async function logIn({
     say(terminal, `Error: cannot log ${logout ? 'out of' : 'in to'} '${server}': ${describeError(error)}`)
     return EXIT.failed
   }
-}
-
-const FAREWELLS = {
-  none: (server: string) => `Not logged in to '${server}'.`,
-  revoked: (server: string) => `Logged out of '${server}'.`,
-  forgotten: (server: string) =>
-    `The login for '${server}' was removed here, but the server did not revoke it. To make it unusable, revoke it there.`,
 }
 
 async function loginAt(server: string, project: Project): Promise<ServerLogin> {

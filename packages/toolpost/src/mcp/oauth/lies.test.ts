@@ -54,15 +54,6 @@ describe('an authorization server that lies is refused, with the reason', () => 
   ])('[F58] %s', async (_, lies, reason) => {
     expect(await logIn(lies)).toContain(reason)
   })
-
-  it('is also the reason of the failure of its server', async () => {
-    await using oauth = await fakeOAuth({ lies: { resource: 'https://other.example/mcp' } })
-    await using client = await startServers({ remote: { url: oauth.url } }, { retry: { attempts: 1 } })
-    expect(client.status()).toMatchObject({
-      state: 'failed',
-      error: "the server's metadata describes another resource: https://other.example/mcp",
-    })
-  })
 })
 
 describe('a token', () => {

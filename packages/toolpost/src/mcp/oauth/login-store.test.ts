@@ -9,7 +9,6 @@ import { Logins } from './logins.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
 const login = (token: string): Login => ({
-  issuer: 'https://i.example',
   tokens: { access_token: token, token_type: 'Bearer' },
 })
 
@@ -24,11 +23,17 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-function file(name = 'remote', url = 'https://server.example/mcp'): LoginStore {
-  return new LoginStore(folder, `${name} ${url}`, problem => problems.push(problem))
+/** The login to one server at one URL. */
+function file(name = 'remote', url = 'https://server.example/mcp') {
+  const store = new LoginStore(folder, problem => problems.push(problem))
+  const key = `${name} ${url}`
+  return {
+    read: () => store.read(key),
+    update: (work: () => Promise<Login>) => store.update(key, work),
+  }
 }
 
-const save = (store: LoginStore, token: string) => store.update(async () => login(token))
+const save = (store: ReturnType<typeof file>, token: string) => store.update(async () => login(token))
 const path = () => join(folder, 'logins.json')
 
 describe('saved logins', () => {
@@ -36,17 +41,17 @@ describe('saved logins', () => {
     await save(file(), 'one')
     await save(file('other'), 'two')
     expect([await file().read(), await file('other').read()]).toEqual([login('one'), login('two')])
-    expect(await file('remote', 'https://elsewhere.example/mcp').read()).toBeUndefined()
+    expect(await file('remote', 'https://elsewhere.example/mcp').read()).toEqual({})
     expect((statSync(path()).mode & 0o777).toString(8)).toBe('600')
     expect(readdirSync(folder)).toEqual(['logins.json'])
-    await file().update(async () => undefined)
-    expect([await file().read(), await file('other').read()]).toEqual([undefined, login('two')])
+    await file().update(async () => ({}))
+    expect([await file().read(), await file('other').read()]).toEqual([{}, login('two')])
   })
 
   it.each(['', '{"cut', '[]'])('[F58] that are damaged count as none', async content => {
     await save(file(), 'one')
     writeFileSync(path(), content)
-    expect(await file().read()).toBeUndefined()
+    expect(await file().read()).toEqual({})
     expect(problems[0]).toContain('cannot be used')
     await save(file(), 'two')
     expect(await file().read()).toEqual(login('two'))

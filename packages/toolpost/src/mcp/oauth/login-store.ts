@@ -8,15 +8,12 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
+import { removeFromLogs } from '../../logging/redact.ts'
 import { isRecord } from '../../util/guards.ts'
 
 export interface Login {
-  /** The authorization server all of this belongs to; nothing of it is sent to any other. */
-  issuer?: string
-  client?: StoredOAuthClientInformation
-  /** A client registered for a login that is not finished yet. */
-  registered?: StoredOAuthClientInformation
-  tokens?: StoredOAuthTokens
+  client?: StoredOAuthClientInformation | undefined
+  tokens?: StoredOAuthTokens | undefined
   /** Where the tokens came from and are renewed. */
   discovery?: OAuthDiscoveryState
   resource?: string
@@ -28,48 +25,47 @@ const WATCH_MS = 500
 const LOCK_RETRY_MS = 50
 const LOCK_TIMEOUT_MS = 60_000
 
-/** Stores the login to one server, in a JSON file of mode 0600 with those to all servers of a project. */
+/** The logins to the servers of a project, by name and URL, in one JSON file of mode 0600. */
 export class LoginStore {
   readonly #folder: string | undefined
   readonly #file: string
-  readonly #key: string
   readonly #onProblem: (problem: string) => void
-  #kept: Login | undefined
+  #kept: Record<string, unknown> = {}
 
-  /** Without a folder, a login lasts as long as the program. `key` names the server and its URL. */
-  constructor(folder: string | undefined, key: string, onProblem: (problem: string) => void) {
+  /** Without a folder, a login lasts as long as the program. */
+  constructor(folder: string | undefined, onProblem: (problem: string) => void) {
     this.#folder = folder
     this.#file = join(folder ?? '', 'logins.json')
-    this.#key = key
     this.#onProblem = onProblem
   }
 
-  /** `undefined` if there is none, or it cannot be read. */
-  async read(): Promise<Login | undefined> {
-    if (this.#folder === undefined) return this.#kept
-    const { [this.#key]: login } = await this.#readAll()
-    return isRecord(login) ? login : undefined
+  /** Empty if there is none, or it cannot be read. */
+  async read(key: string): Promise<Login> {
+    const { [key]: found } = await this.#readAll()
+    const login: Login = isRecord(found) ? found : {}
+    removeFromLogs([login.tokens?.access_token, login.tokens?.refresh_token].map(secret => secret ?? ''))
+    return login
   }
 
-  /** Replaces the login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
-  async update(work: (login: Login | undefined) => Promise<Login | undefined>): Promise<Login | undefined> {
-    const folder = this.#folder
-    if (folder === undefined) {
-      this.#kept = await work(this.#kept)
-      return this.#kept
-    }
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    return locked(`${this.#file}.lock`, async () => {
-      const login = await work(await this.read())
-      const draft = `${this.#file}.${randomUUID()}`
-      const all = { ...(await this.#readAll()), [this.#key]: login }
-      await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-      await rename(draft, this.#file)
+  /** Replaces a login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
+  async update(key: string, work: (login: Login) => Promise<Login>): Promise<Login> {
+    const change = async () => {
+      const login = await work(await this.read(key))
+      const all = { ...(await this.#readAll()), [key]: Object.keys(login).length > 0 ? login : undefined }
+      if (this.#folder === undefined) this.#kept = all
+      else {
+        const draft = `${this.#file}.${randomUUID()}`
+        await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+        await rename(draft, this.#file)
+      }
       return login
-    })
+    }
+    if (this.#folder === undefined) return change()
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    return locked(`${this.#file}.lock`, change)
   }
 
-  /** Calls `listener` when another process may have changed it; returns a function that stops it. */
+  /** Calls `listener` when another process may have changed a login; returns a function that stops it. */
   watch(listener: () => void): () => void {
     if (this.#folder === undefined) return () => {}
     const look = () => listener()
@@ -78,6 +74,7 @@ export class LoginStore {
   }
 
   async #readAll(): Promise<Record<string, unknown>> {
+    if (this.#folder === undefined) return this.#kept
     try {
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
       if (!isRecord(logins)) throw new Error('the file is malformed')
@@ -107,11 +104,7 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
       else if (Date.now() < giveUpAt) await pause(LOCK_RETRY_MS)
       else throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
     }
-  try {
-    return await work()
-  } finally {
-    await rm(file, { force: true })
-  }
+  return work().finally(() => rm(file, { force: true }))
 }
 
 function isLeftBehind(holder: string): boolean {

@@ -1,18 +1,12 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
-import { isRecord } from '../../util/guards.ts'
 import { isLoopback } from '../../util/text.ts'
-import { describeError } from '../server-failure.ts'
+import { describeError, shownUrl } from '../server-failure.ts'
 
 /** A request to an authorization server that takes longer has failed. */
 export const OAUTH_TIMEOUT_MS = 10_000
 const MAX_OAUTH_BYTES = 1024 * 1024
 const SECRETS = /token$|secret|assertion/
-
-/** The authorization server, or what a server says about it, cannot be trusted. Nothing more is sent. */
-export class OAuthRefusal extends Error {
-  override name = 'OAuthRefusal'
-}
 
 /** An authorization server refused to issue a token or register a client. */
 export class OAuthDenial extends Error {
@@ -27,37 +21,38 @@ export async function withOAuthFetch<T>(
   serverUrl: string,
   work: (fetch: FetchLike) => Promise<T>,
 ): Promise<T> {
-  let refusal: OAuthRefusal | undefined
+  let refusal: Error | undefined
   const refuse = (problem: string): never => {
-    refusal ??= new OAuthRefusal(problem)
+    refusal ??= new Error(problem)
     throw refusal
   }
   const guarded: FetchLike = async (given, init) => {
     const url = new URL(String(given))
+    const shown = shownUrl(url.href)
     const problem = insecure(url, serverUrl)
     if (problem) refuse(problem)
     const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
     const response = await fetch(url, { ...init, redirect: 'manual', signal }).catch(error => {
-      throw new Error(`${shown(url)} cannot be reached: ${describeError(error)}`, { cause: error })
+      throw new Error(`${shown} cannot be reached: ${describeError(error)}`, { cause: error })
     })
     const { status, headers } = response
     const location = headers.get('location')
     if (status >= 300 && status < 400 && location !== null) {
       const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
       if (to?.origin === url.origin && init?.method !== 'POST') return response
-      refuse(`${shown(url)} redirects to ${to ? shown(to) : 'an invalid URL'}`)
+      refuse(`${shown} redirects to ${shownUrl(to?.href ?? location)}`)
     }
     const text = (await limitedBytes(response, MAX_OAUTH_BYTES))?.toString('utf8')
-    if (text === undefined) return refuse(`${shown(url)} answered with more than ${MAX_OAUTH_BYTES} bytes`)
-    const answer = asRecord(text)
+    if (text === undefined) return refuse(`${shown} answered with more than ${MAX_OAUTH_BYTES} bytes`)
+    const answer = parsed(text)
     removeFromLogs(Object.keys(answer).flatMap(key => (SECRETS.test(key) ? [String(answer[key])] : [])))
-    const { error, error_description: more } = answer
-    // A server with problems of its own has not denied anything.
-    const isDenial = typeof error === 'string' && status < 500 && status !== 429
-    if (init?.method === 'POST' && !response.ok)
+    if (init?.method === 'POST' && !response.ok) {
+      // A server with problems of its own has not denied anything.
+      const isDenial = typeof answer.error === 'string' && status < 500 && status !== 429
       throw isDenial
-        ? new OAuthDenial(describeError(typeof more === 'string' ? `${error} (${more})` : error))
-        : new Error(`${shown(url)} answered ${status}`)
+        ? denial(answer.error, answer.error_description)
+        : new Error(`${shown} answered ${status}`)
+    }
     return new Response(status === 204 || status === 304 ? null : text, { status, headers })
   }
   try {
@@ -68,23 +63,20 @@ export async function withOAuthFetch<T>(
   }
 }
 
-/** Why no part of a login may be sent to this URL; `undefined` if it may. */
-export function insecure(url: URL, serverUrl: string): string | undefined {
-  if (!isLoopback(url.hostname)) return url.protocol === 'https:' ? undefined : `${shown(url)} is not https`
-  if (isLoopback(new URL(serverUrl).hostname)) return undefined
-  return `${shown(url)} is on this machine, but the server that names it is not`
+export function denial(error: unknown, description: unknown): OAuthDenial {
+  return new OAuthDenial(describeError(description ? `${error} (${description})` : error))
 }
 
-/** Without the query, which may contain secrets. */
-function shown({ origin, pathname }: URL): string {
-  return `${origin}${pathname}`
+/** Why no part of a login may be sent to this URL; `undefined` if it may. */
+export function insecure(url: URL, serverUrl: string): string | undefined {
+  const shown = shownUrl(url.href)
+  if (!isLoopback(url.hostname)) return url.protocol === 'https:' ? undefined : `${shown} is not https`
+  if (isLoopback(new URL(serverUrl).hostname)) return undefined
+  return `${shown} is on this machine, but the server that names it is not`
 }
 
 /** The body of a response; `undefined` if it is longer than `maxBytes`. */
-export async function limitedBytes(
-  { body }: Response,
-  maxBytes: number,
-): Promise<Buffer<ArrayBuffer> | undefined> {
+export async function limitedBytes({ body }: Response, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {
@@ -96,10 +88,9 @@ export async function limitedBytes(
   return Buffer.concat(chunks)
 }
 
-function asRecord(text: string): Record<string, unknown> {
+function parsed(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : {}
+    return Object(JSON.parse(text))
   } catch {
     return {}
   }
