@@ -9,32 +9,23 @@ import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError, unlessStopped } from './exit.ts'
-import { say, type Terminal } from './terminal.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { say } from './terminal.ts'
 
 /** How long the user has to log in. */
 const LOGIN_MS = 5 * 60_000
 
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
-export async function logIn({
-  project,
-  terminal,
-  stop,
-  ...given
-}: CommandContext<[string]>): Promise<number> {
-  const [server] = given.words
-  const { browser = true, logout } = given.flags
+export async function logIn({ project, words: [server], flags }: CommandContext<[string]>): Promise<number> {
+  const { browser = true, logout } = flags
   const login = await loginAt(server, project)
   try {
-    if (logout) say(terminal, `${(await login.logout()) ? 'Logged out of' : 'Not logged in to'} '${server}'.`)
-    else {
-      await unlessStopped(logInAt(login, terminal, browser), stop)
-      say(terminal, `Logged in to '${server}'.`)
-    }
+    if (!logout) await logInAt(login, browser)
+    const wasLoggedIn = !logout || (await login.logout())
+    say(wasLoggedIn ? `Logged ${logout ? 'out of' : 'in to'} '${server}'.` : `Not logged in to '${server}'.`)
     return EXIT.ok
   } catch (error) {
-    if (stop.signal.aborted) throw error
-    say(terminal, `Error: cannot log ${logout ? 'out of' : 'in to'} '${server}': ${describeError(error)}`)
+    say(`Error: cannot log ${logout ? 'out of' : 'in to'} '${server}': ${describeError(error)}`)
     return EXIT.failed
   }
 }
@@ -43,10 +34,8 @@ async function loginAt(server: string, project: Project): Promise<ServerLogin> {
   const { logger, file, config } = project
   const entry = await project.entryOf(server)
   if (!entry) {
-    const [near] = similarNames(
-      server,
-      Object.keys(config.mcpServers ?? {}).map(name => ({ name })),
-    )
+    const names = Object.keys(config.mcpServers ?? {}).map(name => ({ name }))
+    const [near] = similarNames(server, names)
     throw new UsageError(`No usable server '${server}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
   const login = new Logins({ servers: { [server]: entry }, folder: stateFolder(file), logger }).of(server)
@@ -57,7 +46,7 @@ async function loginAt(server: string, project: Project): Promise<ServerLogin> {
 }
 
 /** The first answer to this login, by redirect or pasted, ends it. */
-async function logInAt(login: ServerLogin, terminal: Terminal, browser: boolean): Promise<void> {
+async function logInAt(login: ServerLogin, browser: boolean): Promise<void> {
   if (!login.isInteractive) return login.signIn()
   let end: (outcome: Promise<void>) => void = () => {}
   const ended = new Promise<void>(resolve => {
@@ -73,23 +62,21 @@ async function logInAt(login: ServerLogin, terminal: Terminal, browser: boolean)
   }
   const redirect = await listenForRedirect(take, login.redirectPort)
   const lines = createInterface({ input: process.stdin })
-  const over = new AbortController()
   try {
     const url = await login.begin(redirect.url)
     const isOpened = browser && openBrowser(url)
     const first = isOpened ? 'Log in in your browser. If it does not open, go to' : 'To log in, go to'
-    say(terminal, `${first}\n\n  ${url}\n`)
-    say(terminal, 'If the browser is on another machine, paste the final redirect URL here.')
+    say(`${first}\n\n  ${url}\n`)
+    say('If the browser is on another machine, paste the final redirect URL here.')
     lines.on('line', line => {
       const [, query] = line.trim().split('?', 2)
-      if (query) void take(new URLSearchParams(query)).catch(error => say(terminal, describeError(error)))
+      if (query) void take(new URLSearchParams(query)).catch(error => say(describeError(error)))
     })
-    const tooLate = delay(LOGIN_MS, undefined, { signal: over.signal }).then(() => {
+    const tooLate = delay(LOGIN_MS, undefined, { ref: false }).then(() => {
       throw new Error(`no login within ${LOGIN_MS / 60_000} minutes`)
     })
     await Promise.race([ended, tooLate])
   } finally {
-    over.abort()
     lines.close()
     // Open input would keep the process alive.
     process.stdin.unref?.()

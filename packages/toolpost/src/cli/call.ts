@@ -2,39 +2,37 @@ import type { ToolFailure } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
 import { jsonProblem, positionIn } from '../project/source.ts'
 import { isObjectLike } from '../util/guards.ts'
-import type { Flags, SourceContext } from './context.ts'
+import type { Flags } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
-import { askingAt, printResult, progressLine, say, type Terminal } from './terminal.ts'
+import type { SourceContext } from './source.ts'
+import { asking, print, progressLine, say } from './terminal.ts'
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
-export async function callTool(context: SourceContext<[string, string[]]>): Promise<number> {
-  const { source, terminal, stop, flags } = context
-  const [given, words] = context.words
+export async function callTool({ source, flags, ...given }: SourceContext<[string, string[]]>) {
+  const [tool, words] = given.words
   const timeoutMs = timeoutOf(flags)
-  const isPiped = words.length === 1 && words[0] === '-'
-  const { args, repair } = parseArguments(isPiped ? [await unlessStopped(standardInput(), stop)] : words)
-  const name = await unlessStopped(source.nameOf(given, timeoutMs), stop)
-  const progress = progressLine(terminal)
-  const options = { repair, timeoutMs, key: flags.key, signal: stop.signal, ask: askingAt(terminal) }
-  const result = await source.call({ name, args }, { ...options, onProgress: progress.show })
+  const { args, repair } = parseArguments(words[0] === '-' ? [await unlessStopped(standardInput())] : words)
+  const name = await unlessStopped(source.nameOf(tool, timeoutMs))
+  const progress = progressLine()
+  const options = { repair, timeoutMs, key: flags.key, ask: asking(), onProgress: progress.show }
+  const result = await source.call({ name, args }, options)
   progress.end()
-  const isPretty =
-    result.success && result.text === undefined && isObjectLike(result.result) && terminal.out.isTTY
-  if (flags.json) printResult(terminal, textOf(result))
-  else if (!result.success) explain(result, terminal)
-  else if (isPretty) printResult(terminal, JSON.stringify(result.result, null, 2))
-  else printResult(terminal, result.text ?? textOf(result.result))
+  if (flags.json) print(textOf(result))
+  else if (!result.success) explain(result)
+  else if (result.text === undefined && isObjectLike(result.result) && process.stdout.isTTY)
+    print(JSON.stringify(result.result, null, 2))
+  else print(result.text ?? textOf(result.result))
   return result.success ? EXIT.ok : EXIT.failed
 }
 
-function explain({ error, diagnosis, code }: ToolFailure, terminal: Terminal): void {
-  say(terminal, `Error: ${error}`)
+function explain({ error, diagnosis, code }: ToolFailure): void {
+  say(`Error: ${error}`)
   const { signature, suggestions = [], causes = [] } = diagnosis ?? {}
-  if (signature) say(terminal, `  ${signature}`)
-  if (suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
-  else if (code === 'unknown_tool') say(terminal, '  Run `toolpost tools` to list all tools')
+  if (signature) say(`  ${signature}`)
+  if (suggestions.length > 0) say(`  Did you mean ${suggestions.join(', ')}?`)
+  else if (code === 'unknown_tool') say('  Run `toolpost tools` to list all tools')
   const shown = code === 'timeout' ? causes : causes.slice(1)
-  if (shown.length > 0) say(terminal, `  Cause: ${shown.join(' ← ')}`)
+  if (shown.length > 0) say(`  Cause: ${shown.join(' ← ')}`)
 }
 
 /**
@@ -58,20 +56,16 @@ function parseArguments(words: readonly string[]): { args: unknown; repair: bool
 
 const neither = (word: string) =>
   new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
-const MAX_SHOWN = 60
 
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
     if (!/^\s*(?:$|[[{"\d-])/.test(text)) throw neither(text)
-    const found = jsonProblem(text, { disallowComments: true })
-    const { words, offset } = found ?? { words: (cause as Error).message, offset: 0 }
+    const { words = (cause as Error).message, offset = 0 } =
+      jsonProblem(text, { disallowComments: true }) ?? {}
     const { line, column } = positionIn(text, offset)
-    const from = Math.max(0, column - 1 - MAX_SHOWN / 2)
-    const shown = text.split('\n')[line - 1]?.slice(from, from + MAX_SHOWN) ?? ''
-    const where = `at line ${line}, column ${column}\n  ${shown}\n  ${' '.repeat(column - 1 - from)}^`
-    throw new UsageError(`the arguments are not JSON: ${words} ${where}`, { cause })
+    throw new UsageError(`the arguments are not JSON: ${words} at line ${line}, column ${column}`, { cause })
   }
 }
 
@@ -81,9 +75,10 @@ export function timeoutOf({ timeout }: Flags): number | undefined {
   throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
 }
 
-async function standardInput(): Promise<string> {
-  process.stdin.setEncoding('utf8')
-  let text = ''
-  for await (const chunk of process.stdin) text += chunk
-  return text
+let input: Promise<string> | undefined
+
+/** Read once, even if the call is made again in this process. */
+function standardInput(): Promise<string> {
+  input ??= import('node:stream/consumers').then(({ text }) => text(process.stdin))
+  return input
 }

@@ -33,8 +33,7 @@ describe('toolpost calls', () => {
       )
     expect(await tools()).toEqual(['nothing', 'echo'])
     expect(await tools('--failed')).toEqual(['nothing'])
-    expect(await tools('--tool', 'echo', '--since', '1h', '--server', 'local')).toEqual(['echo'])
-    expect(await tools('--until', '1h')).toEqual([])
+    expect(await tools('--tool', 'echo', '--since', '1h')).toEqual(['echo'])
     expect(await tools('--search', 'not found', '--limit', '1')).toEqual(['nothing'])
   }, 60_000)
 
@@ -55,12 +54,15 @@ describe('toolpost calls', () => {
 
   it('shows one call by the beginning of its id, as the list prints it', async () => {
     mkdirSync(kept)
-    await toolpost(['call', 'echo', 'room=kitchen'])
+    await toolpost(['call', 'echo', 'room=kit\u202echen'])
     const [, row = ''] = (await toolpost(['calls'])).out.split('\n')
     const [id = ''] = /[0-9a-f]{8}-[0-9a-f]{4}/.exec(row) ?? []
     const { code, out } = await toolpost(['calls', 'show', id])
     expect(code).toBe(0)
     expect(out).toMatch(/^tool +echo$/m)
+    // What was recorded cannot reverse the line it is shown on.
+    expect(out).toContain('kit\\u202echen')
+    expect(out).not.toContain('\u202e')
     expect(await toolpost(['calls', 'show', 'zzz'])).toEqual({
       code: 2,
       out: '',
@@ -73,7 +75,6 @@ describe('toolpost calls', () => {
       code: 2,
       err: expect.stringContaining("invalid since 'noon'; expected 90s"),
     })
-    expect(await toolpost(['calls', '--failed', '--outcome', 'ok'])).toMatchObject({ code: 2 })
     const config = configFile({ history: false })
     expect(await toolpost(['calls', '--config', config])).toMatchObject({
       code: 2,

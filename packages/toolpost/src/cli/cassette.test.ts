@@ -38,6 +38,12 @@ describe('toolpost up', () => {
   it('refuses what is no cassette, exit 2', async () => {
     const missing = await toolpost(['up', '--replay', 'nothing.jsonl'])
     expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('Cannot read the cassette')])
+    writeFileSync(join(folder, 'newer.jsonl'), '{"cassette":9}\n')
+    const newer = await toolpost(['up', '--replay', 'newer.jsonl'])
+    expect([newer.code, newer.err]).toEqual([
+      2,
+      expect.stringMatching(/newer\.jsonl is a cassette of version 9/),
+    ])
     const other = await toolpost(['up', '--record', 'toolpost.json'])
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('record to another file')])
   })

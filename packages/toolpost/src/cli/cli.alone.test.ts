@@ -56,10 +56,10 @@ describe('toolpost call', () => {
   })
 
   it.each([
-    ['{bad', 'invalid symbol at line 1, column 2\n  {bad\n   ^\n'],
-    ['{"a": 1,\n "b": 2,}', 'property name expected at line 2, column 9\n   "b": 2,}\n          ^\n'],
-    ['['.repeat(100_000), `nested too deeply at line 1, column 1\n  ${'['.repeat(60)}\n  ^\n`],
-  ])('refuses arguments that are not JSON, shows where they break, exits 2: %j', async (text, problem) => {
+    ['{bad', 'invalid symbol at line 1, column 2\n'],
+    ['{"a": 1,\n "b": 2,}', 'property name expected at line 2, column 9\n'],
+    ['['.repeat(100_000), 'nested too deeply at line 1, column 1\n'],
+  ])('refuses arguments that are not JSON, says where they break, exits 2: %#', async (text, problem) => {
     const { code, out, err } = await toolpost(['call', 'echo', '-', '--json'], { input: text })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe(`Error: the arguments are not JSON: ${problem}`)

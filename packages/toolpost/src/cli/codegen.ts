@@ -4,19 +4,18 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, unlessStopped } from './exit.ts'
-import { printResult, say } from './terminal.ts'
+import { EXIT } from './exit.ts'
+import { print, say } from './terminal.ts'
 
 /** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
-export async function generateCode({ project, stop, terminal, flags }: CommandContext): Promise<number> {
-  const { out } = flags
-  for (const { name, state, error = `the server is ${state}` } of await unlessStopped(project.ready(), stop))
-    if (state !== 'ready') say(terminal, `⚠️ The tools of '${name}' are missing: ${error}`)
+export async function generateCode({ project, flags: { out } }: CommandContext): Promise<number> {
+  for (const { name, state, error = `the server is ${state}` } of await project.ready())
+    if (state !== 'ready') say(`⚠️ The tools of '${name}' are missing: ${error}`)
   const code = codeFor(project.tools)
-  if (out === undefined) printResult(terminal, code.trimEnd())
+  if (out === undefined) print(code.trimEnd())
   else {
     await writeFile(out, code)
-    say(terminal, `Wrote ${project.tools.getTools().length} functions to ${out}`)
+    say(`Wrote ${project.tools.getTools().length} functions to ${out}`)
   }
   return EXIT.ok
 }
@@ -89,33 +88,31 @@ function identifier(name: string): string {
 const MAX_NESTING = 12
 /** How many types one schema may spell out; otherwise nested alternatives would multiply. */
 const MAX_TYPES = 2_000
-const PRIMITIVES: Record<string, string> = {
-  ...{ string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' },
-}
+const PRIMITIVES = new Map(Object.entries({ integer: 'number', array: 'unknown[]' }))
 
 /** A schema as a TypeScript type. Parts that cannot be expressed, or exceed the limits, become `unknown`. */
 function typescriptType(root: JsonSchema): string {
   let typesLeft = MAX_TYPES
   const typeOf = (given: unknown, nesting: number): string => {
     const schema = resolveRef(given, root)
-    if (schema === false) return 'never'
     if (typesLeft-- <= 0 || nesting > MAX_NESTING || !isRecord(schema)) return 'unknown'
-    const { enum: choices, const: constant, type, anyOf, oneOf = anyOf, allOf, items, properties } = schema
+    const { enum: choices, const: only, type, anyOf, oneOf = anyOf, allOf, items, properties } = schema
     const inner = (each: unknown) => typeOf(each, nesting + 1)
-    if (constant !== undefined) return literal(constant)
-    if (Array.isArray(choices)) return joined(choices.map(literal), ' | ')
+    if (only !== undefined || Array.isArray(choices))
+      return joined((only === undefined ? (choices as unknown[]) : [only]).map(literal), ' | ')
     // Alternatives next to properties narrow them.
-    const own = type === 'object' || isRecord(properties) ? [objectType(schema, inner)] : []
-    if (Array.isArray(oneOf)) return joined([...own, joined(oneOf.map(inner), ' | ')], ' & ')
-    if (Array.isArray(allOf)) return joined([...own, ...allOf.map(inner)], ' & ')
-    if (own[0] !== undefined) return own[0]
-    if (Array.isArray(type))
-      return joined(
-        type.map(each => inner({ ...schema, type: each })),
-        ' | ',
+    const parts = type === 'object' || isRecord(properties) ? [objectType(schema, inner)] : []
+    if (Array.isArray(oneOf)) parts.push(joined(oneOf.map(inner), ' | '))
+    if (Array.isArray(allOf)) parts.push(...allOf.map(inner))
+    if (parts.length > 0) return joined(parts, ' & ')
+    const types = [type].flat().map(each => {
+      if (each === 'array' && items !== undefined) return `(${inner(items)})[]`
+      return (
+        PRIMITIVES.get(String(each)) ??
+        (/^(string|number|boolean|null)$/.test(String(each)) ? String(each) : 'unknown')
       )
-    if (type === 'array') return items === undefined ? 'unknown[]' : `(${inner(items)})[]`
-    return (typeof type === 'string' && ownValue(PRIMITIVES, type)) || 'unknown'
+    })
+    return joined(types, ' | ')
   }
   return typeOf(root, 0)
 }
@@ -140,10 +137,9 @@ function docOf(described: unknown): string {
   return line === '' ? '' : `/** ${line.replaceAll('*/', '*\\/')} */ `
 }
 
-function joined(types: readonly string[], separator: ' | ' | ' & '): string {
-  const distinct = [...new Set(types)]
-  if (distinct.length <= 1) return distinct[0] ?? (separator === ' | ' ? 'never' : 'unknown')
-  return distinct.map(type => `(${type})`).join(separator)
+function joined(types: readonly string[], separator: string): string {
+  const [first = 'never', ...more] = new Set(types)
+  return more.length === 0 ? first : [first, ...more].map(type => `(${type})`).join(separator)
 }
 
 function literal(value: unknown): string {

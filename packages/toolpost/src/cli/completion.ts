@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { BareContext } from './context.ts'
 import { UsageError } from './exit.ts'
-import { printResult } from './terminal.ts'
+import { print } from './terminal.ts'
 
 /** `toolpost completion bash|zsh|fish`: prints a completion script, generated from the parser. */
 export function printCompletion(program: Command) {
@@ -24,11 +24,10 @@ complete -o default -F _toolpost toolpost`
     ...flags.map(flag => `complete -c toolpost -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
   ])
   const zsh = `autoload -U +X bashcompinit && bashcompinit\n${bash}`
-  return ({ terminal, words: [shell] }: BareContext<[string]>): number => {
+  return ({ words: [shell] }: BareContext<[string]>): number => {
     const script = new Map(Object.entries({ bash, zsh, fish: fish.join('\n') })).get(shell)
-    if (script === undefined)
-      throw new UsageError(`invalid shell '${shell}'; expected one of bash, zsh, fish`)
-    printResult(terminal, script)
+    if (!script) throw new UsageError(`invalid shell '${shell}'; expected one of bash, zsh, fish`)
+    print(script)
     return 0
   }
 }

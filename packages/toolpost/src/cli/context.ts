@@ -6,24 +6,16 @@ import { type OpenProjectOptions, openProject } from '../project/open-project.ts
 import type { Project } from '../project/project.ts'
 import { commandsOf, trust, untrusted } from '../project/trust.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
-import { type StopSignals, UsageError } from './exit.ts'
-import type { Source } from './source.ts'
-import { isInteractive, isYes, say, type Terminal, typedLine } from './terminal.ts'
+import { UsageError } from './exit.ts'
+import { isInteractive, isYes, say, typedLine } from './terminal.ts'
 
-type Options<Name extends string, Type> = { [Key in Name]?: Type }
+type Switch = 'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 'voice' | 'worker' | 'stdio' | 'fromHistory'
+type Value = 'timeout' | 'key' | 'search' | 'out' | 'host' | 'port' | 'token' | 'url' | 'record' | 'replay'
 
-/** The options of all commands, as far as they are texts or switches. */
-export type Flags = Options<'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 'voice' | 'worker', boolean> &
-  Options<'stdio' | 'fromHistory' | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust', boolean> &
-  Options<'timeout' | 'key' | 'search' | 'out' | 'host' | 'port' | 'token' | 'url', string> &
-  Options<
-    'record' | 'replay' | 'pool' | 'outcome' | 'limit' | 'state' | 'tool' | 'remember' | 'scope',
-    string
-  > &
-  Options<'repeat' | 'min' | 'html', string> &
-  Options<'allowHost' | 'env' | 'header', string[]> &
-  /** A list for `eval`. */
-  Options<'model', string | string[]>
+/** The options of all commands; `model` is a list for `eval`. */
+export type Flags = { [Name in Value | 'limit' | 'remember' | 'repeat' | 'min' | 'html']?: string } & {
+  [Name in Switch | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust']?: boolean
+} & { allowHost?: string[]; env?: string[]; header?: string[]; model?: string | string[] }
 
 /** For commands that need no project, or change a configuration that may be missing or broken. */
 export interface BareContext<Words = unknown> {
@@ -32,9 +24,6 @@ export interface BareContext<Words = unknown> {
   flags: Flags
   /** `--yes` approves the commands of the configuration, and answers the questions of `init`. */
   options: { config?: string; logLevel?: string; yes?: boolean }
-  terminal: Terminal
-  /** Every command ends soon after its signal is aborted, and its project is closed. */
-  stop: StopSignals
 }
 
 export interface CommandContext<Words = unknown> extends BareContext<Words> {
@@ -42,19 +31,9 @@ export interface CommandContext<Words = unknown> extends BareContext<Words> {
   telemetry?: TelemetryExport | undefined
 }
 
-export type SourceContext<Words = unknown> = BareContext<Words> & { source: Source }
-
 export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
   /** Whether the command starts no server. */
   startsNothing?: boolean
-}
-
-/**
- * Thrown before anything runs: voice and durable calls import `toolpost` as modules, and beside the bundle every class and
- * every known secret would exist twice.
- */
-class NeedsModules extends Error {
-  override name = 'NeedsModules'
 }
 
 const isBundle = import.meta.url.endsWith('/cli.cjs')
@@ -62,25 +41,22 @@ const isBundle = import.meta.url.endsWith('/cli.cjs')
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext<Words>(
   bare: BareContext<Words>,
-  { startsNothing, ...wishes }: ProjectWishes = {},
+  { startsNothing, ...wishes }: ProjectWishes,
 ): Promise<CommandContext<Words>> {
-  const { options, terminal } = bare
-  const project = await openProject({
-    // A short-lived command runs its own durable calls only.
-    durable: { role: 'worker', concurrency: 0 },
-    ...wishes,
-    file: options.config,
-    logger: config => stderrLogger(levelFrom(options.logLevel, config)),
-    say: text => say(terminal, text),
-  })
+  const { options } = bare
+  // A short-lived command runs its own durable calls only.
+  const durable = { role: 'worker', concurrency: 0 } as const
+  const logger = (config: ToolpostConfig) => stderrLogger(levelFrom(options.logLevel, config))
+  const project = await openProject({ durable, ...wishes, file: options.config, logger, say })
+  // Voice and durable calls import `toolpost` as modules: beside the bundle every class would exist twice.
   if (isBundle && (wishes.voice || project.config.durable)) {
     await project.close()
-    throw new NeedsModules()
+    throw Object.assign(new Error(), { name: 'NeedsModules' })
   }
-  if (!startsNothing) await askForTrust(project, bare)
+  if (!startsNothing) await askForTrust(project, options.yes)
   const isExported = isTraced(project.config) && exportAddress(process.env) !== undefined
   const telemetry = isExported ? await startExport(process.env, project.logger) : undefined
-  if (telemetry?.problem) say(terminal, `Traces are not exported: ${telemetry.problem}`)
+  if (telemetry?.problem) say(`Traces are not exported: ${telemetry.problem}`)
   return { ...bare, project, telemetry }
 }
 
@@ -91,27 +67,25 @@ function levelFrom(given: string | undefined, config: ToolpostConfig): LogLevel 
 }
 
 /** Asks once, at a terminal, whether the commands of a configuration may run on this machine. Throws if not. */
-async function askForTrust({ file, config, logger }: Project, bare: BareContext): Promise<void> {
-  const { options, terminal, stop } = bare
+async function askForTrust({ file, config, logger }: Project, isApproved = false): Promise<void> {
   const unknown = file === undefined ? [] : untrusted(file, config)
   if (file === undefined || unknown.length === 0) return
-  if (!options.yes && !isInteractive(terminal))
+  if (!isApproved && !isInteractive())
     return logger.warn({ file }, 'The commands of this configuration were never approved here')
-  if (!options.yes) {
-    say(terminal, `${file} starts these programs, which were never approved on this machine:`)
-    for (const { text } of unknown) say(terminal, `  ${text}`)
-    const isAgreed = isYes(await typedLine('Run them? [y/N] ', terminal, stop))
+  if (!isApproved) {
+    say(`${file} starts these programs, which were never approved on this machine:`)
+    for (const { text } of unknown) say(`  ${text}`)
     const other = '`toolpost trust` approves these commands, `--yes` does so for any command'
-    if (!isAgreed) throw new UsageError(`Nothing was started. ${other}`)
+    if (!isYes(await typedLine('Run them? [y/N] '))) throw new UsageError(`Nothing was started. ${other}`)
   }
-  approve(file, config, terminal)
+  approve(file, config)
 }
 
 /** Approves the commands of a configuration on this machine. */
-export function approve(file: string, { mcpServers }: ToolpostConfig, terminal: Terminal): void {
+export function approve(file: string, { mcpServers }: ToolpostConfig): void {
   try {
     trust(file, commandsOf(mcpServers))
   } catch (error) {
-    say(terminal, `The approval could not be saved: ${(error as Error).message}`)
+    say(`The approval could not be saved: ${(error as Error).message}`)
   }
 }

@@ -33,7 +33,7 @@ const gatewayConfig = configFile({
   })),
   mcpServers: {},
 })
-const workerConfig = configFile({ ...base, durable: true, mcpServers: { ledger: server } })
+const workerConfig = configFile({ ...base, durable: { pool: 'home' }, mcpServers: { ledger: server } })
 
 const started: ChildProcess[] = []
 
@@ -57,7 +57,7 @@ const startGateway = async () => {
   const gateway = await start(['up', '--config', gatewayConfig, '--port', '0'], '✔ durable')
   return { ...gateway, ...consoleLine(gateway.said()) }
 }
-const startWorker = () => start(['worker', '--config', workerConfig, '--pool', 'home'], 'Press Ctrl-C')
+const startWorker = () => start(['worker', '--config', workerConfig], 'Press Ctrl-C')
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let worker: Awaited<ReturnType<typeof startWorker>>
@@ -117,15 +117,16 @@ describe('durable calls, with the real engine and PostgreSQL', () => {
 
   it('are listed, shown and counted by toolpost runs, workers and doctor', async () => {
     const [list, workers, doctor, wrong] = await Promise.all([
-      command(['runs', '--tool', 'note', '--json']),
+      command(['runs', '--json']),
       command(['workers']),
       command(['doctor']),
       command(['runs', 'no-such-run', '--cancel']),
     ])
-    expect(JSON.parse(list.out).map(({ state }: { state: string }) => state)).toEqual(['cancelled', 'done'])
+    const notes = JSON.parse(list.out).filter(({ tool }: { tool: string }) => tool === 'note')
+    expect(notes.map(({ state }: { state: string }) => state)).toEqual(['cancelled', 'done'])
     expect(workers.out).toMatch(/ home +worker +live .*look, math_eval, note/)
     expect(workers.out).toMatch(/ default +worker +live /)
-    expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('✔ durable: ') })
+    expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('✔ durable ') })
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("there is no run 'no-such-run'") })
   })
 

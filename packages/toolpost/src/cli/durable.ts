@@ -1,11 +1,10 @@
 import { hostname } from 'node:os'
 import { missingDurable } from '../project/durable/project-durable.ts'
-import { type DurableWorker, RUN_STATES, type Run, type RunState } from '../project/durable.ts'
+import type { DurableWorker, Run } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError, unlessStopped } from './exit.ts'
-import { printFields } from './records.ts'
-import { printJson, printResult, printTable, say, timeText } from './terminal.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { print, printFields, printJson, printTable, say, timeText } from './terminal.ts'
 
 /** Throws if durable calls are configured but their package is not installed. */
 export function requireDurable({ config }: Pick<Project, 'config'>): void {
@@ -29,40 +28,32 @@ const RUN_COLUMNS = ['ACCEPTED', 'ID', 'TOOL', 'STATE', 'ATTEMPTS', 'WORKER', 'A
 const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'RUNNING', 'TOOLS']
 
 /** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it, straight from the database. */
-export async function showRuns({
-  project,
-  stop,
-  terminal,
-  ...given
-}: CommandContext<[string?]>): Promise<number> {
-  const [id] = given.words
-  const { cancel, json, state, tool, limit = '20' } = given.flags
+export async function showRuns({ project, words: [id], flags }: CommandContext<[string?]>): Promise<number> {
+  const { cancel, json, limit = '20' } = flags
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
-  if (state !== undefined && !RUN_STATES.includes(state as RunState))
-    throw new UsageError(`invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`)
   if (!(Number(limit) >= 1 && Number(limit) <= 500))
     throw new UsageError(`--limit expects a number from 1 to 500, got '${limit}'`)
-  const { durable } = await unlessStopped(openDurable(project), stop)
+  const { durable } = await openDurable(project)
   if (id === undefined) {
-    const runs = await durable.list({ state: state as RunState | undefined, tool, limit: Number(limit) })
-    if (json) return printJson(terminal, runs)
-    if (runs.length === 0) say(terminal, 'No runs.')
-    else printTable(RUN_COLUMNS, runs.map(runRow), terminal)
+    const runs = await durable.list({ limit: Number(limit) })
+    if (json) return printJson(runs)
+    if (runs.length === 0) say('No runs.')
+    else printTable(RUN_COLUMNS, runs.map(runRow))
     return EXIT.ok
   }
   const run = await durable.get(id)
   const isTooLate = run && cancel && !(await durable.cancel(id))
   if (!run || isTooLate) {
     const ended = `the run has ended: ${(await durable.get(id))?.state}`
-    say(terminal, `Error: ${isTooLate ? ended : `there is no run '${id}', or it is no longer kept`}`)
+    say(`Error: ${isTooLate ? ended : `there is no run '${id}', or it is no longer kept`}`)
     return EXIT.failed
   }
-  if (json && !cancel) return printJson(terminal, run)
+  if (json && !cancel) return printJson(run)
   const { steps, ...facts } = run
-  if (cancel) say(terminal, 'Cancelled.')
-  else printFields(facts, terminal)
+  if (cancel) say('Cancelled.')
+  else printFields(facts)
   for (const { name, at, worker = '' } of cancel ? [] : steps)
-    printResult(terminal, `step         ${timeText(at)}  ${name}  ${worker}`)
+    print(`step         ${timeText(at)}  ${name}  ${worker}`)
   return EXIT.ok
 }
 
@@ -72,17 +63,17 @@ function runRow({ created_at: at, id, tool, state, attempts, worker = '', args, 
 }
 
 /** `toolpost workers`: lists the processes that run or accept durable calls. */
-export async function listWorkers({ project, stop, terminal, flags }: CommandContext): Promise<number> {
-  const { durable } = await unlessStopped(openDurable(project), stop)
+export async function listWorkers({ project, flags }: CommandContext): Promise<number> {
+  const { durable } = await openDurable(project)
   // Short-lived commands such as this one count as gateways too.
   const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
   const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
   const workers = (await durable.workers()).filter(worker => !isOver(worker) && !isThis(worker))
-  if (flags.json) return printJson(terminal, workers)
+  if (flags.json) return printJson(workers)
   const rows = workers.map(({ id, pool, role, state, seen_at: seen, host, pid, running, tools }) => {
     return [id, pool, role, state, timeText(seen), host, String(pid), String(running), tools.join(', ')]
   })
-  if (rows.length > 0) printTable(WORKER_COLUMNS, rows, terminal)
-  else say(terminal, 'No workers. Start one with `toolpost worker` or `toolpost up`.')
+  if (rows.length > 0) printTable(WORKER_COLUMNS, rows)
+  else say('No workers. Start one with `toolpost worker` or `toolpost up`.')
   return EXIT.ok
 }

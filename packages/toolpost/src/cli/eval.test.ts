@@ -67,7 +67,7 @@ describe('toolpost eval', () => {
     expect(out).toContain('must not call unlock({"light":"<door>"})')
     expect(err).toContain('anthropic:x was not asked: No Anthropic API key')
     expect(code).toBe(1)
-    expect(readFileSync(join(folder, 'two.html'), 'utf8')).toContain('&lt;door&gt;')
+    expect(readFileSync(join(folder, 'two.html'), 'utf8')).toContain('&#60;door&#62;')
   })
 
   it.each([

@@ -15,33 +15,35 @@ export class Stopped extends Error {
   override name = 'Stopped'
 }
 
-/** SIGTERM, Ctrl-C and a closed terminal, as a request to stop. */
-export class StopSignals {
-  readonly #stopped = new AbortController()
-  readonly #waiting: (() => void)[] = []
-  /** Aborted with a `Stopped` when the program is asked to stop. Commands then end soon, on their own. */
-  readonly signal: AbortSignal = this.#stopped.signal
-  /** Resolve when the program is asked to stop, and when it is asked again. */
-  readonly first = new Promise<void>(resolve => void this.#waiting.push(resolve))
-  readonly second = new Promise<void>(resolve => void this.#waiting.push(resolve))
-  /** The exit code after a signal, by the shell's convention: 128 plus the number of the first signal. */
-  exitCode: number | undefined
-  /** If set, SIGHUP calls this instead of stopping, unless it means that the terminal was closed. */
-  onHangup: (() => void) | undefined
+const stopping = new AbortController()
+const waiting: (() => void)[] = []
+const nextRequest = () => new Promise<void>(resolve => void waiting.push(resolve))
 
-  constructor() {
-    const hadTerminal = isatty(0)
-    const stop = (name: NodeJS.Signals) => {
-      // The descriptor of a closed terminal is no longer a TTY.
-      if (name === 'SIGHUP' && this.onHangup && isatty(0) === hadTerminal) return this.onHangup()
-      this.exitCode ??= 128 + constants.signals[name]
-      this.#stopped.abort(new Stopped('Toolpost was asked to stop'))
-      this.#waiting.shift()?.()
-    }
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
+interface Stopping {
+  /** Aborted with a `Stopped` by the first request. Commands then end soon, on their own. */
+  readonly signal: AbortSignal
+  readonly first: Promise<void>
+  readonly second: Promise<void>
+  /** By the shell's convention: 128 plus the number of the first signal. */
+  exitCode?: number
+  /** If set, SIGHUP calls this instead of stopping, unless it means that the terminal was closed. */
+  onHangup?: () => void
+}
+
+/** SIGTERM, Ctrl-C and a closed terminal, as requests to stop. */
+export const stop: Stopping = { signal: stopping.signal, first: nextRequest(), second: nextRequest() }
+
+export function listenForSignals(): void {
+  const hadTerminal = isatty(0)
+  const onSignal = (name: NodeJS.Signals) => {
+    // The descriptor of a closed terminal is no longer a TTY.
+    if (name === 'SIGHUP' && stop.onHangup && isatty(0) === hadTerminal) return stop.onHangup()
+    stop.exitCode ??= 128 + constants.signals[name]
+    stopping.abort(new Stopped('Toolpost was asked to stop'))
+    waiting.shift()?.()
   }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
 }
 
 /** The result of `work`; rejects with `Stopped` as soon as the program is asked to stop. */
-export const unlessStopped = <T>(work: Promise<T>, { signal }: Pick<StopSignals, 'signal'>): Promise<T> =>
-  unlessAborted(work, signal)
+export const unlessStopped = <T>(work: Promise<T>): Promise<T> => unlessAborted(work, stop.signal)

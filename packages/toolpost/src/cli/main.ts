@@ -1,8 +1,9 @@
 import { Command, CommanderError } from 'commander'
 import { compiledFile } from '../util/package-root.ts'
-import type { BareContext, CommandContext, Flags, ProjectWishes, SourceContext } from './context.ts'
-import { EXIT, Stopped, StopSignals, UsageError } from './exit.ts'
-import { say, type Terminal } from './terminal.ts'
+import type { BareContext, CommandContext, Flags, ProjectWishes } from './context.ts'
+import { EXIT, listenForSignals, Stopped, stop, UsageError, unlessStopped } from './exit.ts'
+import type { SourceContext } from './source.ts'
+import { say } from './terminal.ts'
 
 /** Every command with its arguments and options. */
 const COMMANDS = `
@@ -32,16 +33,11 @@ up: start everything: tools, servers, HTTP API, MCP endpoint and console
 serve: serve the tools as an MCP server
   --stdio: on standard input and output
 worker: run durable calls with this machine's tools, and offer them to gateways elsewhere
-  --pool <name>: pool of workers to join (default: as configured)
 calls [action] [id]: list past calls, newest first; show one: calls show ID; or export them: calls export
   --tool <name>: only of this tool
-  --server <name>: only of this server's tools; local for tools without a server
-  --caller <name>: only by this caller
   --failed: only those that failed
-  --outcome <outcome>: ok, failed, or a failure code
   --search <words>: only those with these words in tool, arguments, result or error
   --since <time>: 1h, 2d, or a date
-  --until <time>: 1h, 2d, or a date
   --limit <number>: maximum number (default: 20; 1000 for an export)
   --json: as JSON
   --cassette: export as a cassette, to be replayed
@@ -55,7 +51,6 @@ eval [cases]: ask models the questions of a file, and score the calls they make;
   --from-history: with init: cases from past chats
 approvals [decision] [id]: list the calls waiting for approval at the running gateway, or decide one
   --remember <how>: remember the decision: session or always
-  --scope <what>: what is remembered: this tool or every tool of its server (default: tool)
   --url <address>: the gateway's address (default: the one running in this folder)
   --token <token>: the gateway's token (default: TOOLPOST_TOKEN, or this folder's)
   --json: list as JSON
@@ -63,8 +58,6 @@ pins [action] [server]: show what servers changed about their tools since you ac
   --json: as JSON
 runs [id]: list durable runs, newest first; show one with its steps and result, or cancel it
   --cancel: cancel the run
-  --state <state>: waiting, approval, running, done, failed or cancelled
-  --tool <name>: only of this tool
   --limit <number>: maximum number (default: 20)
   --json: as JSON
 workers: list the processes that run or accept durable calls, on all machines
@@ -92,24 +85,23 @@ type Load<Context> = () => Promise<(context: Context) => number | Promise<number
 type Action = (context: BareContext<never>) => Promise<number>
 type Wishes = (flags: Flags) => ProjectWishes | Promise<ProjectWishes>
 
-const terminal: Terminal = { out: process.stdout, err: process.stderr }
-const stop = new StopSignals()
 const program = new Command('toolpost')
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
 let isStillSending = false
 
 /** Runs a command without a project. */
 function bare(load: Load<BareContext<never>>): Action {
-  return async context => (await load())(context)
+  return async context => unlessStopped(Promise.resolve((await load())(context)))
 }
 
 /** Runs a command in the project, which is closed afterwards: no process is left behind, even when stopped. */
-function within(load: Load<CommandContext<never>>, wishes?: Wishes): Action {
+function within(load: Load<CommandContext<never>>, wishes: Wishes = () => ({}), endsItself = false): Action {
   return async context => {
     const { openContext } = await import('./context.ts')
-    const opened = await openContext(context, await wishes?.(context.flags))
+    const opened = await openContext(context, await wishes(context.flags))
     try {
-      return await (await load())(opened)
+      const code = Promise.resolve((await load())(opened))
+      return await (endsItself ? code : unlessStopped(code))
     } finally {
       await opened.project.close()
       if ((await opened.telemetry?.close()) === false) isStillSending = true
@@ -121,66 +113,56 @@ function within(load: Load<CommandContext<never>>, wishes?: Wishes): Action {
 function either(load: Load<SourceContext<never>>, wishes?: Wishes): Action {
   return async context => {
     const { options, flags } = context
-    const { GatewayClient } = await import('./gateway-client.ts')
+    const { NoGateway, runningGateway } = await import('./gateway-client.ts')
     const { localSource, remoteSource } = await import('./source.ts')
-    // Whoever wants to see the log, or limits an answer, wants it from this process.
-    const isOwn = options.logLevel !== undefined || process.env.TOOLPOST_LOG || (wishes && flags.timeout)
-    const gateway = isOwn ? undefined : GatewayClient.running(options.config)
-    const source = gateway && (await remoteSource(gateway))
+    // Whoever wants to see the log, or another model or time limit for a chat, wants it from this process.
+    const isOwn = options.logLevel !== undefined || (wishes && (flags.timeout || flags.model))
+    const gateway = isOwn ? undefined : runningGateway(options.config)
     const run = await load()
-    if (source) return run({ ...context, source })
-    return within(
-      async () => opened => run({ ...opened, source: localSource(opened.project) }),
-      wishes,
-    )(context)
+    try {
+      if (gateway) return await run({ ...context, source: remoteSource(gateway) })
+    } catch (error) {
+      if (!(error instanceof NoGateway)) throw error
+    }
+    const here: Load<CommandContext<never>> = async () => async opened =>
+      run({ ...opened, source: await localSource(opened.project) })
+    return within(here, wishes, true)(context)
   }
 }
 
 const noServers = () => ({ startsNothing: true })
 /** These use the database: no gateway has to run. */
 const reader = () => ({ durable: { role: 'gateway' }, startsNothing: true }) as const
+const worker = () => ({ durable: { role: 'worker', stays: true } }) as const
+const inspector = () => ({ looksForItself: true, triesOnce: true })
+const chatter = ({ model }: Flags) => ({ model: { wanted: model as string | undefined, isRequired: true } })
+const server = async (flags: Flags) => (await import('./up.ts')).wishesOf(flags)
 
 const ACTIONS: Record<string, Action> = {
-  tools: either(async () => (await import('./tools.ts')).listTools),
-  call: either(async () => (await import('./call.ts')).callTool),
-  chat: either(
-    async () => (await import('./chat.ts')).chat,
-    ({ model }) => ({ model: { wanted: model as string | undefined, isRequired: true } }),
-  ),
-  doctor: within(
-    async () => (await import('./doctor.ts')).examine,
-    () => ({ looksForItself: true, triesOnce: true }),
-  ),
+  tools: either(() => import('./tools.ts').then(each => each.listTools)),
+  call: either(() => import('./call.ts').then(each => each.callTool)),
+  chat: either(() => import('./chat.ts').then(each => each.chat), chatter),
+  doctor: within(() => import('./doctor.ts').then(each => each.examine), inspector),
   codegen: within(
-    async () => (await import('./codegen.ts')).generateCode,
+    () => import('./codegen.ts').then(each => each.generateCode),
     () => ({ looksForItself: true }),
   ),
-  up: within(
-    async () => (await import('./up.ts')).runUp,
-    async flags => (await import('./up.ts')).wishesOf(flags, text => say(terminal, text)),
-  ),
-  serve: within(async () => (await import('./serve.ts')).runServe),
-  worker: within(
-    async () => (await import('./up.ts')).runWorker,
-    ({ pool }) => {
-      if (pool !== undefined && !/^[A-Za-z0-9][\w-]{0,31}$/.test(pool))
-        throw new UsageError(`--pool expects at most 32 letters, digits, _ or -, got '${pool}'`)
-      return { durable: { role: 'worker', pool, stays: true } }
-    },
-  ),
-  calls: within(async () => (await import('./records.ts')).listCalls, noServers),
-  eval: within(async () => (await import('./eval.ts')).runEval),
-  approvals: within(async () => (await import('./records.ts')).decideApprovals, noServers),
-  pins: within(async () => (await import('./records.ts')).showPins),
-  runs: within(async () => (await import('./durable.ts')).showRuns, reader),
-  workers: within(async () => (await import('./durable.ts')).listWorkers, reader),
-  init: bare(async () => (await import('./setup.ts')).writeConfig),
-  add: bare(async () => (await import('./setup.ts')).addServer),
-  remove: bare(async () => (await import('./setup.ts')).removeServer),
-  auth: within(async () => (await import('./auth.ts')).logIn),
-  token: within(async () => (await import('./records.ts')).printToken, noServers),
-  trust: within(async () => (await import('./setup.ts')).trustConfig, noServers),
-  completion: bare(async () => (await import('./completion.ts')).printCompletion(program)),
+  up: within(() => import('./up.ts').then(each => each.runUp), server, true),
+  serve: within(() => import('./serve.ts').then(each => each.runServe), undefined, true),
+  worker: within(() => import('./up.ts').then(each => each.runWorker), worker, true),
+  calls: within(() => import('./records.ts').then(each => each.listCalls), noServers),
+  eval: within(() => import('./eval.ts').then(each => each.runEval)),
+  approvals: within(() => import('./records.ts').then(each => each.decideApprovals), noServers),
+  pins: within(() => import('./records.ts').then(each => each.showPins)),
+  runs: within(() => import('./durable.ts').then(each => each.showRuns), reader),
+  workers: within(() => import('./durable.ts').then(each => each.listWorkers), reader),
+  init: bare(() => import('./setup.ts').then(each => each.writeConfig)),
+  add: bare(() => import('./setup.ts').then(each => each.addServer)),
+  remove: bare(() => import('./setup.ts').then(each => each.removeServer)),
+  auth: within(() => import('./auth.ts').then(each => each.logIn)),
+  token: within(() => import('./records.ts').then(each => each.printToken), noServers),
+  trust: within(() => import('./setup.ts').then(each => each.trustConfig), noServers),
+  completion: bare(() => import('./completion.ts').then(each => each.printCompletion(program))),
 }
 
 function addCommands(): void {
@@ -192,7 +174,7 @@ function addCommands(): void {
       const action = ACTIONS[command.name()] as Action
       command.action(async (...given) => {
         const [words, flags] = [given.slice(0, -2) as never, given.at(-2) as Flags]
-        process.exitCode = await action({ words, flags, options: program.opts(), terminal, stop })
+        process.exitCode = await action({ words, flags, options: program.opts() })
       })
     } else if (!does.endsWith('can be repeated')) command.option(what, does)
     else command.option(what, does, (one: string, all: string[] = []) => [...all, one])
@@ -200,8 +182,9 @@ function addCommands(): void {
 }
 
 async function main(words: string[]): Promise<void> {
+  listenForSignals()
   // The reader of the output may be gone; the servers must be closed anyway.
-  for (const stream of [terminal.out, terminal.err]) stream.on('error', () => {})
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   program
     .description('Executes the tool calls of AI models.')
     .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
@@ -226,13 +209,10 @@ async function main(words: string[]): Promise<void> {
 function report(error: unknown): number {
   // Commander has already reported what is wrong; help and version are not errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  if (error instanceof Stopped) {
-    say(terminal, 'Stopped.')
-    return EXIT.failed
-  }
-  if (!(error instanceof UsageError) && (error as Error | undefined)?.name !== 'ConfigError') throw error
-  say(terminal, `Error: ${(error as Error).message}`)
-  return EXIT.usage
+  if (!(error instanceof Stopped || error instanceof UsageError) && (error as Error)?.name !== 'ConfigError')
+    throw error
+  say(error instanceof Stopped ? 'Stopped.' : `Error: ${(error as Error).message}`)
+  return error instanceof Stopped ? EXIT.failed : EXIT.usage
 }
 
 void main(process.argv.slice(2))

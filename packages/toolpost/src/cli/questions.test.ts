@@ -50,7 +50,7 @@ describe('a form at a terminal', () => {
       content: { name: 'Ada', old: 'y', titled: 'g', many: ['a', 'b'] },
     })
     expect(shown()).toContain('forms asks: Tell me')
-    expect(shown()).toContain('Your name (required): As on the door')
+    expect(shown()).toContain('Your name (required, a text): As on the door')
     expect(shown()).toContain('  2) Why')
   })
 

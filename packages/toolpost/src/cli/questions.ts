@@ -3,9 +3,6 @@ import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
 import { isYes } from './terminal.ts'
 
-/** Shows a prompt and reads a line; `undefined` if the terminal was closed, or the caller gave up. */
-type Read = (prompt: string) => Promise<string | undefined>
-
 const NO_TERMINAL = 'there is no terminal to ask at'
 const WAY_TO_ALLOW = "allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
 const FORM_HELP = 'Press Enter for the default or to skip, Ctrl-D to cancel; type decline to refuse.'
@@ -53,7 +50,8 @@ function declined({ about, server, message }: Question, say: AskedTerminal['say'
   return { action: 'decline', reason: `${NO_TERMINAL}; ${WAY_TO_ALLOW}${rule ?? ''}` }
 }
 
-async function readLine(lines: Interface, prompt: string, signal?: AbortSignal): Promise<string | undefined> {
+/** `undefined` if the terminal was closed, or the caller gave up. */
+function readLine(lines: Interface, prompt: string, signal?: AbortSignal): Promise<string | undefined> {
   const over = new AbortController()
   return new Promise<string | undefined>(resolve => {
     const giveUp = () => resolve(undefined)
@@ -65,11 +63,10 @@ async function readLine(lines: Interface, prompt: string, signal?: AbortSignal):
   }).finally(() => over.abort())
 }
 
-type Form = Pick<AskedTerminal, 'say'> & { read: Read }
+type Person = Pick<AskedTerminal, 'say'> & { read(prompt: string): Promise<string | undefined> }
 
-async function put(question: Question, form: Form): Promise<QuestionAnswer> {
+async function put(question: Question, { say, read }: Person): Promise<QuestionAnswer> {
   const { about, message, server, schema, url, secretFields = [] } = question
-  const { say, read } = form
   const decline = (reason: string): QuestionAnswer => {
     say(`${reason} It was declined.`)
     return { action: 'decline', reason }
@@ -94,42 +91,27 @@ async function put(question: Question, form: Form): Promise<QuestionAnswer> {
   const refused = `Servers must not ask for secrets this way; skipped: ${secret.map(({ title }) => title).join(', ')}.`
   if (secret.some(({ isRequired }) => isRequired)) return decline(refused)
   if (secret.length > 0) say(refused)
-  const asked = fields.filter(field => !secret.includes(field))
-  return fillForm(asked, async (...given) => question.check?.(...given), form)
-}
-
-/** Asks field by field, then shows what will be sent. */
-async function fillForm(
-  fields: readonly Field[],
-  check: NonNullable<Question['check']>,
-  { say, read }: Form,
-): Promise<QuestionAnswer> {
   say(FORM_HELP)
-  for (;;) {
-    const content: Record<string, unknown> = {}
-    for (const field of fields) {
-      say(`\n${describe(field)}`)
-      for (;;) {
-        const typed = await read(field.kind === 'boolean' ? '[yes/no] ' : '> ')
-        if (typed === undefined) return { action: 'cancel' }
-        if (typed.trim() === 'decline') return { action: 'decline' }
-        const value = typed.trim() === '' ? field.default : typedValue(field, typed)
-        const missing = typed.trim() !== '' ? EXPECTED[field.kind] : field.isRequired && 'this is required'
-        const problem = value === undefined ? missing : await check({ [field.name]: value }, field.name)
-        if (!problem && value !== undefined) content[field.name] = value
-        if (!problem) break
-        say(`  ${problem}`)
-      }
-    }
-    const problem = await check(content)
-    if (problem === undefined) {
-      say(JSON.stringify(content))
-      const typed = await read('Send this? [Y/n] ')
+  const content: Record<string, unknown> = {}
+  for (const field of fields.filter(each => !secret.includes(each))) {
+    say(`\n${describe(field)}`)
+    for (let problem: string | undefined | false = ''; problem !== undefined; ) {
+      if (problem) say(`  ${problem}`)
+      const typed = (await read('> '))?.trim()
       if (typed === undefined) return { action: 'cancel' }
-      return typed.trim() === '' || isYes(typed) ? { action: 'accept', content } : { action: 'decline' }
+      if (typed === 'decline') return { action: 'decline' }
+      const value = typed === '' ? field.default : typedValue(field, typed)
+      if (value !== undefined) content[field.name] = value
+      if (value !== undefined) problem = await question.check?.({ [field.name]: value }, field.name)
+      else problem = typed === '' && !field.isRequired ? undefined : `please give ${EXPECTED[field.kind]}`
     }
-    say(`Not valid: ${problem}. Try again:`)
   }
+  const problem = await question.check?.(content)
+  if (problem !== undefined) return decline(`Not valid: ${problem}.`)
+  say(JSON.stringify(content))
+  const typed = await read('Send this? [Y/n] ')
+  if (typed === undefined) return { action: 'cancel' }
+  return typed.trim() === '' || isYes(typed) ? { action: 'accept', content } : { action: 'decline' }
 }
 
 interface Field {
@@ -143,38 +125,39 @@ interface Field {
 }
 
 const EXPECTED = {
-  text: 'please type a text',
-  number: 'that is not a number',
-  boolean: 'please answer yes or no',
-  choice: 'choose one of the list',
-  choices: 'choose any of the list, separated by commas',
+  text: 'a text',
+  number: 'a number',
+  boolean: 'yes or no',
+  choice: 'one of the list',
+  choices: 'any of the list, separated by commas',
 }
-const KINDS: Readonly<Record<string, Field['kind']>> = {
+
+const KINDS: Record<string, Field['kind']> = {
   ...{ string: 'text', number: 'number', integer: 'number', boolean: 'boolean' },
 }
 
 function describe({ title, description, isRequired, choices, kind, default: given }: Field): string {
-  const shown = typeof given === 'string' ? given : JSON.stringify(given)
-  const notes = [isRequired && 'required', given !== undefined && `default: ${shown}`].filter(Boolean)
-  const several = kind === 'choices' ? ', several separated by commas' : ''
+  const usual =
+    given === undefined ? '' : `, default: ${typeof given === 'string' ? given : JSON.stringify(given)}`
   const list = choices.map((choice, at) => `\n  ${at + 1}) ${choice.title}`)
-  const head = `${title}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}${several}`
+  const head = `${title} (${isRequired ? 'required' : 'optional'}, ${EXPECTED[kind]}${usual})`
   return `${head}${description ? `: ${description}` : ''}${list.join('')}`
 }
 
 /** What was typed, as a value for the field; `undefined` if it is none. */
 function typedValue({ kind, choices }: Field, typed: string): unknown {
-  const text = typed.trim()
   if (kind === 'text') return typed
-  if (kind === 'number') return Number.isFinite(Number(text)) ? Number(text) : undefined
+  if (kind === 'number') return Number.isFinite(Number(typed)) ? Number(typed) : undefined
   if (kind === 'boolean')
-    return /^(?:y|yes|true|1)$/i.test(text) ? true : /^(?:n|no|false|0)$/i.test(text) ? false : undefined
-  const isMeant = (part: string) => (choice: Field['choices'][number]) =>
-    [String(choice.value), choice.title].some(each => each.toLowerCase() === part.toLowerCase())
-  const parts = kind === 'choice' ? [text] : text.split(',').map(part => part.trim())
-  const chosen = parts.map(part => choices.find(isMeant(part)) ?? choices[Number(part) - 1])
-  const values = chosen.flatMap(choice => (choice ? [choice.value] : []))
-  if (values.length < chosen.length) return undefined
+    return /^(?:y|yes|true)$/i.test(typed) || (/^(?:n|no|false)$/i.test(typed) ? false : undefined)
+  const parts = kind === 'choice' ? [typed] : typed.split(',').map(part => part.trim())
+  const values = parts.flatMap(part => {
+    const isMeant = ({ value, title }: Field['choices'][number]) =>
+      [String(value), title].some(each => each.toLowerCase() === part.toLowerCase())
+    const found = choices.find(isMeant) ?? choices[Number(part) - 1]
+    return found ? [found.value] : []
+  })
+  if (values.length < parts.length) return undefined
   return kind === 'choice' ? values[0] : [...new Set(values)]
 }
 
@@ -184,15 +167,14 @@ function typedValue({ kind, choices }: Field, typed: string): unknown {
  */
 export function fieldsOf(schema: unknown): Field[] | undefined {
   const { properties, required } = isRecord(schema) ? schema : {}
-  const needed = Array.isArray(required) ? required : []
-  const fields = Object.entries(isRecord(properties) ? properties : {}).map(([name, schema]) => {
-    if (!isRecord(schema)) return undefined
+  const fields = Object.entries(isRecord(properties) ? properties : {}).map(([name, given]) => {
+    const { type, title, description, items, ...schema } = isRecord(given) ? given : {}
     const one = choicesIn(schema)
-    const several = schema.type === 'array' && isRecord(schema.items) ? choicesIn(schema.items) : undefined
-    const kind = one ? 'choice' : several ? 'choices' : ownValue(KINDS, String(schema.type))
-    const { description, default: given } = schema
-    const field = { name, title: titleOf(schema.title, name), description, default: given }
-    return kind && { ...field, kind, choices: one ?? several ?? [], isRequired: needed.includes(name) }
+    const several = type === 'array' && isRecord(items) ? choicesIn(items) : undefined
+    const kind = one ? 'choice' : several ? 'choices' : ownValue(KINDS, String(type))
+    const field = { name, title: titleOf(title, name), description, default: schema.default }
+    const isRequired = Array.isArray(required) && required.includes(name)
+    return kind && { ...field, kind, choices: one ?? several ?? [], isRequired }
   })
   return fields.every(field => field !== undefined) ? fields : undefined
 }

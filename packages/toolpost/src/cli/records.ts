@@ -11,8 +11,8 @@ import { historyFile } from '../project/project-history.ts'
 import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
-import { chosenToken, GatewayClient } from './gateway-client.ts'
-import { printJson, printResult, printTable, say, type Terminal, timeText } from './terminal.ts'
+import { chosenToken, openGateway, runningGateway } from './gateway-client.ts'
+import { print, printFields, printJson, printTable, say, timeText } from './terminal.ts'
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'
@@ -21,38 +21,33 @@ const SHOWN_ID = 13
 const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
 
 /** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
-export async function listCalls({ project, terminal, words, flags }: CommandContext<[string?, string?]>) {
+export async function listCalls({ project, words, flags }: CommandContext<[string?, string?]>) {
   const [action = 'list', id] = words
-  const { json, cassette = false, failed, search, ...given } = flags
-  const isExport = action === 'export'
+  const { json, cassette, failed, search, ...given } = flags
   const file = historyFile(project)
-  const wrong = [
-    !['list', 'show', 'export'].includes(action) && `invalid action '${action}'; expected show or export`,
-    cassette && !isExport && '--cassette is for an export: toolpost calls export',
-    action === 'show' && !id && 'Which call? `toolpost calls` lists them with their ids',
-    failed && given.outcome !== undefined && '--failed and --outcome cannot be combined',
-    file === undefined && "Calls are not kept: 'history' is false in the configuration",
-  ].find(problem => problem)
-  if (wrong || file === undefined) throw new UsageError(wrong || '')
-  const limit = isExport || id !== undefined ? MAX_SEARCHED : '20'
+  if (!['list', 'show', 'export'].includes(action))
+    throw new UsageError(`invalid action '${action}'; expected show or export`)
+  if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
+  if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
+  const limit = action === 'export' || id !== undefined ? MAX_SEARCHED : '20'
   const filter = { limit, ...given, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   let history: History | undefined
   try {
     const query = parseQuery(id === undefined ? (filter as object as Record<string, string>) : { limit })
-    if (existsSync(file)) history = new History({ file, onNotice: text => say(terminal, text) })
+    if (existsSync(file)) history = new History({ file, onNotice: say })
     const found = history ? (await history.list(query)).calls : []
     const calls = id === undefined ? found : [byPrefix(found, id, 'call', call => [call.serial, call.id])]
     const [only] = calls
-    if (isExport) terminal.out.write(exported(calls.toReversed(), cassette))
-    else if (json) return printJson(terminal, id === undefined ? calls : only)
-    else if (only && id !== undefined) printFields({ ...only, startedAt: timeText(only.startedAt) }, terminal)
-    else if (only) printTable(COLUMNS, calls.map(rowOf), terminal)
-    else say(terminal, 'No calls. `toolpost up` records them; see toolpost calls --help')
+    if (action === 'export') process.stdout.write(exported(calls.toReversed(), cassette))
+    else if (json) return printJson(id === undefined ? calls : only)
+    else if (only && id !== undefined) printFields({ ...only, startedAt: timeText(only.startedAt) })
+    else if (only) printTable(COLUMNS, calls.map(rowOf))
+    else say('No calls. `toolpost up` records them; see toolpost calls --help')
     return EXIT.ok
   } catch (error) {
     if (error instanceof FilterError) throw new UsageError(error.message, { cause: error })
     if (!(error instanceof HistoryError)) throw error
-    say(terminal, `Error: ${error.message}`)
+    say(`Error: ${error.message}`)
     return EXIT.failed
   } finally {
     await history?.close()
@@ -60,32 +55,20 @@ export async function listCalls({ project, terminal, words, flags }: CommandCont
 }
 
 /** Calls as JSON lines, or as a cassette. */
-function exported(calls: readonly StoredCall[], isCassette: boolean): string {
+function exported(calls: readonly StoredCall[], isCassette = false): string {
   if (!isCassette) return jsonLines(calls)
   const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
   return `${cassetteHeader()}${lines.join('')}`
 }
 
-/** One line per field that has a value. */
-export function printFields(fields: object, terminal: Terminal): void {
-  for (const [name, value] of Object.entries(fields))
-    if (value !== undefined)
-      printResult(terminal, `${name.padEnd(12)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-}
-
 /** The one whose id starts like this. Throws a UsageError if there is none, or more than one. */
-function byPrefix<T>(
-  all: readonly T[],
-  prefix: string,
-  what: string,
-  idsOf: (one: T) => readonly (string | undefined)[],
-): T {
+function byPrefix<T>(all: readonly T[], prefix: string, what: string, idsOf: (one: T) => unknown[]): T {
   const exact = all.filter(one => idsOf(one).includes(prefix))
-  const found = exact.length > 0 ? exact : all.filter(one => idsOf(one).some(id => id?.startsWith(prefix)))
-  const [one, more] = found
+  const like = all.filter(one => idsOf(one).some(id => String(id).startsWith(prefix)))
+  const [one, more] = exact.length > 0 ? exact : like
   if (one === undefined) throw new UsageError(`No ${what} with this id`)
   if (more !== undefined)
-    throw new UsageError(`${found.length} ids of ${what}s start with '${prefix}'; give more of it`)
+    throw new UsageError(`Several ids of ${what}s start with '${prefix}'; give more of it`)
   return one
 }
 
@@ -99,22 +82,21 @@ function rowOf(call: StoredCall): string[] {
 }
 
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
-export async function decideApprovals(context: CommandContext<[string?, string?]>): Promise<number> {
-  const { project, terminal } = context
-  const [decision, id] = context.words
-  const { json, remember, scope, ...where } = context.flags
-  const gateway = GatewayClient.open(project, where)
+export async function decideApprovals({ project, words, flags }: CommandContext<[string?, string?]>) {
+  const [decision, id] = words
+  const gateway = openGateway(project, flags)
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
     throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
   if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
   const { approvals } = await gateway.ask<{ approvals: Approval[] }>('/api/approvals')
   if (decision !== undefined && id) {
     const waiting = byPrefix(approvals, id, 'pending approval', approval => [approval.id])
-    await gateway.ask(`/api/approvals/${encodeURIComponent(waiting.id)}`, { decision, remember, scope })
-    say(terminal, decision === 'approve' ? 'Approved.' : 'Denied.')
-  } else if (json) printResult(terminal, JSON.stringify(approvals))
-  else if (approvals.length === 0) say(terminal, 'Nothing is waiting for approval.')
-  else for (const approval of approvals) printResult(terminal, approvalText(approval))
+    const path = `/api/approvals/${encodeURIComponent(waiting.id)}`
+    await gateway.ask(path, { decision, remember: flags.remember })
+    say(decision === 'approve' ? 'Approved.' : 'Denied.')
+  } else if (flags.json) print(JSON.stringify(approvals))
+  else if (approvals.length === 0) say('Nothing is waiting for approval.')
+  else for (const approval of approvals) print(approvalText(approval))
   return EXIT.ok
 }
 
@@ -127,40 +109,32 @@ function approvalText({ id, tool, server, args, caller, origin, because }: Appro
 }
 
 /** `toolpost pins [accept [server]]`: what servers changed about their tools, of the running gateway if there is one. */
-export async function showPins({
-  project,
-  terminal,
-  ...given
-}: CommandContext<[string?, string?]>): Promise<number> {
-  const { options } = given
-  const [action, server] = given.words
-  const { json } = given.flags
+export async function showPins(context: CommandContext<[string?, string?]>): Promise<number> {
+  const { project, options, flags } = context
+  const [action, server] = context.words
   if (action !== undefined && action !== 'accept')
     throw new UsageError(`invalid action '${action}'; expected accept`)
-  const gateway = GatewayClient.running(options.config)
+  const gateway = runningGateway(options.config)
   if (!gateway) await project.ready()
   type Answer = { changes: PinChange[] }
   const seen = (await gateway?.ask<Answer>('/api/pins'))?.changes ?? project.pins.changes()
   const changed = [...new Set(seen.map(change => change.server))]
   const known = [...changed, ...Object.keys(project.config.mcpServers ?? {})]
-  if (server !== undefined && !known.includes(server)) {
-    const names = changed.length > 0 ? changed.join(', ') : 'none'
-    throw new UsageError(`No server '${server}'; servers with changes: ${names}`)
-  }
+  if (server !== undefined && !known.includes(server))
+    throw new UsageError(`No server '${server}'; servers with changes: ${changed.join(', ') || 'none'}`)
   const accept = async () =>
     (await gateway?.ask<Answer>('/api/pins/accept', { server }))?.changes ?? project.pins.accept(server)
   const changes = action ? await accept() : seen
-  if (json) return printJson(terminal, changes)
-  for (const change of changes) printResult(terminal, changeText(change))
-  if (action) say(terminal, `Accepted ${changes.length} ${changes.length === 1 ? 'change' : 'changes'}.`)
-  else if (changes.length === 0) say(terminal, 'All tools are defined as they were accepted.')
-  else say(terminal, 'To accept: toolpost pins accept [server]')
+  if (flags.json) return printJson(changes)
+  for (const change of changes) print(changeText(change))
+  if (action) say(`Accepted ${changes.length} ${changes.length === 1 ? 'change' : 'changes'}.`)
+  else if (changes.length === 0) say('All tools are defined as they were accepted.')
+  else say('To accept: toolpost pins accept [server]')
   return EXIT.ok
 }
 
 /** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
-export function printToken({ project, terminal, flags }: CommandContext): number {
-  const { new: isNew } = flags
+export function printToken({ project, flags: { new: isNew } }: CommandContext): number {
   const chosen = chosenToken(project.config)
   if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
   if (chosen !== undefined && isNew)
@@ -168,10 +142,10 @@ export function printToken({ project, terminal, flags }: CommandContext): number
   const folder = stateFolder(project.file)
   try {
     const kept = isNew ? undefined : readToken(folder)
-    printResult(terminal, chosen ?? kept ?? makeToken(folder))
+    print(chosen ?? kept ?? makeToken(folder))
   } catch (error) {
     throw new UsageError(`Cannot save a token in ${folder}: ${(error as Error).message}`, { cause: error })
   }
-  if (isNew) say(terminal, 'The old token is no longer valid.')
+  if (isNew) say('The old token is no longer valid.')
   return EXIT.ok
 }

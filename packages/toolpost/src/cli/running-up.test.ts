@@ -17,7 +17,8 @@ const server = { command: process.execPath, args: ['${EVERYTHING}'] }
 const known = { EVERYTHING: everything }
 let up: RunningGateway | undefined
 
-const run = (...words: string[]) => toolpost(words, { cwd, env: { TOOLPOST_TOKEN: '' } })
+const run = (...words: string[]) =>
+  toolpost(words, { cwd, env: { TOOLPOST_TOKEN: '', TOOLPOST_LOG: 'warn' } })
 /** A log level is for the log of this process, so it runs on its own. */
 const alone = (...words: string[]) => toolpost(['--log-level', 'silent', ...words], { cwd, env: known })
 

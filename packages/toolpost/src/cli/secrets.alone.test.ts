@@ -43,7 +43,7 @@ describe('[F34] the command line shows no secret of a server', () => {
     }
     const mcpServers = { left: server({ TELL_AND_LEAVE: '1' }), remote }
     const { out, err } = await toolpost(['doctor', '--config', configFile({ mcpServers, mcp, log })])
-    expect(out).toMatch(/server left: failed[\s\S]*server remote: failed/)
+    expect(out).toMatch(/left +failed[\s\S]*remote +failed/)
     expect(out + err).toContain('OPENAI_API_KEY=[removed]')
     expect(out + err).not.toMatch(/canary/)
   })

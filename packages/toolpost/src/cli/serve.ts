@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, UsageError } from './exit.ts'
+import { EXIT, stop, UsageError } from './exit.ts'
 
 /** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
 const LIST_WAIT_MS = 3_000
@@ -14,7 +14,7 @@ const nobody: Ask = async () => ({
 })
 
 /** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
-export async function runServe({ project, stop, flags }: CommandContext): Promise<number> {
+export async function runServe({ project, flags }: CommandContext): Promise<number> {
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'
   if (isStartedByItself(project.file)) throw new UsageError(`${project.file} ${itself}; remove it there`)
@@ -22,16 +22,15 @@ export async function runServe({ project, stop, flags }: CommandContext): Promis
   const stdout = guardStdout()
   const following = project.follow()
   stop.onHangup = () => void following.reload()
-  const ready = project.ready()
   void project.keepHistory({ unasked: false })
-  const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
+  const started = Promise.race([project.ready(), delay(LIST_WAIT_MS, undefined, { ref: false })])
   const { executor, catalog, logger, waitWhileStarting } = project
   try {
     await serveTools({
       ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask: nobody, waitWhileStarting },
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       signal: stop.signal,
-      whenListed: async () => void (await Promise.race([ready, waited])),
+      whenListed: async () => void (await started),
     })
     return EXIT.ok
   } finally {
