@@ -38,12 +38,6 @@ export type Taken =
   | { accepted: true; id: string; done: Promise<ResponseMessage> }
   | { accepted: false; reason: string }
 
-interface HearOptions {
-  signal?: AbortSignal | undefined
-  /** Earlier messages of the conversation: they say what "it" refers to. */
-  history?: readonly ConversationMessage[] | undefined
-}
-
 /** How many utterances may wait, and how much audio in total; more is refused. */
 const QUEUE_LIMIT = 16
 const QUEUE_BYTES = 64 * 1024 * 1024
@@ -65,7 +59,7 @@ export class BackgroundTranscriber {
   readonly #questions: Questions
   readonly #answering: Answering
   /** In the order in which they came; the first is being answered. */
-  readonly #queue: Turn[] = []
+  #queue: Turn[] = []
   readonly #closing = new AbortController()
   #lastHearing: Promise<unknown> = Promise.resolve()
   #working: Promise<void> | undefined
@@ -77,12 +71,7 @@ export class BackgroundTranscriber {
     this.#clock = clock
     this.#logger = logger
     this.#mouth = new Mouth({ speaker, logger, onProblem: onNotice })
-    this.#questions = new Questions({
-      mouth: this.#mouth,
-      clock,
-      onQuestion: (conversation, text) =>
-        options.bus?.question?.({ conversation, text, at: new Date().toISOString() }),
-    })
+    this.#questions = new Questions(this.#mouth, clock, options.bus)
     this.#answering = new Answering({
       ...options,
       mouth: this.#mouth,
@@ -103,19 +92,36 @@ export class BackgroundTranscriber {
     return { accepted: true, id: turn.id, done: turn.done }
   }
 
-  /** Transcribes an utterance without answering it. Rejects with a TranscriberError. */
-  async hear(utterance: Utterance, options: HearOptions = {}): Promise<Heard | { dropped: string }> {
+  /**
+   * Transcribes an utterance without answering it, with the help of the sentences that can be understood; earlier messages
+   * say what "it" refers to. Rejects with a TranscriberError.
+   */
+  async hear(
+    utterance: Utterance,
+    { signal, history = [] }: { signal?: AbortSignal; history?: readonly ConversationMessage[] } = {},
+  ): Promise<Heard | { dropped: string }> {
     if ('text' in utterance) {
       const text = utterance.text.trim()
       if (text === '') return { dropped: 'the utterance is empty' }
       if (text.length <= MAX_TEXT_LENGTH) return { text }
       return { dropped: `the text has more than ${MAX_TEXT_LENGTH} characters` }
     }
+    const { transcriber, grammar: load } = this.#options
+    const { area } = utterance
+    const listen = async (samples: Float32Array): Promise<Heard> => {
+      const grammar = transcriber.listen && (await load?.())
+      if (!grammar || !transcriber.listen)
+        return { text: (await transcriber.transcribe(samples, { signal })).trim() }
+      const listened = await transcriber.listen(samples, { signal, graph: grammar.graph() })
+      return decide({ ...listened, text: listened.text.trim() }, content =>
+        grammar.understand([...history, { role: 'user', content }], { area }),
+      )
+    }
     try {
       const samples = await readAudio(utterance)
-      const reason = reasonToDrop(samples)
-      if (reason !== undefined) return { dropped: reason }
-      const heard = await this.#listen(samples, { ...options, area: utterance.area })
+      const dropped = reasonToDrop(samples)
+      if (dropped !== undefined) return { dropped }
+      const heard = await listen(samples)
       return heard.text === '' ? { dropped: 'the recording contains no speech' } : heard
     } catch (error) {
       if (error instanceof AudioError) return { dropped: error.message }
@@ -130,11 +136,6 @@ export class BackgroundTranscriber {
     this.#mouth.begin()
     this.#mouth.add(text)
     await this.#mouth.finish()
-  }
-
-  /** Stops speaking; calls in progress go on. */
-  interrupt(): void {
-    this.#mouth.interrupt()
   }
 
   /** Resolves when nothing is left to answer. */
@@ -181,21 +182,6 @@ export class BackgroundTranscriber {
     if (!('failure' in turn.heard)) this.#options.bus?.transcription(turn.transcription())
     if (text !== undefined) this.#mouth.interrupt()
     if (reply?.(text)) this.#end(turn, turn.response('answered', ''))
-  }
-
-  /** What the samples say, with the help of the sentences that can be understood. */
-  async #listen(
-    samples: Float32Array,
-    { signal, history = [], area }: HearOptions & { area: string | undefined },
-  ): Promise<Heard> {
-    const { transcriber, grammar: load } = this.#options
-    const grammar = transcriber.listen && (await load?.())
-    if (!grammar || !transcriber.listen)
-      return { text: (await transcriber.transcribe(samples, { signal })).trim() }
-    const listened = await transcriber.listen(samples, { signal, graph: grammar.graph() })
-    return decide({ ...listened, text: listened.text.trim() }, content =>
-      grammar.understand([...history, { role: 'user', content }], { area }),
-    )
   }
 
   async #workOff(): Promise<void> {
@@ -250,7 +236,6 @@ export class BackgroundTranscriber {
   }
 
   #leave(turn: Turn): void {
-    const at = this.#queue.indexOf(turn)
-    if (at >= 0) this.#queue.splice(at, 1)
+    this.#queue = this.#queue.filter(other => other !== turn)
   }
 }

@@ -16,10 +16,15 @@ export type Utterance = ({ text: string } | { wav: Uint8Array } | { pcm: Uint8Ar
   overheard?: boolean | undefined
 }
 
-/** Published as soon as it is known what was heard. */
-export interface TranscriptionMessage {
+interface AboutUtterance {
   id: string
   conversation: string
+  durations: Durations
+  at: string
+}
+
+/** Published as soon as it is known what was heard. */
+export interface TranscriptionMessage extends AboutUtterance {
   /** Whether it arrived as sound or text. */
   source: 'audio' | 'text'
   text: string
@@ -30,14 +35,10 @@ export interface TranscriptionMessage {
   margin?: number
   /** Why it is not answered, if so. */
   dropped?: string
-  durations: Durations
-  at: string
 }
 
 /** The outcome of an utterance, published once the answer is complete. */
-export interface ResponseMessage {
-  id: string
-  conversation: string
+export interface ResponseMessage extends AboutUtterance {
   outcome: 'answered' | 'failed' | 'dropped'
   /** What was understood. */
   question: string
@@ -46,8 +47,6 @@ export interface ResponseMessage {
   /** Why there is no answer, for the person on call. */
   error?: string
   calls: MadeCall[]
-  durations: Durations
-  at: string
 }
 
 export interface MadeCall {
@@ -58,14 +57,11 @@ export interface MadeCall {
   durationMs: number
 }
 
-/** Milliseconds per stage, for the stages reached. */
+/** Milliseconds in the queue, for the stages reached (an answer includes its calls), and since it was accepted. */
 export interface Durations {
-  /** In the queue. */
   waitMs: number
   transcribeMs?: number
-  /** From the question to the complete answer, calls included. */
   answerMs?: number
-  /** Since it was accepted. */
   totalMs: number
 }
 

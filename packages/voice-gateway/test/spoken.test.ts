@@ -192,7 +192,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   const mistakes: [string[], RegExp][] = [
     [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: no such file or directory\n$/],
     [['say', ' '], /^Error: Nothing to say/],
-    [['--speaker', 'cow', 'say', 'hello'], /^Error: invalid voice 'cow'; expected one of auto, piper/],
+    [['--speaker', 'cow', 'say', 'hello'], /^error: option '--speaker <voice>' argument 'cow' is invalid/],
     [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: file not found/],
     [['--speaker', 'piper', 'say', 'hello'], /^Error: The voice piper needs a model/],
     [['--model', 'bogus:1', 'say', 'hello'], /^Error: Unknown model provider 'bogus'/],

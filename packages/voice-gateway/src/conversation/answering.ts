@@ -4,9 +4,9 @@ import {
   type ConversationMessage,
   Conversations,
   type ModelError,
-  type ModelErrorCode,
   whyUnanswered,
 } from 'toolpost/models'
+import { readData } from '../data.ts'
 import { yesOrNo } from '../listening/yes-or-no.ts'
 import type { ResponseMessage } from '../messages.ts'
 import type { Mouth } from '../speech-out/mouth.ts'
@@ -26,6 +26,7 @@ interface AnsweringOptions {
   filler?: string | undefined
 }
 
+const { modelFailures } = readData<{ modelFailures: Readonly<Record<string, string>> }>('spoken-english.json')
 export const CLOSED = 'the voice gateway was closed'
 /** How many conversations are remembered, and how many messages each: small models read slowly. */
 const KEPT_CONVERSATIONS = 50
@@ -34,7 +35,6 @@ const KEPT_MESSAGES = 40
 const ANSWER_TIME_LIMIT_MS = 60_000
 /** If an answer takes longer, a filler is spoken. */
 const FILLER_AFTER_MS = 1_500
-const FILLER = 'One moment.'
 const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
   'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'
@@ -66,15 +66,8 @@ export class Answering {
 
   /** Answers a turn. A match is carried out as it was matched, unless the conversation has gone on since. */
   async answer(turn: Turn, match: object | undefined): Promise<ResponseMessage> {
-    const {
-      client,
-      clock,
-      executor,
-      mouth,
-      signal,
-      instructions = INSTRUCTIONS,
-      filler = FILLER,
-    } = this.#options
+    const { client, clock, executor, mouth, signal, ...texts } = this.#options
+    const { instructions = INSTRUCTIONS, filler = 'One moment.' } = texts
     let streamed = ''
     const speak = (text: string) => {
       streamed += text
@@ -82,14 +75,10 @@ export class Answering {
     }
     const slow = clock.setTimer(() => streamed.trim() === '' && mouth.fill(filler), FILLER_AFTER_MS)
     const history = this.historyOf(turn.conversation)
+    const system: ConversationMessage = { role: 'system', content: instructions }
     const said = this.#isTooLate(turn) ? [] : history
-    const messages: ConversationMessage[] = [
-      { role: 'system', content: instructions },
-      ...said,
-      { role: 'user', content: turn.question },
-    ]
     const asking = () =>
-      client.ask(messages, {
+      client.ask([system, ...said, { role: 'user', content: turn.question }], {
         executor,
         signal,
         origin: 'voice',
@@ -143,16 +132,6 @@ function asksSomething(text: string): boolean {
   return text.trimEnd().endsWith('?')
 }
 
-const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
-  unreachable: 'I cannot reach the language model.',
-  model_not_found: 'The language model is not installed.',
-  no_tools: 'The language model cannot use tools.',
-  missing_key: 'I have no key for the language model.',
-  unauthorized: 'The language model does not accept my key.',
-  rate_limited: 'The language model is too busy right now.',
-  overloaded: 'The language model is too busy right now.',
-}
-
 /** What the person hears if there is no answer: one plain sentence. The log has the details. */
 function failureSentence(error: unknown): string {
   if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
@@ -160,6 +139,6 @@ function failureSentence(error: unknown): string {
   if (!(error instanceof Error) || error.name !== 'ModelError')
     return 'Sorry, something went wrong on my side.'
   const { code, results } = error as ModelError
-  const sentence = MODEL_FAILURES[code] ?? 'The language model gave no usable answer.'
+  const sentence = modelFailures[code] ?? 'The language model gave no usable answer.'
   return results?.some(result => result.success) ? `I did part of it. ${sentence}` : sentence
 }

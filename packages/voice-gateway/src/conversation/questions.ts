@@ -1,6 +1,7 @@
 import type { Clock, Question, QuestionAnswer, Timer } from 'toolpost'
 import { fieldsOf, yesNoField } from 'toolpost/terminal'
 import { yesOrNo } from '../listening/yes-or-no.ts'
+import type { VoiceBus } from '../messages.ts'
 import type { Mouth } from '../speech-out/mouth.ts'
 
 /** How long after a question a yes or no counts as its answer; silence means no. */
@@ -8,13 +9,6 @@ export const ANSWER_WINDOW_MS = 8_000
 /** Nobody can decide about more than this by ear. */
 const MAX_SAID_BYTES = 2_000
 const MAX_SAID_CHARACTERS = 300
-
-interface QuestionsOptions {
-  mouth: Mouth
-  clock: Clock
-  /** Called with the text of each question. */
-  onQuestion(conversation: string, text: string): void
-}
 
 /** The outcome of a question; `undefined` if it was withdrawn or the gateway closed. */
 type Reply = boolean | 'nobody answered' | 'something else was said' | undefined
@@ -31,17 +25,21 @@ interface OpenQuestion {
  * same conversation is the answer; anything else is a new request and ends the question.
  */
 export class Questions {
-  readonly #options: QuestionsOptions
+  readonly #mouth: Mouth
+  readonly #clock: Clock
+  readonly #bus: VoiceBus | undefined
   readonly #open = new Map<string, OpenQuestion>()
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: QuestionsOptions) {
-    this.#options = options
+  constructor(mouth: Mouth, clock: Clock, bus: VoiceBus | undefined) {
+    this.#mouth = mouth
+    this.#clock = clock
+    this.#bus = bus
   }
 
   /** Asks before a call, or on behalf of a server. Never rejects. */
   async ask(conversation: string, question: Question): Promise<QuestionAnswer> {
-    const { mouth } = this.#options
+    const mouth = this.#mouth
     const { about, url, schema, signal } = question
     if (about && Buffer.byteLength(JSON.stringify(about.args) ?? '') > MAX_SAID_BYTES) {
       mouth.insist('This is too long to read out. Allow it in the console first.')
@@ -67,7 +65,7 @@ export class Questions {
   /** Asks whether that is what was meant. */
   async confirm(conversation: string, sentence: string): Promise<boolean> {
     const reply = await this.#put(conversation, sentence)
-    if (reply === false) this.#options.mouth.insist('Okay.')
+    if (reply === false) this.#mouth.insist('Okay.')
     return reply === true
   }
 
@@ -97,7 +95,7 @@ export class Questions {
 
   /** One question at a time. */
   #put(conversation: string, words: string, signal?: AbortSignal): Promise<Reply> {
-    const { mouth, onQuestion } = this.#options
+    const mouth = this.#mouth
     const put = async () => {
       if (signal?.aborted) return undefined
       const reply = await new Promise<Reply>(resolve => {
@@ -111,7 +109,7 @@ export class Questions {
         const question: OpenQuestion = { hearing: 0, end }
         this.#open.set(conversation, question)
         signal?.addEventListener('abort', withdraw, { once: true })
-        onQuestion(conversation, words)
+        this.#bus?.question?.({ conversation, text: words, at: new Date().toISOString() })
         mouth.insist(words)
         void mouth.finish().then(() => this.#awaitSilence(conversation, question))
       })
@@ -129,7 +127,7 @@ export class Questions {
   #awaitSilence(conversation: string, question: OpenQuestion): void {
     if (question.hearing > 0 || this.#open.get(conversation) !== question) return
     question.silence?.cancel()
-    question.silence = this.#options.clock.setTimer(() => question.end('nobody answered'), ANSWER_WINDOW_MS)
+    question.silence = this.#clock.setTimer(() => question.end('nobody answered'), ANSWER_WINDOW_MS)
   }
 }
 

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,6 @@ export interface ProgramRun {
   readonly signal: AbortSignal
   /** It is killed after this time. */
   readonly deadlineMs: number
-  readonly environment?: NodeJS.ProcessEnv | undefined
   /** The error class for failures; messages begin with the program's name. */
   readonly Failure: new (
     message: string,
@@ -28,28 +27,22 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Runs a program without a shell and returns its output. Rejects with a `Failure`, or when the signal is aborted. */
 export async function runProgram(run: ProgramRun): Promise<Buffer> {
-  const { program, args, input = '', signal, deadlineMs: timeout, environment: env, Failure } = run
+  const { program, args, input = '', signal, deadlineMs: timeout, Failure } = run
   signal.throwIfAborted()
   const options = { signal, timeout, killSignal: 'SIGKILL', windowsHide: true, encoding: 'buffer' } as const
   const maxBuffer = MOST_OUTPUT_MB * 1_000_000
   return new Promise<Buffer>((resolve, reject) => {
-    const onEnd = (error: Error | null, output: Buffer, stderr: Buffer) => {
+    const onEnd = (error: ExecFileException | null, output: Buffer, stderr: Buffer) => {
       if (!error) return resolve(output)
       if (signal.aborted) return reject(signal.reason)
-      const {
-        code,
-        killed,
-        signal: by,
-      } = error as Error & { code?: unknown; killed?: boolean; signal?: string }
-      const line = String(stderr)
-        .split(/[\r\n]+/)
-        .findLast(one => one.trim())
-      const words = line ? `: ${line.trim().replace(/\p{Cc}/gu, ' ')}` : '.'
+      const lines = String(stderr).split(/[\r\n]+/)
+      const line = lines.findLast(one => one.trim())?.trim()
+      const words = line ? `: ${line.replace(/\p{Cc}/gu, ' ')}` : '.'
       const late = `did not finish within ${Number((timeout / 1_000).toFixed(2))} s.`
-      const failed = killed ? late : `failed (${by ?? `exit code ${code}`})${words}`
-      reject(new Failure(`${program} ${REASONS[String(code)] ?? failed}`, { cause: error }))
+      const failed = error.killed ? late : `failed (${error.signal ?? `exit code ${error.code}`})${words}`
+      reject(new Failure(`${program} ${REASONS[String(error.code)] ?? failed}`, { cause: error }))
     }
-    const child = execFile(program, args, { ...options, maxBuffer, ...(env && { env }) }, onEnd)
+    const child = execFile(program, args, { ...options, maxBuffer }, onEnd)
     // If a program exits before reading everything, its exit code says whether that is a failure.
     child.stdin?.on('error', () => {}).end(input)
   })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { findChunks, isWav, wavFile } from '../audio/wav.ts'
-import { platform as currentPlatform, findProgram } from '../programs/platform.ts'
+import { findProgram, platform } from '../programs/platform.ts'
 import { runProgram, withTemporaryWav } from '../programs/run-program.ts'
 import { spokenEnglish } from './spoken-english.ts'
 
@@ -32,8 +32,6 @@ export interface SpeakerOptions {
   readonly player?: string | undefined
   /** Everything is written to this WAV file instead of being played. */
   readonly outFile?: string | undefined
-  readonly environment?: NodeJS.ProcessEnv | undefined
-  readonly platform?: NodeJS.Platform | undefined
 }
 
 type VoiceName = 'piper' | 'espeak-ng' | 'say'
@@ -74,14 +72,14 @@ export async function findSpeaker(options: SpeakerOptions = {}): Promise<Speaker
 }
 
 function findVoice(voice: 'auto' | VoiceName, options: SpeakerOptions) {
-  const { piperModel, environment, platform = currentPlatform } = options
-  const fallback = platform === 'darwin' && findProgram('say', environment) ? 'say' : 'espeak-ng'
+  const { piperModel } = options
+  const fallback = platform === 'darwin' && findProgram('say') ? 'say' : 'espeak-ng'
   const name = voice === 'auto' ? (piperModel ? 'piper' : fallback) : voice
   // Debian has another program called piper, for mice, so it is never used without a model.
   if (name === 'piper' && !piperModel)
     throw new SpeakerError('The voice piper needs a model: set piperModel to the .onnx file of a voice.')
   const isOptional = voice === 'auto' && name !== 'piper'
-  const program = isOptional ? findProgram(name, environment) : requireProgram(name, environment)
+  const program = isOptional ? findProgram(name) : requireProgram(name)
   if (name === 'piper' && piperModel && !existsSync(piperModel))
     throw new SpeakerError(`The piper model ${piperModel} does not exist.`)
   return program === undefined ? undefined : { name, synthesize: synthesizer(name, program, options) }
@@ -89,7 +87,7 @@ function findVoice(voice: 'auto' | VoiceName, options: SpeakerOptions) {
 
 /** espeak-ng writes to stdout, the others to a file. */
 function synthesizer(name: VoiceName, program: string, options: SpeakerOptions): Speaker['synthesize'] {
-  const { piperModel = '', language, environment } = options
+  const { piperModel = '', language } = options
   const args = {
     'espeak-ng': ['-b', '1', '--stdin', '--stdout', ...(language === undefined ? [] : ['-v', language])],
     piper: ['--model', piperModel, '--output_file'],
@@ -98,7 +96,7 @@ function synthesizer(name: VoiceName, program: string, options: SpeakerOptions):
   return async (text, { signal }) => {
     // On one line, and without `[[`, which begins a command for espeak-ng and say.
     const line = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\[(?=\[)/g, '[ ')
-    const common = { program, input: `${line}\n`, signal, environment, Failure: SpeakerError }
+    const common = { program, input: `${line}\n`, signal, Failure: SpeakerError }
     const run = (...more: string[]) =>
       runProgram({ ...common, args: [...args, ...more], deadlineMs: SYNTHESIS_DEADLINE_MS })
     const read = async (path: string) => {
@@ -120,23 +118,23 @@ function partsOf(wav: Uint8Array): { format: Buffer; data: Buffer } {
   return { format, data }
 }
 
-function findPlayer({ player, outFile, environment }: SpeakerOptions): Player | undefined {
+function findPlayer({ player, outFile }: SpeakerOptions): Player | undefined {
   if (outFile) return fileSink(outFile)
   if (player === 'none') return undefined
-  if (player && player !== 'auto') return programPlayer([requireProgram(player, environment)], environment)
-  const programs = PLAYERS.flatMap(name => findProgram(name, environment) ?? [])
-  return programs.length > 0 ? programPlayer(programs, environment) : undefined
+  if (player && player !== 'auto') return programPlayer([requireProgram(player)])
+  const programs = PLAYERS.flatMap(name => findProgram(name) ?? [])
+  return programs.length > 0 ? programPlayer(programs) : undefined
 }
 
-function requireProgram(name: string, environment: NodeJS.ProcessEnv | undefined): string {
-  const program = findProgram(name, environment)
+function requireProgram(name: string): string {
+  const program = findProgram(name)
   if (program) return program
   const advice = HOW_TO_GET[name] ?? `Install it, or use another player: ${PLAYERS.join(', ')}.`
   throw new SpeakerError(`${name} is not installed, or not on the PATH. ${advice}`)
 }
 
 /** Plays with the first of these programs that works, from then on: an installed player may have no device to play on. */
-function programPlayer(programs: string[], environment: NodeJS.ProcessEnv | undefined): Player {
+function programPlayer(programs: string[]): Player {
   const nameOf = (program = '') => basename(program).replace(/\.exe$/i, '')
   const run = async (program: string, wav: Uint8Array, signal: AbortSignal) => {
     const { format, data } = partsOf(wav)
@@ -145,7 +143,7 @@ function programPlayer(programs: string[], environment: NodeJS.ProcessEnv | unde
     await withTemporaryWav(async path => {
       await writeFile(path, wav, { signal })
       const args = [...options, path]
-      await runProgram({ program, args, environment, deadlineMs, signal, Failure: SpeakerError })
+      await runProgram({ program, args, deadlineMs, signal, Failure: SpeakerError })
     })
   }
   return {

@@ -2,16 +2,13 @@ import { readData } from '../data.ts'
 
 /** What a pattern finds is replaced by what is said. */
 type Replacement = Readonly<Record<'find' | 'flags' | 'say', string>>
-/** The spoken singular and plural of a sign. */
-type Spoken = Readonly<Record<string, readonly [one: string, several: string]>>
 
 interface SpokenEnglish extends Readonly<Record<'first' | 'numbers' | 'last', readonly Replacement[]>> {
   readonly months: readonly string[]
-  readonly units: Spoken
+  /** The spoken singular and plural. */
+  readonly units: Readonly<Record<string, readonly [one: string, several: string]>>
   /** Units that could also end a name, as in "Zone 3A", count only after a space. */
   readonly unitsAfterSpace: readonly string[]
-  readonly fractions: Readonly<Record<string, string>>
-  readonly currencies: Spoken
 }
 
 type Rule = readonly [found: RegExp, instead: string | ((...parts: string[]) => string)]
@@ -35,8 +32,6 @@ const RULES: readonly Rule[] = [
   [/(?<=\d:\d\d) ?[-–] ?(?=\d?\d:\d\d)/g, ' to '],
   [/(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?![\d:]|\.\d)(?: ?([ap])\.?m\b\.?)?/gi, sayTime],
   [/(?<![\p{L}\d.,:-])(\d+\.\d{3,})(?![\d\p{L}]|[.,:]\d)/gu, sayRounded],
-  [/(?<![\d/])(\d+)\/(\d+)(?![\d/])/g, sayFraction],
-  [/(?<![\p{L}\p{N}])([$€£])(\d[\d,]*)(?:\.(\d\d))?(?!\d)/gu, sayMoney],
   ...data.numbers.map(toRule),
   [
     new RegExp(
@@ -80,16 +75,6 @@ function sayRounded(number: string): string {
   // Never in exponential notation.
   const written = rounded.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 })
   return rounded === value ? written : `about ${written}`
-}
-
-function sayFraction(whole: string, above = '', below = ''): string {
-  return data.fractions[whole] ?? `${above} out of ${below}`
-}
-
-function sayMoney(_whole: string, sign = '', amount = '', hundredths?: string): string {
-  const [one, several] = data.currencies[sign] ?? ['', '']
-  const cents = hundredths && hundredths !== '00' ? ` ${Number(hundredths)}` : ''
-  return `${amount} ${amount === '1' && !cents ? one : several}${cents}`
 }
 
 /** `21.5 degrees Celsius`; `1 watt`. */

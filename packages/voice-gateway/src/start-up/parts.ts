@@ -17,7 +17,6 @@ export class Parts {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #onChange: () => void
-  readonly #startedAt: number
   readonly #parts = new Map<string, PartStatus>()
   readonly #starting: Promise<void>[] = []
   readonly #closables: Closable[] = []
@@ -28,7 +27,6 @@ export class Parts {
     this.#logger = logger
     this.#clock = clock
     this.#onChange = onChange
-    this.#startedAt = clock.now()
   }
 
   /**
@@ -63,7 +61,8 @@ export class Parts {
   /** Resolves when no part is still starting. Never rejects. */
   async settled(): Promise<{ parts: PartStatus[]; durationMs: number }> {
     await Promise.all(this.#starting)
-    return { parts: this.status(), durationMs: Math.round(this.#clock.now() - this.#startedAt) }
+    const parts = this.status()
+    return { parts, durationMs: Math.max(...parts.map(({ durationMs }) => durationMs)) }
   }
 
   status(): PartStatus[] {

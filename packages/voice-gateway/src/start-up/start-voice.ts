@@ -6,7 +6,7 @@ import { listenToMicrophone } from '../audio/microphone.ts'
 import { findMicrophone } from '../audio/recorder.ts'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import { withoutCredentials } from '../bus/broker-address.ts'
-import { type BrokerAccess, connectMqttBus } from '../bus/mqtt-bus.ts'
+import { connectMqttBus } from '../bus/mqtt-bus.ts'
 import type { Heard } from '../listening/decision.ts'
 import type { VoiceBus } from '../messages.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
@@ -135,7 +135,7 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
 
   /** Receives utterances over MQTT and publishes their outcomes. Waits in the background for a broker that is down. */
   parts.begin('mqtt', async () => {
-    const broker = await findBroker(voice, project)
+    const broker = await findBroker(voice.mqtt, project)
     if (!broker || parts.isClosed) return undefined
     const url = withoutCredentials(broker.url)
     await new Promise<void>((resolve, reject) => {
@@ -189,7 +189,17 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     transcriber,
     ready: () => parts.settled(),
     status: () => parts.status(),
-    transcribe: (wav, { signal }) => transcribe(wav, transcriber, signal),
+    transcribe: async (wav, { signal }) => {
+      try {
+        const heard = await transcriber.hear({ wav }, { signal })
+        if (!('text' in heard)) return { problem: heard.dropped }
+        const { meaning: _, ...said } = heard
+        // Nobody can be asked here, so pass on the free transcript: the client that answers it asks.
+        return said.decision === 'ask' ? { ...said, text: said.free_text ?? said.text } : said
+      } catch (error) {
+        return { problem: error instanceof Error ? error.message : String(error) }
+      }
+    },
     close: async drain => {
       stopTimers()
       // Buses are closed after the conversation, so that the last response is still published.
@@ -218,29 +228,10 @@ function tellingOfMissing(project: VoiceProject): VoiceProject['client'] {
 }
 
 /** From the configuration, else from the environment, else the example home's, which has one only once started. */
-async function findBroker(
-  { mqtt: config }: VoiceConfig,
-  project: VoiceProject,
-): Promise<BrokerAccess | undefined> {
+async function findBroker(config: VoiceConfig['mqtt'], project: VoiceProject) {
   if (config?.url) return { ...config, url: config.url }
   const { MQTT_BROKER_URL: url, MQTT_USERNAME: username, MQTT_PASSWORD: password } = process.env
   if (url) return { username, password, ...config, url }
   const home = await project.exampleHome()
   return home && { ...config, url: home.brokerUrl }
-}
-
-async function transcribe(
-  wav: Uint8Array,
-  transcriber: BackgroundTranscriber,
-  signal: AbortSignal,
-): Promise<Transcription | { problem: string }> {
-  try {
-    const heard = await transcriber.hear({ wav }, { signal })
-    if (!('text' in heard)) return { problem: heard.dropped }
-    const { meaning: _, ...said } = heard
-    // Nobody can be asked here, so pass on the free transcript: the client that answers it asks.
-    return said.decision === 'ask' ? { ...said, text: said.free_text ?? said.text } : said
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
-  }
 }
