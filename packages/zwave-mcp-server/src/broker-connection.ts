@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Socket } from 'node:net'
 import type { IClientOptions, MqttClient, Packet } from 'mqtt'
-import { brokerAddress, withoutCredentials } from './broker-address.ts'
+import { brokerAddress, withoutCredentials } from './config.ts'
 import type { Logger } from './log.ts'
 
 /** Whether the broker can be used now. `connected` implies subscribed. */
@@ -35,8 +35,6 @@ const RECONNECT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEPALIVE_S = 15
 const UNSUBSCRIBABLE = 128
-/** A list of 232 nodes with all their values is about 15 MB. */
-const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
 /**
  * The connection to a broker, through mqtt.js. It reconnects by itself and resubscribes each time.
@@ -48,7 +46,7 @@ export class BrokerConnection {
   state: LinkState = { status: 'connecting' }
   readonly #options: BrokerOptions
   #client: MqttClient | undefined
-  #listener: LinkListener | undefined
+  #onState: LinkListener['onState'] = () => {}
   #lastError: string | undefined
   #closed = false
 
@@ -57,9 +55,9 @@ export class BrokerConnection {
     if (typeof options.url === 'string') this.url = withoutCredentials(options.url)
   }
 
-  start(listener: LinkListener): void {
-    this.#listener = listener
-    this.#connect().catch((error: unknown) => this.#goOffline(explain(error)))
+  start({ onState, onMessage }: LinkListener): void {
+    this.#onState = onState
+    this.#connect(onMessage).catch((error: unknown) => this.#goOffline(explain(error)))
   }
 
   /** Sends a message now. False: not connected, and the message was dropped. */
@@ -95,8 +93,8 @@ export class BrokerConnection {
     return this.state.status === 'connected' && this.#client?.connected ? this.#client : undefined
   }
 
-  async #connect(): Promise<void> {
-    const { url: source, username, password, logger } = this.#options
+  async #connect(onMessage: LinkListener['onMessage']): Promise<void> {
+    const { url: source, username, password, filter } = this.#options
     const url = typeof source === 'string' ? source : await source()
     this.url = withoutCredentials(url)
     const client = await connectMqtt(url, {
@@ -110,28 +108,22 @@ export class BrokerConnection {
     })
     this.#client = client
     if (this.#closed) return void client.end(true)
-    client.on('connect', () => this.#subscribe(client))
-    client.on('message', (topic, payload, { retain }) => {
-      if (payload.length > MAX_MESSAGE_BYTES)
-        logger.warn({ topic, bytes: payload.length }, 'ignored an oversized message')
-      else this.#listener?.onMessage({ topic, text: payload.toString(), retained: retain })
+    client.on('connect', () => {
+      this.#lastError = undefined
+      client.subscribe(filter, { qos: 0 }, (error, granted) => {
+        if (!client.connected) return
+        if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE))
+          this.#goOffline(`it refused the subscription to ${filter}`)
+        else this.#setState({ status: 'connected' })
+      })
     })
+    client.on('message', (topic, payload, { retain }) =>
+      onMessage({ topic, text: payload.toString(), retained: retain }),
+    )
     client.on('error', error => {
       this.#lastError = explain(error)
-      logger.debug({ broker: this.url, cause: this.#lastError }, 'MQTT error')
     })
     client.on('close', () => this.#goOffline(this.#lastError ?? 'the connection was closed'))
-  }
-
-  #subscribe(client: MqttClient): void {
-    this.#lastError = undefined
-    const { filter } = this.#options
-    client.subscribe(filter, { qos: 0 }, (error, granted) => {
-      if (!client.connected) return
-      if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE))
-        this.#goOffline(`it refused the subscription to ${filter}`)
-      else this.#setState({ status: 'connected' })
-    })
   }
 
   #goOffline(cause: string): void {
@@ -145,7 +137,7 @@ export class BrokerConnection {
     if (state.status === 'offline')
       logger.warn({ broker: this.url, cause: state.cause }, 'the MQTT broker is unreachable')
     else logger.info({ broker: this.url }, 'connected to the MQTT broker')
-    this.#listener?.onState(state)
+    this.#onState(state)
   }
 }
 
@@ -154,15 +146,14 @@ export async function connectMqtt(url: string, options: IClientOptions): Promise
   // Keeps `DEBUG=*` from printing mqtt.js's packets, which include the password.
   if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
   const { connect } = await import('mqtt')
-  const client = connect({
-    ...brokerAddress(url),
+  const quiet = {
     clean: true,
     resubscribe: false,
     queueQoSZero: false,
     timerVariant: 'native',
     log: () => {},
-    ...options,
-  })
+  } as const
+  const client = connect({ ...brokerAddress(url), ...quiet, ...options })
   return client.on('connect', () => {
     if (client.stream instanceof Socket) client.stream.setNoDelay(true)
   })

@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util'
-import { brokerAddress } from './broker-address.ts'
 import { isLogLevel, type LogLevel } from './log.ts'
 
 /** The configuration read from the environment. Durations are in milliseconds. */
@@ -22,15 +20,23 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-const DEFAULT_CONFIRM_TIMEOUT_MS = 5_000
-const DEFAULT_STALE_MS = 5 * 60_000
+const PROTOCOLS = {
+  mqtt: 'mqtt',
+  tcp: 'mqtt',
+  mqtts: 'mqtts',
+  ssl: 'mqtts',
+  tls: 'mqtts',
+  ws: 'ws',
+  wss: 'wss',
+} as const
 const MAX_DURATION_MS = 2 ** 31 - 1
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the environment; an empty variable counts as unset. */
 export function readConfig(env: Environment): Config {
-  const brokerUrl = env.MQTT_BROKER_URL?.trim()
+  const brokerUrl = env.MQTT_BROKER_URL?.trim() || undefined
+  if (brokerUrl) brokerAddress(brokerUrl)
   const prefix = (env.ZWAVE_MQTT_TOPIC?.trim() || 'zwave').replace(/^\/+|\/+$/g, '')
   if (!prefix || /[+#]/.test(prefix))
     throw new ConfigError(
@@ -42,24 +48,14 @@ export function readConfig(env: Environment): Config {
       `ZWAVE_LOG_LEVEL must be trace, debug, info, warn, error or silent, not "${logLevel}".`,
     )
   return {
-    brokerUrl: brokerUrl ? checkBrokerUrl(brokerUrl) : undefined,
+    brokerUrl,
     username: env.MQTT_USERNAME || undefined,
     password: env.MQTT_PASSWORD || undefined,
     gatewayName: env.ZWAVE_GATEWAY_NAME || undefined,
     prefix,
-    confirmTimeoutMs: readDuration(env, 'ZWAVE_CONFIRM_TIMEOUT_MS', DEFAULT_CONFIRM_TIMEOUT_MS),
-    staleMs: readDuration(env, 'ZWAVE_STALE_MS', DEFAULT_STALE_MS),
+    confirmTimeoutMs: readDuration(env, 'ZWAVE_CONFIRM_TIMEOUT_MS', 5_000),
+    staleMs: readDuration(env, 'ZWAVE_STALE_MS', 5 * 60_000),
     logLevel,
-  }
-}
-
-/** Validates a broker URL. The error message never shows a password. */
-export function checkBrokerUrl(text: string): string {
-  try {
-    brokerAddress(text)
-    return text
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -71,26 +67,53 @@ function readDuration(env: Environment, name: string, fallback: number): number 
   throw new ConfigError(`${name} must be a whole number of milliseconds, e.g. ${fallback}, not "${text}".`)
 }
 
-export const FLAG = { type: 'boolean' } as const
-export const TEXT = { type: 'string' } as const
+/**
+ * The parts of `mqtt://user:password@host:1883`, as mqtt.js takes them; the scheme may also be mqtts, tcp, ssl, tls, ws, wss
+ * or missing (mqtt). Throws a ConfigError.
+ */
+export function brokerAddress(text: string) {
+  const url = urlOf(text)
+  const protocol = url && PROTOCOLS[url.protocol.slice(0, -1) as keyof typeof PROTOCOLS]
+  if (!protocol || !url.hostname)
+    throw new ConfigError(
+      `The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`,
+    )
+  const isWebSocket = protocol.startsWith('ws')
+  return {
+    protocol,
+    host: isWebSocket ? url.hostname : url.hostname.replace(/^\[|\]$/g, ''),
+    ...(url.port && { port: Number(url.port) }),
+    ...(isWebSocket && { path: `${url.pathname}${url.search}` }),
+    ...(url.username && { username: decoded(url.username) }),
+    ...(url.password && { password: decoded(url.password) }),
+  }
+}
 
-type Options = Readonly<Record<string, typeof FLAG | typeof TEXT>>
-type Values<Given extends Options> = {
-  [Name in keyof Given]?: Given[Name] extends typeof FLAG ? boolean : string
-} & { help?: boolean; version?: boolean }
+/** The address without user, password and query, safe to show. */
+export function withoutCredentials(text: string): string {
+  const url = urlOf(text)
+  const scheme = /^[a-z\d+.-]+:\/\//i.exec(text.trim())?.[0] ?? ''
+  return url ? `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}` : `${scheme}…`
+}
 
-/** Parses a command's options, including `--help` and `--version`. */
-export function readOptions<Given extends Options>(command: string, options: Given): Values<Given> {
+function urlOf(text: string): URL | undefined {
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(text.trim()) ? text.trim() : `mqtt://${text.trim()}`
+  return URL.canParse(url) ? new URL(url) : undefined
+}
+
+/** A percent sign that does not start an escape is kept as it is, since passwords contain them. */
+function decoded(part: string): string {
   try {
-    const common = { version: FLAG, help: { ...FLAG, short: 'h' } }
-    return parseArgs({ options: { ...options, ...common } }).values as Values<Given>
-  } catch (error) {
-    throw new ConfigError(`${error instanceof Error ? error.message : error} See ${command} --help.`)
+    return decodeURIComponent(part)
+  } catch {
+    return part
   }
 }
 
 /** Prints one line saying why the command failed; returns its exit code. */
 export function reportFailure(command: string, error: unknown): 1 | 2 {
-  process.stderr.write(`${command}: ${error instanceof Error ? error.message : String(error)}\n`)
-  return error instanceof ConfigError ? 2 : 1
+  const message = error instanceof Error ? error.message : String(error)
+  const isUsage = String(Object(error).code).startsWith('ERR_PARSE_ARGS')
+  process.stderr.write(`${command}: ${message}${isUsage ? ` See ${command} --help.` : ''}\n`)
+  return isUsage || error instanceof ConfigError ? 2 : 1
 }

@@ -1,8 +1,9 @@
 import { PassThrough, type Writable } from 'node:stream'
-import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { BrokerConnection } from './broker-connection.ts'
-import { type Config, FLAG, readConfig, readOptions, reportFailure } from './config.ts'
+import { type Config, readConfig, reportFailure } from './config.ts'
 import { VERSION } from './data.ts'
 import { type Logger, stderrLogger } from './log.ts'
 import { createServer } from './server.ts'
@@ -24,11 +25,15 @@ ZWAVE_CONFIRM_TIMEOUT_MS (5000), ZWAVE_STALE_MS (300000), ZWAVE_LOG_LEVEL (info)
 const START_MS = 300
 const CLOSE_MS = 500
 const ANSWER_MARGIN_MS = 2_000
+/** For what was just read to be taken up, and its answer written. */
+const READ_MS = 20
 
 /** Runs the command; `stdout` carries JSON-RPC, and `process.stdout` no longer writes to it. */
 export async function main(stdout: Writable): Promise<void> {
   try {
-    const values = readOptions('zwave-mcp-server', { 'virtual-home': FLAG })
+    const flag = { type: 'boolean' } as const
+    const options = { 'virtual-home': flag, version: flag, help: { ...flag, short: 'h' } } as const
+    const { values } = parseArgs({ options })
     const config = readConfig(process.env)
     if (values.help || values.version) stdout.write(values.help ? HELP : `${VERSION}\n`)
     else await run(values['virtual-home'] ? { ...config, brokerUrl: undefined } : config, stdout)
@@ -58,18 +63,22 @@ async function run(config: Config, stdout: Writable): Promise<void> {
   })
   setTimeout(() => network.start(), START_MS)
   const context = { network, confirmTimeoutMs, staleMs, virtual, now: Date.now }
+  const { stdin } = process
   const input = new PassThrough()
-  const transport = new AnsweringTransport(input, stdout)
-  const connection = serveStdio(() => createServer({ context, logger }), {
-    transport,
+  const inFlight = new Set<Promise<unknown>>()
+  const connection = serveStdio(() => createServer({ context, logger, inFlight }), {
+    transport: new StdioServerTransport(input, stdout),
     onerror: error => logger.warn({ error }, 'MCP error'),
   })
-  const { stdin } = process
-  const ended = new Promise(resolve => stdin.once('end', resolve).once('close', resolve))
+  const isDeaf = new Promise(resolve => stdout.once('error', resolve).once('close', resolve))
+  const isSilent = new Promise(resolve => stdin.once('end', resolve).once('close', resolve))
   stdin.pipe(input, { end: false })
   // A client that writes its requests and closes the pipe still gets its answers; the SDK alone would drop them.
-  const finished = ended.then(() => transport.whenAnswered(confirmTimeoutMs + ANSWER_MARGIN_MS))
-  await Promise.race([transport.whenClosed, finished])
+  const finished = isSilent
+    .then(() => delay(READ_MS))
+    .then(() => Promise.race([Promise.allSettled(inFlight), delay(confirmTimeoutMs + ANSWER_MARGIN_MS)]))
+    .then(() => delay(READ_MS))
+  await Promise.race([isDeaf, finished])
   await connection.close()
   await new Promise(resolve => stdout.end(resolve))
   await stop('client disconnected')
@@ -83,51 +92,4 @@ function connect({ brokerUrl, username, password, prefix }: Config, logger: Logg
     filter: `${prefix}/#`,
     logger,
   })
-}
-
-/** The SDK's stdio transport, which also tracks the requests that have not been answered yet. */
-class AnsweringTransport extends StdioServerTransport {
-  readonly #open = new Set<unknown>()
-  #onIdle = () => {}
-  #onClosed = () => {}
-
-  readonly whenClosed = new Promise<void>(resolve => {
-    this.#onClosed = resolve
-  })
-
-  /** Resolves when every request so far has been answered, or after `maxMs`. */
-  async whenAnswered(maxMs: number): Promise<void> {
-    if (this.#open.size === 0) return
-    await new Promise<void>(resolve => {
-      setTimeout(resolve, maxMs)
-      this.#onIdle = resolve
-    })
-  }
-
-  override start(): Promise<void> {
-    const deliver = this.onmessage
-    this.onmessage = message => {
-      const method = 'method' in message ? message.method : undefined
-      // A subscription stays open for as long as the client is connected; a cancelled request gets no answer.
-      if (method && 'id' in message && method !== 'subscriptions/listen') this.#open.add(message.id)
-      if (method === 'notifications/cancelled' && 'params' in message)
-        this.#settled(message.params?.requestId)
-      deliver?.(message)
-    }
-    return super.start()
-  }
-
-  override async send(message: JSONRPCMessage): Promise<void> {
-    await super.send(message)
-    if (!('method' in message)) this.#settled(message.id)
-  }
-
-  override async close(): Promise<void> {
-    await super.close()
-    this.#onClosed()
-  }
-
-  #settled(id: unknown): void {
-    if (this.#open.delete(id) && this.#open.size === 0) this.#onIdle()
-  }
 }

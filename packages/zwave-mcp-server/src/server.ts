@@ -26,6 +26,8 @@ type Definition = Tool & {
 export interface ServerOptions {
   readonly context: ToolContext
   readonly logger: Logger
+  /** Gets the calls under way. */
+  readonly inFlight?: Set<Promise<unknown>>
 }
 
 const INSTRUCTIONS =
@@ -50,7 +52,7 @@ const TOOLS: Readonly<Record<string, RunTool>> = {
 }
 
 /** An MCP server with the Z-Wave tools; several can share one network. */
-export function createServer({ context, logger }: ServerOptions): Server {
+export function createServer({ context, logger, inFlight }: ServerOptions): Server {
   const virtual = context.virtual ? ' This home is virtual: no real devices are connected.' : ''
   const server = new Server(
     { name: 'zwave-mcp-server', title: 'Z-Wave', version: VERSION },
@@ -62,9 +64,12 @@ export function createServer({ context, logger }: ServerOptions): Server {
     const _meta = { [SENTENCES_META]: readSentences() }
     return { tools: DEFINITIONS.map((definition, at) => (at === 0 ? { ...definition, _meta } : definition)) }
   })
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-    callTool(params.name, params.arguments ?? {}, { context: { ...context, signal: mcpReq.signal }, logger }),
-  )
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+    const options = { context: { ...context, signal: mcpReq.signal }, logger }
+    const answer = callTool(params.name, params.arguments ?? {}, options)
+    inFlight?.add(answer)
+    return answer.finally(() => inFlight?.delete(answer))
+  })
   return server
 }
 
@@ -103,9 +108,8 @@ function mistakesIn(args: Arguments, { name, inputSchema }: Definition): string 
     const isValid = value === undefined || fits(value, property)
     return isValid ? [] : [`'${key}' must be ${typeWords(property)}, not ${show(value)}.`]
   })
-  return [...missing.map(key => `${name} needs '${key}', ${typeWords(properties[key])}.`), ...others].join(
-    ' ',
-  )
+  const needed = missing.map(key => `${name} needs '${key}', ${typeWords(properties[key])}.`)
+  return [...needed, ...others].join(' ')
 }
 
 function fits(value: unknown, property: Property): boolean {
@@ -116,11 +120,16 @@ function fits(value: unknown, property: Property): boolean {
   return typeof value === property.type
 }
 
-function typeWords(property: Property | undefined): string {
-  if (!property) return 'a value'
-  if (property.enum) return listWords(property.enum, 'or')
-  if (property.maximum !== undefined) return `a number from ${property.minimum ?? 0} to ${property.maximum}`
-  return property.minLength ? 'a non-empty string' : TYPE_WORDS[property.type]
+function typeWords({
+  type = 'string',
+  enum: values,
+  minimum = 0,
+  maximum,
+  minLength,
+}: Partial<Property> = {}): string {
+  if (values) return listWords(values, 'or')
+  if (maximum !== undefined) return `a number from ${minimum} to ${maximum}`
+  return minLength ? 'a non-empty string' : TYPE_WORDS[type]
 }
 
 function show(value: unknown): string {

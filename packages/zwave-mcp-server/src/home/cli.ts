@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { withoutCredentials } from '../broker-address.ts'
-import { ConfigError, checkBrokerUrl, FLAG, readOptions, reportFailure, TEXT } from '../config.ts'
+import { parseArgs } from 'node:util'
+import { brokerAddress, ConfigError, reportFailure, withoutCredentials } from '../config.ts'
 import { VERSION } from '../data.ts'
 import { isLogLevel, stderrLogger } from '../log.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
@@ -24,22 +24,17 @@ Usage: zwave-home [--virtual-home] [options]
 When ready, prints one line of JSON to stdout: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
 `
 
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
 const OPTIONS = {
-  broker: TEXT,
-  port: TEXT,
-  devices: TEXT,
-  delay: TEXT,
-  topic: TEXT,
-  topics: TEXT,
-  payload: TEXT,
-  'virtual-home': FLAG,
-  'until-stdin-ends': FLAG,
+  ...{ broker: TEXT, port: TEXT, devices: TEXT, delay: TEXT, topic: TEXT, topics: TEXT, payload: TEXT },
+  ...{ 'virtual-home': FLAG, 'until-stdin-ends': FLAG, version: FLAG, help: { ...FLAG, short: 'h' } },
 } as const
 
 main().catch(error => process.exit(reportFailure('zwave-home', error)))
 
 async function main(): Promise<void> {
-  const values = readOptions('zwave-home', OPTIONS)
+  const { values } = parseArgs({ options: OPTIONS })
   if (values.help || values.version) return void process.stdout.write(values.help ? HELP : `${VERSION}\n`)
   const running = await start(values)
   const end = () => void running.close().finally(() => process.exit(0))
@@ -49,17 +44,18 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ url: withoutCredentials(running.url) })}\n`)
 }
 
-async function start(values: ReturnType<typeof readOptions<typeof OPTIONS>>) {
+async function start(values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']) {
   const { broker, topic, devices } = values
   const port = readNumber('--port', values.port, 65_535)
   if (!values['virtual-home']) {
     if (broker) throw new ConfigError('--broker needs --virtual-home: without it there is nothing to start.')
     return startBroker({ port })
   }
+  if (broker) brokerAddress(broker)
   const level = process.env.ZWAVE_LOG_LEVEL ?? ''
   return startHome({
     port,
-    brokerUrl: broker && checkBrokerUrl(broker),
+    brokerUrl: broker,
     prefix: topic || undefined,
     delayMs: readNumber('--delay', values.delay, 3_600_000),
     devices: devices ? await readDevices(devices) : undefined,

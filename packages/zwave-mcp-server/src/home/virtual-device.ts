@@ -4,11 +4,9 @@ import { nodePath, type TopicStyle, valuePath } from '../zwave/topics.ts'
 import {
   commandClass,
   commandClassNumber,
-  isPrimitive,
   isRecord,
   type NodeStatus,
   type Primitive,
-  parseJson,
   STATUSES,
   THERMOSTAT_MODES,
   type ValueAddress,
@@ -27,7 +25,7 @@ export interface DeviceDescription {
 }
 
 export interface ValueDescription {
-  readonly type: 'switch' | 'dimmer' | 'cover' | 'lock' | 'thermostat' | 'sensor' | 'binary'
+  readonly type: keyof typeof CLASSES
   readonly endpoint?: number
   /** Default: off, closed, locked, 20 degrees, or not known yet. */
   readonly value?: boolean | number
@@ -40,12 +38,7 @@ export interface ValueDescription {
 }
 
 /** How a sensor drifts: one step every `everyMs`, back and forth between two bounds. */
-export interface Drift {
-  readonly step: number
-  readonly min: number
-  readonly max: number
-  readonly everyMs: number
-}
+export type Drift = Readonly<Record<'step' | 'min' | 'max' | 'everyMs', number>>
 
 /** A scene: device name → what its first writeable value is set to. */
 export interface SceneDescription {
@@ -97,7 +90,7 @@ export function describeDevices(json: unknown): DeviceDescription[] {
     for (const [number, value] of device.values.entries()) {
       if (!isRecord(value) || !Object.hasOwn(CLASSES, String(value.type)))
         throw new Error(`${at}.values[${number}].type must be one of ${Object.keys(CLASSES).join(', ')}.`)
-      if (['sensor', 'binary'].includes(String(value.type)) && typeof value.property !== 'string')
+      if ((value.type === 'sensor' || value.type === 'binary') && typeof value.property !== 'string')
         throw new Error(`${at}.values[${number}].property is missing.`)
     }
   }
@@ -123,17 +116,11 @@ export class VirtualDevice {
 
   /** Its path in the topics, `[<location>/]<name or number>`. */
   path(style: TopicStyle): string {
-    const { location } = this.description
-    return nodePath({ id: this.nodeId, name: this.name, location }, style)
+    return nodePath({ id: this.nodeId, name: this.name, location: this.description.location }, style)
   }
 
   topicOf(value: ValueAddress, style: TopicStyle): string {
     return valuePath(this.path(style), value, style)
-  }
-
-  /** Whether it can be reached over the air and reports what it did. */
-  get responds(): boolean {
-    return this.description.answers !== false && this.status !== 'Dead' && this.status !== 'Asleep'
   }
 
   /** Acts on a command; returns the values to report: a target and its current value change together. */
@@ -148,34 +135,21 @@ export class VirtualDevice {
 
   /** As `getNodes` lists it. */
   toNode(): Record<string, unknown> {
-    const { location: loc = '', values } = this.description
-    return {
-      id: this.nodeId,
-      name: this.name,
-      loc,
-      status: this.status,
-      available: this.status !== 'Dead',
-      ready: true,
-      isControllerNode: false,
-      ...(values.some(({ type }) => type === 'cover') && { deviceClass: MOTOR }),
-      values: Object.fromEntries(this.values.map(value => [valueId(value), this.toValueId(value)])),
-    }
+    const { nodeId: id, name, status, description } = this
+    const { location: loc = '', values } = description
+    const motor = values.some(({ type }) => type === 'cover') ? { deviceClass: MOTOR } : {}
+    const listed = this.values.map(value => [valueId(value), this.toValueId(value)])
+    const available = status !== 'Dead'
+    return { id, name, loc, status, available, ready: true, ...motor, values: Object.fromEntries(listed) }
   }
 
   /** A value as `getNodes` lists it, and as it is published with payload type `entire`. */
   toValueId(virtual: VirtualValue): Record<string, unknown> {
     const { commandClass: name, property, key, drift: _, ...value } = virtual
-    return {
-      ...value,
-      id: `${this.nodeId}-${valueId(virtual)}`,
-      nodeId: this.nodeId,
-      commandClass: commandClassNumber(name),
-      property,
-      propertyName: property,
-      ...(key !== undefined && { propertyKey: Number(key) }),
-      readable: true,
-      label: property,
-    }
+    const { nodeId } = this
+    const address = { commandClass: commandClassNumber(name), property, propertyName: property }
+    const propertyKey = key === undefined ? {} : { propertyKey: Number(key) }
+    return { ...value, id: `${nodeId}-${valueId(virtual)}`, nodeId, ...address, ...propertyKey }
   }
 
   #meant({ type, commandClass: name, endpoint }: VirtualValue, wanted: Primitive): Primitive {
@@ -194,50 +168,34 @@ export function valueId({ commandClass: name, endpoint, property, key }: Virtual
   return [commandClassNumber(name), endpoint, property, ...(key === undefined ? [] : [key])].join('-')
 }
 
-/** Parses a `…/set` payload as the gateway does: raw or `{"value": …}`, "on" and "off", numbers for booleans and back. */
-export function parseCommand(text: string, type: 'boolean' | 'number'): Primitive | undefined {
-  const json = parseJson(text) ?? text
-  const value = isRecord(json) ? json.value : json
-  const [, on, off] = (typeof value === 'string' && /\b(?:(true|on)|(false|off))\b/i.exec(value)) || []
-  const plain = typeof value === 'string' ? (on || off ? on !== undefined : undefined) : value
-  if (!isPrimitive(plain)) return undefined
-  if (type === 'boolean') return typeof plain === 'number' ? plain > 0 : plain
-  return typeof plain === 'boolean' ? (plain ? RESTORE_LEVEL : 0) : plain
-}
-
 /** The values that a gateway lists for a description. */
 function valuesOf(description: ValueDescription, lastUpdate: number): VirtualValue[] {
-  const { type, endpoint = 0, value, property = '', unit, drift, mode = HEAT } = description
-  const name = CLASSES[type]
-  const { property: current = property, target, type: kind = 'number' } = commandClass(name) ?? {}
+  const { type, endpoint = 0, value, property: own = '', unit, drift, mode = HEAT } = description
+  const table = commandClass(CLASSES[type])
   const shown = {
-    commandClass: name,
+    commandClass: CLASSES[type],
     endpoint,
-    property: current,
+    property: table?.property ?? own,
     lastUpdate,
     writeable: false,
-    type: type === 'binary' ? 'boolean' : kind,
+    type: type === 'binary' ? 'boolean' : (table?.type ?? 'number'),
     ...(unit && { unit }),
     ...(drift && { drift }),
   } as const
   if (type === 'sensor') return [{ ...shown, value }]
+  if (type === 'binary') return [{ ...shown, value: value ?? false }]
   if (type === 'thermostat') {
     const [min, max] = /F/.test(unit ?? '') ? [45, 90] : [7, 32]
-    const states = [...new Set([0, HEAT, mode])].map(number => ({
-      text: THERMOSTAT_MODES[number] ?? '',
-      value: number,
-    }))
+    const modes = [...new Set([0, HEAT, mode])]
+    const states = modes.map(number => ({ text: THERMOSTAT_MODES[number] ?? '', value: number }))
     const settable = { ...shown, writeable: true }
     return [
       { ...settable, key: '1', unit: unit ?? '°C', min, max, value: value ?? 20 },
       { ...settable, commandClass: 'thermostat_mode', property: 'mode', value: mode, states },
     ]
   }
-  if (type === 'binary') return [{ ...shown, value: value ?? false }]
   const lock = (value ?? true) ? LOCKED : UNLOCKED
   const state = type === 'lock' ? lock : (value ?? (type === 'switch' ? false : 0))
-  return [
-    { ...shown, value: state },
-    { ...shown, property: target ?? '', writeable: true, value: state },
-  ]
+  const target = { ...shown, property: table?.target ?? '', writeable: true, value: state }
+  return [{ ...shown, value: state }, target]
 }

@@ -7,8 +7,6 @@ import {
   DEFAULT_DEVICES,
   DEFAULT_SCENES,
   type DeviceDescription,
-  type Drift,
-  parseCommand,
   type SceneDescription,
   VirtualDevice,
   type VirtualValue,
@@ -58,9 +56,6 @@ const CONTROLLER = {
   isControllerNode: true,
   values: {},
 }
-/** What Z-Wave JS returns for a command that it sent unsupervised. */
-const SENT = { status: 254 }
-
 /**
  * Simulates Z-Wave JS UI 11 and the devices behind it: same topics, payloads and API.
  * Like the real one, it does not republish all values when it reconnects; `getNodes` returns them.
@@ -76,7 +71,6 @@ export class VirtualHome {
   readonly #gateway: string
   readonly #style: TopicStyle
   readonly #logger: Logger
-  readonly #timers = new Set<NodeJS.Timeout>()
   #client: MqttClient | undefined
 
   constructor(options: VirtualHomeOptions) {
@@ -94,10 +88,11 @@ export class VirtualHome {
   /** Connects and publishes everything; resolves once the broker has it. */
   async start(): Promise<void> {
     const topic = clientTopic(this.#prefix, this.#gateway, 'status')
-    const client = await connectMqtt(this.#options.brokerUrl, {
+    const { brokerUrl, retain = true } = this.#options
+    const client = await connectMqtt(brokerUrl, {
       clientId: `${this.#gateway}-${process.pid}`,
       reconnectPeriod: RECONNECT_MS,
-      will: { topic, payload: Buffer.from('{"value":false}'), qos: 1, retain: this.#options.retain ?? true },
+      will: { topic, payload: Buffer.from('{"value":false}'), qos: 1, retain },
     })
     this.#client = client
     client.on('message', (topic, payload) => this.#onMessage(topic, payload.toString()))
@@ -109,7 +104,7 @@ export class VirtualHome {
     for (const device of this.devices) {
       await this.#publishStatus(device)
       await this.#report(device, device.values)
-      for (const value of device.values) if (value.drift) this.#drift(device, value, value.drift)
+      for (const value of device.values) this.#drift(device, value)
     }
     // Packets are processed in order: once this one is acknowledged, the broker has everything before it.
     await this.setDriver(true)
@@ -117,17 +112,13 @@ export class VirtualHome {
 
   /** Goes offline the way the gateway does, then disconnects. */
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer)
-    if (this.#client?.connected) {
-      await this.setDriver(false)
-      await this.#publishAbout('status', false)
-    }
+    await this.setDriver(false)
+    await this.#publishAbout('status', false)
     await this.#client?.endAsync(!this.#client.connected)
   }
 
   /** Drops the connection without going offline first: the broker publishes the last will. */
   crash(): void {
-    for (const timer of this.#timers) clearTimeout(timer)
     this.#client?.end(true)
     this.#client?.stream.destroy()
   }
@@ -142,7 +133,7 @@ export class VirtualHome {
   async set(name: string, value: Primitive): Promise<void> {
     const device = this.#device(name)
     const [target] = device.values
-    if (target) await this.#report(device, device.act(target, value, Date.now()), { qos: 1 })
+    if (target) await this.#report(device, device.act(target, value, Date.now()), 1)
   }
 
   /** Makes a device die, fall asleep or come back; resolves once the broker has it. */
@@ -164,9 +155,10 @@ export class VirtualHome {
   command(device: VirtualDevice, target: VirtualValue, value: Primitive): void {
     this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })
     this.#logger.debug({ device: device.name, value }, 'virtual home: command')
-    const delayMs = device.description.delayMs ?? this.#options.delayMs ?? DEFAULT_DELAY_MS
-    if (device.responds)
-      this.#after(delayMs, () => void this.#report(device, device.act(target, value, Date.now())))
+    const { delayMs = this.#options.delayMs ?? DEFAULT_DELAY_MS, answers = true } = device.description
+    if (!answers || device.status === 'Dead' || device.status === 'Asleep') return
+    const act = () => void this.#report(device, device.act(target, value, Date.now()))
+    setTimeout(act, delayMs).unref()
   }
 
   #device(name: string): VirtualDevice {
@@ -175,25 +167,18 @@ export class VirtualHome {
     return device
   }
 
-  #after(ms: number, action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      action()
-    }, ms)
-    this.#timers.add(timer)
-  }
-
   /** Moves a value one step at a time between its bounds, up first. A dead device does not report. */
-  #drift(device: VirtualDevice, target: VirtualValue, drift: Drift, way = 1): void {
-    const { step, min, max, everyMs } = drift
-    this.#after(everyMs, () => {
+  #drift(device: VirtualDevice, target: VirtualValue): void {
+    if (!target.drift) return
+    const { min, max, step, everyMs } = target.drift
+    let change = step
+    const timer = setInterval(() => {
+      if (this.#client?.disconnecting) return clearInterval(timer)
       const now = Number(target.value ?? min)
-      const direction = now + step * way > max || now + step * way < min ? -way : way
-      const value = Math.round((now + direction * step) * 100) / 100
-      Object.assign(target, { value, lastUpdate: Date.now() })
+      if (now + change > max || now + change < min) change = -change
+      Object.assign(target, { value: Math.round((now + change) * 100) / 100, lastUpdate: Date.now() })
       if (device.status !== 'Dead') void this.#report(device, [target])
-      this.#drift(device, target, drift, direction)
-    })
+    }, everyMs).unref()
   }
 
   /** On every connect: subscribes to commands, then announces the gateway. */
@@ -207,25 +192,24 @@ export class VirtualHome {
     if (!topic.endsWith('/set')) return
     const path = topic.slice(0, -'/set'.length)
     const parsed = parseTopic(this.#prefix, path)
+    const json = parseJson(text)
     if (parsed.kind === 'api') {
-      if (parsed.client === this.#gateway) void this.#onCall(parsed.method, text)
-    } else if (this.#options.topics !== 'manual') this.#onCommand(path.slice(this.#prefix.length + 1), text)
+      if (parsed.client === this.#gateway) void this.#onCall(parsed.method, json)
+    } else if (this.#options.topics !== 'manual')
+      this.#onCommand(path.slice(this.#prefix.length + 1), isRecord(json) ? json.value : json)
   }
 
   /** A command may address the target value or the current one: both set the target. */
-  #onCommand(path: string, text: string): void {
-    const target = path.replace(/\/current(Value|Mode)$/, '/target$1')
+  #onCommand(path: string, wanted: unknown): void {
+    const topic = path.replace(/\/current(Value|Mode)$/, '/target$1')
     for (const device of this.devices)
-      for (const value of device.values) {
-        if (!value.writeable || device.topicOf(value, this.#style) !== target) continue
-        const wanted = parseCommand(text, value.type)
-        if (wanted !== undefined) this.command(device, value, wanted)
-      }
+      for (const value of device.values)
+        if (value.writeable && isPrimitive(wanted) && device.topicOf(value, this.#style) === topic)
+          this.command(device, value, wanted)
   }
 
   /** Answers an MQTT API call as the gateway does. */
-  async #onCall(method: string, text: string): Promise<void> {
-    const origin = parseJson(text)
+  async #onCall(method: string, origin: unknown): Promise<void> {
     const args = isRecord(origin) && Array.isArray(origin.args) ? origin.args : []
     let answer: object
     try {
@@ -261,7 +245,8 @@ export class VirtualHome {
     const target = device?.values.find(item => item.writeable && valueId(item) === id)
     if (!device || !target) throw new Error('No value found with given valueId')
     this.command(device, target, value)
-    return SENT
+    // As Z-Wave JS says of a command that it sent unsupervised.
+    return { status: 254 }
   }
 
   /** Publishes the gateway's own status or version. */
@@ -277,20 +262,16 @@ export class VirtualHome {
   }
 
   /** Target values before current ones, as Z-Wave JS publishes them; `lastActive` comes last. */
-  async #report(
-    device: VirtualDevice,
-    values: readonly VirtualValue[],
-    options?: IClientPublishOptions,
-  ): Promise<void> {
+  async #report(device: VirtualDevice, values: readonly VirtualValue[], qos: 0 | 1 = 0): Promise<void> {
     const { topics, payload } = this.#options
-    const ordered = [...values].sort((a, b) => Number(b.writeable) - Number(a.writeable))
+    const ordered = values.toSorted((a, b) => Number(b.writeable) - Number(a.writeable))
     const published = (topics === 'manual' ? [] : ordered).map(virtual => {
       const { value, lastUpdate: time } = virtual
       const entire = payload === 'entire' ? device.toValueId(virtual) : { time, value }
-      return this.#publish(device.topicOf(virtual, this.#style), payload === 'raw' ? value : entire, options)
+      return this.#publish(device.topicOf(virtual, this.#style), payload === 'raw' ? value : entire, { qos })
     })
     const time = Date.now()
-    const active = this.#publish(`${device.path(this.#style)}/lastActive`, { time, value: time }, options)
+    const active = this.#publish(`${device.path(this.#style)}/lastActive`, { time, value: time }, { qos })
     await Promise.all([...published, active])
   }
 

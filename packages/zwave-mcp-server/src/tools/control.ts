@@ -174,7 +174,7 @@ function wishOf({ action, level }: Arguments, { kind }: Actuator): Pick<Order, '
 /** The scene of this name, if there is exactly one: "the movie time scene" means Movie Time. */
 function sceneCalled(network: ZwaveNetwork, said: string): Scene | undefined {
   const key = (name: string) => nameKey(name).replace(/ scene$/, '')
-  const [scene, ...others] = network.scenes().filter(({ name }) => key(name) === key(said))
+  const [scene, ...others] = (network.scenes ?? []).filter(({ name }) => key(name) === key(said))
   return others.length === 0 ? scene : undefined
 }
 
@@ -191,10 +191,10 @@ async function startScene(
 }
 
 function noSuchScene(network: ZwaveNetwork, said: string): string {
-  const names = network.scenes().map(({ name }) => name)
+  const names = (network.scenes ?? []).map(({ name }) => name)
   const missing = `There is no scene called "${said}".`
   if (network.gateway.name === null) return `${missing} ${UNKNOWN_GATEWAY}`
   if (names.length > 0) return `${missing} The scenes are ${listWords(names.slice(0, MAX_NAMES))}.`
-  if (network.hasListedScenes) return `${missing} The gateway has no scenes.`
+  if (network.scenes) return `${missing} The gateway has no scenes.`
   return `The scene "${said}" cannot be activated: the gateway does not list its scenes.`
 }

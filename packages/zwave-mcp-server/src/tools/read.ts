@@ -35,7 +35,7 @@ export const listDevices: RunTool = async ({ filter, includeInactive }, { networ
   const matching = all.filter(device => matches(device, String(filter ?? '')))
   const devices = includeInactive ? matching : matching.filter(device => device.status !== 'Dead')
   const hiddenInactive = matching.length - devices.length
-  const scenes = filter === undefined ? network.scenes().map(({ name }) => name) : []
+  const scenes = filter === undefined ? (network.scenes ?? []).map(({ name }) => name) : []
   const text = sentences([
     problem && `${problem} As last known:`,
     devices.length > 0 && `${thereAre(devices.length, 'device')}: ${listWords(devices.map(sayDevice))}.`,
@@ -131,7 +131,7 @@ async function examine({ network, virtual, now }: ToolContext) {
     ? [false, false]
     : await Promise.all([network.brokerAnswers(), network.refresh()])
   const { gateway, lastMessageAt } = network
-  const { name, version, reachable, driverReady } = gateway
+  const { name, version, driverReady } = gateway
   const devices = network.devices()
   // A gateway that answers is online, even if its status topic is not retained.
   const online = gateway.online ?? (name !== null && gatewayAnswers ? true : null)
@@ -140,8 +140,6 @@ async function examine({ network, virtual, now }: ToolContext) {
   const problems = [
     name === null && UNKNOWN_GATEWAY,
     !gatewayAnswers && 'The gateway did not answer a request for its nodes.',
-    reachable.length > 1 &&
-      `${reachable.length} gateways share the topic prefix (${listWords(reachable)}): give each its own.`,
     sayUnfollowed(devices),
   ]
   return {

@@ -14,8 +14,8 @@ export interface Device {
   readonly id: number
   /** Its path in the topics, `[<location>/]<name>`. */
   readonly path: string
-  /** The gateway that lists it. */
-  readonly gateway?: string
+  /** False if known from topics alone. */
+  readonly isListed: boolean
   readonly nodeId?: number
   readonly name: string
   readonly location?: string

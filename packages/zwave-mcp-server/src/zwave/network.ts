@@ -1,14 +1,13 @@
 import type { BrokerConnection, Message } from '../broker-connection.ts'
 import type { Logger } from '../log.ts'
 import type { Device } from './device.ts'
-import { type ApiAnswer, Gateways } from './gateways.ts'
-import { DeviceRegistry, pathsOf } from './registry.ts'
+import { type ApiAnswer, Gateway } from './gateway.ts'
+import { DeviceRegistry, UNLISTED } from './registry.ts'
 import { addressKey, parseTopic, type Topic } from './topics.ts'
 import {
   commandClassNumber,
   type DeviceValue,
   isRecord,
-  type Node,
   type Primitive,
   parseJson,
   parseNodes,
@@ -29,19 +28,17 @@ export interface NetworkOptions {
   readonly now?: () => number
 }
 
-interface ReportWait {
-  readonly accepts: (value: Primitive) => boolean
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface Command extends ReportWait {
+/** A command to a device, and which report confirms it. */
+export interface Command {
   readonly device: Device
   /** The value in which the device reports the result. */
   readonly state: DeviceValue
   /** The property that accepts the command. */
   readonly target: string
   readonly value: Primitive
+  readonly accepts: (value: Primitive) => boolean
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
 }
 
 /** How waiting for a report ended; `reported` is the device's last report, accepted or not. */
@@ -51,7 +48,7 @@ interface ReportOutcome {
 }
 
 /** `refused`: the gateway received the command and rejected it. */
-export type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
+type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
 
 const FIRST_CONNECT_MS = 3_000
 const PROBE_MS = 1_000
@@ -82,7 +79,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
  * commands. A command goes out once, now, or not at all.
  */
 export class ZwaveNetwork {
-  readonly gateway: Gateways
+  readonly gateway: Gateway
   /** When the last message arrived, in ms since 1970. */
   lastMessageAt: number | null = null
   readonly #options: NetworkOptions
@@ -94,35 +91,30 @@ export class ZwaveNetwork {
     hear(value: Primitive): void
     end(kind: ReportOutcome['kind']): void
   }>()
-  readonly #listedAt = new Map<string, number>()
-  readonly #controllers = new Map<string, readonly string[]>()
-  readonly #scenes = new Map<string, readonly Scene[]>()
+  #listedAt = Number.NEGATIVE_INFINITY
+  #scenes: readonly Scene[] | undefined
   #askedAt = Number.NEGATIVE_INFINITY
   #started = false
-  #firstState: () => void = () => {}
-  readonly #whenFirstState = new Promise<void>(resolve => {
-    this.#firstState = resolve
-  })
-  /** The state of the home arriving after a subscription, so that no tool answers from half of it. */
-  #arrival: { quiet: NodeJS.Timeout; max: NodeJS.Timeout; finish: () => void } | undefined
-  #whenArrived: Promise<void> = Promise.resolve()
-  #ignored = { since: Number.NEGATIVE_INFINITY, count: 0 }
+  /** The connection, then the state of the home, arriving, so that no tool answers from half of it. */
+  #arrival: { done: Promise<void>; finish(): void; quiet?: NodeJS.Timeout; max?: NodeJS.Timeout } | undefined
+  #ignored = { window: 0, count: 0 }
 
   constructor(options: NetworkOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
-    this.gateway = new Gateways({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
+    this.gateway = new Gateway({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
   }
 
   /** Connects; further calls do nothing. `whyNotReady()` calls it too. */
   start(): void {
     if (this.#started) return
     this.#started = true
+    this.#arrive(FIRST_CONNECT_MS, FIRST_CONNECT_MS)
     this.#options.link.start({
       onState: ({ status }) => {
-        this.#firstState()
-        if (status === 'connected') this.#onConnected()
-        else this.#onLost()
+        if (status !== 'connected') return this.#onLost()
+        this.#arrive(ARRIVAL_MAX_MS, QUIET_MS)
+        if (this.gateway.canBeAsked) void this.#list()
       },
       onMessage: message => this.#onMessage(message),
     })
@@ -142,38 +134,29 @@ export class ZwaveNetwork {
     return this.#registry.devices()
   }
 
-  scenes(): Scene[] {
-    return [...this.#scenes.values()].flat()
+  /** Undefined: the gateway has not listed its scenes. */
+  get scenes(): readonly Scene[] | undefined {
+    return this.#scenes
   }
 
-  /** Whether any gateway has listed its scenes, even if there are none. */
-  get hasListedScenes(): boolean {
-    return this.#scenes.size > 0
-  }
-
-  /** Whether a gateway has listed its nodes, and so can be expected to do it again. */
+  /** Whether the gateway has listed its nodes, and so can be expected to do it again. */
   get hasList(): boolean {
-    return this.#listedAt.size > 0
+    return this.#listedAt > 0
   }
 
-  /** Whether the known state of a device is current: it publishes its values, or its gateway has just listed them. */
-  isLive({ isFollowed, gateway }: Device): boolean {
-    const isKnown = isFollowed || this.#listAge(gateway) < FRESH_MS + ANSWER_MS
+  /** Whether the known state of a device is current: it publishes its values, or the gateway has just listed them. */
+  isLive({ isFollowed }: Device): boolean {
+    const isKnown = isFollowed || this.#now() - this.#listedAt < FRESH_MS + ANSWER_MS
     return this.#options.link.state.status === 'connected' && isKnown
   }
 
   /** Waits until the state of the home is in. Returns the cause if the broker is unreachable. */
   async whyNotReady(): Promise<string | undefined> {
     this.start()
-    const { link } = this.#options
-    if (link.state.status === 'connecting') {
-      const limit = setTimeout(this.#firstState, FIRST_CONNECT_MS)
-      await this.#whenFirstState
-      clearTimeout(limit)
-    }
-    await this.#whenArrived
-    if (link.state.status === 'offline') return link.state.cause
-    if (link.state.status === 'connecting') return 'it has not answered yet'
+    await this.#arrival?.done
+    const { state } = this.#options.link
+    if (state.status === 'offline') return state.cause
+    if (state.status === 'connecting') return 'it has not answered yet'
     if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
     return undefined
   }
@@ -183,16 +166,15 @@ export class ZwaveNetwork {
     return this.#options.link.answers(PROBE_MS)
   }
 
-  /** Asks the gateways for their nodes and scenes, unless they just listed them. False: not all of them answered. */
+  /** Asks the gateway for its nodes and scenes, unless it just listed them. False: it did not answer. */
   async refresh(freshMs = FRESH_MS): Promise<boolean> {
-    const stale = this.gateway.reachable.filter(client => this.#listAge(client) >= freshMs)
-    const answers = await Promise.all(stale.map(client => this.#list(client)))
-    return answers.every(({ kind }) => kind === 'done')
+    if (!this.gateway.canBeAsked || this.#now() - this.#listedAt < freshMs) return true
+    return (await this.#list()).kind === 'done'
   }
 
-  async activate({ gateway: client, id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
+  async activate({ id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
     if (!(await this.brokerAnswers())) return NO_ANSWER
-    return this.gateway.call({ client, method: '_activateScene', args: [id], timeoutMs })
+    return this.gateway.call('_activateScene', timeoutMs, id)
   }
 
   /** Sends a command and waits for the device's report. */
@@ -221,15 +203,14 @@ export class ZwaveNetwork {
   /** Sends through the gateway's API, which addresses the device by its node id, whatever its topics. */
   async #write(command: Command): Promise<CommandOutcome> {
     const { device, state, target: property, value, timeoutMs } = command
-    const { gateway: client, nodeId } = device
-    if (!client || nodeId === undefined)
-      return { kind: 'not sent', cause: 'the address of its gateway is not known yet' }
+    const { nodeId, isListed } = device
+    if (!isListed) return { kind: 'not sent', cause: 'the address of its gateway is not known yet' }
     const { endpoint, key } = state
-    const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
     const commandClass = commandClassNumber(state.commandClass)
     // JSON omits a property key that is undefined.
-    const args = [{ nodeId, commandClass, endpoint, property, propertyKey }, value]
-    const written = this.gateway.call({ client, method: 'writeValue', args, timeoutMs })
+    const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
+    const address = { nodeId, commandClass, endpoint, property, propertyKey }
+    const written = this.gateway.call('writeValue', timeoutMs, address, value)
     const reported = this.#report(command)
     // Reports come on the device's topics if it has any; otherwise the gateway is polled.
     const asking = setInterval(() => void this.refresh(), POLL_MS)
@@ -264,17 +245,20 @@ export class ZwaveNetwork {
     for (const waiter of this.#waiters) if (waiter.place === place) waiter.hear(value)
   }
 
-  #onConnected(): void {
-    this.#endArrival()
-    this.#whenArrived = new Promise(finish => {
-      const onQuiet = () => {
-        if (this.gateway.awaits('getNodes')) this.#arrival?.quiet.refresh()
-        else this.#endArrival()
-      }
-      const max = setTimeout(() => this.#endArrival(), ARRIVAL_MAX_MS)
-      this.#arrival = { quiet: setTimeout(onQuiet, QUIET_MS), max, finish }
+  #arrive(maxMs: number, quietMs: number): void {
+    let finish = () => {}
+    const done = new Promise<void>(resolve => {
+      finish = resolve
     })
-    for (const client of this.gateway.reachable) void this.#list(client)
+    this.#arrival ??= { done, finish }
+    clearTimeout(this.#arrival.quiet)
+    clearTimeout(this.#arrival.max)
+    const onQuiet = () => {
+      if (this.gateway.awaits('getNodes')) this.#arrival?.quiet?.refresh()
+      else this.#endArrival()
+    }
+    this.#arrival.quiet = setTimeout(onQuiet, quietMs)
+    this.#arrival.max = setTimeout(() => this.#endArrival(), maxMs)
   }
 
   #endArrival(): void {
@@ -294,7 +278,7 @@ export class ZwaveNetwork {
     const { topic: name, text } = message
     this.#options.logger.trace({ topic: name, payload: text }, 'message')
     this.lastMessageAt = this.#now()
-    this.#arrival?.quiet.refresh()
+    this.#arrival?.quiet?.refresh()
     const topic = parseTopic(this.#options.prefix, name)
     if (topic.kind === 'driver') this.gateway.onDriver(text)
     else if (topic.kind === 'api') this.#onApi(topic, message)
@@ -302,87 +286,69 @@ export class ZwaveNetwork {
     else if (topic.kind === 'gateway') {
       const { client, about } = topic
       this.gateway.onAbout(client, about, text)
-      if (about === 'status' && this.gateway.reachable.includes(client)) void this.#list(client)
+      if (about === 'status' && this.gateway.name === client && this.gateway.canBeAsked) void this.#list()
     }
   }
 
   #onApi({ client, method }: Topic & { kind: 'api' }, message: Message): void {
-    const answer = this.gateway.onAnswer(client, method, parseJson(message.text))
+    if (client !== this.gateway.name) return
+    const answer = this.gateway.onAnswer(method, parseJson(message.text))
     const result = answer.kind === 'done' ? answer.result : undefined
-    if (method === '_getScenes' && answer.kind === 'done')
-      this.#scenes.set(client, parseScenes(result, client))
+    if (method === '_getScenes' && answer.kind === 'done') this.#scenes = parseScenes(result)
     if (method !== 'getNodes') return
     const nodes = parseNodes(result)
-    if (nodes) this.#onNodes(client, nodes)
-    else this.#ignore(message, 'it is not a list of nodes')
-  }
-
-  #onNodes(client: string, nodes: readonly Node[]): void {
-    const controllers = nodes.filter(({ isController }) => isController)
-    this.#controllers.set(client, controllers.flatMap(pathsOf))
-    this.gateway.controllerAnswers = controllers.every(({ status }) => status !== 'Dead')
-    this.#listedAt.set(client, this.#now())
-    this.#registry.applyNodes(
-      nodes.filter(({ isController }) => !isController),
-      { gateway: client, complete: this.gateway.reachable.every(other => this.#listedAt.has(other)) },
-    )
+    if (!nodes) return this.#ignore(message, 'it is not a list of nodes')
+    this.gateway.controllerAnswers = !nodes.some(node => node.isController && node.status === 'Dead')
+    this.#listedAt = this.#now()
+    this.#registry.applyNodes(nodes)
     // For values without a topic, the list is the only report there will be.
     for (const { id, values } of this.devices())
       for (const value of values)
         if (value.topic === undefined && value.value !== undefined)
           this.#hear(placeOf(id, value), value.value)
     this.#endArrival()
-    this.#options.logger.debug({ gateway: client, nodes: nodes.length }, 'the gateway listed its nodes')
+    this.#options.logger.debug({ nodes: nodes.length }, 'the gateway listed its nodes')
   }
 
   #onNode(topic: Topic & { kind: 'value' | 'status' }, message: Message): void {
     const { node } = topic
+    const { retained } = message
     const address = topic.kind === 'value' ? topic.address : undefined
     if (message.text === '') return address && this.#registry.removeValue(node, address)
     const payload = parsePayload(message.text)
     if (typeof payload === 'string') return this.#ignore(message, payload)
-    const { status, value } = payload
-    if ([...this.#controllers.values()].some(paths => paths.includes(node))) {
-      if (!address) this.gateway.controllerAnswers = status !== 'Dead' && value !== false
-      return
-    }
-    const { retained } = message
     // A live message without a time is from now; the age of a retained one is unknown.
     const timed = retained || payload.time !== undefined ? payload : { ...payload, time: this.#now() }
     const path = message.topic.slice(this.#options.prefix.length + 1)
-    const about = { node, payload: timed, retained, topic: path }
-    const taken = this.#registry.apply(address ? { ...about, address } : about)
-    if (taken.kind === 'ignored') this.#ignore(message, taken.reason)
-    else if (taken.kind === 'unknown') {
-      // A device that the gateway did not list is a leftover or has just joined, so the list is requested again.
-      this.#ignore(message, 'the gateway lists no such device')
-      this.#relist(RELIST_MS)
-    } else if (address && !retained && value !== undefined)
-      this.#hear(placeOf(taken.deviceId, address), value)
-    if (taken.kind === 'moved') this.#relist(FRESH_MS)
+    const taken = this.#registry.apply({ node, payload: timed, retained, topic: path, address })
+    if ('ignored' in taken) {
+      this.#ignore(message, taken.ignored)
+      // It is a leftover or has just joined, so the list is requested again.
+      if (taken.ignored === UNLISTED) this.#relist(RELIST_MS)
+      return
+    }
+    const { status, value } = payload
+    if (taken.isController && !address) this.gateway.controllerAnswers = status !== 'Dead' && value !== false
+    if (address && !retained && value !== undefined) this.#hear(placeOf(taken.deviceId, address), value)
+    if (taken.isMoved) this.#relist(FRESH_MS)
   }
 
   #relist(pauseMs: number): void {
-    if (this.#now() - this.#askedAt < pauseMs) return
-    for (const client of this.gateway.reachable) void this.#list(client)
+    if (this.#now() - this.#askedAt >= pauseMs && this.gateway.canBeAsked) void this.#list()
   }
 
-  /** Asks a gateway for its nodes and scenes; the answer is handled like any message. */
-  #list(client: string): Promise<ApiAnswer> {
+  /** Asks the gateway for its nodes and scenes; the answer is handled like any message. */
+  #list(): Promise<ApiAnswer> {
     this.#askedAt = this.#now()
     // Answers come in the order of the calls, so the scenes are in as soon as the nodes are.
-    void this.gateway.call({ client, method: '_getScenes', timeoutMs: ANSWER_MS })
-    return this.gateway.call({ client, method: 'getNodes', timeoutMs: ANSWER_MS })
-  }
-
-  #listAge(client = ''): number {
-    return this.#now() - (this.#listedAt.get(client) ?? Number.NEGATIVE_INFINITY)
+    void this.gateway.call('_getScenes', ANSWER_MS)
+    return this.gateway.call('getNodes', ANSWER_MS)
   }
 
   /** Logs what was ignored and why, rate-limited. */
   #ignore({ topic, text: payload }: Message, reason: string): void {
-    if (this.#now() - this.#ignored.since >= IGNORED_WINDOW_MS)
-      this.#ignored = { since: this.#now(), count: 0 }
+    const window = Math.floor(this.#now() / IGNORED_WINDOW_MS)
+    if (window !== this.#ignored.window) this.#ignored = { window, count: 0 }
     this.#ignored.count += 1
     if (this.#ignored.count <= MAX_IGNORED_IN_WINDOW)
       this.#options.logger.warn({ topic, payload, reason }, 'ignored a message')

@@ -14,8 +14,10 @@ import {
 interface Entry {
   readonly id: number
   readonly values: Map<string, DeviceValue>
-  /** The gateway that lists it; undefined if known from topics alone. */
-  gateway?: string
+  /** False if known from topics alone. */
+  isListed: boolean
+  /** The stick itself. */
+  isController: boolean
   nodeId?: number
   name: string
   location?: string
@@ -30,27 +32,27 @@ interface NodeMessage {
   readonly payload: Payload
   /** An old one, sent because we subscribed. */
   readonly retained: boolean
-  readonly address?: ValueAddress
+  readonly address?: ValueAddress | undefined
   /** Below the prefix. */
   readonly topic: string
 }
 
-/** What happened to a message. `moved`: a listed device has a new path. */
-export type Taken =
-  | { readonly kind: 'taken' | 'moved'; readonly deviceId: number }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'ignored'; readonly reason: string }
+/** Whose message it was; `isMoved`: a listed device has a new path. Otherwise why it was ignored. */
+type Taken =
+  | { readonly deviceId: number; readonly isController: boolean; readonly isMoved: boolean }
+  | { readonly ignored: string }
 
+export const UNLISTED = 'the gateway lists no such device'
 /** Z-Wave Long Range allows 4,000 nodes; a hostile broker could send many more. */
 const MAX_DEVICES = 4_500
 const MAX_VALUES = 2_000
 
 /**
- * The devices, assembled from topics and the gateways' node lists, in any order.
- * At first topics alone make a device known; once all gateways have listed their nodes, only those count.
+ * The devices, assembled from topics and the gateway's node list, in any order.
+ * At first topics alone make a device known; once the gateway has listed its nodes, only those count.
  */
 export class DeviceRegistry {
-  readonly #entries = new Map<number, Entry>()
+  readonly #entries = new Set<Entry>()
   /** Which device a topic path belongs to; `null`: several could have it, so it belongs to none. */
   readonly #owners = new Map<string, Entry | null>()
   #isListed = false
@@ -58,8 +60,8 @@ export class DeviceRegistry {
 
   /** All devices with at least one value, sorted by name. */
   devices(): Device[] {
-    return [...this.#entries.values()]
-      .filter(({ values }) => values.size > 0)
+    return [...this.#entries]
+      .filter(({ values, isController }) => values.size > 0 && !isController)
       .map(toDevice)
       .sort((a, b) => a.name.localeCompare(b.name) || a.path.localeCompare(b.path))
   }
@@ -69,17 +71,17 @@ export class DeviceRegistry {
     const { address, payload, retained, topic, node } = message
     const { nodeId, status, ...reported } = payload
     if (address && reported.value !== undefined && !hasRightType(address, reported.value))
-      return { kind: 'ignored', reason: 'its value has the wrong type' }
+      return { ignored: 'its value has the wrong type' }
     const found = this.#find(message)
-    if (!found) return { kind: 'unknown' }
+    if (!found) return { ignored: UNLISTED }
     const { entry, isMoved } = found
     if (!address) {
       entry.status = parseStatus(status, reported.value)
       if (nodeId !== undefined) entry.nodeId ??= nodeId
     } else if (!putValue(entry, { ...address, topic, ...reported }, { past: retained }))
-      return { kind: 'ignored', reason: 'its device has too many values' }
+      return { ignored: 'its device has too many values' }
     if (!isMoved) entry.path = node
-    return { kind: isMoved ? 'moved' : 'taken', deviceId: entry.id }
+    return { deviceId: entry.id, isController: entry.isController, isMoved }
   }
 
   /** A retained value was deleted. */
@@ -87,33 +89,29 @@ export class DeviceRegistry {
     this.#owners.get(node)?.values.delete(addressKey(address))
   }
 
-  /**
-   * Records a gateway's node list: names as people wrote them, units, and, once every gateway has answered
-   * (`complete`), which devices exist at all.
-   */
-  applyNodes(nodes: readonly Node[], { gateway, complete }: { gateway: string; complete: boolean }): void {
-    const known = [...this.#entries.values()].filter(entry => entry.gateway === gateway)
+  /** Records the gateway's node list: which devices there are, names as people wrote them, units. */
+  applyNodes(nodes: readonly Node[]): void {
+    const known = [...this.#entries].filter(({ isListed }) => isListed)
     const byId = new Map(known.map(entry => [entry.nodeId, entry]))
     const listed = new Set<Entry>()
     for (const node of nodes.slice(0, MAX_DEVICES)) {
       const entry = byId.get(node.id) ?? this.#heardAs(node) ?? this.#create(node.name ?? '')
-      listed.add(describe(entry, node, gateway))
+      const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor, isController } = node
+      Object.assign(entry, { isListed: true, nodeId, name, location, status, isMotor, isController })
+      for (const value of node.values) putValue(entry, value, { past: true })
+      listed.add(entry)
     }
-    for (const entry of this.#entries.values()) {
-      const isGone = entry.gateway === gateway ? !listed.has(entry) : complete && entry.gateway === undefined
-      if (isGone) this.#entries.delete(entry.id)
-    }
-    this.#isListed = complete
+    for (const entry of this.#entries) if (!listed.has(entry)) this.#entries.delete(entry)
+    this.#isListed = true
     this.#indexPaths()
     for (const entry of listed) this.#forgetForeignTopics(entry)
   }
 
   /** The device as known from its topics. If it was heard on several paths, some are leftovers, so none is trusted. */
   #heardAs(node: Node): Entry | undefined {
-    const heard = pathsOf(node).flatMap(path => this.#owners.get(path) ?? [])
-    const [entry, ...others] = new Set(
-      heard.filter(item => !item.gateway && (item.nodeId ?? node.id) === node.id),
-    )
+    const heard = [...usualPaths(node), ...shortPaths(node)].flatMap(path => this.#owners.get(path) ?? [])
+    const own = heard.filter(item => !item.isListed && (item.nodeId ?? node.id) === node.id)
+    const [entry, ...others] = new Set(own)
     if (others.length > 0) entry?.values.clear()
     return entry
   }
@@ -121,25 +119,24 @@ export class DeviceRegistry {
   /** Gateways can be configured to omit locations; such a path counts only if no device has it in full. */
   #indexPaths(): void {
     this.#owners.clear()
-    const own = (entry: Entry, paths: readonly string[]) => {
-      for (const path of entry.gateway === undefined ? [entry.path] : paths) {
+    const claim = (entry: Entry, paths: readonly string[]) => {
+      for (const path of paths) {
         const owner = this.#owners.get(path)
         this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
       }
     }
-    const entries = [...this.#entries.values()]
-    for (const entry of entries) own(entry, usualPaths(nameOf(entry)))
+    for (const entry of this.#entries) claim(entry, usualPaths(nameOf(entry)))
     const taken = new Set(this.#owners.keys())
-    for (const entry of entries)
-      own(
-        entry,
-        shortPaths(nameOf(entry)).filter(path => !taken.has(path)),
-      )
+    for (const entry of this.#entries) {
+      const free = shortPaths(nameOf(entry)).filter(path => !taken.has(path))
+      claim(entry, free)
+    }
   }
 
   /** After a rename, or if nodes share a path, a topic may belong to another device: nothing is sent there. */
   #forgetForeignTopics(entry: Entry): void {
-    const paths = pathsOf(nameOf(entry)).filter(path => this.#owners.get(path) === entry)
+    const name = nameOf(entry)
+    const paths = [...usualPaths(name), ...shortPaths(name)].filter(path => this.#owners.get(path) === entry)
     for (const [key, { topic, ...value }] of entry.values)
       if (topic !== undefined && !paths.some(path => topic.startsWith(`${path}/`)))
         entry.values.set(key, value)
@@ -151,17 +148,13 @@ export class DeviceRegistry {
     if (atPath && (nodeId === undefined || (atPath.nodeId ?? nodeId) === nodeId))
       return { entry: atPath, isMoved: false }
     // Leftovers of a former name are retained; a live message with a node id comes from the device itself.
-    const owner = retained || nodeId === undefined ? undefined : this.#onlyNode(nodeId)
+    const isOwner = (entry: Entry) => entry.isListed && entry.nodeId === nodeId
+    const owner = retained || nodeId === undefined ? undefined : [...this.#entries].find(isOwner)
     if (owner) return { entry: owner, isMoved: !this.#owners.has(node) }
     if (this.#isListed || this.#owners.has(node) || this.#entries.size >= MAX_DEVICES) return undefined
     const entry = this.#create(node)
     this.#owners.set(node, entry)
     return { entry, isMoved: false }
-  }
-
-  #onlyNode(nodeId: number): Entry | undefined {
-    const all = [...this.#entries.values()].filter(item => item.nodeId === nodeId && item.gateway)
-    return all.length === 1 ? all[0] : undefined
   }
 
   /** A device known only by its path: `Kitchen/Ceiling_Light` becomes Ceiling Light in Kitchen. */
@@ -170,25 +163,20 @@ export class DeviceRegistry {
     const last = parts.at(-1) ?? path
     const [, number] = /^(?:nodeID )?(\d+)$/.exec(last) ?? []
     const location = parts.slice(0, -1).join('/')
+    const named = { path, name: number ? `Node ${number}` : last, ...(location && { location }) }
+    const unknown = { status: 'Unknown', isListed: false, isController: false, values: new Map() } as const
     const entry: Entry = {
       id: ++this.#lastId,
-      path,
-      name: number ? `Node ${number}` : last,
+      ...named,
       ...(number && { nodeId: Number(number) }),
-      ...(location && { location }),
-      status: 'Unknown',
-      values: new Map(),
+      ...unknown,
     }
-    this.#entries.set(entry.id, entry)
+    this.#entries.add(entry)
     return entry
   }
 }
 
-/** All paths that a listed node can have, most likely first; which one it is depends on the gateway's settings. */
-export function pathsOf(node: NodeName): string[] {
-  return [...usualPaths(node), ...shortPaths(node)]
-}
-
+/** The paths that a node can have, most likely first; which one it is depends on the gateway's settings. */
 function usualPaths(node: NodeName): string[] {
   return [nodePath(node), nodePath(node, 'valueid')]
 }
@@ -201,15 +189,7 @@ function nameOf({ nodeId = 0, name, location }: Entry): NodeName {
   return { id: nodeId, name: name === `Node ${nodeId}` ? undefined : name, location }
 }
 
-/** Copies name, status and values from the gateway's list. */
-function describe(entry: Entry, node: Node, gateway: string): Entry {
-  const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor } = node
-  Object.assign(entry, { gateway, nodeId, name, location, status, isMotor })
-  for (const value of node.values) putValue(entry, value, { past: true })
-  return entry
-}
-
-function toDevice({ values, location, ...entry }: Entry): Device {
+function toDevice({ values, location, isController: _, ...entry }: Entry): Device {
   const list = [...values.values()]
   return {
     ...entry,

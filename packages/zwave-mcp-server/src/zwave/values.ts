@@ -56,7 +56,6 @@ export interface Node {
 export interface Scene {
   readonly id: number
   readonly name: string
-  readonly gateway: string
 }
 
 export type ActuatorKind = 'switch' | 'dimmer' | 'cover' | 'lock'
@@ -235,11 +234,11 @@ function parseValue(value: unknown): DeviceValue[] {
 }
 
 /** The scenes in the result of `_getScenes`. */
-export function parseScenes(result: unknown, gateway: string): Scene[] {
+export function parseScenes(result: unknown): Scene[] {
   if (!Array.isArray(result)) return []
   return result.slice(0, MAX_SCENES).flatMap(scene => {
     if (!isRecord(scene) || typeof scene.sceneid !== 'number' || typeof scene.label !== 'string') return []
-    return [{ id: scene.sceneid, name: cleanText(scene.label), gateway }]
+    return [{ id: scene.sceneid, name: cleanText(scene.label) }]
   })
 }
 
