@@ -31,8 +31,10 @@ export function compose(interceptors: readonly Interceptor[], invoke: Chain): Ch
 /** A caller who gives up while interceptors wait is answered at once. */
 function unlessCancelled(context: CallContext, answer: Promise<ToolResult>): Promise<ToolResult> {
   return new Promise(resolve => {
-    context.onCancel = () => resolve(failureResult(cancelled(context.name), context))
-    if (context.isCancelled && !context.isInvoked) context.onCancel()
+    context.onAbort(() => {
+      const { isCancelled, isInvoked, name } = context
+      if (isCancelled && !isInvoked) resolve(failureResult(cancelled(name), context))
+    })
     void answer.then(resolve)
   })
 }

@@ -12,6 +12,8 @@ const CONNECTION_CODES =
 const GONE: readonly unknown[] = [502, 503, 504]
 const MAX_CAUSES = 6
 const MISSING_CAPABILITY = -32_021
+/** `@langchain/mcp-adapters` prefixes the server's message. */
+const ADAPTER_PREFIX = /^MCP tool '[^']*' on server '[^']*' returned an error: (?=.*\S)/s
 
 /** What a thrown value means for the call: `unavailable` for an unreachable service, otherwise `tool_error`. */
 export function classifyError(error: unknown, tool: Tool): Failure {
@@ -27,19 +29,24 @@ function classify(error: unknown, tool: Tool): Failure {
   if (error instanceof ToolFailureError)
     return new Failure(error.code, error.message, error.diagnosis, error.retryAfterMs)
   const chain = causesOf(error)
-  const texts = (errors: readonly unknown[]) => errors.map(each => messageOf(each, tool))
-  const gone = chain.find(isConnectionError)
-  if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), { causes: texts(chain) })
-  const { rpcCode, data } = (error ?? {}) as { rpcCode?: unknown; data?: unknown }
+  const causes = chain.map(each => messageOf(each, tool))
+  const gone = chain.findIndex(isConnectionError)
+  if (gone >= 0) return unavailable(tool.name, causes[gone] ?? '', { causes })
+  const [message = '', ...inner] = causes
   // LangChain's own check of the arguments knows more than a JSON Schema can express.
-  if (error?.constructor?.name === 'ToolInputParsingException')
-    return invalidArguments([parsingProblem(error as Error)], tool, jsonSchemaOf(tool))
+  if (error?.constructor?.name === 'ToolInputParsingException') {
+    const details = message.split('\n').slice(1)
+    const problem = details.map(line => line.replace(/^[\s✖→]+/, '').trim()).filter(Boolean)
+    return invalidArguments([problem.join(' ') || message], tool, jsonSchemaOf(tool))
+  }
+  const { rpcCode, data } = (error ?? {}) as { rpcCode?: unknown; data?: unknown }
   const diagnosis: Diagnosis = {}
-  if (chain.length > 1) diagnosis.causes = texts(chain.slice(1))
+  if (inner.length > 0) diagnosis.causes = inner
   // For clients whose protocol has that error too.
   if (rpcCode === MISSING_CAPABILITY) diagnosis.details = { rpc: { code: rpcCode, data } }
-  const message = withoutAdapterPrefix(messageOf(error, tool), tool)
-  return toolError(message, Object.keys(diagnosis).length > 0 ? diagnosis : undefined)
+  const isAdapted = tool.responseFormat === 'content_and_artifact'
+  const own = isAdapted ? message.replace(ADAPTER_PREFIX, '') : message
+  return toolError(own, Object.keys(diagnosis).length > 0 ? diagnosis : undefined)
 }
 
 /** The error and its causes, outermost first, including the parts of an AggregateError. */
@@ -61,35 +68,13 @@ function isConnectionError(error: unknown): boolean {
   return [status, statusCode, status_code, answered].some(value => GONE.includes(value))
 }
 
+/** Without the keys of a server, which must not reach a model through an error message of that server. */
 function messageOf(error: unknown, tool: Tool): string {
-  // A server's own key must not reach a model through an error message of that server.
-  const text = withoutKnownSecrets(rawMessage(error))
-  if (text.trim() !== '') return text
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
+  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown }
   const kind = [code, name].find(one => typeof one === 'string')
-  return `Tool '${tool.name}' failed without a message${kind ? ` (${kind})` : ''}`
-}
-
-function rawMessage(error: unknown): string {
-  if (typeof error === 'string') return error
-  if (!isObjectLike(error)) return error === undefined ? '' : `Tool threw ${String(error)}`
-  try {
-    const { message } = error as { message?: unknown }
-    if (typeof message === 'string' && message !== '') return message
-    return error instanceof Error ? '' : (JSON.stringify(error) ?? '')
-  } catch {
-    return ''
-  }
-}
-
-function parsingProblem({ message }: Error): string {
-  const lines = message.split('\n').slice(1)
-  const details = lines.map(line => line.replace(/^[\s✖→]+/, '').trim()).filter(line => line !== '')
-  return details.join(' ') || message
-}
-
-/** `@langchain/mcp-adapters` prefixes the server's message. */
-function withoutAdapterPrefix(message: string, tool: Tool): string {
-  if (tool.responseFormat !== 'content_and_artifact') return message
-  return message.replace(/^MCP tool '[^']*' on server '[^']*' returned an error: (?=.*\S)/s, '')
+  const fallback = `Tool '${tool.name}' failed without a message${kind ? ` (${kind})` : ''}`
+  if (typeof message === 'string' && message.trim() !== '') return withoutKnownSecrets(message)
+  if (typeof error === 'string') return error.trim() === '' ? fallback : withoutKnownSecrets(error)
+  if (error instanceof Error || error === undefined) return fallback
+  return isObjectLike(error) ? withoutKnownSecrets(JSON.stringify(error)) : `Tool threw ${String(error)}`
 }

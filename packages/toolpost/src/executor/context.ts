@@ -41,26 +41,29 @@ export interface DryRun {
 export type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
 
 /** What becomes of work when it has ended: with a failure, or with a value. */
-type Settle<T> = (context: CallContext, failure: Failure | undefined, value?: unknown) => T
+type Settle<T> = (context: CallContext, failure: Failure | undefined, value: unknown) => T
 
 const NO_OPTIONS: RunOptions = {}
 
 /**
  * One call on its way through the executor. Interceptors get it, and the tool gets it as the options of `invoke`. What the
- * caller passed is read once, when the call begins.
+ * caller passed is read once, when the call begins; if it cannot be read, the call has failed.
  */
 export class CallContext implements InvokeOptions {
-  readonly id: string | undefined
-  readonly name: string
+  readonly id: string | undefined = undefined
+  readonly name: string = '(unreadable)'
   /** The arguments as the caller gave them. */
-  readonly given: unknown
-  readonly options: RunOptions
-  readonly origin: string | undefined
-  readonly caller: string | undefined
+  readonly given: unknown = undefined
+  readonly options: RunOptions = NO_OPTIONS
+  readonly origin: string | undefined = undefined
+  readonly caller: string | undefined = undefined
+  readonly conversation: string | undefined = undefined
+  /** The caller's own limit, if it set one. */
+  readonly timeoutMs: number | undefined = undefined
+  readonly roots: Caller['roots'] = undefined
+  readonly onAddresses: Caller['onAddresses'] = undefined
   readonly services: Services
   readonly startedAt: number
-  /** When the time limit of the tool begins: when the call began, or left the interceptors. */
-  begunAt: number
   /** `undefined` if none was found. */
   tool: Tool | undefined = undefined
   /** Of MCP tools: where the tool came from. */
@@ -79,6 +82,8 @@ export class CallContext implements InvokeOptions {
   stages: CallStage[] | undefined = undefined
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
+  /** Called with the request to the tool's server, if it has one. */
+  onRequest: ((request: ServerRequest) => void) | undefined = undefined
   isIntercepted = false
   /** How long the call waited: for a person, for a free slot. */
   waitedMs = 0
@@ -88,17 +93,16 @@ export class CallContext implements InvokeOptions {
   /** When the running work has to end. */
   deadlineAt = Number.POSITIVE_INFINITY
   place = -1
-  /** Called if the call is cancelled before its tool was started. */
-  onCancel: (() => void) | undefined = undefined
   /** When it reached the interceptors, until it leaves them. */
   #enteredAt: number | undefined = undefined
-  #args: unknown
+  /** When the time limit of the tool begins: when the call began, or left the interceptors. */
+  #begunAt: number
+  #args: unknown = undefined
   #frozen: unknown = undefined
   #meta: Record<string, unknown> | undefined = undefined
-  #onRequest: ((request: ServerRequest) => void) | undefined = undefined
   #limitMs = 0
-  #settle: Settle<unknown> | undefined = undefined
-  #resolve: ((settled: unknown) => void) | undefined = undefined
+  /** Ends the running work. */
+  #settle: ((failure: Failure | undefined, value: unknown) => void) | undefined = undefined
   #holds = 0
   #heldAt = 0
   #isAborted = false
@@ -107,22 +111,30 @@ export class CallContext implements InvokeOptions {
 
   constructor(
     call: ToolCall | TypedCall<object, unknown>,
-    options: RunOptions | undefined,
+    options: RunOptions = NO_OPTIONS,
     services: Services,
   ) {
-    const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
-    const given = name ?? tool?.name ?? '(no name)'
-    this.id = typeof id === 'string' || id == null ? (id ?? undefined) : describeThrown(id)
-    this.name = typeof given === 'string' ? given : describeThrown(given)
-    this.given = args
-    this.#args = args
-    this.options = tool ? { ...options, also: [tool] } : (options ?? NO_OPTIONS)
-    this.origin = this.options.origin
-    this.caller = this.options.caller
     this.services = services
-    this.startedAt = this.options.startedAt ?? services.clock.now()
-    this.begunAt = this.startedAt
-    if (this.options.signal) watch(this.options.signal, this)
+    this.startedAt = options.startedAt ?? services.clock.now()
+    this.#begunAt = this.startedAt
+    try {
+      const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
+      const given = name ?? tool?.name ?? '(no name)'
+      this.id = typeof id === 'string' || id == null ? (id ?? undefined) : describeThrown(id)
+      this.name = typeof given === 'string' ? given : describeThrown(given)
+      this.given = args
+      this.#args = args
+      this.options = tool ? { ...options, also: [tool] } : options
+      this.origin = options.origin
+      this.caller = options.caller
+      this.conversation = options.conversation
+      this.timeoutMs = options.timeoutMs
+      this.roots = options.roots
+      this.onAddresses = options.onAddresses
+      if (options.signal) watch(options.signal, this)
+    } catch (error) {
+      this.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
+    }
   }
 
   /** The arguments, fitted and validated, frozen; as given if the call cannot run. */
@@ -156,15 +168,6 @@ export class CallContext implements InvokeOptions {
     return this.id
   }
 
-  get conversation(): string | undefined {
-    return this.options.conversation
-  }
-
-  /** The caller's own limit, if it set one. */
-  get timeoutMs(): number | undefined {
-    return this.options.timeoutMs
-  }
-
   /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
   get notes(): Record<string, unknown> {
     this.noted ??= {}
@@ -175,15 +178,6 @@ export class CallContext implements InvokeOptions {
   get meta(): Record<string, unknown> {
     this.#meta ??= { ...this.options.meta }
     return this.#meta
-  }
-
-  /** Called with the request to the tool's server, if it has one. */
-  get onRequest(): ((request: ServerRequest) => void) | undefined {
-    return this.#guarded('onRequest', this.#onRequest)
-  }
-
-  set onRequest(listener: ((request: ServerRequest) => void) | undefined) {
-    this.#onRequest = listener
   }
 
   addRepairs(repairs: readonly string[] | undefined): void {
@@ -197,29 +191,22 @@ export class CallContext implements InvokeOptions {
 
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
-    const { stages } = this
-    if (!stages) return
-    const last = stages.at(-1)
+    if (!this.stages) return
+    const last = this.stages.at(-1)
     const start_ms = last ? last.start_ms + last.duration_ms : 0
-    stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
-  }
-
-  /** When an observed call left its last stage, which was just now; saves reading the clock again. */
-  #markedAt(): number {
-    const last = this.stages?.at(-1)
-    return last ? this.startedAt + last.start_ms + last.duration_ms : this.services.clock.now()
+    this.stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
   }
 
   enterInterceptors(): void {
     this.isIntercepted = true
-    this.#enteredAt = this.#markedAt()
+    this.#enteredAt = this.services.clock.now()
   }
 
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
   leaveInterceptors(): void {
     if (this.#enteredAt === undefined) return
-    this.begunAt = this.#markedAt()
-    this.waitedMs += this.begunAt - this.#enteredAt
+    this.#begunAt = this.services.clock.now()
+    this.waitedMs += this.#begunAt - this.#enteredAt
     this.#enteredAt = undefined
   }
 
@@ -228,12 +215,11 @@ export class CallContext implements InvokeOptions {
    * answer is dropped and logged.
    */
   runInTime<T>(work: (context: CallContext) => unknown, settle: Settle<T>): Promise<T> {
-    if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name)))
+    if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name), undefined))
     this.#limitMs = this.#stepMs
-    this.deadlineAt = this.begunAt + this.#limitMs
+    this.deadlineAt = this.#begunAt + this.#limitMs
     return new Promise(resolve => {
-      this.#resolve = resolve as (settled: unknown) => void
-      this.#settle = settle
+      this.#settle = (failure, value) => resolve(settle(this, failure, value))
       this.services.deadlines.add(this)
       void this.#work(work)
     })
@@ -255,7 +241,7 @@ export class CallContext implements InvokeOptions {
 
   /** How long the tool may take without progress. */
   get #stepMs(): number {
-    return timeLimit(this.options.timeoutMs, this.tool, this.services.timeoutMs)
+    return timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
   }
 
   /** Returns `false` if it had already ended. */
@@ -265,7 +251,7 @@ export class CallContext implements InvokeOptions {
     if (this.#holds > 0) this.#endHold()
     this.#settle = undefined
     this.services.deadlines.remove(this)
-    this.#resolve?.(settle(this, failure, value))
+    settle(failure, value)
     return true
   }
 
@@ -280,17 +266,6 @@ export class CallContext implements InvokeOptions {
     this.isCancelled = true
     this.#end(cancelled(this.name))
     this.#abort('was cancelled')
-    if (!this.isInvoked) this.onCancel?.()
-  }
-
-  /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
-  #extend(maxMs: number): void {
-    const endsAt = this.#holds > 0 ? this.deadlineAt - QUESTION_MS : this.deadlineAt
-    const leftMs = endsAt - (this.#holds > 0 ? this.#heldAt : this.services.clock.now())
-    const extraMs = Math.min(this.#stepMs - leftMs, maxMs - this.#limitMs)
-    if (extraMs <= 0) return
-    this.#limitMs += extraMs
-    this.deadlineAt += extraMs
   }
 
   /** Pauses the deadline of the running tool while `work` runs, for as long as a person may take. */
@@ -318,7 +293,7 @@ export class CallContext implements InvokeOptions {
   /** Aborts at the deadline, and when the caller gives up or somebody cancels the call. Created when first read. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.#isAborted && !this.#controller.signal.aborted) this.#controller.abort()
+    if (this.#isAborted) this.#controller.abort()
     return this.#controller.signal
   }
 
@@ -345,8 +320,8 @@ export class CallContext implements InvokeOptions {
 
   /** Whether the caller asked for progress, or the deadline depends on it. */
   get wantsProgress(): boolean {
-    const isObserved = this.event !== undefined && this.services.observers.wantProgress
-    return Boolean(this.options.onProgress || this.tool?.maxTimeoutMs || isObserved)
+    const { event, services, options, tool } = this
+    return Boolean(options.onProgress || tool?.maxTimeoutMs || (event && services.observers.wantProgress))
   }
 
   /** Reports progress to the caller; extends the deadline if the tool has a `maxTimeoutMs`. */
@@ -355,6 +330,16 @@ export class CallContext implements InvokeOptions {
     if (this.tool?.maxTimeoutMs !== undefined) this.#extend(this.tool.maxTimeoutMs)
     if (this.event) this.services.observers.progress(this.event.serial, progress)
     this.#guarded('onProgress', this.options.onProgress)?.(progress)
+  }
+
+  /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
+  #extend(maxMs: number): void {
+    const isHeld = this.#holds > 0
+    const now = isHeld ? this.#heldAt + QUESTION_MS : this.services.clock.now()
+    const extraMs = Math.min(this.#stepMs - (this.deadlineAt - now), maxMs - this.#limitMs)
+    if (extraMs <= 0) return
+    this.#limitMs += extraMs
+    this.deadlineAt += extraMs
   }
 
   /** The caller's identity: questions of the tool's server reach nobody else. */
@@ -366,22 +351,22 @@ export class CallContext implements InvokeOptions {
   /** Asks the person behind the call, if there is one. */
   get ask(): Ask | undefined {
     const { ask } = this.options
-    if (!ask) return undefined
-    return async question => {
-      if (this.isInvoked && !this.isRunning) return { action: 'cancel' }
-      return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
-    }
+    return (
+      ask &&
+      (async question => {
+        if (this.isInvoked && !this.isRunning) return { action: 'cancel' }
+        return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
+      })
+    )
   }
 
   get sample(): Caller['sample'] {
     const { sample } = this.options
-    if (!sample) return undefined
-    return (params, options) =>
-      this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) }))
-  }
-
-  get roots(): Caller['roots'] {
-    return this.options.roots
+    return (
+      sample &&
+      ((params, options) =>
+        this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) })))
+    )
   }
 
   get onTask(): Caller['onTask'] {
@@ -390,10 +375,6 @@ export class CallContext implements InvokeOptions {
 
   get onLog(): Caller['onLog'] {
     return this.#guarded('onLog', this.options.onLog)
-  }
-
-  get onAddresses(): Caller['onAddresses'] {
-    return this.options.onAddresses
   }
 
   /** A callback with its errors logged instead of thrown into the tool. */
@@ -405,21 +386,6 @@ export class CallContext implements InvokeOptions {
 
   #until(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([this.signal, signal]) : this.signal
-  }
-}
-
-/** The context of a new call; if what the caller passed cannot be read, one that has failed. */
-export function contextOf(
-  call: ToolCall | TypedCall<object, unknown>,
-  options: RunOptions | undefined,
-  services: Services,
-): CallContext {
-  try {
-    return new CallContext(call, options, services)
-  } catch (error) {
-    const context = new CallContext({ name: '(unreadable)' }, undefined, services)
-    context.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
-    return context
   }
 }
 

@@ -4,9 +4,9 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
-import { type CallContext, contextOf, type DryRun, type DryRunResult, type Services } from './context.ts'
+import { CallContext, type DryRunResult, type Services } from './context.ts'
 import { cancelled, unexpected } from './failure.ts'
-import { find } from './find.ts'
+import { find, redefined } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
 import { Metrics } from './metrics.ts'
@@ -14,7 +14,7 @@ import { modelText } from './model-text.ts'
 import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
 import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } from './options.ts'
 import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
-import { redefined } from './plan.ts'
+import { invokeTool } from './plan.ts'
 import { complete, failureResult, resultOf } from './result.ts'
 import { deadlinesOf, limitOf, timeLimit, unwatch } from './time-box.ts'
 
@@ -33,13 +33,13 @@ export class ToolExecutor {
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     const { clock = systemClock } = options
-    const timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
-    // A logger that fails, say on a full disk, must not turn a result into a failure.
-    const logger = quietLogger(options.logger)
     this.tools = tools
     this.clock = clock
     this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
+    const timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
+    // A logger that fails, say on a full disk, must not turn a result into a failure.
+    const logger = quietLogger(options.logger)
     const observers = new Observers()
     this.#services = { tools, clock, logger, timeoutMs, deadlines: deadlinesOf(clock), observers }
   }
@@ -52,7 +52,7 @@ export class ToolExecutor {
     options?: RunOptions,
   ): Promise<ToolResult<ValueOf<Result>>>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
-    return this.#take(contextOf(call, options, this.#services))
+    return this.#take(new CallContext(call, options, this.#services))
   }
 
   /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
@@ -63,11 +63,11 @@ export class ToolExecutor {
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
   async dryRun(call: ToolCall, options?: RunOptions): Promise<DryRunResult> {
-    const context = contextOf(call, options, this.#services)
-    const dryRun: DryRun = {}
-    context.dryRun = dryRun
+    const context = new CallContext(call, options, this.#services)
+    context.dryRun = {}
     const result = await this.#take(context)
-    return { ...dryRun, tool: context.tool, failure: context.failure, result }
+    const { dryRun, tool, failure } = context
+    return { ...dryRun, tool, failure, result }
   }
 
   /** Wraps `interceptor` around every call from now on, inside those added before; returns a function that removes it. */
@@ -102,8 +102,10 @@ export class ToolExecutor {
   async #take(context: CallContext): Promise<ToolResult> {
     let result: ToolResult
     try {
-      if (!context.dryRun) this.metrics.begin()
-      if (!context.dryRun) this.#services.observers.begin(context)
+      if (!context.dryRun) {
+        this.metrics.begin()
+        this.#services.observers.begin(context)
+      }
       context.failure ??= find(context)
       context.mark('find')
       if (!context.failure) {
@@ -125,13 +127,11 @@ export class ToolExecutor {
   /** Runs the tool within its deadline. After a wait it must still be the tool that the interceptors saw. */
   #invoke(context: CallContext): Promise<ToolResult> {
     context.leaveInterceptors()
-    const { plan, waitedMs } = context
-    context.failure ??= waitedMs >= 1 ? redefined(context) : undefined
-    if (context.failure || !plan)
-      return Promise.resolve(failureResult(context.failure ?? unexpected('no tool'), context))
-    if (context.dryRun) return Promise.resolve(resultOf(context, undefined))
+    context.failure ??= context.waitedMs >= 1 ? redefined(context) : undefined
+    if (context.failure) return Promise.resolve(failureResult(context.failure, context))
+    if (context.dryRun) return Promise.resolve(resultOf(context, undefined, undefined))
     context.isInvoked = !context.isCancelled
-    return context.runInTime(plan.invoke, resultOf)
+    return context.runInTime(invokeTool, resultOf)
   }
 
   /** Completes, counts and logs the result: exactly once per call. */

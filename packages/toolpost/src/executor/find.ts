@@ -1,7 +1,8 @@
 import { distance } from 'fastest-levenshtein'
+import type { Tool } from '../tools/tool.ts'
 import { hasSwap } from '../util/text.ts'
 import type { CallContext } from './context.ts'
-import { type Failure, unknownTool } from './failure.ts'
+import { Failure, unknownTool } from './failure.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Names can be anything, so longer ones are not compared. */
@@ -18,10 +19,21 @@ export function find(context: CallContext): Failure | undefined {
   // By name: an offered tool may have been replaced since, when its server reconnected.
   if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name)))
     return unknownTool(name, similarNames(name, among ?? services.tools.getTools()))
-  services.tools.keepNames([tool])
   context.tool = tool
   context.mcp = services.tools.originOf(tool)
+  if (context.mcp) services.tools.keepNames([tool])
   return undefined
+}
+
+/** Why a call that waited may no longer run: its tool is gone, or another one than it was. */
+export function redefined({ name, tool, options, services }: CallContext): Failure | undefined {
+  const now = options.also?.find(each => each.name === name) ?? services.tools.findTool(name)
+  if (now === tool || (now && tool && definition(now) === definition(tool))) return undefined
+  return new Failure('denied', `Tool '${name}' was denied: its definition changed while the call waited`)
+}
+
+function definition({ name, description, schema, readOnly, destructive, idempotent }: Tool): string {
+  return JSON.stringify([name, description, schema, readOnly, destructive, idempotent])
 }
 
 /** The names most similar to a wrong one, best first; empty if nothing resembles it. */

@@ -1,24 +1,25 @@
 import { safeValue } from '../logging/safe-value.ts'
 import { ENDLESS_REFERENCES } from '../schema/compile.ts'
-import { joinPlace } from '../schema/explain.ts'
+import { foldedName, joinPlace } from '../schema/explain.ts'
 import { TimeLimitError } from '../schema/limits.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import type { CallContext } from './context.ts'
 import { Failure, invalidArguments, invalidSchema } from './failure.ts'
 import { parseJsonText } from './json-text.ts'
-import { describeRenaming, fitArgumentNames, foldedName, namingOf } from './names.ts'
+import { describeRenaming, fitArgumentNames, namingOf } from './names.ts'
 import { type Plan, planOf } from './plan.ts'
 import type { Arguments } from './repair.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
 /** Arguments that need repairs are validated repeatedly. */
 const REPAIR_FACTOR = 10
+const MAX_ISSUES = 10
 
 type Unfit = Failure | undefined
 
 /**
  * Fit: names, repairs and validates the arguments, and puts them into the context; otherwise says why they do not fit.
- * Usually synchronous: a tool's first call, text, slow schemas and the checks of a schema library take longer.
+ * Usually synchronous: a tool's first call, slow schemas and the checks of a schema library take longer.
  */
 export function fit(context: CallContext): Unfit | Promise<Unfit> {
   const { tool, services } = context
@@ -29,56 +30,44 @@ export function fit(context: CallContext): Unfit | Promise<Unfit> {
 function fitTo(context: CallContext, plan: Plan | Failure | undefined): Unfit | Promise<Unfit> {
   if (!plan || plan instanceof Failure) return plan
   context.plan = plan
-  const { given, options } = context
-  if (typeof given !== 'string' || !options.repair) return fitObject(given ?? {}, context, plan)
-  // Some models send their arguments as text.
-  return argumentsFromText(given).then(read => {
-    if (read) context.addRepairs(['arguments: text → object'])
-    return fitObject(read ?? given, context, plan)
-  })
-}
-
-function fitObject(given: unknown, context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
-  const { compiled } = plan
   const repair = context.options.repair === true
-  const unwrapped = repair ? unwrapArguments(given, plan) : undefined
-  if (unwrapped) context.addRepairs(['arguments: wrapper removed'])
-  const values = measureArguments(unwrapped ?? given)
+  const given = repair ? opened(context, plan) : (context.given ?? {})
+  const values = measureArguments(given)
   if (typeof values === 'string') return refuse(plan, [values])
-  let args = (unwrapped ?? given) as Arguments
+  let args = given as Arguments
   const work = () => {
-    const named = withNames(args, context, plan)
-    args = plan.singleInput ? singleInput(named, plan.singleInput) : named
-    return validateArguments(compiled, args, repair)
+    args = withNames(args, context, plan)
+    if (plan.singleInput) args = singleInput(args, plan.singleInput)
+    return validateArguments(plan, args, repair)
+  }
+  const take = (made: Validated): Unfit | Promise<Unfit> => {
+    context.addRepairs(made.repairs)
+    if (plan.parse) return parse(made.args ?? args, context, plan, made.problems)
+    if (made.problems) return refuse(plan, made.problems)
+    context.args = made.args
+    return undefined
+  }
+  const stopped = (error: unknown) => {
+    if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
+    if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
+    throw error
   }
   try {
-    const validated = compiled.run(repair ? values * REPAIR_FACTOR : values, work)
-    if (!(validated instanceof Promise)) return take(validated, context, plan, args)
-    return validated.then(
-      made => take(made, context, plan, args),
-      error => notValidated(plan, error),
-    )
+    const made = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, work)
+    return made instanceof Promise ? made.then(take, stopped) : take(made)
   } catch (error) {
-    return notValidated(plan, error)
+    return stopped(error)
   }
 }
 
-function take(
-  { problems, args, repairs }: Validated,
-  context: CallContext,
-  plan: Plan,
-  given: Arguments,
-): Unfit | Promise<Unfit> {
-  if (!problems) context.addRepairs(repairs)
-  if (plan.parse) return parse(args ?? given, context, plan, problems)
-  if (problems) return refuse(plan, problems)
-  context.args = args
-  return undefined
+function refuse(plan: Plan, problems: readonly string[]): Failure {
+  return invalidArguments(problems, plan.tool, plan.schema)
 }
 
 /** What a schema library objects to: https://standardschema.dev */
 interface Issue {
   readonly message: string
+  /** Consists of keys, or of objects with one. */
   readonly path?: readonly unknown[] | undefined
 }
 
@@ -88,43 +77,27 @@ function parse(args: Arguments, context: CallContext, plan: Plan, problems?: str
   return context.runInTime(work, (_, failure, parsed) => {
     if (failure) return failure
     const { issues, value } = parsed as { issues?: readonly Issue[]; value?: unknown }
-    if (issues) return refuse(plan, problems ?? problemsIn(issues))
-    context.args = value
-    return undefined
+    if (!issues) context.args = value
+    return issues && refuse(plan, problems ?? issues.slice(0, MAX_ISSUES).map(phraseFor))
   })
 }
 
-const MAX_ISSUES = 10
-
-/** One phrase per issue: `'a.b[0]': too short`. A path consists of keys, or of objects with one. */
-function problemsIn(issues: readonly Issue[]): string[] {
-  if (issues.length === 0) return ['the schema rejected the arguments']
-  return issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
-    const keys = path.map(part => String(isObjectLike(part) ? (part as { key?: unknown }).key : part))
-    const said = message || 'not accepted by the schema'
-    return keys.length === 0 ? said : `'${keys.reduce(joinPlace, '')}': ${said}`
-  })
-}
-
-function notValidated(plan: Plan, error: unknown): Failure {
-  if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
-  if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
-  throw error
-}
-
-function refuse(plan: Plan, problems: readonly string[]): Failure {
-  return invalidArguments(problems, plan.tool, plan.schema)
+/** `'a.b[0]': too short` */
+function phraseFor({ path = [], message }: Issue): string {
+  const keys = path.map(part => String(isObjectLike(part) ? (part as { key?: unknown }).key : part))
+  const said = message || 'not accepted by the schema'
+  return keys.length === 0 ? said : `'${keys.reduce(joinPlace, '')}': ${said}`
 }
 
 /** For MCP tools only: gives arguments the names that the tool's server expects, and logs the change. */
-function withNames(args: Arguments, { mcp, services }: CallContext, { tool, schema }: Plan): Arguments {
-  const fitted = mcp && fitArgumentNames(args, schema, mcp)
+function withNames(args: Arguments, { mcp, services }: CallContext, plan: Plan): Arguments {
+  const fitted = mcp && fitArgumentNames(args, plan.top, plan.schema, mcp)
   if (!fitted) return args
-  const { logger } = services
   const shown = (values: Arguments) => safeValue(values) as Arguments
-  logger.info({ tool: tool.name }, `Argument names: ${describeRenaming(shown(args), shown(fitted.args))}`)
+  const tool = plan.tool.name
+  services.logger.info({ tool }, `Argument names: ${describeRenaming(shown(args), shown(fitted.args))}`)
   for (const argument of fitted.lost)
-    logger.warn({ tool: tool.name, argument }, 'Argument dropped: another one already has that name')
+    services.logger.warn({ tool, argument }, 'Argument dropped: another one already has that name')
   return fitted.args
 }
 
@@ -142,16 +115,25 @@ function singleInput(args: Arguments, kind: 'text' | 'any'): Arguments {
 /** Names that models wrap around the arguments, folded. */
 const WRAPPER = /^(?:tool|function)?(?:arguments?|args?|kwargs|parameters?|params?|inputs?)$/
 
-/** `{"arguments": {…}}` unwrapped, if the schema knows all names inside and not the one outside; else `undefined`. */
-function unwrapArguments(given: unknown, { tool, schema }: Plan): Arguments | undefined {
-  if (!isRecord(given)) return undefined
-  const [outer, ...others] = Object.keys(given).filter(key => !(key === 'name' && given.name === tool.name))
-  if (outer === undefined || others.length > 0 || !WRAPPER.test(foldedName(outer))) return undefined
+/** The arguments as an object: read from text, and `{"arguments": {…}}` unwrapped. */
+function opened(context: CallContext, { tool, top }: Plan): unknown {
+  const whole = context.given ?? {}
+  const read = typeof whole === 'string' ? argumentsFromText(whole) : undefined
+  if (read) context.addRepairs(['arguments: text → object'])
+  const given = read ?? whole
+  if (!isRecord(given)) return given
+  const [outer = '', ...others] = Object.keys(given).filter(
+    key => !(key === 'name' && given.name === tool.name),
+  )
   const value = given[outer]
   const inner = typeof value === 'string' ? parseJsonText(value) : value
-  const { byFold, isNameMap } = namingOf(schema)
+  if (others.length > 0 || !WRAPPER.test(foldedName(outer)) || !isRecord(inner)) return given
+  // Only if the schema knows all names inside and not the one outside.
+  const { byFold, isNameMap } = namingOf(top)
   const isKnown = (name: string) => byFold.has(foldedName(name))
-  if (!isRecord(inner) || isNameMap || Object.keys(given).some(isKnown)) return undefined
   const names = Object.keys(inner)
-  return names.length > 0 && names.every(isKnown) ? inner : undefined
+  if (isNameMap || Object.keys(given).some(isKnown) || names.length === 0 || !names.every(isKnown))
+    return given
+  context.addRepairs(['arguments: wrapper removed'])
+  return inner
 }

@@ -75,25 +75,22 @@ export class Metrics {
 
   /** The counters in Prometheus' text format. */
   prometheus(): string {
+    const lines: string[] = []
     const family = (name: string, type: string, help: string, samples: (figures: ToolFigures) => Samples) => {
-      const lines = [...this.#tools].flatMap(([tool, figures]) =>
-        samples(figures).map(
-          ([labels, value, suffix = '']) => `${name}${suffix}{tool="${escapeLabel(tool)}"${labels}} ${value}`,
-        ),
-      )
-      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
+      for (const [tool, figures] of this.#tools)
+        for (const [labels, value, suffix = ''] of samples(figures))
+          lines.push(`${name}${suffix}{tool="${escapeLabel(tool)}"${labels}} ${value}`)
     }
-    return [
-      ...family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', calls]]),
-      ...family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
-        Object.entries(failures).map(([code, times]) => [`,code="${code}"`, times]),
-      ),
-      ...family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', repairs]]),
-      ...family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram),
-      '# HELP toolpost_calls_in_flight Tool calls in progress',
-      '# TYPE toolpost_calls_in_flight gauge',
-      `toolpost_calls_in_flight ${this.#inFlight}\n`,
-    ].join('\n')
+    family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', calls]])
+    family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
+      Object.entries(failures).map(([code, times]) => [`,code="${code}"`, times]),
+    )
+    family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', repairs]])
+    family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram)
+    lines.push('# HELP toolpost_calls_in_flight Tool calls in progress')
+    lines.push('# TYPE toolpost_calls_in_flight gauge', `toolpost_calls_in_flight ${this.#inFlight}\n`)
+    return lines.join('\n')
   }
 }
 
@@ -105,12 +102,11 @@ function histogram({ calls, durations, durationSumMs }: ToolFigures): Samples {
     below += durations[index] ?? 0
     return [`,le="${bound / 1_000}"`, below, '_bucket']
   })
-  return [
-    ...buckets,
+  const total: Samples = [
     [',le="+Inf"', calls, '_bucket'],
     ['', durationSumMs / 1_000, '_sum'],
-    ['', calls, '_count'],
   ]
+  return [...buckets, ...total, ['', calls, '_count']]
 }
 
 function escapeLabel(text: string): string {

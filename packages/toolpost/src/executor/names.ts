@@ -6,141 +6,95 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { foldedName } from '../schema/explain.ts'
-import {
-  declaredNames,
-  type JsonSchema,
-  requiredOf,
-  schemasOfPart,
-  withBranches,
-} from '../schema/json-schema.ts'
-import type { McpOrigin } from '../tools/tool-manager.ts'
+import { declaredNames, type JsonSchema, requiredOf, schemasOfPart } from '../schema/json-schema.ts'
+import type { McpOrigin, ParameterNames } from '../tools/tool-manager.ts'
 import { grouped, isObjectLike, isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 
-export { foldedName }
-
 type Values = Record<string, unknown>
-type Mapping = Readonly<Record<string, string>> | undefined
-
-interface FittedNames {
-  args: Values
-  /** Given names that were dropped because another argument already has the right name. */
-  lost: string[]
-}
 
 /**
  * Renames arguments by the configured and the well-known mapping of a tool, then by the schema, also inside objects and
- * lists of objects. Returns `undefined` if nothing changes.
+ * lists of objects. `top` are the schemas for the arguments. Returns `undefined` if nothing changes; `lost` are given
+ * names that were dropped because another argument already has the right name.
  */
 export function fitArgumentNames(
   args: Values,
-  schema: JsonSchema,
+  top: readonly JsonSchema[],
+  root: JsonSchema,
   { name: tool, parameterNames = {} }: Pick<McpOrigin, 'name' | 'parameterNames'>,
-): FittedNames | undefined {
-  const naming = namingOf(schema)
+): { args: Values; lost: string[] } | undefined {
   const configured = ownValue(parameterNames, tool)
   const wellKnown = ownValue(wellKnownNames(), tool)
   const lost: string[] = []
-  const top = renamed(args, given => fittingName(given, naming, configured, wellKnown), lost)
-  const inner = fitInside(top, withBranches([schema], schema), { root: schema, lost, parts: new Map() })
-  return inner === args ? undefined : { args: inner as Values, lost }
+
+  function topName(given: string): string {
+    const { names, isSilent } = namingOf(top)
+    const mapped = (mapping: ParameterNames[string] | undefined) => {
+      const name = mapping && ownValue(mapping, given)
+      return name !== undefined && (isSilent || names.has(name)) ? name : undefined
+    }
+    const chosen = mapped(configured) ?? (names.has(given) ? given : mapped(wellKnown))
+    return chosen ?? (isSilent ? toCamelCase(given) : nameByFold(given, top))
+  }
+
+  /** The value itself if nothing changes. */
+  function fit(value: object, schemas: readonly JsonSchema[], nameOf: (given: string) => string): object {
+    const named = isRecord(value) ? renamed(value, nameOf, lost) : value
+    const items = Array.isArray(value) ? schemasOfPart(schemas, '0', root) : undefined
+    let result = named as Values
+    for (const [key, entry] of Object.entries(named)) {
+      if (!isObjectLike(entry)) continue
+      const inner = items ?? schemasOfPart(schemas, key, root)
+      const fitted = fit(entry, inner, given => nameByFold(given, inner))
+      if (fitted === entry) continue
+      if (result === named) result = (Array.isArray(named) ? [...named] : { ...named }) as Values
+      result[key] = fitted
+    }
+    return result
+  }
+
+  const fitted = fit(args, top, topName)
+  return fitted === args ? undefined : { args: fitted as Values, lost }
 }
 
-let fromData: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+let fromData: ParameterNames | undefined
 
 /** By tool: argument names that no rule can guess, as callers write them → as servers expect them. */
-function wellKnownNames(): NonNullable<typeof fromData> {
+function wellKnownNames(): ParameterNames {
   fromData ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'argument-names.json'), 'utf8'))
-  return fromData as NonNullable<typeof fromData>
-}
-
-interface Part {
-  schemas: readonly JsonSchema[]
-  byFold: Naming['byFold']
-}
-
-interface Inside {
-  root: JsonSchema
-  lost: string[]
-  /** What the schemas of a value say about its parts, by key; entries of a list have one key. */
-  parts: Map<readonly JsonSchema[], Map<string, Part>>
-}
-
-/** Fits the names of nested objects to what their schemas declare. Returns the value itself if nothing changes. */
-function fitInside(value: object, schemas: readonly JsonSchema[], inside: Inside): object {
-  let fitted = value as Values
-  for (const [key, entry] of Object.entries(value)) {
-    if (!isObjectLike(entry)) continue
-    const part = partOf(schemas, Array.isArray(value) ? '0' : key, inside)
-    const named = isRecord(entry)
-      ? renamed(entry, given => nameByFold(given, part.byFold), inside.lost)
-      : entry
-    const inner = fitInside(named, part.schemas, inside)
-    if (inner === entry) continue
-    if (fitted === value) fitted = (Array.isArray(value) ? [...value] : { ...value }) as Values
-    fitted[key] = inner
-  }
-  return fitted
-}
-
-function partOf(schemas: readonly JsonSchema[], key: string, { root, parts }: Inside): Part {
-  const known = parts.get(schemas) ?? new Map<string, Part>()
-  parts.set(schemas, known)
-  const before = known.get(key)
-  if (before) return before
-  const inner = schemasOfPart(schemas, key, root)
-  const part = { schemas: inner, byFold: grouped(declaredNames(inner), foldedName) }
-  known.set(key, part)
-  return part
-}
-
-function fittingName(
-  given: string,
-  { names, byFold, isNameMap }: Naming,
-  configured: Mapping,
-  wellKnown: Mapping,
-): string {
-  // The schema says nothing about names: only the specification's rule is left.
-  const isSilent = names.size === 0 && !isNameMap
-  const mapped = (mapping: Mapping) => {
-    const name = mapping && ownValue(mapping, given)
-    return name !== undefined && (isSilent || names.has(name)) ? name : undefined
-  }
-  const chosen = mapped(configured) ?? (names.has(given) ? given : mapped(wellKnown))
-  if (chosen !== undefined) return chosen
-  if (!isSilent) return nameByFold(given, byFold)
-  const camel = toCamelCase(given)
-  // No argument has the name of an inherited property.
-  return camel in Object.prototype ? given : camel
+  return fromData as ParameterNames
 }
 
 interface Naming {
   names: ReadonlySet<string>
   /** Names by their folded form. */
   byFold: ReadonlyMap<string, readonly string[]>
-  /** Whether the schema accepts names it does not list. */
+  /** Whether they accept names that they do not list. */
   isNameMap: boolean
+  /** Whether they say nothing about names: only the specification's rule is left. */
+  isSilent: boolean
 }
 
-const namings = new WeakMap<JsonSchema, Naming>()
+const namings = new WeakMap<readonly JsonSchema[], Naming>()
+const OTHER_NAMES = ['patternProperties', 'additionalProperties', 'unevaluatedProperties', 'propertyNames']
 
-/** What a schema says about names; computed once. */
-export function namingOf(schema: JsonSchema): Naming {
-  const before = namings.get(schema)
+/** What the schemas of a value say about names; computed once. */
+export function namingOf(schemas: readonly JsonSchema[]): Naming {
+  const before = namings.get(schemas)
   if (before) return before
-  const schemas = withBranches([schema], schema)
   const names = new Set([...declaredNames(schemas), ...schemas.flatMap(requiredOf)])
-  const others = ['patternProperties', 'additionalProperties', 'unevaluatedProperties', 'propertyNames']
-  const isNameMap = schemas.some(each => others.some(keyword => isRecord(each[keyword])))
-  const naming = { names, byFold: grouped(names, foldedName), isNameMap }
-  namings.set(schema, naming)
+  const isNameMap = schemas.some(each => OTHER_NAMES.some(keyword => isRecord(each[keyword])))
+  const isSilent = names.size === 0 && !isNameMap
+  const naming = { names, byFold: grouped(names, foldedName), isNameMap, isSilent }
+  namings.set(schemas, naming)
   return naming
 }
 
 /** A name that differs from a single declared one only in case, `_` and `-` becomes that one. */
-function nameByFold(given: string, byFold: Naming['byFold']): string {
-  const fitting = byFold.get(foldedName(given)) ?? []
-  return fitting.length === 1 && fitting[0] !== undefined ? fitting[0] : given
+function nameByFold(given: string, schemas: readonly JsonSchema[]): string {
+  const [name = given, ...others] = namingOf(schemas).byFold.get(foldedName(given)) ?? []
+  return others.length === 0 ? name : given
 }
 
 /** A copy with other names, or the values themselves if all names stay. An exact name wins over one that would become it. */
@@ -157,10 +111,11 @@ function renamed(values: Values, nameFor: (given: string) => string, lost: strin
   return Object.fromEntries(entries)
 }
 
-/** snake_case to camelCase; any other name is unchanged. */
+/** snake_case to camelCase; any other name is unchanged, and none becomes that of an inherited property. */
 function toCamelCase(name: string): string {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) return name
-  return name.replace(/(?!^)_+([a-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())
+  const camel = name.replace(/(?!^)_+([a-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())
+  return camel in Object.prototype ? name : camel
 }
 
 /** For the log: `{device_name: "Switch One"} → {deviceName: "Switch One"}`. */

@@ -24,10 +24,9 @@ export interface CallEvent {
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
-  /** What interceptors recorded about it; set when it has ended. */
+  /** When it has ended: what interceptors recorded about it, its result, and where its time went. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
-  /** Where its time went; set when it has ended. */
   stages?: CallStage[] | undefined
   /** Cancels the call, as its caller could; set when it begins. */
   cancel?(): void
@@ -61,11 +60,9 @@ export class Observers {
     if (this.#entries.length === 0) return
     const { id, name, given: args, origin, caller } = context
     const startedAt = Date.now()
-    const serial = uuidv7(startedAt)
-    const cancel = () => context.cancel()
     context.stages = []
-    context.event = { serial, call: { id, name, args }, origin, caller, startedAt, cancel }
-    this.#tell(context.event)
+    context.event = { serial: uuidv7(startedAt), call: { id, name, args }, origin, caller, startedAt }
+    this.#tell({ ...context.event, cancel: () => context.cancel() })
   }
 
   progress(serial: string, progress: Progress): void {
@@ -73,9 +70,7 @@ export class Observers {
   }
 
   end({ event, noted: notes, stages }: CallContext, result: ToolResult): void {
-    if (!event) return
-    const { serial, call, origin, caller, startedAt } = event
-    this.#tell({ serial, call, origin, caller, startedAt, notes, stages, result })
+    if (event) this.#tell({ ...event, notes, stages, result })
   }
 
   #tell(event: CallEvent): void {

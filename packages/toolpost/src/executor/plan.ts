@@ -8,13 +8,13 @@ import {
   jsonSchemaOf,
   propertiesOf,
   resolveRef,
+  withBranches,
 } from '../schema/json-schema.ts'
-import { TimeLimitError } from '../schema/limits.ts'
 import type { Tool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
-import { Failure, invalidSchema } from './failure.ts'
+import { type Failure, invalidSchema } from './failure.ts'
 
 const MAX_WARNED = 10
 
@@ -22,12 +22,14 @@ const MAX_WARNED = 10
 export interface Plan {
   readonly tool: Tool
   readonly schema: JsonSchema
+  /** The schema and its branches, all of which apply to the arguments. */
+  readonly top: readonly JsonSchema[]
   readonly compiled: CompiledSchema
+  readonly isLangChain: boolean
   /** The schema library's own check, whose output the tool receives: refinements, defaults, transforms. */
   readonly parse: ((args: object) => unknown) | undefined
   /** For a LangChain tool whose only argument is `input`: whether it is text or anything; otherwise `undefined`. */
   readonly singleInput: 'text' | 'any' | undefined
-  invoke(this: void, context: CallContext): unknown
 }
 
 const plans = new WeakMap<Tool, Plan | Failure | Promise<Plan | Failure>>()
@@ -36,56 +38,42 @@ const plans = new WeakMap<Tool, Plan | Failure | Promise<Plan | Failure>>()
 export function planOf(tool: Tool, logger: Logger): Plan | Failure | Promise<Plan | Failure> {
   const known = plans.get(tool)
   if (known) return known
-  const making = makePlan(tool, logger)
+  const making = makePlan(tool, logger).then(
+    plan => {
+      plans.set(tool, plan)
+      return plan
+    },
+    error => {
+      // Not for ever: another time the machine may be less busy.
+      plans.delete(tool)
+      return invalidSchema(tool.name, describeThrown(error))
+    },
+  )
   plans.set(tool, making)
   return making
 }
 
-async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
-  let isFinal = true
-  const plan = await planFor(tool).catch(error => {
-    isFinal = !(error.cause instanceof TimeLimitError)
-    return invalidSchema(tool.name, describeThrown(error))
-  })
-  if (isFinal) plans.set(tool, plan)
-  else plans.delete(tool)
-  const unchecked = plan instanceof Failure ? [] : [...plan.compiled.leftOut].slice(0, MAX_WARNED)
-  for (const pattern of unchecked)
+async function makePlan(tool: Tool, logger: Logger): Promise<Plan> {
+  const schema = jsonSchemaOf(tool)
+  const compiled = await compileSchema(schema)
+  for (const pattern of [...compiled.leftOut].slice(0, MAX_WARNED))
     logger.warn(
       { tool: tool.name, pattern: safeText(pattern) },
       'Pattern left to the tool: it cannot be checked in linear time',
     )
-  return plan
-}
-
-async function planFor(tool: Tool): Promise<Plan> {
-  const schema = jsonSchemaOf(tool)
   const isLangChain = isLangChainTool(tool)
-  return {
-    tool,
-    schema,
-    compiled: await compileSchema(schema),
-    // LangChain's tools parse their arguments themselves.
-    parse: isLangChain ? undefined : parserOf(tool),
-    singleInput: isLangChain ? singleInputOf(schema) : undefined,
-    invoke(context) {
-      const args = context.toolArguments()
-      // LangChain copies its options and would lose a getter.
-      const options = isLangChain ? { signal: context.signal } : context
-      return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
-    },
-  }
+  // LangChain's tools parse their arguments themselves.
+  const parse = isLangChain ? undefined : parserOf(tool)
+  const singleInput = isLangChain ? singleInputOf(schema) : undefined
+  return { tool, schema, top: withBranches([schema], schema), compiled, isLangChain, parse, singleInput }
 }
 
-/** Why a call that waited may no longer run: its tool is gone, or another one than it was. */
-export function redefined({ name, tool, options, services }: CallContext): Failure | undefined {
-  const now = options.also?.find(each => each.name === name) ?? services.tools.findTool(name)
-  if (now === tool || (now && tool && definition(now) === definition(tool))) return undefined
-  return new Failure('denied', `Tool '${name}' was denied: its definition changed while the call waited`)
-}
-
-function definition({ name, description, schema, readOnly, destructive, idempotent }: Tool): string {
-  return JSON.stringify([name, description, schema, readOnly, destructive, idempotent])
+/** LangChain copies its options and would lose a getter: it gets a real signal. */
+export function invokeTool(context: CallContext): unknown {
+  const { tool, plan } = context
+  const args = context.toolArguments()
+  const options = plan?.isLangChain ? { signal: context.signal } : context
+  return tool?.invoke(tool.inputEnvelope ? { input: args } : args, options)
 }
 
 interface ZodOutcome {

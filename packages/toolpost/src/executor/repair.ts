@@ -20,10 +20,13 @@ export interface Change {
   value: unknown
 }
 
-/** A change that is certain, and what it does: `numeric text → number`. */
-interface Repair extends Change {
+/** A value that is certainly meant, and what becomes of the given one: `numeric text → number`. */
+interface Fix {
+  value: unknown
   what: string
 }
+
+type Repair = Change & Fix
 
 /**
  * One round of repairs, guided by the validation errors. Inside of objects with alternatives, only one that leaves no
@@ -55,11 +58,6 @@ export function repairsFor(
   return best ? [best] : []
 }
 
-/** The JSON pointer of a property. */
-export function pointerTo(place: string, name: string): string {
-  return `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
-
 /** A copy of `args` with all changes applied; parts without changes are shared with the original. */
 export function changed(args: Arguments, changes: readonly Change[]): Arguments {
   const copies = new Set<unknown>()
@@ -84,8 +82,6 @@ export function changed(args: Arguments, changes: readonly Change[]): Arguments 
   }
   return root
 }
-
-type Fix = Omit<Repair, 'pointer'>
 
 /** The fix for an error, if it is certain. */
 function fixFor(
@@ -115,25 +111,21 @@ function onlyOf(fixes: (Fix | undefined)[]): Fix | undefined {
 
 function toType(data: unknown, type: string): Fix | undefined {
   if (typeof data !== 'string') return undefined
-  if (type === 'number' || type === 'integer') return toNumber(data, type)
+  if (type === 'number' || type === 'integer') {
+    const value = hasTwoReadings(data) ? undefined : exactNumber(data)
+    const fits = type === 'integer' ? Number.isInteger(value) : value !== undefined
+    return fits ? { value, what: 'numeric text → number' } : undefined
+  }
   if (type === 'boolean') {
-    const text = data.trim().toLowerCase()
-    return text === 'true' || text === 'false'
-      ? { value: text === 'true', what: `text → ${text}` }
-      : undefined
+    const [text] = /^(?:true|false)$/.exec(data.trim().toLowerCase()) ?? []
+    return text ? { value: text === 'true', what: `text → ${text}` } : undefined
   }
   if (type !== 'object' && type !== 'array') return undefined
   // JSON text, or JSON text inside JSON text: nobody encodes more than twice by mistake.
   const once = parseJsonText(data)
   const value = typeof once === 'string' ? parseJsonText(once) : once
-  const [fits, what] = type === 'object' ? [isRecord(value), 'object'] : [Array.isArray(value), 'list']
-  return fits ? { value, what: `JSON text → ${what}` } : undefined
-}
-
-function toNumber(data: string, type: string): Fix | undefined {
-  const value = hasTwoReadings(data) ? undefined : exactNumber(data)
-  if (value === undefined || (type === 'integer' && !Number.isInteger(value))) return undefined
-  return { value, what: 'numeric text → number' }
+  const fits = type === 'object' ? isRecord(value) : Array.isArray(value)
+  return fits ? { value, what: `JSON text → ${type === 'object' ? 'object' : 'list'}` } : undefined
 }
 
 /** The one allowed value that differs from the text only in case, whitespace, or not being text. */
@@ -163,9 +155,9 @@ const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.:+-]*$/u
 
 /** The value as an entry; `undefined` if it could be something else, such as a list in another notation. */
 function asEntry(data: unknown, items: readonly JsonSchema[]): unknown {
-  const takes = (...types: string[]) =>
-    items.some(({ type }) => [type].flat().some(one => types.includes(String(one))))
-  if (typeof data === 'number') return takes('number', 'integer') ? data : undefined
+  const types = items.flatMap(({ type }) => type)
+  const takes = (type: string) => types.includes(type)
+  if (typeof data === 'number') return takes('number') || takes('integer') ? data : undefined
   if (typeof data === 'boolean') return takes('boolean') ? data : undefined
   if (isRecord(data)) {
     // Otherwise it is a wrapper, or a list by index.
@@ -177,6 +169,6 @@ function asEntry(data: unknown, items: readonly JsonSchema[]): unknown {
   const choices = items.flatMap(schema => [schema.enum ?? [], 'const' in schema ? schema.const : []].flat())
   if (choices.length > 0) return choices.includes(data) ? data : toChoice(data, choices)?.value
   if (takes('string')) return ONE_WORD.test(data) && !NO_VALUE.test(data) ? data : undefined
-  if (takes('number', 'integer')) return toNumber(data, takes('number') ? 'number' : 'integer')?.value
-  return takes('boolean') ? toType(data, 'boolean')?.value : undefined
+  const [type] = ['number', 'integer', 'boolean'].filter(takes)
+  return type && toType(data, type)?.value
 }

@@ -7,7 +7,7 @@ import type { CallContext } from './context.ts'
 import type { Failure } from './failure.ts'
 
 /** The result of a call whose tool ended. */
-export function resultOf(context: CallContext, failure: Failure | undefined, value?: unknown): ToolResult {
+export function resultOf(context: CallContext, failure: Failure | undefined, value: unknown): ToolResult {
   context.mark('invoke')
   if (failure) return failureResult(failure, context)
   const { name, elapsedMs, startedAt, deadlineAt } = context

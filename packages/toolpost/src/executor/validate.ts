@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv'
-import type { CompiledSchema } from '../schema/compile.ts'
 import { explainErrors, kindOf, pointerParts } from '../schema/explain.ts'
-import { declaredNames, type JsonSchema, schemasOfPart, withBranches } from '../schema/json-schema.ts'
+import { declaredNames, schemasOfPart } from '../schema/json-schema.ts'
 import { isObjectLike } from '../util/guards.ts'
-import { parseJsonText, parseNearlyJson } from './json-text.ts'
-import { ABSENT, type Arguments, type Change, changed, pointerTo, repairsFor } from './repair.ts'
+import { parseJsonText } from './json-text.ts'
+import type { Plan } from './plan.ts'
+import { ABSENT, type Arguments, type Change, changed, repairsFor } from './repair.ts'
 
 const MAX_ARGUMENT_MB = 10
 const MAX_ARGUMENT_LEVELS = 64
@@ -26,19 +26,15 @@ export function measureArguments(args: unknown): number | string {
   return problemOf(args, size, 0) ?? size.values + size.chars / CHARS_PER_VALUE
 }
 
-const TOO_MANY_VALUES = `arguments have more than ${MAX_ARGUMENT_VALUES} values`
+type Size = { values: number; chars: number }
 
-function problemOf(
-  value: unknown,
-  size: { values: number; chars: number },
-  level: number,
-): string | undefined {
+function problemOf(value: unknown, size: Size, level: number): string | undefined {
   if (typeof value === 'string') size.chars += value.length
   if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
-  if (++size.values > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
-  if (!isObjectLike(value)) return undefined
   // A list may be longer than what it holds.
-  if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY_VALUES
+  if (++size.values > MAX_ARGUMENT_VALUES || (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES))
+    return `arguments have more than ${MAX_ARGUMENT_VALUES} values`
+  if (!isObjectLike(value)) return undefined
   if (level >= MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
   for (const name in value) {
     if (name === '__proto__') return "'__proto__' is not an argument name"
@@ -51,57 +47,57 @@ function problemOf(
 }
 
 /** Valid arguments and their repairs, or what is wrong with them. */
-export type Validated =
-  | { args: Arguments; repairs?: string[]; problems?: undefined }
-  | { problems: string[]; args?: undefined; repairs?: undefined }
+export interface Validated {
+  args?: Arguments
+  repairs?: string[]
+  problems?: string[]
+}
 
 /**
  * Arguments that fit the schema. Names that a closed schema does not know are dropped. With `repair`, certain repairs are
  * made. The given arguments are never changed: changes are made on a copy.
  */
-export function validateArguments(compiled: CompiledSchema, given: Arguments, repair: boolean): Validated {
-  const { schema, validate } = compiled
-  let args = given
-  if (validate(args)) return { args }
-  const repairs: string[] = []
+export function validateArguments(plan: Plan, given: Arguments, repair: boolean): Validated {
+  const { schema, compiled } = plan
+  const { validate } = compiled
   const errorsOf = (trial: unknown) => (validate(trial) ? [] : (validate.errors ?? []))
-  for (let round = 0; round <= MAX_ROUNDS; round++) {
-    const errors = errorsOf(args)
-    if (errors.length === 0) return repairs.length > 0 ? { args, repairs } : { args }
-    const extras = extraArguments(errors, schema)
+  let args = given
+  let errors = errorsOf(args)
+  if (errors.length === 0) return { args }
+  const repairs: string[] = []
+  for (let round = 0; round < MAX_ROUNDS && errors.length > 0; round++) {
+    const extras = extraArguments(errors, plan)
     const made = extras.length === 0 && repair ? repairsFor(args, errors, schema, errorsOf) : []
     const next = changed(args, [...extras, ...made])
-    const isChanged = extras.length + made.length > 0 && typeof measureArguments(next) === 'number'
-    if (!isChanged) return { problems: explainErrors(errors, schema) }
+    if (extras.length + made.length === 0 || typeof measureArguments(next) === 'string') break
     args = next
+    errors = errorsOf(args)
     repairs.push(...made.map(({ pointer, what }) => `${pointerParts(pointer).join('.')}: ${what}`))
   }
-  return { problems: explainErrors(errorsOf(args), schema) }
+  if (errors.length > 0) return { problems: explainErrors(errors, schema) }
+  return repairs.length > 0 ? { args, repairs } : { args }
 }
 
 /** Parses arguments given as text, as some models send them. */
-export async function argumentsFromText(text: string): Promise<Arguments | undefined> {
-  let value: unknown = text.trim() === '' ? {} : (parseJsonText(text) ?? (await parseNearlyJson(text)))
+export function argumentsFromText(text: string): Arguments | undefined {
+  let value: unknown = text.trim() === '' ? {} : parseJsonText(text)
   if (typeof value === 'string') value = parseJsonText(value)
   return typeof measureArguments(value) === 'number' ? (value as Arguments) : undefined
 }
 
-/** The arguments that a closed schema refuses and none of its branches knows. */
-function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Change[] {
+/** The arguments that a closed schema refuses and none of its branches knows, even those that fail for another reason. */
+function extraArguments(errors: readonly ErrorObject[], { top, schema }: Plan): Change[] {
   const known = new Map<string, ReadonlySet<string>>()
+  const namesAt = (place: string) =>
+    declaredNames(pointerParts(place).reduce((here, name) => schemasOfPart(here, name, schema), top))
   return errors.flatMap(({ params, instancePath }) => {
     const name: string | undefined = params.additionalProperty ?? params.unevaluatedProperty
     if (name === undefined) return []
     // Entries of a list share their schemas: 40,000 of them are looked up as one.
     const place = instancePath.replace(/\/\d+(?=\/|$)/g, '/0')
-    const names = known.get(place) ?? namesAt(place, root)
+    const names = known.get(place) ?? namesAt(place)
     known.set(place, names)
-    return names.has(name) ? [] : [{ pointer: pointerTo(instancePath, name), value: ABSENT }]
+    const pointer = `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return names.has(name) ? [] : [{ pointer, value: ABSENT }]
   })
-}
-
-/** The names declared for a place in any branch, including those that fail for another reason. */
-function namesAt(place: string, root: JsonSchema): ReadonlySet<string> {
-  const top = withBranches([root], root)
-  return declaredNames(pointerParts(place).reduce((here, name) => schemasOfPart(here, name, root), top))
 }

@@ -16,8 +16,7 @@ const OPTIONS: Options = {
   strictNumbers: true,
   // Inherited properties do not satisfy `required: ['toString']`.
   ownProperties: true,
-  // No meta-schema: compiling it is most of Ajv's start-up time, and broken schemas throw without it.
-  meta: false,
+  // Broken schemas throw without it.
   validateSchema: false,
   // Inlined at every reference, a definition that is used 200 times would take 200 times as long to compile.
   inlineRefs: false,
@@ -25,27 +24,23 @@ const OPTIONS: Options = {
 }
 
 type Engine = typeof RE2JS
-type CompilerClass = new (options: Options) => Ajv | Ajv2020
 
 /** A schema that was compiled. */
 export class CompiledSchema {
-  readonly schema: JsonSchema
   /** Patterns that only the tool can check. */
-  readonly leftOut: ReadonlySet<string>
+  readonly leftOut = new Set<string>()
+  readonly #compile: (leftOut: Set<string>) => ValidateFunction
   readonly #checksPerValue: number
-  readonly #compile: () => ValidateFunction
   #validate: ValidateFunction | undefined
   #hasTimedOut = false
 
-  constructor(schema: JsonSchema, leftOut: ReadonlySet<string>, compile: () => ValidateFunction) {
-    this.schema = schema
-    this.leftOut = leftOut
+  constructor(schema: JsonSchema, compile: (leftOut: Set<string>) => ValidateFunction) {
     this.#compile = compile
     this.#checksPerValue = checksPerValue(schema)
   }
 
   get validate(): ValidateFunction {
-    this.#validate ??= this.#compile()
+    this.#validate ??= this.#compile(this.leftOut)
     return this.#validate
   }
 
@@ -58,21 +53,9 @@ export class CompiledSchema {
     // Stopped anywhere, it may be in any state.
     const reset = () => {
       this.#validate = undefined
-    }
-    if (this.#hasTimedOut) return inTurn(work, reset).catch(error => this.#stopped(error))
-    try {
-      return withTimeLimit(work, reset)
-    } catch (error) {
-      return this.#stopped(error)
-    }
-  }
-
-  #stopped(error: unknown): never {
-    if (error instanceof TimeLimitError) {
       this.#hasTimedOut = true
-      this.#validate = undefined
     }
-    throw error
+    return this.#hasTimedOut ? inTurn(work, reset) : withTimeLimit(work, reset)
   }
 }
 
@@ -96,11 +79,15 @@ async function compile(schema: JsonSchema): Promise<CompiledSchema> {
   if (problem) throw new Error(problem)
   const text = JSON.stringify(schema)
   const engine = text.includes('"pattern') ? (await import('re2js')).RE2JS : undefined
-  const Class = await compilerClass(schema)
-  const leftOut = new Set<string>()
-  const result = new CompiledSchema(schema, leftOut, () => {
+  const result = new CompiledSchema(schema, leftOut => {
     const regExp = engine && { regExp: linearPatterns(engine, leftOut) as never }
-    return validatorOf(newCompiler(Class, text, { ...OPTIONS, code: { optimize: false, ...regExp } }), schema)
+    // The meta-schema is only for schemas that refer to it: compiling it is most of Ajv's start-up time.
+    const meta = /"\$(?:ref|dynamicRef)":"https?:/.test(text)
+    const options = { ...OPTIONS, meta, code: { optimize: false, ...regExp } }
+    const validate = compilerFor(schema, options).compile(schema)
+    // It would return a promise, which is truthy.
+    if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
+    return validate
   })
   try {
     await inTurn(() => result.validate)
@@ -110,31 +97,15 @@ async function compile(schema: JsonSchema): Promise<CompiledSchema> {
   return result
 }
 
-/** `definitions`, array-form `items` and `dependencies` mean something else in older drafts. */
-async function compilerClass({ $schema }: JsonSchema): Promise<CompilerClass> {
-  if (typeof $schema !== 'string') return Ajv2020
-  if ($schema.includes('draft/2019-09/')) return (await import('ajv/dist/2019.js')).Ajv2019
-  return /draft-0[3-7]\b/.test($schema) ? Ajv : Ajv2020
-}
-
-/** A compiler for each schema: two tools may use the same `$id`, and nothing is left behind by one that was stopped. */
-function newCompiler(Class: CompilerClass, text: string, options: Options): Ajv | Ajv2020 {
-  const metaSchemas = new Set(text.match(/(?<="\$(?:ref|dynamicRef)":")https?:\/\/json-schema\.org\/[^"#]*/g))
-  const compiler = new Class({ ...options, meta: metaSchemas.size > 0 })
+/** One for each schema: two tools may use the same `$id`, and nothing is left behind by one that was stopped. */
+function compilerFor({ $schema }: JsonSchema, options: Options): Ajv | Ajv2020 {
+  // `definitions`, array-form `items` and `dependencies` mean something else in older drafts.
+  const isOld = typeof $schema === 'string' && /draft-0[3-7]\b/.test($schema)
+  const compiler = isOld ? new Ajv(options) : new Ajv2020(options)
   // The package is CommonJS: its function is the default export, or the default of that.
   const addFormats = ((ajvFormats as { default?: unknown }).default ?? ajvFormats) as (ajv: unknown) => void
   addFormats(compiler)
-  // The meta-schema of another draft is up to the tool.
-  for (const $id of metaSchemas)
-    if (!compiler.getSchema($id)) compiler.addSchema({ $id, type: ['object', 'boolean'] })
   return compiler
-}
-
-function validatorOf(compiler: Ajv | Ajv2020, schema: JsonSchema): ValidateFunction {
-  const validate = compiler.compile(schema)
-  // It would return a promise, which is truthy.
-  if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
-  return validate
 }
 
 export const ENDLESS_REFERENCES = 'its chain of references is too long or endless'
@@ -144,10 +115,7 @@ function whyNotCompiled(error: unknown): string {
   const { message } = error as Error
   if (error instanceof TimeLimitError) return `it takes ${message} to compile`
   if (error instanceof RangeError) return ENDLESS_REFERENCES
-  if (error instanceof URIError)
-    return 'one of its names, $ref, $id or $anchor is not valid Unicode or not a valid URI'
-  const isOpaque = error instanceof TypeError || error instanceof SyntaxError
-  return isOpaque ? `it does not compile (${message})` : message
+  return error instanceof Error && error.name === 'Error' ? message : `it does not compile (${message})`
 }
 
 /** Patterns for an engine that takes linear time. Those it cannot express match anything, and are added to `leftOut`. */

@@ -67,10 +67,9 @@ function patternsOf({ pattern, patternProperties }: JsonSchema): string[] {
 export function checksPerValue(root: JsonSchema): number {
   const known = new Map<JsonSchema, number>()
   const visit = (schema: JsonSchema): number => {
-    const before = known.get(schema)
-    if (before !== undefined) return before
     // Provisional: meeting it again inside itself means that it is recursive.
-    known.set(schema, Number.POSITIVE_INFINITY)
+    if (!known.has(schema)) known.set(schema, Number.POSITIVE_INFINITY)
+    else return known.get(schema) as number
     const inner = appliedSchemas(schema, root)
     const checks = inner.reduce((sum, each) => sum + visit(each), ownChecks(schema, root))
     known.set(schema, checks)
@@ -84,14 +83,12 @@ function ownChecks(schema: JsonSchema, root: JsonSchema): number {
   const isUnknown = $ref !== undefined && refTarget(schema, root) === undefined
   // `uniqueItems` compares every pair of entries.
   if (isUnknown || $dynamicRef || $recursiveRef || uniqueItems) return Number.POSITIVE_INFINITY
-  const listed = [choices, required].filter(Array.isArray).reduce((sum, { length }) => sum + length, 0)
-  return patternsOf(schema).reduce((sum, pattern) => sum + patternChecks(pattern), 1 + listed)
-}
-
-/** A repeat counts as often as it repeats: the pattern engine writes it out. */
-function patternChecks(pattern: string): number {
-  const repeats = pattern.match(/\d{1,4}(?=,?\})/g) ?? []
-  return repeats.reduce((sum, count) => sum + Number(count), pattern.length)
+  let checks = 1 + [choices, required].flat().length
+  // A repeat counts as often as it repeats: the pattern engine writes it out.
+  for (const pattern of patternsOf(schema))
+    for (const repeat of [pattern.length, ...(pattern.match(/\d{1,4}(?=,?\})/g) ?? [])])
+      checks += Number(repeat)
+  return checks
 }
 
 /** Work that was stopped at the time limit. */
@@ -101,8 +98,8 @@ const context = createContext({ work: undefined as unknown })
 const script = new Script('work()')
 
 /**
- * Runs synchronous work, and stops it with a TimeLimitError after 200 ms, whatever it is doing. On a machine too busy to give
- * this process most of that time, the work is repeated, after `reset`.
+ * Runs synchronous work, and stops it with a TimeLimitError after 200 ms, whatever it is doing; then calls `reset`. On a
+ * machine too busy to give this process most of that time, the work is repeated.
  */
 export function withTimeLimit<T>(work: () => T, reset = () => {}): T {
   for (let attempt = 1; ; attempt++) {
@@ -112,10 +109,10 @@ export function withTimeLimit<T>(work: () => T, reset = () => {}): T {
       return script.runInContext(context, { timeout: MAX_WORK_MS })
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+      reset()
       const { user, system } = process.cpuUsage(before)
       const isStarved = (user + system) / 1_000 < MAX_WORK_MS * STARVED_SHARE
       if (!isStarved || attempt === MAX_ATTEMPTS) throw new TimeLimitError(`more than ${MAX_WORK_MS} ms`)
-      reset()
     } finally {
       context.work = undefined
     }

@@ -36,6 +36,11 @@ export function requiredArguments(given: JsonSchema): string {
   })
 }
 
+/** A type in TypeScript's notation: `string | { room: string }`. */
+export function typeText(schema: JsonSchema, root: JsonSchema): string {
+  return new TypeWriter(root).type(schema, 0)
+}
+
 /** The schema itself, or its target if the entire schema is a reference into its own definitions. */
 function topOf(schema: JsonSchema): JsonSchema {
   const top = resolveRef(schema, schema)
@@ -90,7 +95,7 @@ function union(parts: readonly unknown[], textOf: (part: unknown) => string): st
 }
 
 /** As many as fit, and how many more there are. */
-function listed<T>(parts: readonly T[], textOf: (part: T) => string): string {
+export function listed<T>(parts: readonly T[], textOf: (part: T) => string): string {
   const texts = parts.slice(0, MAX_PARAMETERS).map(textOf)
   if (parts.length > MAX_PARAMETERS) texts.push(`… ${parts.length - MAX_PARAMETERS} more`)
   return texts.join(', ')
@@ -100,6 +105,6 @@ function literal(value: unknown): string {
   return shortText(JSON.stringify(value) ?? 'any', MAX_LITERAL_CHARS)
 }
 
-function plainText(value: unknown): string {
+export function plainText(value: unknown): string {
   return typeof value === 'string' ? shortText(value, MAX_LITERAL_CHARS) : literal(value)
 }

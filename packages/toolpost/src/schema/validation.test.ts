@@ -69,27 +69,20 @@ describe('what a schema can say', () => {
     )
   })
 
-  it('alternatives are explained by the one that was meant', async () => {
+  it('alternatives are listed if none fits', async () => {
     const shape = (kind: string, own: string) =>
-      object(
-        { kind: { const: kind }, [own]: { type: 'integer' } },
-        { required: ['kind', own], additionalProperties: false },
-      )
-    const inline = { type: 'object', oneOf: [shape('circle', 'radius'), shape('box', 'width')] }
-    const referred = {
-      type: 'object',
-      oneOf: [{ $ref: '#/$defs/circle' }, { $ref: '#/$defs/box' }],
-      $defs: { circle: shape('circle', 'radius'), box: shape('box', 'width') },
-    }
-    for (const schema of [inline, referred]) {
+      object({ kind: { const: kind }, [own]: { type: 'integer' } }, { required: ['kind', own] })
+    const [circle, box] = [shape('circle', 'radius'), shape('box', 'width')]
+    const inline = { type: 'object', oneOf: [circle, box] }
+    const oneOf = [{ $ref: '#/$defs/circle' }, { $ref: '#/$defs/box' }]
+    const problem =
+      'arguments must be one of: { kind: "circle", radius: integer } | { kind: "box", width: integer }'
+    for (const schema of [inline, { type: 'object', oneOf, $defs: { circle, box } }]) {
       expect(await check(schema, { kind: 'box', width: 1 })).toBe('ok')
-      expect(await check(schema, { kind: 'box' })).toBe("missing 'width'")
-      expect(await check(schema, { kind: 'oval', width: 1 })).toBe("'kind' must be one of: circle, box")
-      expect(await check(schema, { kind: 'box', width: 1, radius: 2 })).toBe("unknown 'radius'")
-      expect(await check(schema, { kind: 'box', width: 1, height: 2 })).toBe('ok')
+      expect(await check(schema, { kind: 'box' })).toBe(problem)
     }
-    const types = object({ x: { anyOf: [{ type: 'string' }, { type: 'integer' }] } })
-    expect(await check(types, { x: true })).toBe("'x' must be string or integer, got boolean")
+    const types = object({ x: { anyOf: [{ type: 'string' }, { type: 'integer' }] } }, { required: ['y'] })
+    expect(await check(types, { x: true })).toBe("missing 'y'; 'x' must be string or integer, got boolean")
   })
 
   it('[F45] a reference that never ends fails the call: the stack or the time runs out', async () => {
