@@ -20,7 +20,6 @@ import { secretsInAddress } from '../logging/config-secrets.ts'
 import { isSecretKey } from '../logging/redact.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
-import { fitsTool } from '../tools/tool-pattern.ts'
 import { ownValue } from '../util/guards.ts'
 import { problemIn } from './check.ts'
 import { ConfigError, type ToolpostConfig } from './config.ts'
@@ -44,7 +43,6 @@ type Interceptors = Record<(typeof NAMES)[number], Interceptor | undefined> & { 
 export class Control implements Part {
   readonly approvals: Approvals
   readonly pins: Pins
-  readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
   #resolved: ResolvedConfig
   #current: Interceptors | undefined
@@ -53,7 +51,6 @@ export class Control implements Part {
 
   /** Throws a ConfigError if the remembered decisions cannot be read. */
   constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
-    this.#executor = executor
     this.#tell = tell
     this.#resolved = resolved
     this.approvals = new Approvals({
@@ -129,22 +126,6 @@ export class Control implements Part {
   withBreaker(status: ServerStatus): ServerStatus {
     const breaker = this.#current?.breaker
     return breaker ? { ...status, breaker: breaker.status(status.name) } : status
-  }
-
-  /** The patterns in rules and clients that match no tool, in words. */
-  unmatched(): string[] {
-    const { policy: rules = [], clients = {} } = this.#resolved.config
-    const { tools } = this.#executor
-    const isThere = (pattern: string) =>
-      tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server))
-    const places = [
-      ...rules.map((rule, index) => [`policy[${index}]`, [rule.tools ?? []].flat()] as const),
-      ...Object.entries(clients).map(([name, client]) => [`clients.${name}`, client.tools ?? []] as const),
-    ]
-    const text = (place: string, pattern: string) => `${place} names '${pattern}', but there is no such tool`
-    return places.flatMap(([place, patterns]) =>
-      patterns.filter(pattern => !isThere(pattern)).map(pattern => text(place, pattern)),
-    )
   }
 
   close(): void {

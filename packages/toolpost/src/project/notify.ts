@@ -14,60 +14,47 @@ const RETRY_AFTER_MS = [0, 1_000, 5_000, 25_000]
 const TIMEOUT_MS = 10_000
 
 /** Reports calls that wait for a person to a webhook and an MQTT topic, without holding anything up. */
-export class Notifier {
-  readonly #context: ProjectContext
-  #known = new Set<string>()
-
-  constructor(context: ProjectContext) {
-    this.#context = context
-  }
-
-  show(waiting: readonly Approval[]): void {
-    const { config, current } = this.#context.configuration
-    const { url, secret = '', mqtt } = config.approvals?.notify ?? {}
-    const added = waiting.filter(({ id }) => !this.#known.has(id))
-    this.#known = new Set(waiting.map(({ id }) => id))
-    for (const approval of url || mqtt ? added : []) {
-      const body = JSON.stringify(messageAbout(approval, stateFolder(current.file)))
-      if (url) void this.#send(signal => post(url, { body, secret, signal }))
-      if (mqtt) void this.#send(() => publish(mqtt, body))
-    }
-  }
-
+export function notifier({ configuration, closing, report }: ProjectContext) {
+  let known = new Set<string>()
   /** Retries what fails; never rejects. */
-  async #send(deliver: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { closing: signal, report } = this.#context
+  const send = async (deliver: (signal: AbortSignal) => Promise<void>) => {
     let problem: unknown
     for (const delayMs of RETRY_AFTER_MS) {
       try {
-        await pause(delayMs, undefined, { signal, ref: false })
-        return await deliver(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]))
+        await pause(delayMs, undefined, { signal: closing, ref: false })
+        return await deliver(AbortSignal.any([closing, AbortSignal.timeout(TIMEOUT_MS)]))
       } catch (error) {
         problem = error
       }
     }
     const warning = `a waiting call could not be reported: ${describeThrown(problem)}`
-    if (!signal.aborted) report(`⚠️ approvals.notify: ${warning}`)
+    if (!closing.aborted) report(`⚠️ approvals.notify: ${warning}`)
+  }
+  return (waiting: readonly Approval[]) => {
+    const { url, secret = '', mqtt } = configuration.config.approvals?.notify ?? {}
+    const added = waiting.filter(({ id }) => !known.has(id))
+    known = new Set(waiting.map(({ id }) => id))
+    for (const approval of url || mqtt ? added : []) {
+      const body = JSON.stringify(messageAbout(approval, stateFolder(configuration.current.file)))
+      if (url) void send(signal => post(url, body, secret, signal))
+      if (mqtt) void send(() => publish(mqtt, body))
+    }
   }
 }
 
 function messageAbout(approval: Approval, folder: string): object {
-  const { id, tool, server, origin, caller, because, askedAt, expiresAt } = approval
+  const { state: _, definition: __, scopes: ___, args: ____, ...about } = approval
   const question = questionOf(approval)
   const isShort = Buffer.byteLength(question) <= MAX_SENT_QUESTION_BYTES
   const gateway = runningGateway(folder)
   return {
     question: isShort ? question : 'A call is too long to be shown here: look at it in the console',
-    ...{ id, tool, server, origin, caller, because, askedAt, expiresAt },
+    ...about,
     ...(gateway && { link: `${gateway.url}/#/approvals` }),
   }
 }
 
-async function post(
-  url: string,
-  given: { body: string; secret: string; signal: AbortSignal },
-): Promise<void> {
-  const { body, secret, signal } = given
+async function post(url: string, body: string, secret: string, signal: AbortSignal): Promise<void> {
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const headers = { 'content-type': 'application/json', 'x-toolpost-signature': signature }
   const { ok, status } = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' })
@@ -76,8 +63,7 @@ async function post(
 
 /** Calls wait rarely: a connection for each is simpler than one that is kept. */
 async function publish({ url, topic, ...login }: NonNullable<NotifyConfig['mqtt']>, body: string) {
-  const load = () => import('mqtt')
-  const { connectAsync } = await loadOptional('approvals.notify.mqtt', ['mqtt'], load)
+  const { connectAsync } = await loadOptional('approvals.notify.mqtt', ['mqtt'], () => import('mqtt'))
   const options = { ...login, reconnectPeriod: 0, connectTimeout: TIMEOUT_MS, log: () => {} }
   const client = await connectAsync(url, options, false)
   try {

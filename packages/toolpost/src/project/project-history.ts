@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasDatabase } from '../history/database.ts'
 import { History } from '../history/history.ts'
-import type { Part, ProjectContext } from './configuration.ts'
-import { differs } from './configuration.ts'
+import { differs, type Part, type ProjectContext } from './configuration.ts'
 import { stateFolder } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
@@ -18,7 +17,6 @@ export interface KeepHistoryOptions {
   lazy?: boolean
   /** Opens the file only after this settles, so that it delays nothing else; earlier calls are recorded too. */
   after?: Promise<unknown> | undefined
-  onNotice?: ((text: string) => void) | undefined
   /** Whether to start a history that is not configured and does not exist yet. */
   unasked?: boolean
 }
@@ -35,20 +33,19 @@ export class ProjectHistory implements Part {
   /** Resolves when the file is open or cannot be opened; never rejects. */
   async keep(options: KeepHistoryOptions = {}): Promise<void> {
     const { configuration, executor, logger, say } = this.#context
-    const { lazy = false, unasked = true, after, onNotice = say } = options
     const { history: wanted } = configuration.config
     const file = historyFile(configuration.current)
     this.#options = options
     if (this.current || file === undefined) return
-    if (!unasked && wanted === undefined && !(existsSync(dirname(file)) && hasDatabase())) return
-    const history = new History({ ...wanted, file, onNotice, logger })
+    const isThere = wanted !== undefined || (existsSync(dirname(file)) && hasDatabase())
+    if (options.unasked === false && !isThere) return
+    const history = new History({ ...wanted, file, onNotice: say, logger })
     this.current = history
     history.observe(executor)
-    await after?.catch(() => {})
-    if (!lazy && history === this.current) history.open()
+    await options.after?.catch(() => {})
+    if (!options.lazy && history === this.current) history.open()
   }
 
-  /** Records calls according to the new configuration from now on. */
   async apply(after: ResolvedConfig, before: ResolvedConfig): Promise<void> {
     if (!this.#options || !differs(before.config, after.config, ['history'])) return
     await this.close()

@@ -29,7 +29,7 @@ import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
 import { ModelChoice, type ModelChoiceOptions, type ModelInfo } from './model-choice.ts'
-import { Notifier } from './notify.ts'
+import { notifier } from './notify.ts'
 import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
@@ -153,11 +153,8 @@ export class Project {
     this.approvals = control.approvals
     const { approvals } = control
     const context = { configuration, executor, bigResults, approvals, logger, report, say, closing }
-    const notifier = new Notifier(context)
-    approvals.onChange(waiting => {
-      listeners.tell('approval', waiting)
-      notifier.show(waiting)
-    })
+    approvals.onChange(waiting => listeners.tell('approval', waiting))
+    approvals.onChange(notifier(context))
     this.#model = new ModelChoice({
       ...context,
       whenReady: () => this.ready(),
@@ -246,9 +243,6 @@ export class Project {
 
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#servers.tried(name, limitMs)
-
-  /** Patterns in rules and clients that match no tool, in words. */
-  unmatchedPatterns = (): string[] => this.#control.unmatched()
 
   status(): ProjectStatus {
     return {

@@ -1,12 +1,10 @@
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
-import type { WritingBlock, WritingMessage } from '../models/settings.ts'
 import type { Sample } from '../tools/caller.ts'
 import { defineTool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import type { ToolpostConfig } from './config.ts'
-import { digestOf } from './local-state.ts'
 
 const WRITING_MS = 120_000
 /** How much one server may ask for, unless `limits` in the configuration say otherwise. */
@@ -47,10 +45,9 @@ export function sampling(project: { executor: ToolExecutor; choose(): Promise<Ch
       timeoutMs: WRITING_MS,
       handler: (_, { signal: until }) => writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
     })
-    const messages = request.messages.map(({ role, content }) => ({ role, text: shownText(content) }))
     const { origin, ask, caller } = from ?? {}
     const result = await project.executor.run(
-      { name: tool.name, args: { ...request, messages } },
+      { name: tool.name, args: request },
       {
         ...{ origin, ask, also: [tool] },
         // An unnamed caller is identified by its origin.
@@ -85,26 +82,14 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
 }
 
-function messageOf(message: unknown): WritingMessage {
+function messageOf(message: unknown): { role: 'user' | 'assistant'; content: string } {
   const { role, content } = isRecord(message) ? message : {}
   if (role !== 'user' && role !== 'assistant')
     throw new Error('Invalid message role; expected one of user, assistant')
-  return { role, content: [content].flat().map(blockOf) }
-}
-
-function blockOf(block: unknown): WritingBlock {
-  const { type, text, data, mimeType } = isRecord(block) ? block : {}
-  if (type === 'text' && typeof text === 'string') return { type, text }
-  if (type === 'image' && typeof data === 'string' && /^image\/[\w.+-]{1,50}$/.test(String(mimeType)))
-    return { type: 'image_url', image_url: `data:${mimeType};base64,${data}` }
-  throw new Error(`Messages with content of type '${String(type).slice(0, 50)}' are not supported`)
-}
-
-/** What a person, the policy and the history see of it: all texts; for an image, its digest. */
-function shownText(content: WritingMessage['content']): string {
-  if (typeof content === 'string') return content
-  const shown = content.map(block =>
-    block.type === 'text' ? block.text : `[image, sha256 ${digestOf(block.image_url)}]`,
-  )
-  return shown.join('\n')
+  const texts = [content].flat().map(block => {
+    const { type, text } = isRecord(block) ? block : {}
+    if (type === 'text' && typeof text === 'string') return text
+    throw new Error(`Messages with content of type '${String(type).slice(0, 50)}' are not supported`)
+  })
+  return { role, content: texts.join('\n') }
 }

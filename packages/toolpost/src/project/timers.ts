@@ -77,7 +77,6 @@ export class Timers implements Part {
 
   close(): void {
     this.#next?.cancel()
-    this.#next = undefined
   }
 
   get #file(): string {
@@ -91,43 +90,48 @@ export class Timers implements Part {
 
   /** The same about a timer. */
   #say(key: string, timer: KeptTimer): string {
-    const { name, calls, endsAt } = timer
+    const { name, calls } = timer
     const title = this.#text(name !== undefined ? 'named' : calls ? 'command' : 'unnamed', { name })
-    const seconds = Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
-    const parts = [
-      counted(Math.floor(seconds / 3_600), 'hour'),
-      counted(Math.floor((seconds % 3_600) / 60), 'minute'),
-      counted(seconds % 60, 'second'),
-    ]
-    const left = parts.filter(part => !part.startsWith('0')).join(' ') || '0 seconds'
+    const seconds = this.#secondsLeft(timer)
+    const parts = {
+      hour: Math.floor(seconds / 3_600),
+      minute: Math.floor(seconds / 60) % 60,
+      second: seconds % 60,
+    }
+    const shown = Object.entries(parts).filter(([, count]) => count > 0)
+    const left = shown.map(([unit, count]) => counted(count, unit)).join(' ') || '0 seconds'
     return this.#text(key, { timer: title, left })
+  }
+
+  #secondsLeft({ endsAt }: KeptTimer): number {
+    return Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
+  }
+
+  #shown(timer: KeptTimer): object {
+    const { id, name, calls } = timer
+    const given = { ...(name !== undefined && { name }), ...(calls && { calls }) }
+    return { id, ...given, remaining_seconds: this.#secondsLeft(timer) }
   }
 
   #handle(args: TimerArgs, by: Pick<KeptTimer, 'origin' | 'caller'>): object {
     const { action, name, seconds = 0, less = 0, all } = args
+    const timers = this.#timers
     if (action === 'set') return this.#set(args, by)
     if (action === 'list') {
-      const text = this.#timers.map(timer => this.#say('remaining', timer)).join('; ')
-      return {
-        text: text ? `${text}.` : this.#text('none'),
-        timers: this.#timers.map(timer => this.#shown(timer)),
-      }
+      const text = timers.map(timer => this.#say('remaining', timer)).join('; ')
+      return { text: text ? `${text}.` : this.#text('none'), timers: timers.map(timer => this.#shown(timer)) }
     }
     if (action === 'cancel' && all) {
-      const { length } = this.#timers
+      const count = `${counted(timers.length, 'timer')} ${timers.length === 1 ? 'is' : 'are'}`
       this.#keep([])
-      const count = `${counted(length, 'timer')} ${length === 1 ? 'is' : 'are'}`
-      return { text: this.#text(length === 0 ? 'none' : 'cancelledAll', { count }) }
+      return { text: this.#text(timers.length === 0 ? 'none' : 'cancelledAll', { count }) }
     }
     const timer = this.#find(name)
     if (action === 'remaining') return { text: `${this.#say('remaining', timer)}.`, ...this.#shown(timer) }
-    const others = this.#timers.filter(each => each !== timer)
-    if (action === 'cancel') {
-      this.#keep(others)
-      return { text: this.#say('cancelled', timer) }
-    }
     const changed = { ...timer, endsAt: timer.endsAt + (seconds - less) * 1_000 }
-    this.#keep([...others, changed])
+    const others = timers.filter(each => each !== timer)
+    this.#keep(action === 'cancel' ? others : [...others, changed])
+    if (action === 'cancel') return { text: this.#say('cancelled', timer) }
     return { text: this.#say('changed', changed), ...this.#shown(changed) }
   }
 
@@ -149,14 +153,8 @@ export class Timers implements Part {
     const wanted = name?.toLowerCase()
     const found = this.#timers.filter(each => wanted === undefined || each.name?.toLowerCase() === wanted)
     if (found[0] && found.length === 1) return found[0]
-    if (this.#timers.length === 0) throw new Error(this.#text('none'))
-    const titles = this.#timers.map(each => this.#say('title', each))
-    throw new Error(this.#text('which', { timers: titles.join(', ') }))
-  }
-
-  #shown({ id, name, endsAt, calls }: KeptTimer): object {
-    const remaining = Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
-    return { id, ...(name !== undefined && { name }), remaining_seconds: remaining, ...(calls && { calls }) }
+    const timers = this.#timers.map(each => this.#say('title', each)).join(', ')
+    throw new Error(this.#text(timers ? 'which' : 'none', { timers }))
   }
 
   #keep(timers: KeptTimer[]): void {
@@ -177,22 +175,19 @@ export class Timers implements Part {
   #endDue(): void {
     const due = this.#timers.filter(({ endsAt }) => endsAt <= this.#now())
     this.#keep(this.#timers.filter(timer => !due.includes(timer)))
-    for (const timer of due)
-      void this.#end(timer).catch(error =>
-        this.#options.logger.warn({ error: describeThrown(error) }, 'A timer could not be ended'),
-      )
+    const warn = (error: unknown) =>
+      this.#options.logger.warn({ error: describeThrown(error) }, 'A timer could not be ended')
+    for (const timer of due) void this.#end(timer).catch(warn)
   }
 
   async #end(timer: KeptTimer): Promise<void> {
-    const { name, calls = [], origin = 'timer', caller, endsAt } = timer
+    const { name, calls, origin = 'timer', caller, endsAt } = timer
     const { executor, onEnd } = this.#options
-    if (calls.length === 0) return onEnd({ name, text: this.#say('done', timer) })
-    if (this.#now() - endsAt > MAX_LATE_MS) return onEnd({ name, text: this.#say('missed', timer) })
+    const isLate = this.#now() - endsAt > MAX_LATE_MS
+    if (!calls || isLate) return onEnd({ name, text: this.#say(calls ? 'missed' : 'done', timer) })
     const said = calls.map(async call => {
-      const result = await executor.run(
-        { id: `timer_${randomUUID()}`, args: {}, ...call },
-        { origin, caller },
-      )
+      const given = { id: `timer_${randomUUID()}`, args: {}, ...call }
+      const result = await executor.run(given, { origin, caller })
       return result.success ? executor.text(result) : this.#text('failed', { error: result.error })
     })
     onEnd({ name, text: (await Promise.all(said)).join(' ') })
