@@ -83,7 +83,6 @@ function target({ $ref = '', ...schema }: Schema): Schema {
   return configSchema().definitions?.[$ref.replace('#/definitions/', '')] ?? schema
 }
 
-/** What is wrong with the value itself, apart from its contents. */
 function ownProblem(schema: Schema, value: unknown): string | undefined {
   const { type, enum: choices, pattern, minLength = 0 } = schema
   if (type !== undefined && ![type].flat().some(one => isType(one, value)))
@@ -141,10 +140,7 @@ function* checkForms(forms: readonly Schema[], value: unknown, path: string[]): 
   yield meant ?? { path, problem: `must be ${types.join(' or ')}, got ${kindOf(value)}` }
 }
 
-/**
- * Checks a configuration whose variables are filled in; throws a ConfigError. `servers` are all that are named in the files,
- * also disabled ones.
- */
+/** Throws a ConfigError. `servers` are all that are named in the files, also disabled ones. */
 export async function checkConfig(
   config: ToolpostConfig,
   source: ConfigSource,
@@ -163,7 +159,6 @@ export async function checkConfig(
   }
 }
 
-/** What is wrong with a configuration: according to its schema, then what that cannot express. */
 function* problemsIn(config: ToolpostConfig): Generator<Problem> {
   // Servers have been checked where they were written.
   const { mcpServers } = config
@@ -181,7 +176,6 @@ function* problemsIn(config: ToolpostConfig): Generator<Problem> {
     yield { path: ['approvals', 'notify'], problem: "'url' needs a 'secret' to sign with" }
 }
 
-/** The problems with clients, and where they are; `own` is the gateway's token. */
 export function* clientProblems(
   clients: Readonly<Record<string, { token: string }>>,
   own?: string,
@@ -196,7 +190,6 @@ export function* clientProblems(
   }
 }
 
-/** The problems with the gateway's OAuth settings, and where they are. */
 export function* oauthProblems(oauth: OAuthConfig): Generator<Problem> {
   const found = problemIn({ gateway: { oauth } })
   if (found) yield { ...found, path: found.path.slice(2) }

@@ -9,7 +9,6 @@ import { describeThrown } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
-/** What the parts of a project share. */
 export interface ProjectContext {
   configuration: Configuration
   executor: ToolExecutor
@@ -31,12 +30,10 @@ export interface Part {
   prepare?(after: ResolvedConfig, before: ResolvedConfig): (() => void) | undefined
   /** Brings what was started in line with the new configuration, once that holds. Leaves alone what has not changed. */
   apply?(after: ResolvedConfig, before: ResolvedConfig): void | Promise<void>
-  /** Ends what was started, including what is still starting. */
   close?(options?: CloseOptions): void | Promise<void>
 }
 
 export interface CloseOptions {
-  /** How long work in progress may take to finish. */
   drainMs?: number
 }
 
@@ -47,12 +44,10 @@ interface ConfigurationOptions extends Pick<ProjectContext, 'say' | 'closing'> {
 /** What a reload did to the servers, by name. */
 export type ReloadChanges = Record<'added' | 'removed' | 'changed' | 'unchanged', string[]>
 
-/** Keys that are read only at the start. */
 const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
 /** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
 
-/** The current configuration of a project, and how it is reloaded. */
 export class Configuration implements Part {
   readonly #options: ConfigurationOptions
   #current: ResolvedConfig
@@ -130,7 +125,6 @@ export class Configuration implements Part {
       )
     })
     return {
-      /** Reloads now; a mistake is reported. */
       reload: () => reloadOnce(false),
       stop() {
         isStopped = true
@@ -183,7 +177,6 @@ function nearestFolder(file: string): string {
   return existsSync(folder) || folder === file ? folder : nearestFolder(folder)
 }
 
-/** Registers the values in a configuration that must never be logged. */
 function noteSecrets(config: ToolpostConfig): void {
   treatAsSecret(config.log?.secrets ?? [])
   removeFromLogs(secretsIn(config))

@@ -30,7 +30,6 @@ import { samplingLimits, samplingRules } from './sampling.ts'
 import { ConfigSource } from './source.ts'
 
 interface ControlEvents {
-  /** The breaker of a server changed. */
   breaker(server: string): void
   warn(text: string): void
 }
@@ -153,7 +152,6 @@ function limitsOf(config: ToolpostConfig): Interceptor | undefined {
 
 /** A path or an address, as in `${HOME}/data`, is often an argument, and no secret in itself. */
 const PLACE = /^(?:[./~]|[A-Za-z]:\\|[a-z][a-z+.-]*:\/\/)/
-/** A scheme before a token in a header. */
 const SCHEME = /^(?:bearer|basic|token)\s+/i
 
 /** The secrets of a configuration and where they are set, each with the server that may receive it. */
@@ -199,7 +197,6 @@ function rememberedDecisions(configFile: string | undefined): RememberedDecision
   })
 }
 
-/** Throws if it cannot be saved. */
 function rememberDecision(configFile: string | undefined, decision: RememberedDecision): void {
   const { tool: tools, server, origin, caller, ...rest } = decision
   const listed = (name: string | undefined) => (name === undefined ? undefined : [name])

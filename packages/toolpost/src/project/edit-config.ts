@@ -65,7 +65,6 @@ interface AddServerOptions {
   /** The configuration; `undefined` for the built-in example, which is written to a file together with the server. */
   file: string | undefined
   name: string
-  /** In the notation of any known program. */
   entry: Readonly<Record<string, unknown>>
   check: boolean
   replace: boolean
@@ -116,7 +115,6 @@ function writeExample(editor: ConfigEditor): void {
   })
 }
 
-/** Starts a server once, as if it were in the configuration, and stops it again. */
 async function tryServer(
   file: string,
   name: string,

@@ -4,10 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { hasFileModes } from '../util/platform.ts'
 import { isLoopback } from '../util/text.ts'
 
-/*
- * What a project keeps in `.toolpost/`, next to its configuration: the owner's token, and the address of the gateway
- * that is running. Both are readable by their owner only.
- */
+// What a project keeps in `.toolpost/`, next to its configuration, readable by its owner only.
 
 const STATE_FOLDER = '.toolpost'
 const TOKEN_FILE = 'token'
@@ -33,7 +30,6 @@ export function readToken(folder: string): string | undefined {
   }
 }
 
-/** Makes a random token and saves it. Throws if the folder cannot be written to. */
 export function makeToken(folder: string): string {
   const token = randomBytes(24).toString('base64url')
   writePrivate(join(folder, TOKEN_FILE), `${token}\n`)
@@ -58,7 +54,6 @@ export interface RunningGateway {
   url: string
   pid: number
   tokenDigest?: string | undefined
-  /** The configuration it runs, with its full path. */
   config?: string | undefined
 }
 

@@ -6,7 +6,6 @@ import { differs } from './configuration.ts'
 import { isTraced } from './control.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
-/** Which client answers the chat, and why. */
 export interface ModelInfo {
   name: string
   why: string
@@ -67,7 +66,6 @@ export class ModelChoice implements Part {
     return isListed ? this.#asking(() => this.choose(name)) : undefined
   }
 
-  /** Rejects with a ModelError if a required model is unavailable. */
   choose(name?: string): Promise<ChosenClient> {
     const known = this.#clients.get(name) ?? this.#choose(name)
     this.#clients.set(name, known)
@@ -87,7 +85,6 @@ export class ModelChoice implements Part {
     return chosen
   }
 
-  /** Chooses again, immediately if a client was chosen before. */
   apply(after: ResolvedConfig, before: ResolvedConfig): void {
     if (!differs(before.config, after.config, ['model', 'models', 'fastPath', 'sentences'])) return
     const wasChosen = this.#clients.has(undefined)

@@ -16,7 +16,6 @@ const TIMEOUT_MS = 10_000
 /** Reports calls that wait for a person to a webhook and an MQTT topic, without holding anything up. */
 export function notifier({ configuration, closing, report }: ProjectContext) {
   let known = new Set<string>()
-  /** Retries what fails; never rejects. */
   const send = async (deliver: (signal: AbortSignal) => Promise<void>) => {
     let problem: unknown
     for (const delayMs of RETRY_AFTER_MS) {

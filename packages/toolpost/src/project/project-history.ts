@@ -30,7 +30,6 @@ export class ProjectHistory implements Part {
     this.#context = context
   }
 
-  /** Resolves when the file is open or cannot be opened; never rejects. */
   async keep(options: KeepHistoryOptions = {}): Promise<void> {
     const { configuration, executor, logger, say } = this.#context
     const { history: wanted } = configuration.config

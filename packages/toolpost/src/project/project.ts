@@ -35,12 +35,11 @@ import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
 import { Servers, type WaitOptions } from './servers.ts'
 import { type TimerEvent, Timers } from './timers.ts'
-import { type StartVoice, Voice, type VoiceInput, type VoicePart } from './voice.ts'
+import { projectVoice, type StartVoice, type VoiceInput, type VoicePart } from './voice.ts'
 
 export interface ProjectOptions {
   /** Creates the logger for a configuration, which may set the level; no logging if omitted. */
   logger?: ((config: ToolpostConfig) => Logger) | undefined
-  /** Receives what a person should know, such as why a server failed. */
   say?: ((text: string) => void) | undefined
   /** The caller reads every status itself, so server problems are not reported as well. */
   looksForItself?: boolean | undefined
@@ -57,11 +56,9 @@ export interface ProjectOptions {
 }
 
 export interface ProjectEvents {
-  /** A server's state, error, tools or next attempt changed. */
   server: ServerStatus
   tools: readonly Tool[]
   model: ModelInfo
-  /** A part of the voice gateway was added, removed or changed. */
   voice: readonly VoicePart[]
   /** Calls started or stopped waiting for a person. */
   approval: readonly Approval[]
@@ -80,17 +77,13 @@ export interface ProjectStatus {
   durable?: DurableStatus | undefined
 }
 
-/**
- * A running toolpost.json: owns servers, model and voice. Nothing is loaded or started before it is needed; the parts are
- * independent, and none delays another.
- */
+/** A running toolpost.json. Nothing is loaded or started before it is needed; the parts do not delay one another. */
 export class Project {
   readonly tools: ToolManager
   readonly executor: ToolExecutor
   /** Keeps results too long for a model, unless they are cut. */
   readonly bigResults: BigResults | undefined
   readonly logger: Logger
-  /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
   /** The accepted definitions of the servers' tools. */
   readonly pins: Pins
@@ -99,7 +92,7 @@ export class Project {
   readonly #configuration: Configuration
   readonly #control: Control
   readonly #model: ModelChoice
-  readonly #voice: Voice | undefined
+  readonly #voice: ReturnType<typeof projectVoice> | undefined
   readonly #durable: ProjectDurable
   readonly #servers: Servers
   readonly #history: ProjectHistory
@@ -110,7 +103,6 @@ export class Project {
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
-  /** Throws a ConfigError on an unusable tool. */
   constructor(resolved: ResolvedConfig, options: ProjectOptions) {
     const { config } = resolved
     const logger = quietLogger(options.logger?.(config))
@@ -181,7 +173,7 @@ export class Project {
     this.#durable = new ProjectDurable(durable, options.durable)
     const { voice } = options
     const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
-    this.#voice = voice && new Voice(() => voice(this, { onChange, onNotice: say }), onChange)
+    this.#voice = voice && projectVoice(() => voice(this, { onChange, onNotice: say }), onChange)
     this.#history = new ProjectHistory(context)
     const onEnd = (event: TimerEvent) => {
       say(event.text)
@@ -255,7 +247,6 @@ export class Project {
     }
   }
 
-  /** These return a function that removes the listener. */
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
   onTimer = (listener: (event: TimerEvent) => void): (() => void) => this.on('timer', listener)
@@ -272,16 +263,12 @@ export class Project {
     this.#control.resetBreaker(server)
   }
 
-  /** Stops a server until it is restarted. */
   stop = async (server: string): Promise<void> => this.#servers.started(server).stop(server)
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   exampleHome = (): Promise<ExampleHome | undefined> => this.#servers.home()
 
-  /**
-   * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Resolves to the
-   * name under which it is registered, which may be given as `server__tool` too.
-   */
+  /** Waits for a tool, for at most `limitMs`. Resolves to its registered name, which may be given as `server__tool` too. */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
     const name = await this.#servers.waitForTool(given, limitMs)
     if (!this.tools.findTool(name)) await this.startDurable()
@@ -293,15 +280,10 @@ export class Project {
     this.#servers.waitWhileStarting(tool, options)
 
   /**
-   * Reads the configuration again: added servers start, removed ones stop, changed ones restart, and the rest is untouched;
-   * everything else follows. Resolves to what changed once it is applied; `ready` waits for the servers. On a mistake,
-   * rejects with a ConfigError and changes nothing. One at a time. With `quietly`, says nothing if nothing changed.
+   * Reads the configuration again. Resolves to what changed, once it is applied; `ready` waits for the servers. On a mistake,
+   * rejects with a ConfigError and changes nothing. With `quietly`, says nothing if nothing changed.
    */
-  async reload(options?: { quietly?: boolean }): ReturnType<Configuration['reload']> {
-    const changes = await this.#configuration.reload(this.#parts, options)
-    if (this.#servers.isStarted) void this.ready()
-    return changes
-  }
+  reload = (options?: { quietly?: boolean }) => this.#configuration.reload(this.#parts, options)
 
   /** Follows the files of the configuration, and reloads when they change. Mistakes are reported and change nothing. */
   follow = () => this.#configuration.follow(options => this.reload(options))

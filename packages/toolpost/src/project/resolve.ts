@@ -65,7 +65,6 @@ export function builtInExample(): ResolvedConfig {
 
 /** Keys in which `${NAME}` is replaced from the environment, besides servers. */
 const FILLED = ['clients', 'approvals', 'gateway', 'durable', 'voice', 'models']
-/** Relative to the folder of the configuration. */
 const PATHS = ['documents', 'sentences.folder', 'voice.whisper.model', 'voice.piperModel', 'history.file']
 
 /** An unset variable breaks only the server that uses it; anywhere else it is a mistake. Disabled servers are left out. */
@@ -111,7 +110,6 @@ export async function resolveSource(
   }
 }
 
-/** A server as it was found, with our keys; its variables are not filled in yet. */
 interface FoundServer {
   name: string
   entry: ServerConfig
@@ -195,7 +193,6 @@ function serversIn(source: ConfigSource, folder: string): (FoundServer & { ignor
   })
 }
 
-/** A mistake in a server, whose variables are filled in. */
 function mistakeIn({ name, source, path }: FoundServer, entry: ServerConfig): ConfigError | undefined {
   const found = problemIn({ mcpServers: { [name]: entry } })
   const problem = found?.problem ?? serverProblem(entry)
@@ -216,19 +213,16 @@ function isItself({ entry, source }: FoundServer, main: ConfigSource): boolean {
   return words.includes('serve') && words.some(word => /^toolpost(@.*|\.c?js|\.cmd)?$/.test(basename(word)))
 }
 
-/** An unknown key with its place, and the known one that was probably meant. */
 function shownKey(path: ConfigPath, key: string, known: readonly string[]): string {
   const meant = known.find(each => distance(key.toLowerCase(), each.toLowerCase()) <= key.length / 4)
   return `${placeOf([...path, key])}${meant ? ` (did you mean '${meant}'?)` : ''}`
 }
 
-/** Resolves a path relative to `folder`; `~` is the home folder. */
 function pathFrom(folder: string, path: string): string {
   const home = path.replace(/^(?:~|\$\{userHome\}|\$\{env:HOME\}|\$\{HOME\})(?=[\\/]|$)/, () => homedir())
   return resolve(folder, home)
 }
 
-/** What variables are replaced from. */
 interface Scope {
   source: ConfigSource
   environment: Environment
@@ -268,7 +262,6 @@ function filledServer(server: FoundServer, scope: Scope, files: string[]): Serve
   }
 }
 
-/** Fills in every string in a value. Throws a ConfigError. */
 function filled(value: unknown, path: ConfigPath, scope: Scope): unknown {
   if (typeof value === 'string') return filledText(value, path, scope)
   if (Array.isArray(value)) return value.map((each, index) => filled(each, [...path, index], scope))
@@ -280,7 +273,6 @@ function filled(value: unknown, path: ConfigPath, scope: Scope): unknown {
 /** `${NAME}`, `${NAME:-default}`, and the variables of Cursor and VS Code: `${env:NAME}`, `${input:id}`, `${userHome}` … */
 const VARIABLE = /\$\{([^}]+?)(?::-([^}]*))?\}/g
 
-/** Throws a ConfigError on a variable without a value or default. */
 function filledText(text: string, path: ConfigPath, { source, environment, folder }: Scope): string {
   const editors: Record<string, string> = {
     ...{ workspaceFolder: folder, workspaceRoot: folder, workspaceFolderBasename: basename(folder) },

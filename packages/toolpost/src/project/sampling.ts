@@ -17,21 +17,16 @@ function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
   return servers.map(([name]) => `${name}__sampling`)
 }
 
-/** Applies after all rules of the configuration: ask the person. */
 export function samplingRules(config: ToolpostConfig): PolicyRule[] {
   const tools = samplingNames(config)
   return tools.length === 0 ? [] : [{ tools, then: 'ask', because: 'the server wants to use your model' }]
 }
 
-/** Applies unless the configuration sets its own limits for them. */
 export function samplingLimits(config: ToolpostConfig): Record<string, LimitOptions> {
   return Object.fromEntries(samplingNames(config).map(name => [name, SAMPLING_LIMIT]))
 }
 
-/**
- * Lets the project's own model generate messages for servers. Each goes through the executor like every call, as a call of
- * an unlisted tool; rejects with the error for the server.
- */
+/** Lets the project's model write messages for servers: each is a call of an unlisted tool. Rejects with an error for it. */
 export function sampling(project: { executor: ToolExecutor; choose(): Promise<ChosenClient> }): Sample {
   return async (params, { server, signal, from }) => {
     const request = readSampling(params)

@@ -52,10 +52,6 @@ export class Servers implements Part {
     this.#options = options
   }
 
-  get isStarted(): boolean {
-    return this.#starting !== undefined
-  }
-
   async #start(): Promise<McpIntegration | undefined> {
     if (!this.#options.closing.aborted) this.#starting ??= this.#open()
     await this.#starting
@@ -103,7 +99,7 @@ export class Servers implements Part {
   status(): ServerStatus[] {
     const { config, file, brokenServers } = this.#options.configuration.current
     const isOver = this.#options.closing.aborted || this.problem !== undefined
-    const isStarting = this.isStarted && !this.mcp && !isOver
+    const isStarting = this.#starting && !this.mcp && !isOver
     const running = new Map(this.mcp?.status().map(status => [status.name, status]))
     const example = file === undefined && zwavePackage() !== undefined ? [ZWAVE_SERVER] : []
     const names = new Set([...Object.keys(config.mcpServers ?? {}), ...example, ...running.keys()])
@@ -119,15 +115,11 @@ export class Servers implements Part {
     throw new Error(`There is no MCP server '${server}'`)
   }
 
-  /** Starts them. Resolves when all of them, or the named one, are ready or have failed; never rejects. */
   async ready(name?: string): Promise<void> {
     await (await this.#start())?.ready(name)
   }
 
-  /**
-   * Like `ready`, but waits only for the first attempt of each server, and for at most `limitMs`. If one is named, problems
-   * are reported only if it is not ready.
-   */
+  /** Waits only for the first attempt of each server. If one is named, problems are reported only if it is not ready. */
   async tried(name?: string, limitMs?: number): Promise<void> {
     const isReady = () => this.status().some(server => server.name === name && server.state === 'ready')
     await this.#reportingUnless(isReady, async () => {
@@ -136,11 +128,7 @@ export class Servers implements Part {
     })
   }
 
-  /**
-   * Waits until a tool appears or no server that may have it is still starting, for at most `limitMs`. Resolves to the name
-   * under which it is registered, which may be given as `server__tool` too; to what was given if there is none. Problems of
-   * servers are reported only then.
-   */
+  /** Resolves to the registered name of a tool once it appears, or to what was given; problems are reported only then. */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
     const isThere = () => this.#named(given) !== undefined
     if (!isThere())
@@ -236,6 +224,7 @@ export class Servers implements Part {
     await this.#starting
     this.#starting = this.#open(before)
     await this.#starting
+    void this.mcp?.ready()
     if (file !== undefined) await this.#endHome()
   }
 
@@ -255,7 +244,6 @@ export class Servers implements Part {
   }
 }
 
-/** A server that has not started yet. */
 const IDLE = {
   ...{ attempts: 0, tools: [], error: undefined, stderr: '', exitCode: null, pid: undefined, junkLines: 0 },
   ...{ nextAttemptAt: undefined, readyAfterMs: undefined, protocolVersion: undefined },
@@ -268,10 +256,7 @@ function isOf(tool: string): (server: { name: string }) => boolean {
 /** The configurations of the Toolpost processes above this one, outermost first. */
 const STARTED_BY = 'TOOLPOST_STARTED_BY'
 
-/**
- * Makes a server start in the folder of its configuration, wherever Toolpost itself was started, and passes it the file's
- * path, since it may be another Toolpost.
- */
+/** A server starts in the folder of its configuration, and gets the file's path, since it may be another Toolpost. */
 function withStarter(entry: ServerEntry, file: string | undefined): ServerEntry {
   if (entry.command === undefined || file === undefined) return entry
   const env = { ...entry.env, [STARTED_BY]: [...starters(), file].join(delimiter) }

@@ -27,7 +27,6 @@ export class ConfigSource {
   readonly value: unknown
   /** The name as the user gave it. */
   readonly file: string
-  /** Absolute. */
   readonly path: string
   readonly isIncluded: boolean
   readonly #text: string
@@ -66,7 +65,6 @@ export class ConfigSource {
   }
 }
 
-/** A path as it is shown: `policy[0].then`. */
 export function placeOf(path: ConfigPath): string {
   return path.map(String).reduce(joinPlace, '')
 }

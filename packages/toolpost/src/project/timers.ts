@@ -49,7 +49,6 @@ const MAX_TIMERS = 100
 const MAX_SECONDS = 30 * 86_400
 /** A command that was due longer ago, while nothing was running, is not carried out. */
 const MAX_LATE_MS = 60_000
-/** The owner's calls, if there are other clients. */
 const OWNER = 'default'
 
 /** Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs. */
@@ -65,7 +64,6 @@ export class Timers implements Part {
     this.#now = options.now ?? Date.now
   }
 
-  /** Adds the tool and goes on with the timers that were kept. */
   start(): void {
     const kept = readJson(this.#file)
     const isTimer = (each: unknown): each is KeptTimer => isRecord(each) && typeof each.endsAt === 'number'
@@ -83,12 +81,10 @@ export class Timers implements Part {
     return join(this.#options.folder(), 'timers.json')
   }
 
-  /** A text of `data/timer.json`, with its slots filled in. */
   #text(key: string, slots: Record<string, unknown> = {}): string {
     return this.#data.texts[key].replace(/\{(\w+)\}/g, (_: string, slot: string) => String(slots[slot]))
   }
 
-  /** The same about a timer. */
   #say(key: string, timer: KeptTimer): string {
     const { name, calls } = timer
     const title = this.#text(name !== undefined ? 'named' : calls ? 'command' : 'unnamed', { name })
@@ -194,7 +190,6 @@ export class Timers implements Part {
   }
 }
 
-/** The next time that a clock shows `at`. */
 function nextTime(at: string, now: number): number {
   const [hours = 0, minutes = 0] = at.split(':').map(Number)
   const today = new Date(now).setHours(hours, minutes, 0, 0)

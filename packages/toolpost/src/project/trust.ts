@@ -7,19 +7,11 @@ import { isRecord } from '../util/guards.ts'
 import type { ServerConfig, ToolpostConfig } from './config.ts'
 import { readJson, writePrivate } from './local-state.ts'
 
-/*
- * Which configurations may start programs on this machine: a cloned repository's toolpost.json could name any command.
- * Kept per user, outside of every project: for each file, digests of the commands that were approved.
- */
+// Which configurations may start programs on this machine: a cloned repository's toolpost.json could name any command.
+// Kept per user, outside of every project: for each file, digests of the commands that were approved.
 
-/** A command that a configuration runs, as a line for a person. */
-export interface TrustedCommand {
-  text: string
-  digest: string
-}
-
-/** What a configuration runs; included files are part of it. */
-export function commandsOf(mcpServers: Readonly<Record<string, ServerConfig>> = {}): TrustedCommand[] {
+/** What a configuration runs, each with a line for a person; included files are part of it. */
+export function commandsOf(mcpServers: Readonly<Record<string, ServerConfig>> = {}) {
   return Object.entries(mcpServers).flatMap(([name, entry]) => {
     if (entry.url !== undefined || entry.command === undefined) return []
     const { command, args = [], env = {}, cwd } = entry
@@ -32,14 +24,16 @@ export function commandsOf(mcpServers: Readonly<Record<string, ServerConfig>> = 
   })
 }
 
+type Commands = ReturnType<typeof commandsOf>
+
 /** The commands of a file that were never approved here. */
-export function untrusted(file: string, config: Pick<ToolpostConfig, 'mcpServers'>): TrustedCommand[] {
+export function untrusted(file: string, config: Pick<ToolpostConfig, 'mcpServers'>): Commands {
   const trusted = readTrusted()[realpathSync(file)] ?? []
   return commandsOf(config.mcpServers).filter(({ digest }) => !trusted.includes(digest))
 }
 
 /** Approves the commands of a file. Throws if that cannot be saved. */
-export function trust(file: string, commands: readonly TrustedCommand[]): void {
+export function trust(file: string, commands: Commands): void {
   const [trusted, key] = [readTrusted(), realpathSync(file)]
   const digests = new Set([...(trusted[key] ?? []), ...commands.map(({ digest }) => digest)])
   writePrivate(trustFile(), `${JSON.stringify({ ...trusted, [key]: [...digests] }, null, 2)}\n`)
@@ -53,8 +47,5 @@ function trustFile(): string {
 function readTrusted(): Record<string, string[]> {
   const trusted = readJson(trustFile())
   const entries = Object.entries(isRecord(trusted) ? trusted : {})
-  return Object.fromEntries(entries.filter(([, digests]) => Array.isArray(digests))) as Record<
-    string,
-    string[]
-  >
+  return Object.fromEntries(entries.filter((entry): entry is [string, string[]] => Array.isArray(entry[1])))
 }
