@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { recordTelemetry } from '../../test/recorded-spans.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { removeFromLogs } from '../logging/redact.ts'
-import { defineTool, type InvokeOptions } from '../tools/tool.ts'
+import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { trace } from './index.ts'
 
@@ -25,14 +25,13 @@ function setUp(options?: Parameters<typeof trace>[0]) {
       },
     }),
   )
-  tools.addMcpTools([{ name: 'read', schema: { type: 'object' }, invoke: async () => 'x' }], { server: 'fs' })
   const executor = new ToolExecutor(tools)
   executor.use(trace(options))
   const notes: unknown[] = []
   executor.observe(event => event.result && notes.push(event.notes))
   const run = (args: unknown = { name: 'Ada' }, meta?: Record<string, unknown>) =>
     executor.run({ id: 'call_1', name: 'greet', args }, { meta })
-  return { tools, executor, metas, notes, run }
+  return { executor, metas, notes, run }
 }
 
 describe('trace()', () => {
@@ -51,25 +50,6 @@ describe('trace()', () => {
     })
     expect(span?.status.code).toBe(api.SpanStatusCode.UNSET)
     expect(notes).toEqual([{ trace_id: span?.spanContext().traceId }])
-  })
-
-  it('says how the server of a tool was reached', async () => {
-    using telemetry = recordTelemetry()
-    const { executor, tools } = setUp()
-    const address = { host: 'tools.example', port: 443 }
-    const request = { method: 'tools/call', id: 7, protocolVersion: '2025-11-25', sessionId: 's1', address }
-    const invoke = async (_args: object, options?: InvokeOptions) => options?.onRequest?.(request)
-    tools.addMcpTools([{ name: 'far', schema: { type: 'object' }, invoke }], { server: 'remote' })
-    await executor.run({ name: 'far' })
-    expect(telemetry.spans()[0]?.attributes).toMatchObject({
-      'mcp.method.name': 'tools/call',
-      'mcp.protocol.version': '2025-11-25',
-      'mcp.session.id': 's1',
-      'jsonrpc.request.id': '7',
-      'network.transport': 'tcp',
-      'server.address': 'tools.example',
-      'server.port': 443,
-    })
   })
 
   it.each([

@@ -17,32 +17,23 @@ async function read(config: object | string, environment?: Record<string, string
 /** Configurations with a mistake, and the place and the words that are shown. */
 const MISTAKES: [config: object, place: string, problem: string][] = [
   [{ limits: { tools: { a: { concurrency: 0 } } } }, 'limits.tools.a.concurrency', 'must be >= 1'],
-  [{ limits: { servers: { fs: { perMinute: 1.5 } } } }, 'limits.servers.fs.perMinute', 'must be integer'],
-  [{ limits: { tools: { a: { perSecond: 1 } } } }, 'limits.tools.a', 'expected one of concurrency, queue'],
   [{ limits: { tool: {} } }, 'limits', "unknown 'limits.tool'; expected one of tools, servers, callers"],
   [{ limits: { tools: { a: {} } } }, 'limits.tools.a', 'must not be empty'],
   [{ limits: { tools: { '{a}': { queue: 1 } } } }, 'limits.tools.{a}', 'only * and ? are wildcards'],
   [{ clients: { a: { token: TOKEN }, b: { token: TOKEN } } }, 'clients.b.token', "the token of 'a'"],
   [{ clients: { ann: { token: 'short' } } }, 'clients.ann.token', 'is too short: it needs at least 16'],
-  [{ clients: { ann: { token: 'with blanks in it' } } }, 'clients.ann.token', 'must consist of printable'],
   [{ clients: { ann: {} } }, 'clients.ann', "missing 'clients.ann.token'"],
   [{ clients: { ann: { token: '${NOT_SET}' } } }, 'clients.ann.token', 'variable NOT_SET is not set'],
   [{ clients: { a: { token: TOKEN, tools: ['x', 'a|b'] } } }, 'clients.a.tools[1]', "invalid pattern 'a|b'"],
   [{ clients: { default: { token: TOKEN } } }, 'clients.default', "not 'default'"],
-  [{ clients: { 'a b': { token: TOKEN } } }, 'clients.a b', 'expected at most 64 letters'],
   [{ durable: 'yes' }, 'durable', 'must be object or boolean'],
-  [{ durable: { databaseUrl: '${NOT_SET}' } }, 'durable.databaseUrl', 'NOT_SET is not set'],
   [
     { durable: { databaseUrl: 'mysql://me:hunter22@db/x' } },
     'durable.databaseUrl',
     'expected a PostgreSQL URL',
   ],
-  [{ durable: { databaseUrl: 'postgres://db:5432' } }, 'durable.databaseUrl', 'expected a PostgreSQL URL'],
-  [{ durable: { tools: ['{x}'] } }, 'durable.tools[0]', "invalid pattern '{x}'"],
-  [{ durable: { servers: { pay: { queue: 1 } } } }, 'durable.servers.pay', 'queue'],
   [{ approvals: { notify: { url: 'https://x.example' } } }, 'approvals.notify', "'url' needs a 'secret'"],
   [{ history: true }, 'history', 'must be false or object, got boolean'],
-  [{ local: ['dattime'] }, 'local[0]', 'must be one of: datetime, search'],
   [{ local: true }, 'local', 'must be array or false, got boolean'],
   [{ mcpServers: [] }, 'mcpServers', 'must be object, got array'],
   [{ mcpServers: { a: { command: 'x', args: 'y' } } }, 'mcpServers.a.args', 'must be array, got string'],
@@ -50,14 +41,9 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
   [oauth({}), 'gateway.oauth', "missing 'gateway.oauth.audience'"],
   [oauth({ issuer: 'http://x.com', audience: 'x' }), 'gateway.oauth.issuer', 'expected the URL of the'],
   [oauth({ audience: 'x', scopes: { 'a b': ['*'] } }), 'gateway.oauth.scopes.a b', 'expected a scope'],
-  [oauth({ audience: 'x', scopes: { a: ['{x}'] } }), 'gateway.oauth.scopes.a[0]', "invalid pattern '{x}'"],
   [policy({ tool: 'a', then: 'deny' }), 'policy[0]', "unknown 'policy[0].tool'; expected one of tools"],
-  [policy({ then: 'forbid' }), 'policy[0].then', 'must be one of'],
-  [policy({ tools: 'a' }), 'policy[0]', "missing 'policy[0].then'"],
   [policy({ from: ['email'], then: 'deny' }), 'policy[0].from[0]', 'must be one of'],
   [policy({ tools: [], then: 'deny' }), 'policy[0].tools', 'must not be empty'],
-  [policy({ tools: 'wi[pq]e', then: 'deny' }), 'policy[0].tools', 'only * and ? are wildcards'],
-  [policy({ then: 'allow' }, { tools: 'a', then: 'deny' }), 'policy[1]', 'policy[0] matches first'],
   [
     policy({ tools: 'fs__*', then: 'deny' }, { tools: 'fs__read_*', from: ['mcp'], then: 'allow' }),
     ...(['policy[1]', 'can never match: policy[0] matches first'] as const),
@@ -65,7 +51,6 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
   [policy({ servers: ['flies'], then: 'deny' }), 'policy[0]', "there is no server 'flies' in mcpServers"],
   [policy({ callers: ['claude'], then: 'deny' }), 'policy[0]', "there is no client 'claude' in clients"],
   [policy({ args: { type: 'strin' }, then: 'deny' }), 'policy[0]', 'is not a usable JSON Schema'],
-  [policy({ args: { properties: { path: { pattern: '(' } } }, then: 'deny' }), 'policy[0]', "'args'"],
 ]
 
 function oauth(settings: object) {
@@ -156,7 +141,7 @@ describe('included files', () => {
   it('bring their servers, and those that they include, relative to themselves; own ones come first', async () => {
     const folder = configFolder({
       'toolpost.json': { include: ['./a/one.json', 'none/mcp.json'], ...server('own') },
-      'a/one.json': { include: ['../b/two.json'], ...server('one') },
+      'a/one.json': { include: ['../b/two.json', '../toolpost.json'], ...server('one') },
       'b/two.json': { servers: { two: { command: 'two', cwd: 'here', args: ['${workspaceFolder}'] } } },
     })
     const { servers, notices, files } = await configOf(folder)
@@ -201,16 +186,6 @@ describe('included files', () => {
     expect(config).toEqual({ ...own, mcpServers: { a: { command: 'x' } } })
     expect(autoApprove).toEqual({ a: [] })
     expect(notices).toEqual(['⚠️ other.json: only servers are included; ignoring policy, clients, gateway'])
-  })
-
-  it('that include each other are read once', async () => {
-    const folder = configFolder({
-      'toolpost.json': { include: ['a.json'], ...server('own') },
-      'a.json': { include: ['./toolpost.json', 'a.json'], ...server('one') },
-    })
-    const { servers, notices } = await configOf(folder)
-    expect(Object.keys(servers)).toEqual(['own', 'one'])
-    expect(notices).toEqual([])
   })
 
   it('cost only the server whose entry has a mistake', async () => {

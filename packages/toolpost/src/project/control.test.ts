@@ -1,34 +1,25 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { dataOf, OWNER_TOKEN } from '../../test/gateway.ts'
+import { dataOf } from '../../test/gateway.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
-import { recordingLogger } from '../testing/recording-logger.ts'
 import { openProject, type Project } from './index.ts'
 
 const { configFile } = commandLine()
 const opened: Project[] = []
 afterEach(async () => {
-  vi.unstubAllEnvs()
   await Promise.all(opened.splice(0).map(project => project.close()))
 })
 
-async function open(config: object, logger = silentLogger): Promise<Project> {
-  const project = await openProject({ file: configFile(config), logger: () => logger, say: () => {} })
+async function open(config: object): Promise<Project> {
+  const project = await openProject({ file: configFile(config), logger: () => silentLogger, say: () => {} })
   opened.push(project)
   return project
 }
 
-const mock = (name: string) => ({
-  name,
-  description: 'Answers at once',
-  parameters: { type: 'object' },
-  implementation: { type: 'mock', mock_response: name },
-})
 const address = 'http://127.0.0.1:4040'
-const TOKEN = 'a-token-of-some-length'
 
 describe('the breaker of a project', () => {
   const time = async (project: Project, times: number) => {
@@ -68,28 +59,4 @@ describe('the breaker of a project', () => {
     )
     await gateway.close()
   })
-})
-
-it('limits and clients hold over HTTP; a token from the environment is in no log', async () => {
-  vi.stubEnv('CLAUDE_TOKEN', TOKEN)
-  const logger = recordingLogger()
-  const project = await open(
-    {
-      tools: [mock('a'), mock('b')],
-      limits: { callers: { '*': { perMinute: 2 } } },
-      clients: { claude: { token: '${CLAUDE_TOKEN}', tools: ['a'] } },
-    },
-    logger,
-  )
-  const gateway = createGateway({ token: OWNER_TOKEN, project, logger })
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  const { tools } = await dataOf(gateway.fetch(new Request(`${address}/api/tools`, { headers })))
-  expect(tools.map(({ name }: { name: string }) => name)).toEqual(['a'])
-  const body = JSON.stringify({ said: TOKEN })
-  const call = () =>
-    gateway.fetch(new Request(`${address}/api/tools/a/call`, { method: 'POST', headers, body }))
-  expect([(await call()).status, (await call()).status, (await call()).status]).toEqual([200, 200, 429])
-  expect(logger.records.some(({ fields }) => fields.caller === 'claude')).toBe(true)
-  expect(JSON.stringify(logger.records)).not.toContain(TOKEN)
-  await gateway.close()
 })

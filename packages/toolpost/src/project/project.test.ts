@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { closedGate, lateServer } from '../../test/gated-server.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
@@ -106,6 +107,30 @@ describe('the servers of a project', () => {
       diagnosis: { causes: ["Server 'slow' is still starting"] },
     })
   })
+})
+
+it('a tool that was waited for in vain is that of its server once it appears, and nothing keeps listening', async () => {
+  const gate = closedGate()
+  const { project } = open({ mcpServers: { late: lateServer('late', gate.path) } })
+  await project.tried('late', 50)
+  const onChange = project.tools.onChange.bind(project.tools)
+  let listening = 0
+  vi.spyOn(project.tools, 'onChange').mockImplementation(listener => {
+    const stop = onChange(listener)
+    listening++
+    return () => {
+      listening--
+      stop()
+    }
+  })
+  const waiting = project.waitForTool('label', 100)
+  await vi.waitFor(() => expect(listening).toBe(1))
+  expect(await waiting).toBe('label')
+  expect(listening).toBe(0)
+  expect(project.tools.findTool('label')).toBeUndefined()
+  gate.open()
+  await project.ready()
+  expect(await project.executor.run({ name: 'label' })).toMatchObject({ success: true, result: 'late' })
 })
 
 it('has the local tools that `local` names, and the declared ones', async () => {

@@ -4,8 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { configFolder } from '../../test/config-folder.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { silentLogger } from '../logging/logger.ts'
-import { AnthropicClient, OllamaClient } from '../models/index.ts'
-import { fakeAnthropic } from '../testing/fake-anthropic.ts'
+import { OllamaClient } from '../models/index.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import type { Question } from '../tools/caller.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -87,40 +86,13 @@ const text = (said: string) => ({ role: 'user', content: { type: 'text', text: s
 
 describe('what is asked of the model', () => {
   const executor = new ToolExecutor(new ToolManager())
-  const writing = (writer: OllamaClient | AnthropicClient) => {
+  const writing = (writer: OllamaClient) => {
     const sample = sampling({
       executor,
       choose: async () => ({ client: writer, writer, name: 'x:y', why: '' }),
     })
-    return (params: object, signal?: AbortSignal) =>
-      sample(params as Record<string, unknown>, { server: 's', signal })
+    return (params: object) => sample(params as Record<string, unknown>, { server: 's' })
   }
-
-  it('goes to Anthropic with stop sequences and a bounded number of tokens', async () => {
-    await using server = await fakeAnthropic({ replies: [{ text: 'Once upon', stopReason: 'max_tokens' }] })
-    const write = writing(
-      new AnthropicClient({ apiKey: 'key-0123456789', baseUrl: server.url, environment: {} }),
-    )
-    const params = {
-      messages: [text('what is this?')],
-      systemPrompt: 'Be short',
-      maxTokens: 12,
-      temperature: 7,
-      stopSequences: ['END', ' '],
-    }
-    expect(await write(params)).toEqual({
-      role: 'assistant',
-      content: { type: 'text', text: 'Once upon' },
-      model: 'claude-haiku-4-5',
-      stopReason: 'maxTokens',
-    })
-    expect(server.requests[0]?.body).toMatchObject({
-      max_tokens: 12,
-      temperature: 1,
-      stop_sequences: ['END'],
-      system: 'Be short',
-    })
-  })
 
   it.each([
     ['tools', { messages: [text('x')], tools: [] }, /with tools is not supported/],
@@ -140,16 +112,5 @@ describe('what is asked of the model', () => {
     const write = writing(new OllamaClient({ baseUrl: ollama.url, environment: {} }))
     await expect(write(params)).rejects.toThrow(words)
     expect(ollama.requests).toHaveLength(0)
-  })
-
-  it('is given up with the request', async () => {
-    await using ollama = await fakeOllama({ replies: [{ hangs: 'before' }] })
-    const controller = new AbortController()
-    const write = writing(new OllamaClient({ baseUrl: ollama.url, environment: {} }))
-    const message = write({ messages: [text('x')] }, controller.signal)
-    await ollama.received(1)
-    controller.abort()
-    await expect(message).rejects.toThrow('was cancelled')
-    await ollama.requests[0]?.closed
   })
 })

@@ -6,11 +6,8 @@ import { commandLine } from '../../test/command.ts'
 import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
 import { eventReader } from '../../test/gateway.ts'
 import { otlpReceiver, type ReceivedSpan } from '../../test/otlp-receiver.ts'
-import { recordTelemetry } from '../../test/recorded-spans.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
-import { recordingLogger } from '../testing/recording-logger.ts'
 import { packageRoot } from '../util/package-root.ts'
-import { startExport } from './export.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -198,15 +195,5 @@ describe('toolpost call', () => {
       /^Traces are not exported: .* is not a valid URL; expected http:\/\/ or https:\/\/\n$/,
     )
     expect(err).not.toContain('s3cret')
-  })
-})
-
-describe('startExport', () => {
-  it('leaves everything to an SDK that is already registered', async () => {
-    using _ = recordTelemetry()
-    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
-    const started = await startExport(environment, recordingLogger())
-    expect(started).toMatchObject({ target: 'handled by the SDK that is already registered' })
-    expect(await started.close()).toBe(true)
   })
 })

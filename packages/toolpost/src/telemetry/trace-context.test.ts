@@ -12,19 +12,13 @@ describe('the trace that a request belongs to', () => {
   })
 
   it.each([
-    ['empty', ''],
     ['not hexadecimal', PARENT.replace('4bf9', 'xyz0')],
-    ['in capitals', PARENT.toUpperCase()],
     ['a trace of zeros', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
     ['a span of zeros', `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`],
     ['of the forbidden version', `ff${PARENT.slice(2)}`],
     ['longer than its version permits', `${PARENT}-more`],
-    ['cut off', PARENT.slice(0, -1)],
-    ['two of them', `${PARENT}, ${PARENT}`],
     ['endless', `01${PARENT.slice(2)}-${'x'.repeat(10_000)}`],
-    ['with a line break', `01${PARENT.slice(2)}-a\nb`],
     ['no text', 7],
-    ['a list', [PARENT]],
   ])('is ignored with its state if its parent is %s; baggage stays', (_title, traceparent) => {
     expect(read({ traceparent, tracestate: 'vendor=1', baggage: 'a=b' })).toEqual({ baggage: 'a=b' })
   })
@@ -32,7 +26,6 @@ describe('the trace that a request belongs to', () => {
   it.each([
     ['too long', 'a='.padEnd(9_000, 'x')],
     ['with control characters', 'a=\u001b[2J'],
-    ['no list', 'nonsense'],
     ['no text', { a: 'b' }],
   ])('comes without a state and baggage that are %s', (_title, value) => {
     expect(read({ traceparent: PARENT, tracestate: value, baggage: value })).toEqual({ traceparent: PARENT })

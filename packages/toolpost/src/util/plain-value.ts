@@ -21,22 +21,14 @@ export interface Cleaner {
   secret(key: string, value: unknown): unknown
 }
 
-export interface PlainCopy {
-  value: unknown
-  /** Approximate size as JSON, counted up to `maxValues` values. */
-  bytes: number
-  isComplete: boolean
-}
-
 const LEFT_OUT = '[…]'
-/** Converting a longer number to decimal takes quadratic time. */
-const MAX_HEX_DIGITS = 10_000
 
 /**
  * Copies any value as plain JSON data. Never throws, whatever getters, proxies and `toJSON` do. Beyond JSON: NaN,
  * Infinity and BigInt as text, Map and Set as lists, an Error as its name and message, bytes as a byte count.
+ * `bytes` is the approximate size as JSON, counted up to `maxValues` values.
  */
-export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
+export function plainCopy(value: unknown, limits: PlainLimits) {
   const { maxDepth, maxEntries, maxBytes, maxValues, cleaner } = limits
   /** The objects that contain the one being copied. */
   const path: object[] = []
@@ -53,7 +45,7 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
   function copy(given: unknown): unknown {
     values++
     if (typeof given === 'string') return text(given)
-    if (typeof given === 'bigint') return text(digitsOf(given))
+    if (typeof given === 'bigint') return text(String(given))
     if (typeof given === 'function' || typeof given === 'symbol') return `[${typeof given}]`
     bytes += 5
     if (typeof given === 'number') return Number.isFinite(given) ? given : String(given)
@@ -124,16 +116,8 @@ function read(from: Record<string, unknown>, key: string): unknown {
   }
 }
 
-/** An integer of any length as text; for a very long one only its length. */
-function digitsOf(value: bigint): string {
-  const { length } = value.toString(16)
-  return length <= MAX_HEX_DIGITS
-    ? String(value)
-    : `[an integer of about ${Math.round(length * 1.204)} digits]`
-}
-
 /** What is shown for a value that throws when it is read. */
 function unreadable(error: unknown): string {
-  const message = error instanceof Error ? describeThrown(error) : ''
-  return message === '' ? '[unreadable]' : `[unreadable: ${message}]`
+  const message = error instanceof Error && describeThrown(error)
+  return message ? `[unreadable: ${message}]` : '[unreadable]'
 }
