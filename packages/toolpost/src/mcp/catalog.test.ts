@@ -96,27 +96,6 @@ describe('a server', () => {
     })) as { result: string }
     expect(JSON.parse(result).seen).toHaveLength(2)
   })
-
-  it('logs from the lowest level that a client wants on, also after it came back', async () => {
-    await using servers = await started({ one: {} })
-    const { mcp, executor } = servers
-    const levels = async () => {
-      const { result } = (await executor.run({ name: 'state', args: { method: 'logging/setLevel' } })) as {
-        result: string
-      }
-      return JSON.parse(result).seen.map(([, { level }]: [string, { level: string }]) => level)
-    }
-    const [quiet, loud] = [{}, {}]
-    await mcp.catalog.setLogLevel(quiet, 'error')
-    await mcp.catalog.setLogLevel(loud, 'debug')
-    await mcp.catalog.setLogLevel(quiet, 'warning')
-    await mcp.catalog.setLogLevel(loud, undefined)
-    expect(await levels()).toEqual(['error', 'debug', 'warning'])
-    await mcp.restart('one')
-    await expect.poll(levels, PATIENCE).toEqual(['warning'])
-    await mcp.catalog.setLogLevel(quiet, undefined)
-    expect(await levels()).toEqual(['warning', 'info'])
-  })
 })
 
 describe('an attack with what a server offers', () => {

@@ -5,7 +5,7 @@ import { shortText } from '../util/text.ts'
 import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
-import { KEYS, type OfferKind, type OfferList } from './server-offers.ts'
+import { KEYS, type OfferKind } from './server-offers.ts'
 import type { RequestOptions } from './session.ts'
 
 type CatalogServer = Pick<McpServer, 'name' | 'offers'>
@@ -17,11 +17,11 @@ export interface CatalogList {
   entries: Params[]
 }
 
-export interface CatalogOptions extends RequestOptions {
+interface CatalogOptions extends RequestOptions {
   access?: Access | undefined
 }
 
-export interface CatalogEvents {
+interface CatalogEvents {
   resources: undefined
   prompts: undefined
   updated: string
@@ -39,16 +39,9 @@ interface Placed extends Found {
   entry: Params
 }
 
-/** What was made of the servers' lists. */
-interface Known {
-  lists: readonly OfferList[]
-  placed: Placed[]
-}
-
 const NOT_FOUND = -32_002
-/** Changes are batched for this long. */
+/** Changes of a resource are reported once in this time. */
 const CHANGE_PAUSE_MS = 50
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 /**
  * The resources and prompts of all servers together. A unique name is kept; of several equal ones the first in the
@@ -57,41 +50,37 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 export class Catalog {
   #servers: () => readonly CatalogServer[] = () => []
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
-  readonly #changes = new Map<string, () => void>()
-  readonly #known = new Map<OfferKind, Known>()
-  /** The log level each client wants. Servers have only one for all: the lowest. */
-  readonly #levels = new Map<object, number>()
+  /** Changed resources that are not reported yet. */
+  readonly #updated = new Set<string>()
 
   show(servers: () => readonly CatalogServer[]): void {
     this.#servers = servers
   }
 
   changed(kind: 'resources' | 'prompts'): void {
-    this.#reportSoon(kind, () => this.#listeners.tell(kind, undefined))
+    this.#listeners.tell(kind, undefined)
   }
 
   readonly on: Listeners<CatalogEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
   async list(kind: OfferKind, access?: Access): Promise<CatalogList> {
-    const { placed } = await this.#all(kind)
+    const placed = await this.#all(kind)
     return { entries: placed.filter(each => this.#allows(each, access)).map(({ entry }) => entry) }
   }
 
   /** `resources/read`. Tools return links to unlisted resources: those are asked for at each server until one knows it. */
   async read(uri: string, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
-    const found = await this.#find(uri)
-    const anywhere = this.#servers().flatMap(server =>
-      server.offers.has('resources') ? [{ server, key: uri }] : [],
-    )
+    const found = await this.#find('resources', uri)
+    const having = this.#servers().filter(({ offers }) => offers.has('resources'))
     let failure: unknown
-    for (const { server, key } of found ? [found] : anywhere) {
-      if (!this.#allows({ server, key }, options.access)) continue
+    for (const each of found ? [found] : having.map(server => ({ server, key: uri }))) {
+      if (!this.#allows(each, options.access)) continue
       try {
-        const given = await server.offers.request('resources/read', { uri: key }, options)
+        const given = await each.server.offers.request('resources/read', { uri: each.key }, options)
         const result = withList(given, 'contents', 'a resource without contents')
-        const prefix = uri.slice(0, uri.length - key.length)
-        const contents = result.contents.map(each =>
-          isRecord(each) && typeof each.uri === 'string' ? { ...each, uri: `${prefix}${each.uri}` } : each,
+        const prefix = uri.slice(0, uri.length - each.key.length)
+        const contents = result.contents.map(part =>
+          isRecord(part) && typeof part.uri === 'string' ? { ...part, uri: `${prefix}${part.uri}` } : part,
         )
         return { ...result, contents }
       } catch (error) {
@@ -100,65 +89,52 @@ export class Catalog {
         failure ??= error
       }
     }
-    throw failure instanceof RpcError ? failure : notFound(uri)
+    throw failure instanceof RpcError ? failure : notFound('resources', uri)
   }
 
-  async prompt(
-    name: string,
-    args: Params | undefined,
-    options: CatalogOptions = {},
-  ): Promise<Record<string, unknown>> {
-    const { server, key } = await this.#findPrompt(name, options.access)
+  async prompt(name: string, args: Params | undefined, options: CatalogOptions = {}) {
+    const { server, key } = await this.#findAllowed('prompts', name, options.access)
     const params = { name: key, ...(args && { arguments: args }) }
     const result = await server.offers.request('prompts/get', params, options)
-    return withList(result, 'messages', 'a prompt without messages')
+    return withList(result, 'messages', 'a prompt without messages') as Record<string, unknown>
   }
 
   /** `completion/complete`, for an argument of a prompt or of a resource template. */
   async complete(params: Params, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
     const ref = isRecord(params.ref) ? params.ref : {}
-    const isPrompt = ref.type === 'ref/prompt'
-    const { server, key } = isPrompt
-      ? await this.#findPrompt(String(ref.name), options.access)
-      : await this.#findResource(String(ref.uri), options.access, 'templates')
+    const field = ref.type === 'ref/prompt' ? 'name' : 'uri'
+    const kind = field === 'name' ? 'prompts' : 'templates'
+    const { server, key } = await this.#findAllowed(kind, String(ref[field]), options.access)
     if (!server.offers.has('completions')) return { completion: { values: [] } }
-    const asked = { ...params, ref: { ...ref, ...(isPrompt ? { name: key } : { uri: key }) } }
+    const asked = { ...params, ref: { ...ref, [field]: key } }
     const result = await server.offers.request('completion/complete', asked, options)
     withList(isRecord(result) && result.completion, 'values', 'a completion without values')
     return result as Record<string, unknown>
   }
 
   async allowed(uris: readonly string[], access: Access): Promise<string[]> {
-    const found = await Promise.all(uris.map(uri => this.#find(uri)))
+    const found = await Promise.all(uris.map(uri => this.#find('resources', uri)))
     return uris.filter((_, at) => this.#allows(found[at], access))
   }
 
   /** Emits `updated` when the resource changes. Resolves to a function that unsubscribes. */
   async follow(uri: string, access?: Access): Promise<() => void> {
-    const found = await this.#findResource(uri, access)
-    const report = () => this.#listeners.tell('updated', uri)
-    return found.server.offers.follow(found.key, () => this.#reportSoon(`updated ${uri}`, report))
-  }
-
-  #reportSoon(what: string, report: () => void): void {
-    if (this.#changes.size === 0)
+    const { server, key } = await this.#findAllowed('resources', uri, access)
+    return server.offers.follow(key, () => {
+      if (this.#updated.has(uri)) return
+      this.#updated.add(uri)
       setTimeout(() => {
-        const changes = [...this.#changes.values()]
-        this.#changes.clear()
-        for (const each of changes) each()
+        this.#updated.delete(uri)
+        this.#listeners.tell('updated', uri)
       }, CHANGE_PAUSE_MS).unref()
-    this.#changes.set(what, report)
+    })
   }
 
-  /** Sets the servers' log level for this client, if they support it; `undefined` withdraws it. */
-  async setLogLevel(client: object, level: string | undefined): Promise<void> {
-    const lowest = () => LEVELS[Math.min(...this.#levels.values())]
-    const before = lowest()
-    if (level === undefined) this.#levels.delete(client)
-    else if (LEVELS.includes(level)) this.#levels.set(client, LEVELS.indexOf(level))
-    if (lowest() === before) return
-    const set = this.#servers().map(({ offers }) => offers.setLogLevel(lowest()))
+  /** Sets the log level of all servers that support it, as a client wants it. It outlasts that client. */
+  async setLogLevel(_client: object, level: string | undefined): Promise<void> {
+    if (level === undefined) return
     // An unresponsive server must not hold up the client.
+    const set = this.#servers().map(({ offers }) => offers.setLogLevel(level))
     await Promise.race([Promise.all(set), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
@@ -170,44 +146,40 @@ export class Catalog {
     return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
   }
 
-  async #all(kind: OfferKind): Promise<Known> {
+  async #all(kind: OfferKind): Promise<Placed[]> {
     const servers = [...this.#servers()]
     const lists = await Promise.all(servers.map(({ offers }) => offers.list(kind)))
-    const known = this.#known.get(kind)
-    if (known?.lists.length === lists.length && lists.every((list, at) => list === known.lists[at]))
-      return known
     const taken = new Set<string>()
-    const isFree = (name: string, owner: CatalogServer) =>
-      !taken.has(name) && this.#addressed(kind, name).every(({ server }) => server === owner)
-    const placed = servers.flatMap((server, at) =>
+    return servers.flatMap((server, at) =>
       [...(lists[at] ?? [])].map(([key, entry]) => {
-        const as = isFree(key, server) ? key : `${prefixOf(kind, server)}${key}`
+        const owner = this.#addressed(kind, key)?.server ?? server
+        const as = owner === server && !taken.has(key) ? key : `${prefixOf(kind, server)}${key}`
         taken.add(as)
         return { server, key, as, entry: as === key ? entry : { ...entry, [KEYS[kind]]: as } }
       }),
     )
-    const all = { placed, lists }
-    this.#known.set(kind, all)
-    return all
   }
 
-  /** The servers whose prefix a name has, with the rest of the name; longest prefix first. */
-  #addressed(kind: OfferKind, name: string): Found[] {
-    return this.#servers()
-      .map(server => ({ server, prefix: prefixOf(kind, server) }))
-      .filter(({ prefix }) => name.startsWith(prefix))
-      .sort((a, b) => b.prefix.length - a.prefix.length)
-      .map(({ server, prefix }) => ({ server, key: name.slice(prefix.length) }))
+  /** The server whose prefix a name has, with the rest of the name; of several, that with the longest. */
+  #addressed(kind: OfferKind, name: string): Found | undefined {
+    const lengthOf = (server: CatalogServer) => prefixOf(kind, server).length
+    const servers = this.#servers().filter(server => name.startsWith(prefixOf(kind, server)))
+    const [server] = servers.sort((a, b) => lengthOf(b) - lengthOf(a))
+    return server && { server, key: name.slice(lengthOf(server)) }
   }
 
-  /** By its name here, or by its own name with the server's prefix. */
-  async #named(kind: OfferKind, name: string): Promise<Placed | undefined> {
-    const { placed } = await this.#all(kind)
+  /** By its name here, or its own name with the server's prefix; a resource also by a template that it fits. */
+  async #find(kind: OfferKind, name: string): Promise<Found | undefined> {
+    const placed = await this.#all(kind)
     const addressed = this.#addressed(kind, name)
-    return placed.find(
-      ({ as, server, key }) =>
-        as === name || addressed.some(each => each.server === server && each.key === key),
-    )
+    const listed =
+      placed.find(({ as }) => as === name) ??
+      placed.find(({ server, key }) => server === addressed?.server && key === addressed.key)
+    if (listed || kind === 'prompts') return listed
+    if (kind === 'templates') return this.#find('resources', name)
+    const templates = await this.#all('templates')
+    const fitting = templates.find(({ key }) => fitsTemplate(name, key))
+    return addressed ?? (fitting && { server: fitting.server, key: name })
   }
 
   /** A name that starts with another server's prefix must not be taken for that server's. */
@@ -218,26 +190,10 @@ export class Catalog {
     return access(server.name, isBorrowed ? `${server.name}__${key}` : key)
   }
 
-  async #findPrompt(name: string, access: Access | undefined): Promise<Found> {
-    const found = await this.#named('prompts', name)
-    if (!this.#allows(found, access))
-      throw new RpcError(`Prompt '${shortText(name, 200)}' not found`, { code: INVALID_PARAMS })
+  async #findAllowed(kind: OfferKind, name: string, access: Access | undefined): Promise<Found> {
+    const found = await this.#find(kind, name)
+    if (!this.#allows(found, access)) throw notFound(kind, name)
     return found
-  }
-
-  async #findResource(uri: string, access: Access | undefined, kind?: 'templates'): Promise<Found> {
-    const found = (kind && (await this.#named(kind, uri))) ?? (await this.#find(uri))
-    if (!this.#allows(found, access)) throw notFound(uri)
-    return found
-  }
-
-  /** The resource with this URI: a listed one, one with a server's prefix, or one that matches a template. */
-  async #find(uri: string): Promise<Found | undefined> {
-    const listed = (await this.#named('resources', uri)) ?? this.#addressed('resources', uri)[0]
-    if (listed) return listed
-    const { placed } = await this.#all('templates')
-    const template = placed.find(({ key }) => fitsTemplate(uri, key))
-    return template && { server: template.server, key: uri }
   }
 }
 
@@ -248,8 +204,10 @@ function withList<Key extends string>(result: unknown, key: Key, problem: string
   throw new RpcError(`Malformed MCP result: ${problem}`)
 }
 
-function notFound(uri: string): RpcError {
-  return new RpcError(`Resource not found: ${shortText(uri, 500)}`, { code: NOT_FOUND, data: { uri } })
+function notFound(kind: OfferKind, name: string): RpcError {
+  if (kind === 'prompts')
+    return new RpcError(`Prompt '${shortText(name, 200)}' not found`, { code: INVALID_PARAMS })
+  return new RpcError(`Resource not found: ${shortText(name, 500)}`, { code: NOT_FOUND, data: { uri: name } })
 }
 
 /** A URI scheme allows no underscores, hence the `+`, as in `git+ssh:`. */

@@ -8,7 +8,6 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Clock } from '../util/clock.ts'
-import { isTask } from './call-result.ts'
 import type { Catalog } from './catalog.ts'
 import * as limits from './limits.ts'
 import { mcpTool } from './mcp-tool.ts'
@@ -22,7 +21,6 @@ import { ServerRequests } from './server-requests.ts'
 import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { type Listed, Session } from './session.ts'
-import { cancelTask, onTaskChange } from './tasks.ts'
 import { type McpToolDefinition, usableDefinitions } from './tool-definition.ts'
 
 /** What the servers of a configuration share. */
@@ -242,7 +240,6 @@ export class McpServer {
   onNotification(method: string, params: Params, from?: Requester): void {
     if (method === 'notifications/tools/list_changed') void this.#refreshTools()
     else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
-    else if (method === 'notifications/tasks') onTaskChange(this, params.taskId)
     else this.offers.onNotification(method, params, from)
   }
 
@@ -253,14 +250,12 @@ export class McpServer {
     this.log.write(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
   }
 
-  onStray({ id, result }: Params, isLate: boolean): void {
+  onStray({ id }: Params, isLate: boolean): void {
     const reason = isLate ? 'the call had already ended' : 'no pending call has its id'
     this.log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [
       { id: safeText(JSON.stringify(id) ?? 'none') },
       `Dropped a response from an MCP server: ${reason}`,
     ])
-    // Nobody waits for its result.
-    if (isLate && isTask(result) && this.session) cancelTask(this.session, result.taskId)
   }
 
   onLost(session: Session, failure: ServerFailure): void {

@@ -24,24 +24,15 @@ const KEPT_MESSAGES = 500
 const SHOWN_BYTES = 16 * 1024
 const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxBytes: SHOWN_BYTES, maxValues: 2_000 }
 /** A progress token is no secret. */
-const CLEANER: typeof cleaner = {
-  ...cleaner,
-  secret: (key, value) => (key === 'progressToken' ? undefined : cleaner.secret(key, value)),
-}
+const secret: typeof cleaner.secret = (key, value) =>
+  key === 'progressToken' ? undefined : cleaner.secret(key, value)
 
-/**
- * The last messages of a server. Every message passes here, so it is only referred to, and made presentable when somebody
- * looks; a large one is shortened at once, so that it is not kept in memory.
- */
+/** The last messages of a server. Cleaned only when somebody looks, since every message passes here; a large one at once. */
 export class MessageLog {
   readonly #ring: Kept[] = []
   #seq = 0
 
-  add(
-    direction: LoggedMessage['direction'],
-    given: object,
-    bytes: number = JSON.stringify(given).length,
-  ): void {
+  add(direction: LoggedMessage['direction'], given: object, bytes = JSON.stringify(given).length): void {
     const seq = ++this.#seq
     const message = (bytes > SHOWN_BYTES ? plainCopy(given, LIMITS).value : given) as Kept['message']
     this.#ring[seq % KEPT_MESSAGES] = { seq, at: Date.now(), direction, message, bytes }
@@ -52,8 +43,9 @@ export class MessageLog {
     const all = this.#ring.filter(each => each !== undefined).sort((a, b) => a.seq - b.seq)
     const askedAt = new Map<string, number>()
     const shown = all.map(({ at, message, ...rest }): LoggedMessage => {
-      const { method, id } = message
-      const kind = kindOf(message)
+      const { method, id, error } = message
+      const answer = error === undefined ? 'response' : 'error'
+      const kind = method === undefined ? answer : id === undefined ? 'notification' : 'request'
       // Both sides number their requests.
       const key = `${(kind === 'request') === (rest.direction === 'sent')} ${id}`
       const began = kind === 'request' ? undefined : askedAt.get(key)
@@ -65,14 +57,9 @@ export class MessageLog {
         ...(method !== undefined && { method }),
         ...(id !== undefined && { id }),
         ...(began !== undefined && { duration_ms: at - began }),
-        message: plainCopy(message, { ...LIMITS, cleaner: CLEANER }).value,
+        message: plainCopy(message, { ...LIMITS, cleaner: { ...cleaner, secret } }).value,
       }
     })
     return shown.filter(({ seq }) => seq > after)
   }
-}
-
-function kindOf({ method, id, error }: Kept['message']): LoggedMessage['kind'] {
-  if (method !== undefined) return id === undefined ? 'notification' : 'request'
-  return error === undefined ? 'response' : 'error'
 }

@@ -20,10 +20,10 @@ let watchesExit = false
 /** Registers a server's process, which must not outlive this one. */
 export function adoptGroup(leader: number): void {
   groups.add(leader)
-  if (!watchesExit)
-    process.on('exit', () => {
-      for (const group of groups) signalGroup(group, 'SIGKILL')
-    })
+  const killAll = () => {
+    for (const group of groups) signalGroup(group, 'SIGKILL')
+  }
+  if (!watchesExit) process.on('exit', killAll)
   watchesExit = true
   void watch()
 }
@@ -31,10 +31,9 @@ export function adoptGroup(leader: number): void {
 /** Signals a group; returns whether there was anything to signal. On Windows, which has no signals, it kills the tree. */
 export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   if (!hasProcessGroups) {
-    if (signal === 0) return false
     const args = ['/pid', String(leader), '/T', '/F']
-    spawn('taskkill', args, { stdio: 'ignore', windowsHide: true }).on('error', () => {})
-    return true
+    if (signal !== 0) spawn('taskkill', args, { stdio: 'ignore', windowsHide: true }).on('error', () => {})
+    return signal !== 0
   }
   try {
     return process.kill(-leader, signal)
@@ -89,17 +88,15 @@ async function watch(): Promise<void> {
 
 /** Best effort: without file handles there is none. */
 function startWatchdog() {
+  // Detached: signals that a terminal sends to this program's group must not reach it.
+  const options = { detached: true, cwd: '/', env: { PATH: '/usr/bin:/bin' } }
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'toolpost-watchdog'], {
+    ...options,
     stdio: ['pipe', 'ignore', 'ignore'],
-    // Signals that a terminal sends to this program's group must not reach it.
-    detached: true,
-    cwd: '/',
-    env: { PATH: '/usr/bin:/bin' },
   })
   child.on('error', () => {})
   child.stdin?.on('error', () => {})
   child.unref()
-  const stdin = child.stdin as Socket | null
-  stdin?.unref()
+  ;(child.stdin as Socket | null)?.unref()
   return child
 }

@@ -55,29 +55,17 @@ export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
   return typeof entry.url === 'string'
 }
 
-/** Programs that download a server before they run it; some only with one of these words as an argument. */
-const RUNNERS: Readonly<Record<string, readonly string[] | undefined>> = {
-  npx: undefined,
-  uvx: undefined,
-  bunx: undefined,
-  pnpx: undefined,
-  npm: ['exec', 'x'],
-  pnpm: ['dlx'],
-  yarn: ['dlx'],
-  bun: ['x'],
-  uv: ['tool', 'run'],
-  pipx: ['run'],
-  docker: ['run', 'compose'],
-  podman: ['run'],
-}
+/** Commands of programs that download a server before they run it. */
+const RUNNERS =
+  /^(?:npx|uvx|bunx|pnpx|npm (?:exec|x)|(?:pnpm|yarn) dlx|bun x|uv (?:tool )?run|pipx run|docker (?:run|compose)|podman run)\b/
 
 /** The program that may have to download the server first, if it is started by one. */
 export function packageRunner(entry: ServerEntry): string | undefined {
   if (isHttp(entry)) return undefined
-  const { command, args = [] } = entry
-  const name = command.replace(/^.*[/\\]|\.(?:cmd|exe)$/gi, '')
-  const words = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : []
-  return !words || args.some(arg => words.includes(arg)) ? name : undefined
+  const name = entry.command.replace(/^.*[/\\]|\.(?:cmd|exe)$/gi, '')
+  // Options may stand before the command.
+  const words = [name, ...(entry.args ?? []).filter(arg => !arg.startsWith('-'))]
+  return RUNNERS.test(words.join(' ')) ? name : undefined
 }
 
 /** Throws, naming the server, on an entry that cannot be used. */

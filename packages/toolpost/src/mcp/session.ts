@@ -48,6 +48,8 @@ export class Session extends Peer {
   info: Params = {}
   protocolVersion = ''
   hasAnswered = false
+  /** The ids of tasks that calls wait for. */
+  readonly tasks = new Set<string>()
   /** The tools it listed at the handshake, unvalidated. */
   tools: Listed = { entries: [], isCut: false }
   readonly transport: StdioTransport | HttpTransport
@@ -183,17 +185,15 @@ export class Session extends Peer {
     throw new Error(`its list of ${kind} has more than ${MAX_PAGES} pages`)
   }
 
-  /** Subscribes to changes of a resource. Resolves to a function that unsubscribes. */
-  async follow(uri: string): Promise<() => void> {
-    if (!this.isModern) {
-      await this.request('resources/subscribe', { uri })
-      return () => void this.request('resources/unsubscribe', { uri }).catch(() => {})
-    }
+  /** Subscribes to changes of a resource. */
+  async follow(uri: string): Promise<void> {
     this.#followed.add(uri)
-    await this.#listen()
-    return () => {
-      if (this.#followed.delete(uri)) void this.#listen()
-    }
+    await (this.isModern ? this.#listen() : this.request('resources/subscribe', { uri }))
+  }
+
+  unfollow(uri: string): void {
+    if (this.#followed.delete(uri))
+      void (this.isModern ? this.#listen() : this.request('resources/unsubscribe', { uri })).catch(() => {})
   }
 
   /**

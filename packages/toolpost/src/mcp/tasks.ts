@@ -16,13 +16,6 @@ const POLL_MS = 500
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 10_000
 
-/** The tasks that calls wait for, by server and id, and how to have a look at one at once. */
-const followed = new WeakMap<McpServer, Map<string, () => void>>()
-
-export function onTaskChange(server: McpServer, id: unknown): void {
-  followed.get(server)?.get(String(id))?.()
-}
-
 /**
  * Waits for a task, and cancels it if the caller gives up. Resolves to the raw result of the call; rejects with the server's
  * own message. The tool is never called again: a server that forgot the task may have executed it.
@@ -34,10 +27,9 @@ export async function followTask(
   const { server, session, from, onProgress, signal = new AbortController().signal } = options
   let task = checkedTask(created)
   const { taskId } = task
-  const ids = followed.get(server) ?? new Map<string, () => void>()
   // Results must not be shared.
-  if (ids.has(taskId)) throw malformed('its id belongs to another pending call')
-  followed.set(server, ids)
+  if (session.tasks.has(taskId)) throw malformed('its id belongs to another pending call')
+  session.tasks.add(taskId)
   const request = (method: string, params: object = {}) =>
     session.request(method, { taskId, ...params }, { from, signal })
   const answered = new Set<string>()
@@ -64,24 +56,23 @@ export async function followTask(
         for (const [key] of fresh) answered.add(key)
         await request('tasks/update', { inputResponses })
       }
-      // Until the server reports a change, if it does.
-      const changed = new AbortController()
-      ids.set(taskId, () => changed.abort())
-      await pause(waitMs, undefined, { signal: AbortSignal.any([signal, changed.signal]) }).catch(() => {})
-      signal.throwIfAborted()
-      task = checkedTask(
-        await request('tasks/get').catch(error => {
-          if (!(error instanceof RpcError) || error.rpcCode === undefined) throw error
-          throw new RpcError(`The server no longer knows the task: ${error.message}${OUTCOME_UNKNOWN}`)
-        }),
-      )
+      await pause(waitMs, undefined, { signal })
+      const now = await request('tasks/get').catch(error => {
+        if (!(error instanceof RpcError) || error.rpcCode === undefined) throw error
+        throw new RpcError(`The server no longer knows the task: ${error.message}${OUTCOME_UNKNOWN}`)
+      })
+      task = checkedTask(now)
       if (task.taskId !== taskId) throw malformed('the server described another task')
     }
   } catch (error) {
-    if (task.status === 'working' || task.status === 'input_required') cancelTask(session, taskId)
+    if (task.status === 'working' || task.status === 'input_required') {
+      // It may have ended by then, or the server may be gone.
+      const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+      session.request('tasks/cancel', { taskId }, { signal: limit }).catch(() => {})
+    }
     throw error
   } finally {
-    ids.delete(taskId)
+    session.tasks.delete(taskId)
   }
 }
 
@@ -97,10 +88,4 @@ function pollInterval({ pollIntervalMs: ms }: Params): number {
 
 function malformed(problem: string): RpcError {
   return new RpcError(`Malformed MCP task: ${problem}`)
-}
-
-/** For a task that nobody is waiting for any more. It may have ended by then, or the server may be gone. */
-export function cancelTask(session: Session, taskId: unknown): void {
-  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  session.request('tasks/cancel', { taskId }, { signal }).catch(() => {})
 }

@@ -26,39 +26,28 @@ export async function listenForRedirect(finish: Finish, port = 0): Promise<{ url
   }
 }
 
-/** Finishes a login with the browser's answer; always resolves to a page. */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  // The address of this page has the code in it.
+  'referrer-policy': 'no-referrer',
+}
+
+/** Finishes a login with the browser's answer; always resolves to a page, with a link to `home`. */
 export async function finishedPage(
   answer: URLSearchParams,
   finish: Finish,
   home?: string,
 ): Promise<Response> {
-  try {
-    const server = await finish(answer)
-    return loginPage('Logged in', `Toolpost is logged in to '${server}'. You can close this window.`, home)
-  } catch (error) {
-    return loginPage('Not logged in', describeError(error), home)
-  }
-}
-
-function loginPage(title: string, text: string, home?: string): Response {
-  const link = home === undefined ? '' : `<p><a href="${escaped(home)}">Back to Toolpost</a></p>`
-  const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>
+  const [title, text] = await finish(answer).then(
+    server => ['Logged in', `Toolpost is logged in to '${server}'. You can close this window.`],
+    error => ['Not logged in', describeError(error)],
+  )
+  const shown = String(text).replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
+  const link = home === undefined ? '' : `<p><a href="${home}">Back to Toolpost</a></p>`
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:20vh auto;padding:0 1rem}</style></head>
-<body><h1>${escaped(title)}</h1><p>${escaped(text)}</p>${link}</body></html>
-`
-  return new Response(html, {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-      'cache-control': 'no-store',
-      // The address of this page has the code in it.
-      'referrer-policy': 'no-referrer',
-    },
-  })
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
+<body style="font:1.1rem/1.5 system-ui;max-width:34rem;margin:20vh auto"><h1>${title}</h1><p>${shown}</p>${link}`
+  return new Response(html, { headers: HEADERS })
 }
