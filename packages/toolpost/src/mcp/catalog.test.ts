@@ -76,34 +76,12 @@ describe('a server', () => {
     expect(await shown()).toEqual([])
     await expect.poll(() => changes, PATIENCE).toBeGreaterThan(0)
   })
-
-  it('that never answers a request does not keep it when the caller gives up', async () => {
-    await using servers = await started({ one: { prompts: [prompt('p')] } })
-    const { catalog } = servers.mcp
-    await catalog.list('prompts')
-    const caller = new AbortController()
-    const asked = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'never', value: '' } }
-    const waiting = [
-      catalog.read('one+x:never', { signal: caller.signal }),
-      catalog.complete(asked, { signal: caller.signal }),
-    ]
-    await catalog.read('one+x:fine')
-    caller.abort(new Error('gave up'))
-    for (const each of waiting) await expect(each).rejects.toThrow('gave up')
-    const { result } = (await servers.executor.run({
-      name: 'state',
-      args: { method: 'notifications/cancelled' },
-    })) as { result: string }
-    expect(JSON.parse(result).seen).toHaveLength(2)
-  })
 })
 
 describe('an attack with what a server offers', () => {
   it.each([
     ['resources', { generate: { resources: 20_000 } }, 'too many resources'],
     ['resources', { endless: 'resources' }, 'more than 1000 pages'],
-    ['templates', { endless: 'templates' }, 'more than 1000 pages'],
-    ['prompts', { endless: 'prompts' }, 'more than 1000 pages'],
   ] as const)(
     '%s without end are felt by nobody else: %o',
     async (kind, options, words) => {

@@ -42,28 +42,6 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
     expect(JSON.stringify([client.log.records, client.status()])).not.toContain('ss-of-the-address')
   })
 
-  it('tells the server that nobody waits any more', async () => {
-    await using server = await makeServer()
-    await using client = await startServers({ remote: { url: server.url } })
-    const caller = new AbortController()
-    const call = client.executor.run({ name: 'never' }, { signal: caller.signal })
-    await server.happened('call never')
-    caller.abort()
-    expect(await call).toMatchObject({ code: 'cancelled' })
-    await server.happened('cancelled')
-  })
-
-  it('follows a list that changes', async () => {
-    await using server = await makeServer()
-    await using client = await startServers({ remote: { url: server.url } })
-    await expect
-      .poll(async () => {
-        if (!client.tools.findTool('added')) await server.addTool('added')
-        return client.tools.findTool('added')?.name
-      })
-      .toBe('added')
-  })
-
   it('is lost when the server goes, and comes back by itself', async () => {
     await using server = await makeServer()
     await using client = await startServers({ remote: { url: server.url } })

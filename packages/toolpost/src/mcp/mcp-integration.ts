@@ -63,8 +63,7 @@ export class McpIntegration {
     this.catalog = options.catalog ?? new Catalog()
     this.catalog.show(() => this.#servers)
     this.#logger = quietLogger(options.logger)
-    const { servers, loginsFolder: folder } = options
-    this.logins = new Logins({ servers, folder, logger: this.#logger })
+    this.logins = new Logins({ ...options, folder: options.loginsFolder })
   }
 
   /** Starts connecting to all servers in parallel, and returns immediately. Tools appear as servers become ready. */
@@ -84,9 +83,8 @@ export class McpIntegration {
     this.#checkOpen()
     checkServerEntries(options.servers)
     this.#options = { ...this.#options, ...options }
-    const tools = this.#tools
-    if (!tools) return
-    const host = this.#host(tools)
+    if (!this.#tools) return
+    const host = this.#host(this.#tools)
     const before = new Map(this.#servers.map(server => [server.name, server]))
     const starts: (() => void)[] = []
     this.#servers = Object.entries(options.servers).map(([name, entry], order) => {
@@ -98,8 +96,14 @@ export class McpIntegration {
       starts.push(() => this.#ready.set(name, isNew ? server.start() : server.replace(entry, host)))
       return server
     })
-    for (const server of before.values()) this.#remove(server)
-    tools.arrange(Object.keys(options.servers))
+    for (const server of before.values()) {
+      this.#removed.add(server)
+      void server.remove().then(() => this.#removed.delete(server))
+      this.logins.put(server.name, undefined)
+      this.#ready.delete(server.name)
+      this.#listeners.tell('server', { ...server.status(), state: 'closed' })
+    }
+    this.#tools.arrange(Object.keys(options.servers))
     for (const start of starts) start()
   }
 
@@ -121,34 +125,22 @@ export class McpIntegration {
     }
   }
 
-  #remove(server: McpServer): void {
-    this.#removed.add(server)
-    void server.remove().then(() => this.#removed.delete(server))
-    this.logins.put(server.name, undefined)
-    this.#ready.delete(server.name)
-    this.#listeners.tell('server', { ...server.status(), state: 'closed' })
-  }
-
   /** Resolves when every server, or the one named, is ready or has failed; tool names are final once all are. Never rejects. */
   async ready(name?: string): Promise<void> {
     await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
     if (name === undefined) this.#tools?.keepNames()
   }
 
-  /**
-   * Resolves after the first attempt of every server, or of the one named, without waiting for retries; reports a failed
-   * attempt.
-   */
+  /** Resolves after the first attempt of every server, or of the one named; reports a failed attempt. */
   async tried(name?: string): Promise<void> {
     const asked = this.#servers.filter(server => name === undefined || server.name === name)
-    await Promise.all(
-      asked.map(async server => {
-        await Promise.race([server.tried(), this.ready(server.name)])
-        const { failure, state } = server
-        if (state === 'starting' && failure)
-          this.#report(server, failure, Math.max(1, server.status().attempts - 1))
-      }),
-    )
+    const tried = async (server: McpServer) => {
+      await Promise.race([server.tried(), this.ready(server.name)])
+      const { failure, state } = server
+      if (state === 'starting' && failure)
+        this.#report(server, failure, Math.max(1, server.status().attempts - 1))
+    }
+    await Promise.all(asked.map(tried))
   }
 
   status(): ServerStatus[] {
@@ -209,31 +201,34 @@ export class McpIntegration {
     if (this.#changes.get(server) !== 'tools') this.#changes.set(server, what)
   }
 
+  /** Says what failed, why, what to do, and what still works. */
   #report(server: McpServer, failure: ServerFailure, attempts: number): void {
     const { name, entry } = server
-    const tools = this.#tools?.getTools() ?? []
-    const local = tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
-    const hasOthers = this.#servers.some(
-      other => other !== server && (other.state === 'ready' || other.state === 'starting'),
-    )
-    const consequence = hasOthers
-      ? `Continuing without the tools of '${name}'`
-      : `Continuing with local tools only (${local.join(', ') || 'none'})`
+    const { kind, message } = failure
+    const [transport, stderr] = isHttp(entry) ? ['http', undefined] : ['stdio', lastLines(failure.stderr)]
     const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
-    const stderr = lastLines(failure.stderr).replaceAll('\n', '\n      ') || '(nothing)'
-    const needsLogin = failure.kind === 'needs_login'
-    const told = needsLogin
-      ? [`🔑 Server '${name}' needs a login`, `   ${failure.message}`]
-      : [
-          `❌ Failed to initialize MCP tools after ${count}`,
-          `   Reason: Connection to ${isHttp(entry) ? 'http' : 'stdio'} server '${name}' failed: ${failure.message}`,
-          ...(isHttp(entry) ? [] : [`   MCP Server stderr: ${stderr}`]),
-          `   Check: ${hintFor(name, entry)}`,
-        ]
-    const report = [...told, `⚠️ ${consequence}`].join('\n')
+    const told =
+      kind === 'needs_login'
+        ? [`🔑 Server '${name}' needs a login`, message]
+        : [
+            `❌ Failed to initialize MCP tools after ${count}`,
+            `Reason: Connection to ${transport} server '${name}' failed: ${message}`,
+            stderr !== undefined &&
+              `MCP Server stderr: ${stderr.replaceAll('\n', '\n      ') || '(nothing)'}`,
+            `Check: ${hintFor(name, entry)}`,
+          ]
+    const report = `${told.filter(Boolean).join('\n   ')}\n⚠️ Continuing ${this.#consequence(server)}`
     const fields = { attempts, ...failure.logFields, report }
-    if (!needsLogin) server.logger.error(fields, `MCP connection failed after ${count}`)
+    if (kind !== 'needs_login') server.logger.error(fields, `MCP connection failed after ${count}`)
     this.#notify(report)
+  }
+
+  #consequence(server: McpServer): string {
+    const others = this.#servers.filter(each => each !== server)
+    if (others.some(({ state }) => state === 'ready' || state === 'starting'))
+      return `without the tools of '${server.name}'`
+    const local = this.#tools?.getTools().filter(tool => !this.#tools?.originOf(tool)) ?? []
+    return `with local tools only (${local.map(({ name }) => name).join(', ') || 'none'})`
   }
 
   #notify(text: string): void {

@@ -282,8 +282,7 @@ export class McpServer {
   }
 
   async #tryUntilReady(firstAttempt: number, round: AbortSignal, settle: () => void): Promise<void> {
-    const { attempts, onFailed } = this.#host
-    let isReported = false
+    const { attempts } = this.#host
     for (let attempt = firstAttempt; ; attempt++) {
       const needsLogin = this.failure?.kind === 'needs_login'
       const due = needsLogin ? this.#loggedIn(round, settle) : this.#due(attempt, round)
@@ -294,18 +293,18 @@ export class McpServer {
       const failure = await this.#attempt
       if (!failure || round.aborted) return
       this.failure = failure
-      if (failure.kind === 'needs_login') attempt = 0
-      if (failure.kind === 'needs_login') continue
+      if (failure.kind === 'needs_login') {
+        attempt = 0
+        continue
+      }
       const hasFailed = !this.#wasReady && (failure.kind === 'permanent' || attempt >= attempts)
+      // Reported once, not again while it keeps failing.
+      if (hasFailed && this.state !== 'failed') this.#host.onFailed(this, failure, attempt)
       this.#become(this.#wasReady ? 'lost' : hasFailed ? 'gaveUp' : 'attempt')
-      if (hasFailed && !isReported) onFailed(this, failure, attempt)
       if (hasFailed) settle()
-      isReported = hasFailed
       const nextMs = this.#delayBefore(attempt + 1)
-      this.logger.warn(
-        { attempt, ...failure.logFields, next_delay_ms: nextMs },
-        `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`,
-      )
+      const fields = { attempt, ...failure.logFields, next_delay_ms: nextMs }
+      this.logger.warn(fields, `MCP connection attempt ${attempt} failed, next one in ${nextMs} ms`)
       // Quick retries of a program that is missing are pointless.
       if (hasFailed) attempt = Math.max(attempt, attempts)
     }
@@ -394,11 +393,13 @@ export class McpServer {
   /** The usual delay, or as long as the server asked for. */
   #delayBefore(attempt: number): number {
     const { attempts, baseDelayMs } = this.#host
-    const usualMs = this.#wasReady
-      ? Math.min(doubled(attempt, limits.RECONNECT_BASE_DELAY_MS), limits.RECONNECT_MAX_DELAY_MS)
+    const [n, base, max] = this.#wasReady
+      ? [attempt, limits.RECONNECT_BASE_DELAY_MS, limits.RECONNECT_MAX_DELAY_MS]
       : attempt > attempts
-        ? Math.min(doubled(attempt - attempts + 1, limits.FAILED_RETRY_MS), limits.FAILED_MAX_RETRY_MS)
-        : doubled(attempt, baseDelayMs)
+        ? [attempt - attempts + 1, limits.FAILED_RETRY_MS, limits.FAILED_MAX_RETRY_MS]
+        : [attempt, baseDelayMs, Number.POSITIVE_INFINITY]
+    // 0, base, 2 × base, …
+    const usualMs = n <= 1 ? 0 : Math.min(base * 2 ** (n - 2), max)
     return Math.max(usualMs, this.failure?.retryAfterMs ?? 0)
   }
 
@@ -456,9 +457,4 @@ export class McpServer {
       )
     if (gone.length + changed.length > 0) this.changed('tools')
   }
-}
-
-/** The delay before attempt 1, 2, 3, …: 0, base, 2 × base, … */
-function doubled(attempt: number, baseMs: number): number {
-  return attempt <= 1 ? 0 : baseMs * 2 ** (attempt - 2)
 }

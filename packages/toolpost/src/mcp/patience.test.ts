@@ -81,13 +81,6 @@ it.each([
   await client.log.logged('MCP connection succeeded on attempt 2')
 })
 
-it('a server that asks for a day does not get it', async () => {
-  await using server = await moodyServer({ all: [429, { 'retry-after': '86400' }] })
-  await using client = harnessFor({ remote: { url: server.url } }, { clock: fakeClock() })
-  await client.log.logged('attempt 1 failed')
-  expect(waitOf(client.status())).toBeLessThanOrEqual(600_000)
-})
-
 it('a call is told when to come back by the header alone: 429 leaves the connection, 503 does not', async () => {
   const mood: Mood = {}
   await using server = await moodyServer(mood)

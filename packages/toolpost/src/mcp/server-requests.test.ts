@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
-import { unharmed } from '../../test/unharmed.ts'
 import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { offeringHttpServer, offeringServer } from './test-servers/offering.ts'
 
-const PATIENCE = { interval: 10, timeout: 10_000 }
 const json = (result: unknown) => JSON.parse((result as { result: string }).result)
 const form = { requestedSchema: { type: 'object', properties: {} } }
 
@@ -109,22 +107,4 @@ describe('two callers with calls under way on one server', () => {
     await executor.run({ name: 'release' })
     await holding
   })
-})
-
-describe('a flood of questions', () => {
-  it.each([
-    ['while nobody is there', undefined],
-    ['while somebody is', person().ask],
-  ])(
-    'is felt by nobody else %s',
-    async (_, ask) => {
-      await using servers = await startServers({ one: offeringServer() })
-      const args = { method: 'elicitation/create', params: { message: 'x', ...form }, count: 5_000 }
-      const flood = () =>
-        servers.executor.run({ name: 'flood', args }, { timeoutMs: 60_000, ...(ask && { ask }) })
-      expect(json(await unharmed(flood))).toMatchObject({ replies: 5_000 })
-      await expect.poll(() => servers.log.at('warn').length, PATIENCE).toBeLessThan(100)
-    },
-    90_000,
-  )
 })

@@ -88,18 +88,6 @@ describe('the tools of a server', () => {
   })
 })
 
-describe('a call of an MCP tool', () => {
-  it('can be given up by the signal of a caller that is not the executor', async () => {
-    await using server = await startHostile()
-    const caller = new AbortController()
-    const call = server.tools.findTool('never')?.invoke({}, { signal: caller.signal })
-    caller.abort(new Error('enough'))
-    await expect(call).rejects.toThrow('enough')
-    await server.executor.execute('echo', { text: 'so that the notice has arrived' })
-    expect(server.count('cancelled')).toBe(1)
-  })
-})
-
 describe('secrets', () => {
   it('[F34] of the configuration are in no log, no status and no result', async () => {
     const secret = 'sk-very-secret-value'
@@ -134,17 +122,5 @@ describe('oddities', () => {
     await server.mcp.restart('hostile')
     await server.log.logged('A listener for MCP servers failed')
     expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
-  })
-
-  it('a byte order mark before the first message is ignored, and any isError means that the tool failed', async () => {
-    const { command, args } = hostileServer()
-    const [file, settings] = args.map(arg => JSON.stringify(arg))
-    const script = `process.argv[2] = ${settings}; process.stdout.write('\\ufeff'); import(${file})`
-    await using server = await startServers({ odd: { command, args: ['-e', script] } })
-    expect(server.status()).toMatchObject({ state: 'ready', junkLines: 0 })
-    const result = { isError: 'yes', content: [{ type: 'text', text: 'no luck' }] }
-    expect(await server.executor.run({ name: 'answer', args: { result } })).toMatchObject({
-      error: 'no luck',
-    })
   })
 })

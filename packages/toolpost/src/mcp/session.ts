@@ -22,7 +22,7 @@ const MODERN = '2026-07-28'
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 const META = 'io.modelcontextprotocol'
 const UNSUPPORTED_VERSION = -32_022
-/** With more pending requests than this, the requester is not determined. */
+/** With more pending requests than this, it is not determined who a message is for. */
 const MAX_LOOKED_AT = 1_000
 const MAX_PAGES = 1_000
 
@@ -61,6 +61,10 @@ export class Session extends Peer {
   #isReady = false
   #isClosing = false
   #isChecking = false
+
+  get #isModern(): boolean {
+    return this.protocolVersion === MODERN
+  }
 
   /** Rejects with a ServerFailure. */
   static async open(server: McpServer, signal: AbortSignal): Promise<Session> {
@@ -122,19 +126,13 @@ export class Session extends Peer {
     return super.idle()
   }
 
-  get isModern(): boolean {
-    return this.protocolVersion === MODERN
-  }
-
   /** Whether arguments are also sent in headers, as the newest protocol requires over HTTP. */
   get mirrorsArguments(): boolean {
-    return this.isModern && this.#http !== undefined
+    return this.#isModern && this.#http !== undefined
   }
 
-  /** Whether the server says that it reports changes of this list. */
   tellsChangesOf(kind: 'tools' | 'resources' | 'prompts'): boolean {
-    const capability = this.capabilities[kind]
-    return isRecord(capability) && capability.listChanged === true
+    return (this.capabilities[kind] as Params | undefined)?.listChanged === true
   }
 
   /**
@@ -165,35 +163,36 @@ export class Session extends Peer {
   async list(kind: ListKind, signal?: AbortSignal): Promise<Listed> {
     const [method, field, capability] = LISTS[kind]
     const entries: unknown[] = []
-    if (!this.capabilities[capability]) return { entries, isCut: false }
-    const seen = new Set<unknown>([undefined, null])
-    let [cursor, bytes]: [unknown, number] = [undefined, 0]
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const result = await this.request(method, typeof cursor === 'string' ? { cursor } : {}, { signal })
-      const listed = isRecord(result) ? result[field] : undefined
-      if (!isRecord(result) || !Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
+    const cursors = new Set<unknown>([undefined, null])
+    let [params, bytes] = [{}, 0]
+    for (let page = 0; this.capabilities[capability] && page < MAX_PAGES; page++) {
+      const result = (await this.request(method, params, { signal })) as Params | undefined
+      const listed = result?.[field]
+      if (!Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
       for (const entry of listed) {
         bytes += JSON.stringify(entry).length
         if (entries.length === limits.MAX_LISTED || bytes > limits.MAX_LIST_BYTES)
           return { entries, isCut: true }
         entries.push(entry)
       }
-      cursor = result.nextCursor
-      if (seen.has(cursor)) return { entries, isCut: false }
-      seen.add(cursor)
+      const cursor = result?.nextCursor
+      if (cursors.has(cursor)) return { entries, isCut: false }
+      cursors.add(cursor)
+      params = { cursor }
     }
-    throw new Error(`its list of ${kind} has more than ${MAX_PAGES} pages`)
+    if (cursors.size > 2) throw new Error(`its list of ${kind} has more than ${MAX_PAGES} pages`)
+    return { entries, isCut: false }
   }
 
   /** Subscribes to changes of a resource. */
   async follow(uri: string): Promise<void> {
     this.#followed.add(uri)
-    await (this.isModern ? this.#listen() : this.request('resources/subscribe', { uri }))
+    await (this.#isModern ? this.#listen() : this.request('resources/subscribe', { uri }))
   }
 
   unfollow(uri: string): void {
     if (this.#followed.delete(uri))
-      void (this.isModern ? this.#listen() : this.request('resources/unsubscribe', { uri })).catch(() => {})
+      void (this.#isModern ? this.#listen() : this.request('resources/unsubscribe', { uri })).catch(() => {})
   }
 
   /**
@@ -212,7 +211,7 @@ export class Session extends Peer {
       if (!isModern) this.envelope = undefined
       await (isModern ? this.#discover() : this.#initialize())
     }
-    if (this.isModern) await this.#listen()
+    if (this.#isModern) await this.#listen()
     this.tools = await this.list('tools')
     if (this.#http) this.#http.isReady = true
     this.#isReady = true
@@ -296,13 +295,14 @@ export class Session extends Peer {
     if (this.fail(id, lost) > 0) void this.#check(lost)
   }
 
-  /** An error outside a request: an unusable answer, which fails its request, or all if it is unknown whose; or a broken stream. */
+  /** An unusable answer, which fails its request, or all if it is unknown whose it is; or a broken stream. */
   #onError(error: Error): void {
     const isUnusable = error instanceof ServerFailure && error.kind === 'unusable'
-    if (isUnusable && this.fail(this.#http ? currentRequestId() : error.requestId, error) === 0) return
-    if (!isUnusable && (!this.#isReady || this.#isClosing)) return
-    this.#server.problem(describeError(error))
-    if (!isUnusable) void this.#check(error)
+    const isConcern = isUnusable
+      ? this.fail(this.#http ? currentRequestId() : error.requestId, error) > 0
+      : this.#isReady && !this.#isClosing
+    if (isConcern) this.#server.problem(describeError(error))
+    if (isConcern && !isUnusable) void this.#check(error)
   }
 
   /** Whether an HTTP server still answers. A refusal proves that it does, too. */
@@ -310,7 +310,7 @@ export class Session extends Peer {
     if (this.#isChecking || !this.#http || !this.#isReady) return
     this.#isChecking = true
     const signal = AbortSignal.timeout(limits.HEALTH_CHECK_MS)
-    const isAlive = await this.request(this.isModern ? 'server/discover' : 'ping', {}, { signal }).then(
+    const isAlive = await this.request(this.#isModern ? 'server/discover' : 'ping', {}, { signal }).then(
       () => true,
       error => error instanceof RpcError || failureIn(error)?.kind === 'needs_login',
     )
@@ -328,13 +328,11 @@ export class Session extends Peer {
 
   /** Why the handshake failed: it was aborted, the process ended, or `error`. */
   #failureOf(error: unknown, signal: AbortSignal): ServerFailure {
-    const known = failureIn(error)
-    const ended = this.#http ? undefined : this.transport.failure
-    const { kind } = known ?? new ServerFailure('')
-    const failure = ended?.with('', kind) ?? known ?? new ServerFailure('')
+    const ended = this.transport.failure ?? new ServerFailure('')
+    const failure = failureIn(error) ?? ended.with(describeError(error), 'failed')
     if (signal.aborted) return failure.with(describeError(signal.reason), 'failed')
-    if (!this.#http && known?.isLoss) return failure.with(`${known.message} before it was ready`, 'failed')
-    return failure.with(known && this.#http ? known.message : describeError(error))
+    const exited = `${failure.message} before it was ready`
+    return failure.isLoss && !this.#http ? failure.with(exited, 'failed') : failure
   }
 }
 

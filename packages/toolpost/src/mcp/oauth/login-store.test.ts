@@ -56,13 +56,6 @@ describe('saved logins', () => {
     await save(file(), 'two')
     expect(await file().read()).toEqual(login('two'))
   })
-
-  it('are changed by one at a time, without losing any', async () => {
-    const names = Array.from({ length: 20 }, (_, at) => `server ${at}`)
-    await Promise.all(names.map(name => save(file(name), name)))
-    const tokens = await Promise.all(names.map(async name => (await file(name).read())?.tokens?.access_token))
-    expect(tokens).toEqual(names)
-  })
 })
 
 it('[F58] the lock of a dead process holds up nobody, and that of a living one is never broken', async () => {

@@ -153,18 +153,6 @@ describe('a token', () => {
     await ready(client)
     expect(await client.executor.execute('admin', { text: 'yes' })).toBe('yes')
   })
-
-  it('with client credentials is widened by itself, and not for ever', async () => {
-    const robot: OAuthOptions = {
-      grant: 'client_credentials',
-      clientId: 'robot',
-      clientSecret: 'robot-secret',
-      scope: 'read',
-    }
-    await using client = await connect({ clients: { robot: 'robot-secret' } }, robot)
-    expect(await client.executor.execute('admin', { text: 'yes' })).toBe('yes')
-    expect(client.oauth.asked).toHaveLength(2)
-  })
 })
 
 describe('the end of a login', () => {

@@ -11,7 +11,7 @@ const reply = (id, result) => send({ id, result: { resultType: 'complete', ...re
 const refuse = (id, message, code = -32602) => send({ id, error: { code, message } })
 const text = words => ({ content: [{ type: 'text', text: words }] })
 
-function view({ taskId, how, status, statusMessage, name }) {
+function view({ taskId, status, statusMessage, name }) {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
   const params = { mode: 'form', message: 'Who is it?', requestedSchema }
   return {
@@ -19,7 +19,7 @@ function view({ taskId, how, status, statusMessage, name }) {
     status,
     statusMessage,
     lastUpdatedAt: new Date().toISOString(),
-    pollIntervalMs: how === 'patient' ? 60_000 : 1,
+    pollIntervalMs: 1,
     ...(status === 'completed' && { result: text(name ? `done for ${name}` : 'done') }),
     ...(status === 'failed' && { error: { code: -32000, message: 'it broke' } }),
     ...(status === 'input_required' && { inputRequests: { name: { method: 'elicitation/create', params } } }),
@@ -30,10 +30,7 @@ function create(id, { how = 'plain', taskId = `task-${tasks.size + 1}` } = {}) {
   const status = { asking: 'input_required', no_status: 'resting' }[how] ?? 'working'
   const task = { taskId, how, status, statusMessage: 'begun', looks: 0 }
   tasks.set(taskId, task)
-  setTimeout(() => reply(id, { ...view(task), resultType: 'task' }), how === 'slow_to_create' ? 300 : 0)
-  if (how === 'storm')
-    for (let at = 0; at < 20_000; at++)
-      send({ method: 'notifications/tasks/status', params: { ...view(task), statusMessage: `step ${at}` } })
+  reply(id, { ...view(task), resultType: 'task' })
 }
 
 function end(task) {
@@ -54,12 +51,7 @@ const taskMethods = {
     task.looks++
     if (how === 'forgetful' && task.looks > 1) return refuse(id, 'Task not found')
     if (how === 'dying') process.exit(3)
-    if (how === 'patient')
-      setTimeout(() => {
-        end(task)
-        send({ method: 'notifications/tasks', params: view(task) })
-      }, 200)
-    if (task.looks >= 2 && task.status === 'working' && how !== 'patient' && how !== 'never') end(task)
+    if (task.looks >= 2 && task.status === 'working' && how !== 'never') end(task)
     else if (task.status === 'working') task.statusMessage = `looked at ${task.looks} times`
     reply(id, { ...view(task), ...(how === 'other_task' && { taskId: 'task-of-another' }) })
   },
