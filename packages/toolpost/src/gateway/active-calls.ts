@@ -5,7 +5,7 @@ import { ABORT_GRACE_MS } from './limits.ts'
 /** Tracks running work, so that the gateway can wait for it before closing and abort what does not finish. */
 export class ActiveCalls {
   readonly #running = new Set<{ caller: AbortController }>()
-  readonly #waiting = new Set<() => void>()
+  #onIdle = () => {}
   isDraining = false
 
   /** Runs `work`; `caller` is aborted when the gateway gives up waiting. */
@@ -16,26 +16,24 @@ export class ActiveCalls {
       return await work()
     } finally {
       this.#running.delete(entry)
-      if (this.#running.size === 0) for (const tell of this.#waiting) tell()
+      if (this.#running.size === 0) this.#onIdle()
     }
   }
 
-  /**
-   * Nothing new should start from now on. Resolves when nothing is running. After `limitMs` the rest is aborted; work
-   * that ignores that is not waited for.
-   */
+  /** Nothing new should start from now on. Resolves when nothing is running; after `limitMs` the rest is aborted. */
   async drain(limitMs: number, clock: Clock = systemClock): Promise<void> {
     this.isDraining = true
     if (this.#running.size === 0) return
     await new Promise<void>(resolve => {
       let timer = clock.setTimer(() => {
         this.abort()
+        // Work that ignores that is not waited for.
         timer = clock.setTimer(resolve, ABORT_GRACE_MS)
       }, limitMs)
-      this.#waiting.add(() => {
+      this.#onIdle = () => {
         timer.cancel()
         resolve()
-      })
+      }
     })
   }
 

@@ -30,43 +30,25 @@ afterAll(async () => {
 
 type ElicitationCapability = NonNullable<ClientCapabilities['elicitation']>
 
-/** A client, what it was asked, and what it was told is done. */
-async function connect(mode: 'legacy' | 'auto', elicitation: ElicitationCapability) {
+/** A client, and what it was asked. */
+async function connect(elicitation: ElicitationCapability) {
   const client = new ClientV2(
     { name: 'test', version: '1' },
-    { versionNegotiation: { mode }, capabilities: { elicitation } },
+    { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation } },
   )
   const asked: Record<string, unknown>[] = []
-  const done: unknown[] = []
   client.setRequestHandler('elicitation/create', ({ params }) => {
     asked.push(params)
     return { action: 'accept' }
   })
-  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
-    done.push(params.elicitationId)
-  })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}mcp`)))
   const call = (name: string) => client.callTool({ name, arguments: {} })
-  return { asked, done, call, [Symbol.asyncDispose]: () => client.close() }
+  return { asked, call, [Symbol.asyncDispose]: () => client.close() }
 }
 
 describe('an address that a server wants visited before a call', () => {
-  it('goes on to a client that can show it as the error of its protocol, and so does the end of it', async () => {
-    await using client = await connect('legacy', { url: {} })
-    const error = await client.call('before').catch(refusal => refusal)
-    expect(error).toMatchObject({ code: -32_042 })
-    const [{ elicitationId, url, message }] = error.data.elicitations
-    expect([url, message]).toEqual(['https://login.example/start', 'bank: Log in'])
-    expect(client.asked).toEqual([])
-    await client.call('finish')
-    await expect.poll(() => client.done, PATIENCE).toEqual([elicitationId])
-    // Told once.
-    await client.call('finish')
-    expect(client.done).toEqual([elicitationId])
-  })
-
   it('is shown by a client of the newest protocol, which has no such error', async () => {
-    await using client = await connect('auto', { url: {}, form: {} })
+    await using client = await connect({ url: {}, form: {} })
     const { isError, content } = await client.call('before')
     expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('call again')])
     expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://login.example/start' }])

@@ -2,83 +2,69 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { Logger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
 import type { PlainMessage } from '../models/ai-client.ts'
 import { isRecord } from '../util/guards.ts'
-import type { ChatTurn, ConversationInfo, ConversationRecord } from './api-types.ts'
+import type { ChatTurn, ConversationRecord } from './api-types.ts'
+import type { GatewaySource } from './context.ts'
 import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS, MAX_CONVERSATION_NAME } from './limits.ts'
 
-interface StoredConversation extends ConversationRecord {
-  /** The client it belongs to. */
-  owner: string
-}
+/** `owner`: the client it belongs to. */
+type StoredConversation = ConversationRecord & { owner: string }
 
-const FILE = /^[0-9a-f-]{36}\.json$/
-
-/**
- * Past chat conversations, the least recently used of a client dropped first. Saved next to the history, if there is one,
- * one file each, so that they survive a restart.
- */
+/** Past chat conversations: in memory, and in a file each beside the history if there is one. */
 export class ChatArchive {
-  readonly #historyFile: () => string | undefined
-  readonly #onProblem: (error: unknown) => void
-  /** The least recently used first. */
+  readonly #source: GatewaySource
+  readonly #logger: Logger
   readonly #kept = new Map<string, StoredConversation>()
   #reading: Promise<void> | undefined
   /** One write after another, so that the later of two wins. */
-  #writing: Promise<void> = Promise.resolve()
+  #writing: Promise<unknown> = Promise.resolve()
 
-  constructor(historyFile: () => string | undefined, onProblem: (error: unknown) => void) {
-    this.#historyFile = historyFile
-    this.#onProblem = onProblem
+  constructor(source: GatewaySource, logger: Logger) {
+    this.#source = source
+    this.#logger = logger
   }
 
-  /** Newest first. */
-  async list(owner: string): Promise<ConversationInfo[]> {
-    await this.#read()
-    return this.#of(owner).map(infoOf).reverse()
+  /** The conversations of a client, newest first. */
+  async list(owner: string): Promise<StoredConversation[]> {
+    const folder = this.#folder()
+    if (folder !== undefined) this.#reading ??= this.#read(folder)
+    await this.#reading
+    const own = [...this.#kept.values()].filter(each => each.owner === owner)
+    return own.sort((a, b) => b.updatedAt - a.updatedAt)
   }
 
   async get(owner: string, id: string): Promise<StoredConversation | undefined> {
-    await this.#read()
-    const found = this.#kept.get(id)
-    return found?.owner === owner ? found : undefined
+    return (await this.list(owner)).find(each => each.id === id)
   }
 
-  /** `turns` replace those the conversation had. */
+  /** `turns` replace those the conversation had. The oldest conversations of a client are dropped. */
   async keep(owner: string, id: string, turns: readonly ChatTurn[]): Promise<void> {
-    const known = await this.get(owner, id)
     const [first] = turns
-    const updatedAt = Date.now()
-    this.#kept.delete(id)
-    this.#put({
-      ...{ id, owner, updatedAt, turns: bounded(turns) },
-      name: known?.name ?? nameFrom(first?.question ?? ''),
-      createdAt: known?.createdAt ?? first?.askedAt ?? updatedAt,
-    })
-    for (const old of this.#of(owner).slice(0, -KEPT_CONVERSATIONS)) this.#forget(old.id)
+    const { name = nameFrom(first?.question ?? ''), createdAt = first?.askedAt ?? Date.now() } =
+      (await this.get(owner, id)) ?? {}
+    this.#put({ id, owner, name, createdAt, updatedAt: Date.now(), turns: bounded(turns) })
+    for (const old of (await this.list(owner)).slice(KEPT_CONVERSATIONS)) await this.remove(owner, old.id)
   }
 
-  async rename(owner: string, id: string, name: string): Promise<ConversationInfo | undefined> {
+  async rename(owner: string, id: string, name: string): Promise<StoredConversation | undefined> {
     const known = await this.get(owner, id)
-    if (!known) return undefined
-    const renamed = { ...known, name: nameFrom(name) }
-    this.#put(renamed)
-    return infoOf(renamed)
+    if (known) this.#put({ ...known, name: nameFrom(name) })
+    return this.get(owner, id)
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
-    const known = await this.get(owner, id)
-    if (known) this.#forget(id)
-    return known !== undefined
+    if (!(await this.get(owner, id))) return false
+    this.#kept.delete(id)
+    this.#write(folder => rm(join(folder, fileOf(id)), { force: true }))
+    return true
   }
 
   /** Resolves when everything is written. */
   async close(): Promise<void> {
     await this.#writing
-  }
-
-  #of(owner: string): StoredConversation[] {
-    return [...this.#kept.values()].filter(each => each.owner === owner)
   }
 
   #put(conversation: StoredConversation): void {
@@ -91,40 +77,49 @@ export class ChatArchive {
     })
   }
 
-  #forget(id: string): void {
-    this.#kept.delete(id)
-    this.#write(folder => rm(join(folder, fileOf(id)), { force: true }))
-  }
-
   #folder(): string | undefined {
-    const file = this.#historyFile()
+    const { file } = this.#source.history?.()?.status() ?? {}
     return file === undefined ? undefined : join(dirname(file), 'conversations')
   }
 
   #write(action: (folder: string) => Promise<void>): void {
     const folder = this.#folder()
-    if (folder !== undefined) this.#writing = this.#writing.then(() => action(folder)).catch(this.#onProblem)
+    if (folder === undefined) return
+    const failed = (error: unknown) =>
+      this.#logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation')
+    this.#writing = this.#writing.then(() => action(folder)).catch(failed)
   }
 
-  /** Reads the folder, once there is one. Files that are malformed are ignored. */
-  async #read(): Promise<void> {
-    const folder = this.#folder()
-    if (folder === undefined) return
-    this.#reading ??= (async () => {
-      const names = (await readdir(folder).catch(() => [])).filter(name => FILE.test(name))
-      const read = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
-      const values = await Promise.all(names.map(name => read(name).catch(() => undefined)))
-      const found = values.filter((value, at) => isStored(value) && fileOf(value.id) === names[at])
-      const all = [...found, ...this.#kept.values()].sort((a, b) => a.updatedAt - b.updatedAt)
-      this.#kept.clear()
-      for (const each of all) this.#kept.set(each.id, each)
-    })()
-    await this.#reading
+  /** Files that are malformed are ignored. */
+  async #read(folder: string): Promise<void> {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const text = await readFile(join(folder, name), 'utf8').catch(() => '')
+      const found: unknown = /^[0-9a-f-]{36}\.json$/.test(name) && parsed(text)
+      if (isStored(found) && fileOf(found.id) === name && !this.#kept.has(found.id))
+        this.#kept.set(found.id, found)
+    }
   }
 }
 
-function infoOf({ id, name, createdAt, updatedAt, turns }: StoredConversation): ConversationInfo {
-  return { id, name, createdAt, updatedAt, turns: turns.length }
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isStored(value: unknown): value is StoredConversation {
+  if (!isRecord(value) || !Array.isArray(value.turns)) return false
+  const isTurn = (turn: unknown) => isRecord(turn) && Array.isArray(turn.parts) && isRecord(turn.end)
+  return (
+    [value.id, value.owner, value.name].every(text => typeof text === 'string') && value.turns.every(isTurn)
+  )
+}
+
+/** The ids of a named client are `<name>/<uuid>`. */
+function fileOf(id: string): string {
+  return `${id.slice(id.lastIndexOf('/') + 1)}.json`
 }
 
 function nameFrom(text: string): string {
@@ -141,19 +136,6 @@ function bounded(turns: readonly ChatTurn[]): ChatTurn[] {
   return kept.map(turn => ({ ...turn, parts: turn.parts.filter(({ kind }) => kind === 'text') }))
 }
 
-/** The ids of a named client are `<name>/<uuid>`. */
-function fileOf(id: string): string {
-  return `${id.slice(id.lastIndexOf('/') + 1)}.json`
-}
-
-function isStored(value: unknown): value is StoredConversation {
-  if (!isRecord(value)) return false
-  const { id, owner, name, updatedAt, turns } = value
-  const hasTexts = [id, owner, name].every(text => typeof text === 'string')
-  const isTurn = (turn: unknown) => isRecord(turn) && Array.isArray(turn.parts) && isRecord(turn.end)
-  return hasTexts && typeof updatedAt === 'number' && Array.isArray(turns) && turns.every(isTurn)
-}
-
 /** Turns as messages for a model: text, calls and their results. Stopped and failed answers are left out. */
 export function messagesOf(
   turns: readonly ChatTurn[],
@@ -164,9 +146,9 @@ export function messagesOf(
     if (end.stopReason === 'stopped' || end.stopReason === 'error') continue
     let said: PlainMessage = { role: 'assistant', content: '' }
     messages.push({ role: 'user', content: question }, said)
-    for (const part of parts) {
+    // Text after calls begins another message, and an answer ends with one.
+    for (const part of [...parts, { kind: 'text' as const, text: '' }]) {
       if (part.kind === 'text') {
-        // Text after calls begins another message.
         if (said.tool_calls) {
           said = { role: 'assistant', content: '' }
           messages.push(said)
@@ -180,7 +162,6 @@ export function messagesOf(
       const content = result ? textOf(result) : `Error: No result for tool "${name}"`
       messages.push({ role: 'tool', content, tool_call_id: id })
     }
-    if (said.tool_calls) messages.push({ role: 'assistant', content: '' })
   }
   return messages
 }

@@ -30,38 +30,30 @@ export type ClientList = Readonly<Record<string, ClientOptions>>
 /** The owner: whoever has the gateway's own token, or anyone if authentication is off. */
 const OWNER = 'default'
 
-interface ClientParts {
-  name: string
-  /** Identifies the owner of sessions; the name if left out. */
-  key?: string
-  /** The name if left out. */
-  caller?: string | undefined
-  /** What it may use; everything if left out. */
-  may?: Omit<ClientOptions, 'token'> | undefined
-}
-
 /** Who makes a request, and what they may see and use: their own calls and, of the servers, what concerns their tools. */
 export class Client {
   readonly name: string
+  /** Whether it is anybody else than the owner, who sees everything. */
+  readonly isNamed: boolean
+  /** Recorded as the caller of its calls; the owner has none if there are no other clients. */
+  readonly caller: string | undefined
   /** Its key for `Clients.named`; for an OAuth subject it includes the scopes of the token. */
   readonly key: string
-  /** Recorded as the caller of its calls. Absent if no clients are configured. */
-  readonly caller: string | undefined
   readonly #may: Omit<ClientOptions, 'token'>
   readonly #manager: ToolManager
 
-  constructor(tools: ToolManager, parts: ClientParts) {
-    const { name, key = name, may = {} } = parts
+  constructor(
+    tools: ToolManager,
+    name: string,
+    may: Omit<ClientOptions, 'token'> = {},
+    { key = name, isAlone = false } = {},
+  ) {
     this.name = name
+    this.isNamed = name !== OWNER
+    this.caller = isAlone ? undefined : name
     this.key = key
-    this.caller = 'caller' in parts ? parts.caller : name
     this.#may = may
     this.#manager = tools
-  }
-
-  /** Whether it is anybody else than the owner, who sees everything. */
-  get isNamed(): boolean {
-    return this.name !== OWNER
   }
 
   /** Whether it may decide about calls that wait for approval. */
@@ -77,20 +69,18 @@ export class Client {
   /** The tools it may use. */
   tools(): readonly Tool[] {
     const all = this.#manager.keepNames()
-    return this.#may.tools ? all.filter(tool => this.mayUse(tool)) : all
+    return this.#may.tools ? all.filter(tool => this.#mayUse(tool)) : all
   }
 
   /** The tool with this name, if the client may use it. */
   findTool(name: string): Tool | undefined {
     const tool = this.#manager.findTool(name)
-    return tool && this.mayUse(tool) ? tool : undefined
+    return tool && this.#mayUse(tool) ? tool : undefined
   }
 
-  mayUse(tool: Tool): boolean {
-    const { tools: patterns } = this.#may
-    if (!patterns) return true
+  #mayUse(tool: Tool): boolean {
     const server = this.#manager.originOf(tool)?.server
-    return patterns.some(pattern => fitsTool(pattern, tool, server))
+    return this.#may.tools?.some(pattern => fitsTool(pattern, tool, server)) ?? true
   }
 
   /** Which resources or prompts it may use; `undefined` for all. Those of a server also match as `server__prompt`. */
@@ -131,7 +121,7 @@ export class Client {
   }
 
   /** If it may not decide, its own waiting calls only; if it may, those for tools it may use. */
-  seenApprovals(approvals: readonly Approval[]): readonly Approval[] {
+  seenApprovals(approvals: readonly Approval[] = []): readonly Approval[] {
     if (!this.isNamed) return approvals
     return approvals
       .filter(approval => (this.approves ? this.findTool(approval.tool) : this.sees(approval)))
@@ -160,7 +150,6 @@ export interface ClientsOptions {
   token: string | false
   /** The configured clients; read again when the configuration changes. */
   list(): ClientList | undefined
-  /** Clients with OAuth tokens. */
   oauth: OAuthClients
 }
 
@@ -169,15 +158,14 @@ export class Clients {
   readonly #options: ClientsOptions
   #token: string | false
   #list: ClientList | undefined
-  #owner: Client
   #named = new Map<string, Client>()
-  /** Looking up a token in a map compares seeded hashes first, whose timing reveals nothing. */
+  /** By the Authorization header. A map compares seeded hashes first, whose timing reveals nothing. */
   #byToken = new Map<string, Client>()
 
   constructor(options: ClientsOptions) {
     this.#options = options
     this.#token = options.token
-    this.#owner = this.#read()
+    this.#read()
   }
 
   /** Replaces the owner's token; the old one is no longer accepted. */
@@ -186,43 +174,40 @@ export class Clients {
     this.#read()
   }
 
-  /** The names of all clients; metrics count any other callers together. */
-  names(): string[] {
-    return [OWNER, ...this.#current().keys()]
-  }
-
   /** The client of a request, or the response that refuses it. */
-  admit(request: Request, authorization: string | undefined): Client | Response | Promise<Client | Response> {
-    this.#current()
-    if (this.#token === false) return this.#owner
-    const token = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
-    const client = token === undefined ? undefined : this.#byToken.get(token)
-    return client ?? this.#options.oauth.admit(request)
+  admit(request: Request, authorization = ''): Client | Response | Promise<Client | Response> {
+    if (this.#token === false) return this.named(OWNER)
+    if (this.#options.list() !== this.#list) this.#read()
+    const given = this.#byToken.get(authorization)
+    return (
+      given ??
+      this.#byToken.get(authorization.replace(/^bearer +/i, 'Bearer ')) ??
+      this.#options.oauth.admit(request)
+    )
   }
 
   /** The client as configured now; one that was removed may use nothing. */
   named(name: string): Client {
-    const named = this.#current()
-    if (name === OWNER) return this.#owner
-    if (isSubject(name)) return this.#options.oauth.named(name)
-    return named.get(name) ?? new Client(this.#options.tools, { name, may: { tools: [] } })
-  }
-
-  #current(): ReadonlyMap<string, Client> {
     if (this.#options.list() !== this.#list) this.#read()
-    return this.#named
+    if (isSubject(name)) return this.#options.oauth.named(name)
+    return this.#named.get(name) ?? new Client(this.#options.tools, name, { tools: [] })
   }
 
-  #read(): Client {
+  /** Metrics count unknown callers together, and so OAuth subjects. */
+  labelOf(caller: string): string {
+    return this.#named.has(caller) ? caller : isSubject(caller) ? '(oauth)' : '(other)'
+  }
+
+  #read(): void {
     const { list, tools } = this.#options
     this.#list = list()
     const entries = Object.entries(this.#list ?? {})
-    this.#owner = new Client(tools, { name: OWNER, ...(entries.length === 0 && { caller: undefined }) })
-    this.#named = new Map(entries.map(([name, may]) => [name, new Client(tools, { name, may })]))
-    this.#byToken = new Map(entries.map(([name, { token }]) => [token, this.named(name)]))
-    if (this.#token) this.#byToken.set(this.#token, this.#owner)
-    removeFromLogs([...this.#byToken.keys()])
-    return this.#owner
+    this.#named = new Map(entries.map(([name, may]) => [name, new Client(tools, name, may)]))
+    this.#named.set(OWNER, new Client(tools, OWNER, {}, { isAlone: entries.length === 0 }))
+    const tokens = entries.map(([name, { token }]) => [token, this.#named.get(name) as Client] as const)
+    if (this.#token) tokens.push([this.#token, this.#named.get(OWNER) as Client])
+    this.#byToken = new Map(tokens.map(([token, client]) => [`Bearer ${token}`, client]))
+    removeFromLogs(tokens.map(([token]) => token))
   }
 }
 
@@ -234,8 +219,6 @@ export interface GuardOptions {
   isOpen(path: string): boolean
 }
 
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
-
 /**
  * Refuses what a foreign web page can make a browser send, and requests without a token. Checking Host keeps out pages
  * whose domain was pointed at this machine (DNS rebinding); requiring the exact Origin keeps out all others, including
@@ -243,14 +226,8 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
  * metadata; neither contains data. A function in front of the routes, because as a middleware it costs a third of a call.
  */
 export function createGuard({ hosts = [], clients, isOpen }: GuardOptions) {
-  const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
-  const accepted = new Set<string>()
-  const isKnown = (host: string) => {
-    if (accepted.has(host)) return true
-    const isOurs = known.has(hostnameOf(host) ?? '')
-    if (isOurs && accepted.size < 100) accepted.add(host)
-    return isOurs
-  }
+  const known = new Set(['localhost', '127.0.0.1', '[::1]', ...hosts.map(host => hostnameOf(host) ?? host)])
+  let lastHost: string | undefined
   /** The client, the response that refuses the request, or `undefined` if it needs no client. */
   return (request: Request, env: NodeBindings): ReturnType<Clients['admit']> | undefined => {
     const header = (name: string) => headerIn(request, env, name)
@@ -258,7 +235,8 @@ export function createGuard({ hosts = [], clients, isOpen }: GuardOptions) {
     const origin = header('origin')
     const site = header('sec-fetch-site') ?? 'none'
     const open = (request.method === 'GET' || request.method === 'HEAD') && isOpen(getPath(request))
-    if (!isKnown(host)) return failure(403, 'Host not allowed')
+    if (host !== lastHost && !known.has(hostnameOf(host) ?? '')) return failure(403, 'Host not allowed')
+    lastHost = host
     if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
       return failure(403, 'Origin not allowed')
     // For requests without an Origin, such as images. Any page may link to ours.

@@ -2,18 +2,15 @@ import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration } from '../mcp/index.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
-import type { AiClient } from '../models/ai-client.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import type { DurableStatus } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
-import type { VoiceInput } from '../project/voice.ts'
 import type { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import type { ChatArchive } from './chat-archive.ts'
 import type { ClientList, Clients } from './clients.ts'
 import type { EventHub } from './events.ts'
 import type { GatewayOptions } from './gateway.ts'
-import type { Streams } from './http.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import type { OAuthClients } from './oauth.ts'
 import type { Questions } from './questions.ts'
@@ -25,7 +22,9 @@ type ProjectParts =
   | ('messages' | 'models' | 'onDurable' | 'pins' | 'reload' | 'stop' | 'waitWhileStarting')
 
 /** What a gateway shows and calls: a Project, or a program's own parts. */
-export interface GatewaySource extends Readonly<{ [Part in ProjectParts]?: Project[Part] | undefined }> {
+export interface GatewaySource
+  extends Readonly<{ [Part in ProjectParts]?: Project[Part] | undefined }>,
+    Pick<GatewayOptions, 'client'> {
   executor: ToolExecutor
   /** Who may call what; read again after a reload. */
   readonly config?:
@@ -36,11 +35,9 @@ export interface GatewaySource extends Readonly<{ [Part in ProjectParts]?: Proje
         models?: { maxTools?: number | undefined; pin?: readonly string[] | undefined } | undefined
       }
     | undefined
-  /** Answers the chat; without one, there is no chat. */
-  client: AiClient | undefined
   model(): Promise<ModelInfo>
   /** Turns speech into text, if that is available now. */
-  voice(): VoiceInput | undefined
+  voice(): GatewayOptions['voice']
   status(): { servers: readonly ServerStatus[]; durable?: DurableStatus | undefined }
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
@@ -61,7 +58,8 @@ export interface GatewayContext {
   recent: RecentCalls
   archive: ChatArchive
   events: EventHub
-  streams: Streams
+  /** The open streams of all kinds. */
+  streams: Set<unknown>
   /** Questions from tools to their callers over HTTP. */
   questions: Questions
   mcp: McpEndpoint

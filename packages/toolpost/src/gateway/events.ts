@@ -6,20 +6,21 @@ import type { GatewayEvents } from './api-types.ts'
 import type { Client } from './clients.ts'
 import type { GatewayContext } from './context.ts'
 import { type App, busy, EVENT_STREAM_HEADERS, EventStream, eventText } from './http.ts'
-import { EVENT_FLUSH_MS, MAX_PENDING_EVENTS, MAX_PROGRESS_MESSAGE, PROGRESS_TOLD_MS } from './limits.ts'
+import {
+  EVENT_FLUSH_MS,
+  MAX_PENDING_EVENTS,
+  MAX_PROGRESS_MESSAGE,
+  MAX_STREAMS,
+  PROGRESS_TOLD_MS,
+} from './limits.ts'
 import { shortRun } from './recent-calls.ts'
 
 type Event = { [Type in keyof GatewayEvents]: { type: Type; data: GatewayEvents[Type] } }[keyof GatewayEvents]
 
-interface Subscriber {
-  stream: EventStream
-  /** With the rights of now. */
-  client(): Client
-}
-
 /** Sends events to all subscribers; those of one moment together. */
 export class EventHub {
-  readonly #subscribers = new Set<Subscriber>()
+  /** With the rights of now. */
+  readonly #subscribers = new Map<EventStream, () => Client>()
   #pending: Event[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -34,19 +35,22 @@ export class EventHub {
     else this.#timer ??= setTimeout(() => this.#flush(), EVENT_FLUSH_MS).unref()
   }
 
-  /** Sends the current state, then every event, until the returned function is called. */
-  subscribe(subscriber: Subscriber, state: readonly Event[]): () => void {
+  /** Sends the current state, and then every event. */
+  subscribe(stream: EventStream, client: () => Client, state: readonly Event[]): void {
     // Pending events go to those already connected.
     this.#flush()
-    subscriber.stream.write(`: connected\n\n${textFor(subscriber.client(), state)}`)
-    this.#subscribers.add(subscriber)
-    return () => this.#subscribers.delete(subscriber)
+    stream.write(`: connected\n\n${textFor(client(), state)}`)
+    this.#subscribers.set(stream, client)
+  }
+
+  unsubscribe(stream: EventStream): void {
+    this.#subscribers.delete(stream)
   }
 
   /** Sends what is pending and ends all streams. */
   close(): void {
     this.#flush()
-    for (const { stream } of [...this.#subscribers]) stream.close()
+    for (const stream of [...this.#subscribers.keys()]) stream.close()
   }
 
   #flush(): void {
@@ -55,7 +59,7 @@ export class EventHub {
     const events = this.#pending.splice(0)
     if (events.length === 0) return
     const texts = new Map<Client, string>()
-    for (const { stream, client } of [...this.#subscribers]) {
+    for (const [stream, client] of [...this.#subscribers]) {
       const reader = client()
       const text = texts.get(reader) ?? textFor(reader, events)
       texts.set(reader, text)
@@ -67,14 +71,12 @@ export class EventHub {
 /** The events, as a client may see them. */
 function textFor(client: Client, events: readonly Event[]): string {
   const texts = events.map(({ type, data }) => {
-    const isOwn = (type !== 'call' && type !== 'progress' && type !== 'run') || client.sees(data)
-    const isForAll = type !== 'timer' || !client.isNamed
-    if (!isOwn || !isForAll) return ''
     if (type === 'servers') return eventText(type, { servers: client.seenServers(data.servers) })
     if (type === 'approvals') return eventText(type, { approvals: client.seenApprovals(data.approvals) })
     if (type === 'questions')
       return eventText(type, { questions: data.questions.filter(question => client.sees(question)) })
-    return eventText(type, data)
+    const isOwn = (type !== 'call' && type !== 'progress' && type !== 'run') || client.sees(data)
+    return isOwn && (type !== 'timer' || !client.isNamed) ? eventText(type, data) : ''
   })
   return texts.join('')
 }
@@ -95,16 +97,16 @@ export function addEventRoute(app: App, context: GatewayContext): void {
   app.get('/api/events', c => {
     // Nobody would read or end the stream of a HEAD request.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
-    if (streams.areFull) return busy('Too many event subscribers')
+    if (streams.size >= MAX_STREAMS) return busy('Too many event subscribers')
     const { key } = c.env.client
     const running = recent.running().map((data): Event => ({ type: 'call', data }))
-    const stops = [streams.add()]
     const onEnd = () => {
-      for (const stop of stops) stop()
+      streams.delete(stream)
+      events.unsubscribe(stream)
     }
-    const stream = new EventStream({ onEnd, outgoing: c.env.outgoing })
-    const state = [servers(), approvals(), questions(), ...running]
-    stops.push(events.subscribe({ stream, client: () => clients.named(key) }, state))
+    const stream = new EventStream(onEnd, c.env.outgoing)
+    streams.add(stream)
+    events.subscribe(stream, () => clients.named(key), [servers(), approvals(), questions(), ...running])
     return stream.response
   })
 }
@@ -123,8 +125,10 @@ export function publishEvents(context: GatewayContext, clock: Clock | undefined)
   const tellProgress = soon(() => {
     for (const [serial, progress] of latest) {
       const { caller } = recent.noteProgress(serial, progress) ?? {}
-      const data = { serial, ...progress, ...(caller !== undefined && { caller }) }
-      events.publish({ type: 'progress', data })
+      events.publish({
+        type: 'progress',
+        data: { serial, ...progress, ...(caller !== undefined && { caller }) },
+      })
     }
     latest.clear()
   }, PROGRESS_TOLD_MS)
@@ -138,22 +142,18 @@ export function publishEvents(context: GatewayContext, clock: Clock | undefined)
       recent.note(event)
       const record = events.clients > 0 ? recent.get(event.serial) : undefined
       if (record) events.publish({ type: 'call', data: record })
-      if (event.result) latest.delete(event.serial)
+      if (event.result && latest.size > 0) latest.delete(event.serial)
     },
     { onProgress },
   )
   const voice = () => events.publish({ type: 'voice', data: { available: source.voice() !== undefined } })
+  const onServer = soon(() => events.publish(servers()))
+  const onApproval = soon(() => events.publish(approvals()))
   stops.push(
     observe,
     executor.tools.onChange(soon(() => events.publish({ type: 'tools', data: {} }))),
-    source.on(
-      'server',
-      soon(() => events.publish(servers())),
-    ),
-    source.on(
-      'approval',
-      soon(() => events.publish(approvals())),
-    ),
+    source.on('server', onServer),
+    source.on('approval', onApproval),
     context.questions.onChange(soon(() => events.publish(questions()))),
     source.on('voice', voice),
     source.on('timer', data => events.publish({ type: 'timer', data: data as TimerEvent })),

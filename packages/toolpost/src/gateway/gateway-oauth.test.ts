@@ -84,17 +84,25 @@ describe('a request to a gateway with an issuer', () => {
   })
 
   it.each<[string, (issuer: TestIssuer) => TokenChanges, string]>([
-    ['expired', () => ({ claims: { exp: inSeconds(-60) } }), 'has expired'],
-    ['not valid yet', () => ({ claims: { nbf: inSeconds(60) } }), 'not valid yet'],
-    ['without an expiry', () => ({ claims: { exp: undefined } }), 'no expiry'],
-    ['for another audience', () => ({ claims: { aud: 'http://127.0.0.1:4040/other' } }), 'another audience'],
-    ['for no audience', () => ({ claims: { aud: undefined } }), 'another audience'],
-    ['of another issuer', () => ({ claims: { iss: 'https://evil.example' } }), 'another issuer'],
-    ['of an issuer with one slash more', ({ url }) => ({ claims: { iss: `${url}/` } }), 'another issuer'],
+    ['expired', () => ({ claims: { exp: inSeconds(-60) } }), "'exp' claim timestamp check failed"],
+    ['not valid yet', () => ({ claims: { nbf: inSeconds(60) } }), "'nbf' claim timestamp check failed"],
+    ['without an expiry', () => ({ claims: { exp: undefined } }), "missing required 'exp' claim"],
+    [
+      'for another audience',
+      () => ({ claims: { aud: 'http://127.0.0.1:4040/other' } }),
+      "unexpected 'aud' claim",
+    ],
+    ['for no audience', () => ({ claims: { aud: undefined } }), "missing required 'aud' claim"],
+    ['of another issuer', () => ({ claims: { iss: 'https://evil.example' } }), "unexpected 'iss' claim"],
+    [
+      'of an issuer with one slash more',
+      ({ url }) => ({ claims: { iss: `${url}/` } }),
+      "unexpected 'iss' claim",
+    ],
     ['for a logout', () => ({ header: { typ: 'logout+jwt' } }), 'not an access token'],
     ['of nobody', () => ({ claims: { sub: undefined } }), 'has no subject'],
     ['bound to a key', () => ({ claims: { cnf: { jkt: 'x' } } }), 'bound to a key'],
-    ['with a foreign kid', () => ({ header: { kid: 'other' } }), 'unknown key'],
+    ['with a foreign kid', () => ({ header: { kid: 'other' } }), 'no applicable key'],
     ['too long', () => ({ claims: { padding: 'x'.repeat(20_000) } }), 'too long'],
   ])('with a token %s is refused, and says why', async (_, changes, reason) => {
     await using issuer = await TestIssuer.start()
@@ -130,7 +138,8 @@ describe('a request to a gateway with an issuer', () => {
       'not-a-jwt-at-all-but-long-enough',
     ]
     const problems = forged.slice(0, 3).map(token => dataOf(gateway.get('/api/tools', as(token))))
-    for (const { error } of await Promise.all(problems)) expect(error).toContain('public-key algorithm')
+    for (const { error } of await Promise.all(problems))
+      expect(error).toContain("'alg' (Algorithm) Header Parameter value not allowed")
     expect(issuer.asked).toEqual([])
     for (const token of forged) {
       const response = await gateway.get('/api/tools', as(token))
@@ -169,7 +178,10 @@ describe('keys of an issuer', () => {
     issuer.keys.shift()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
     const late = await gateway.get('/api/tools', as(old))
-    expect([late.status, (await dataOf(late)).error]).toEqual([401, expect.stringContaining('unknown key')])
+    expect([late.status, (await dataOf(late)).error]).toEqual([
+      401,
+      expect.stringContaining('no applicable key'),
+    ])
   })
 
   it('that are unavailable open no door: 503 while the issuer is down, until it is back', async () => {

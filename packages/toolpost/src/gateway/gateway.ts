@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Hono } from 'hono'
 import type { ToolExecutor } from '../executor/executor.ts'
-import { DEFAULT_SLOW_MS } from '../executor/options.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
@@ -22,14 +21,14 @@ import { type ClientList, Clients, createGuard } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { type GatewayContext, type GatewayServers, type GatewaySource, sourceOf } from './context.ts'
 import { addEventRoute, EventHub, publishEvents } from './events.ts'
-import { type App, failure, type GatewayEnv, Streams } from './http.ts'
+import { type App, failure, type GatewayEnv } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import { METADATA_PATHS, OAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
 import { RecentCalls } from './recent-calls.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
-import { addCallRoutes, traceUrlOf } from './routes/calls.ts'
+import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
 import { addHealthRoutes, HEALTH_PATH, READY_PATH } from './routes/health.ts'
 import { addRunRoutes } from './routes/runs.ts'
@@ -95,16 +94,35 @@ const DEFAULT_INSTRUCTIONS =
   'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
 
 /** Throws a GatewayError if clients could not be told apart, a token could be guessed, or an issuer not be trusted. */
-export function createGateway(given: GatewayOptions): Gateway {
-  const options = { ...given, token: given.token ?? randomBytes(24).toString('base64url') }
-  const context = contextOf(options)
-  let { token } = options
-  const { events, calls, mcp, questions } = context
+export function createGateway(options: GatewayOptions): Gateway {
+  const { clock, bigResults, instructions = DEFAULT_INSTRUCTIONS } = options
+  let token = options.token ?? randomBytes(24).toString('base64url')
+  const logger = quietLogger(options.logger)
+  const source = sourceOf(options)
+  const { executor } = source
+  const { tools } = executor
+  const list = () => options.clients ?? source.config?.clients
+  checkClients(list(), token)
+  checkOAuth(oauthOf(options), token)
+  const oauth = new OAuthClients(tools, () => oauthOf(options), logger)
+  const clients = new Clients({ tools, token, list, oauth })
+  const shared = { executor, clients, logger, calls: new ActiveCalls(), streams: new Set<unknown>() }
+  const context: GatewayContext = {
+    ...{ ...shared, source, oauth, instructions },
+    recent: new RecentCalls(source, options.slowMs),
+    archive: new ChatArchive(source, logger),
+    events: new EventHub(),
+    questions: new Questions(clock),
+    mcp: new McpEndpoint({
+      ...{ ...shared, catalog: source.catalog, waitWhileStarting: source.waitWhileStarting },
+      offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
+    }),
+  }
   const stops = [
-    ...publishEvents(context, options.clock),
+    ...publishEvents(context, clock),
     // A project's executor has it already.
-    ...(options.bigResults ? [context.executor.use(longResults(options.bigResults))] : []),
-    context.source.addCheck?.(({ clients }) => checkClients(clients, token)) ?? (() => {}),
+    ...(bigResults ? [executor.use(longResults(bigResults))] : []),
+    source.addCheck?.(config => checkClients(config.clients, token)) ?? (() => {}),
   ]
   return {
     get token() {
@@ -112,48 +130,19 @@ export function createGateway(given: GatewayOptions): Gateway {
     },
     setToken(next) {
       token = next
-      context.clients.setToken(next)
+      clients.setToken(next)
     },
     fetch: createFetch(context, options),
-    abort: () => calls.abort(),
+    abort: () => shared.calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
-      await calls.drain(drainMs, options.clock)
+      await shared.calls.drain(drainMs, clock)
       for (const stop of stops) stop()
-      questions.close()
-      events.close()
+      context.questions.close()
+      context.events.close()
+      await context.recent.close()
       await context.archive.close()
-      await mcp.close()
+      await context.mcp.close()
     },
-  }
-}
-
-function contextOf(options: GatewayOptions & { token: string | false }): GatewayContext {
-  const { slowMs = DEFAULT_SLOW_MS, clock, token, instructions = DEFAULT_INSTRUCTIONS } = options
-  const logger = quietLogger(options.logger)
-  const source = sourceOf(options)
-  const { executor } = source
-  const { tools } = executor
-  const calls = new ActiveCalls()
-  const streams = new Streams()
-  const list = () => options.clients ?? source.config?.clients
-  checkClients(list(), token)
-  checkOAuth(oauthOf(options), token)
-  const oauth = new OAuthClients({ tools, config: () => oauthOf(options), logger })
-  const clients = new Clients({ tools, token, list, oauth })
-  return {
-    ...{ executor, source, clients, oauth, instructions, calls, streams, logger },
-    recent: new RecentCalls({ tools, slowMs, traceUrl: traceId => traceUrlOf(source, traceId) }),
-    archive: new ChatArchive(
-      () => source.history?.()?.status().file,
-      error => logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation'),
-    ),
-    events: new EventHub(),
-    questions: new Questions(clock),
-    mcp: new McpEndpoint({
-      ...{ executor, calls, clients, logger, streams },
-      ...{ catalog: source.catalog, waitWhileStarting: source.waitWhileStarting },
-      offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
-    }),
   }
 }
 
@@ -175,6 +164,10 @@ export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undef
   return oauth ?? project?.config?.gateway?.oauth
 }
 
+const ROUTES = [
+  ...[addToolRoutes, addServerRoutes, addCallRoutes, addEventRoute, addRunRoutes, addApprovalRoutes],
+  ...[addChatRoutes, addTranscriptionRoutes, addHealthRoutes],
+]
 const PAGE_METHODS = ['GET', 'HEAD']
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A browser returns from a login without a token; its answer is identified by its state. */
@@ -185,15 +178,7 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
   const { clients, mcp, logger } = context
   const files = new ConsoleFiles(options.console ?? findConsole())
   const app: App = new Hono<GatewayEnv>()
-  addToolRoutes(app, context)
-  addServerRoutes(app, context)
-  addCallRoutes(app, context)
-  addEventRoute(app, context)
-  addRunRoutes(app, context)
-  addApprovalRoutes(app, context)
-  addChatRoutes(app, context)
-  addTranscriptionRoutes(app, context)
-  addHealthRoutes(app, context)
+  for (const addRoutes of ROUTES) addRoutes(app, context)
   for (const path of METADATA_PATHS) app.get(path, c => context.oauth.metadata(c.req.raw))
   app.all('/mcp', c => mcp.handle(c))
   app.notFound(c => {

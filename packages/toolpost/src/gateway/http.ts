@@ -7,7 +7,7 @@ import { jsonProblem } from '../mcp/json-limit.ts'
 import { traceContext } from '../telemetry/trace-context.ts'
 import { isRecord } from '../util/guards.ts'
 import type { Client } from './clients.ts'
-import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_STREAMS, MAX_WAITING_BYTES } from './limits.ts'
+import { HEARTBEAT_MS, MAX_BODY_BYTES, MAX_WAITING_BYTES } from './limits.ts'
 
 /** Node's request and response, if a request came over a real connection. */
 export interface NodeBindings {
@@ -22,6 +22,7 @@ export interface GatewayEnv {
 
 export type App = Hono<GatewayEnv>
 export type RequestContext = Context<GatewayEnv>
+export type Body = Record<string, unknown>
 
 /** A header, as Node has parsed it already: making a `Headers` object costs as much as a small call. Names in lower case. */
 export function headerIn(request: Request, { incoming }: NodeBindings, name: string): string | undefined {
@@ -49,11 +50,15 @@ export const EVENT_STREAM_HEADERS = {
 } as const
 
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Response {
-  return rawJson(jsonText(value), status, headers)
+  return content(jsonText(value), headers, status)
 }
 
-export function rawJson(text: string, status = 200, headers?: Record<string, string>): Response {
-  return new Response(text, { status, headers: headers ? { ...API_HEADERS, ...headers } : API_HEADERS })
+export function content(
+  body: ConstructorParameters<typeof Response>[0],
+  headers?: Record<string, string>,
+  status = 200,
+): Response {
+  return new Response(body, { status, headers: headers ? { ...API_HEADERS, ...headers } : API_HEADERS })
 }
 
 /** Any value as JSON: a program's own tool may return cycles or big integers. */
@@ -79,12 +84,8 @@ export function shuttingDown(): Response {
   return busy('Toolpost is shutting down')
 }
 
-/** Something else than JSON. */
-export function content(
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
-  headers: Record<string, string>,
-): Response {
-  return new Response(body, { headers: { ...API_HEADERS, ...headers } })
+export function noContent(): Response {
+  return new Response(null, { status: 204 })
 }
 
 /** One server-sent event. The data is JSON, so it has no line break that could start another event. */
@@ -94,98 +95,67 @@ export function eventText(event: string, data: unknown): string {
 
 const encoder = new TextEncoder()
 
-export interface EventStreamOptions {
-  /** Called once when the stream has ended, by either side. */
-  onEnd?: (() => void) | undefined
-  /** Node's response: the only way to cut off a client that does not read. */
-  outgoing?: ServerResponse | undefined
-}
-
-/** Server-sent events to one client. One that does not read is cut off; a quiet connection shows that it is alive. */
+/**
+ * Server-sent events to one client; `onEnd` is called once when it has ended, by either side. A client that does not read
+ * is cut off, for which Node's response is the only way; a quiet connection shows that it is alive.
+ */
 export class EventStream {
   readonly response: Response
-  readonly #options: EventStreamOptions
+  readonly #onEnd: () => void
+  readonly #outgoing: ServerResponse | undefined
   readonly #heartbeat = setInterval(() => this.write(': still here\n\n'), HEARTBEAT_MS).unref()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
-  constructor(options: EventStreamOptions = {}) {
-    this.#options = options
+  constructor(onEnd: () => void, outgoing?: ServerResponse) {
+    this.#onEnd = onEnd
+    this.#outgoing = outgoing
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       this.#controller = controller
     }
     const queue = new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES })
-    const body = new ReadableStream<Uint8Array>({ start, cancel: () => this.#end() }, queue)
+    const body = new ReadableStream<Uint8Array>({ start, cancel: () => void this.#end() }, queue)
     this.response = new Response(body, { headers: EVENT_STREAM_HEADERS })
   }
 
   /** Whole events, as text. */
   write(text: string): void {
-    const controller = this.#controller
-    if (!controller) return
-    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text))
-    this.#end()
-    const { outgoing } = this.#options
-    if (outgoing) outgoing.destroy()
-    else controller.error(new Error('The client reads too slowly'))
+    if ((this.#controller?.desiredSize ?? 1) > 0) return this.#controller?.enqueue(encoder.encode(text))
+    const controller = this.#end()
+    if (this.#outgoing) this.#outgoing.destroy()
+    else controller?.error(new Error('The client reads too slowly'))
   }
 
   close(): void {
-    const controller = this.#controller
-    this.#end()
-    controller?.close()
+    this.#end()?.close()
   }
 
-  #end(): void {
-    if (!this.#controller) return
+  #end(): ReadableStreamDefaultController<Uint8Array> | undefined {
+    const controller = this.#controller
     this.#controller = undefined
     clearInterval(this.#heartbeat)
-    this.#options.onEnd?.()
+    if (controller) this.#onEnd()
+    return controller
   }
 }
 
-/** Counts the open streams of all kinds. */
-export class Streams {
-  readonly #open = new Set<object>()
-
-  get areFull(): boolean {
-    return this.#open.size >= MAX_STREAMS
-  }
-
-  /** Counts one more, until the returned function is called. */
-  add(): () => void {
-    const one = {}
-    this.#open.add(one)
-    return () => void this.#open.delete(one)
-  }
-}
-
-/** The body of a request, read with `whole` if its length is known; or the response to one that is too large or breaks off. */
-async function readBody<Body>(
-  c: RequestContext,
-  maxBytes: number,
-  whole: () => Promise<Body>,
-): Promise<Body | Buffer | Response> {
-  // The rest is not read, so the connection cannot be reused.
-  const tooLarge = () => failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
+/** The body of a request, or the response to one that is too large or breaks off. */
+export async function readBytes(c: RequestContext, maxBytes: number): Promise<Buffer | Response> {
   const length = headerOf(c, 'content-length')
-  if (Number(length) > maxBytes) return tooLarge()
+  const chunks: Uint8Array[] = []
+  let bytes = Number(length ?? 0)
   try {
-    if (length !== undefined) return await whole()
-    const chunks: Uint8Array[] = []
-    let bytes = 0
-    for await (const chunk of c.req.raw.body ?? []) {
+    if (length !== undefined && bytes <= maxBytes) return Buffer.from(await c.req.raw.arrayBuffer())
+    for await (const chunk of (bytes <= maxBytes && c.req.raw.body) || []) {
       bytes += chunk.length
-      if (bytes > maxBytes) return tooLarge()
+      if (bytes > maxBytes) break
       chunks.push(chunk)
     }
-    return Buffer.concat(chunks)
   } catch {
     return failure(400, 'The body ended early')
   }
-}
-
-export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array | Response> {
-  return readBody(c, maxBytes, async () => new Uint8Array(await c.req.arrayBuffer()))
+  if (bytes <= maxBytes) return Buffer.concat(chunks)
+  // The rest is not read, so the connection cannot be reused.
+  return failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
 }
 
 /** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
@@ -193,14 +163,13 @@ export async function readJson(
   c: RequestContext,
   notJson = (problem: string) => failure(400, problem),
 ): Promise<{ value: unknown } | Response> {
-  const body = await readBody(c, MAX_BODY_BYTES, () => c.req.text())
+  const body = await readBytes(c, MAX_BODY_BYTES)
   if (body instanceof Response) return body
   const text = body.toString()
   const problem = jsonProblem(text)
   if (problem) return failure(413, `The body ${problem}`)
-  if (text.trim() === '') return { value: undefined }
   try {
-    return { value: JSON.parse(text) }
+    return { value: text.trim() === '' ? undefined : JSON.parse(text) }
   } catch (error) {
     return notJson(`The body is not JSON: ${(error as Error).message}`)
   }
@@ -209,7 +178,7 @@ export async function readJson(
 /** Answers a request with a JSON object as its body; an empty one if it is anything else. */
 export async function withBody(
   c: RequestContext,
-  answer: (body: Record<string, unknown>) => Response | Promise<Response>,
+  answer: (body: Body) => Response | Promise<Response>,
 ): Promise<Response> {
   const body = await readJson(c)
   if (body instanceof Response) return body
@@ -222,17 +191,15 @@ const NONE: ReadonlyMap<string, string> = new Map()
 export function preferencesOf(c: RequestContext): ReadonlyMap<string, string> {
   const given = headerOf(c, 'prefer')
   if (given === undefined) return NONE
+  const pairs = given.split(',').map(each => (each.split(';')[0] ?? '').split('='))
   return new Map(
-    given.split(',').map(each => {
-      const [name = '', value = ''] = (each.split(';')[0] ?? '').split('=')
-      return [name.trim().toLowerCase(), value.trim().replaceAll('"', '')]
-    }),
+    pairs.map(([name = '', value = '']) => [name.trim().toLowerCase(), value.trim().replaceAll('"', '')]),
   )
 }
 
 /** The `meta` for the calls of a request: the trace named in its headers. */
-export function metaOf(header: (name: string) => string | undefined): RunOptions['meta'] {
-  return traceContext(header) as RunOptions['meta']
+export function metaOf(c: RequestContext): RunOptions['meta'] {
+  return traceContext(name => headerOf(c, name)) as RunOptions['meta']
 }
 
 /** Why a signal aborted if nobody cancelled anything: the caller went away, or the gateway stops. */
@@ -267,12 +234,4 @@ export function onSignal(signal: AbortSignal): AbortController {
   if (signal.aborted) caller.abort(signal.reason)
   else signal.addEventListener('abort', () => caller.abort(signal.reason), { once: true })
   return caller
-}
-
-/** Resolves when the signal aborts; never, without one. */
-export function aborted(signal: AbortSignal | undefined): Promise<undefined> {
-  return new Promise(resolve => {
-    if (signal?.aborted) resolve(undefined)
-    else signal?.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 }

@@ -29,10 +29,12 @@ export const MAX_LISTED = 20_000
 /** The longest deadline a caller may ask for. */
 export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
-/** How many calls are kept in memory, roughly how much of it they may use, and how much of that one value may. */
+/** How many calls are kept in memory, how much of it one value may use, and when larger ones are left out. */
 export const RECENT_CALLS = 1_000
-export const RECENT_CHARACTERS = 32 * 1024 * 1024
 export const RECORDED_BYTES = 64 * 1024
+export const SHORTENED_MS = 100
+/** How large the history in memory may be that answers filters if no history is configured. */
+export const MAX_MEMORY_MB = 32
 /** Events are sent together, this often. */
 export const EVENT_FLUSH_MS = 20
 export const MAX_PENDING_EVENTS = 2_000

@@ -132,34 +132,6 @@ export function sqlOf(query: CallQuery): { sql: string; values: Value[] } {
   return { sql, values: given.map(([, value]) => value) }
 }
 
-type CallInMemory = StoredCall & { notes?: Record<string, unknown> }
-
-/** The same query on calls in memory; `calls` is oldest first. */
-export function searchCalls<Call extends CallInMemory>(
-  calls: readonly Call[],
-  query: CallQuery,
-): CallPage<Call> {
-  const { since = 0, until = Number.POSITIVE_INFINITY, q = '', cursor } = query
-  const fits = (call: Call) => {
-    const { tool, source: server, caller, origin, startedAt, result, args } = call
-    const [outcome, said] = result.success ? ['ok', result.result] : [result.code, result.error]
-    const isOutcome = query.outcome === 'failed' ? outcome !== 'ok' : (query.outcome ?? outcome) === outcome
-    const values = { tool, server, caller, origin, trace: call.traceId ?? call.notes?.trace_id }
-    const names = Object.keys(values) as (keyof typeof values)[]
-    const words = q ? wordsOf(`${tool} ${JSON.stringify(args)} ${JSON.stringify(said)}`) : []
-    return (
-      startedAt >= since &&
-      startedAt < until &&
-      isOutcome &&
-      names.every(name => query[name] === undefined || query[name] === values[name]) &&
-      wordsOf(q).every(one => words.some(word => word.startsWith(one)))
-    )
-  }
-  const newestFirst = calls.toReversed()
-  const start = cursor ? newestFirst.findIndex(({ serial }) => serial === cursor) + 1 : 0
-  return pageOf(newestFirst.slice(start).filter(fits), query)
-}
-
 /** The page that begins with `found`, which may have more calls. */
 export function pageOf<Call extends StoredCall>(found: readonly Call[], query: CallQuery): CallPage<Call> {
   const { limit = DEFAULT_LIMIT } = query

@@ -1,18 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { fingerprint } from '../../interceptors/canonical.ts'
-import { INVALID_PARAMS, RpcError } from '../../mcp/peer.ts'
+import { INVALID_PARAMS, type Params, RpcError } from '../../mcp/peer.ts'
 import type { AskedBy, Caller, Question, QuestionAnswer } from '../../tools/caller.ts'
 import type { Progress } from '../../tools/tool.ts'
 import { isRecord } from '../../util/guards.ts'
+import { shortText } from '../../util/text.ts'
 import { Disconnected } from '../http.ts'
-import { ELICITATION_MS, MAX_ELICITATIONS, TASK_AFTER_MS } from '../limits.ts'
-import { capabilitiesOf, isNewest, type McpRequest, type Params, peerOf, wantsLog } from './protocol.ts'
-import { knowsTasks, type Tasks } from './tasks.ts'
+import * as limits from '../limits.ts'
+import {
+  capabilitiesOf,
+  errorOf,
+  invalid,
+  logTo,
+  type McpRequest,
+  MISSING_CAPABILITY,
+  peerOf,
+  TASKS_EXTENSION,
+} from './protocol.ts'
 
 /*
  * What a tool's server can ask of the client that called the tool: its person, its model, its folders, its log. In the 2025
  * protocols the client is sent requests. In the newest it gets the questions in place of a result and returns with the
- * answers; the work continues from there, and is never restarted.
+ * answers, or polls the call as a task; the work continues from there, and is never restarted.
  */
 
 /** How a client helps with work done for it, and follows its progress. */
@@ -30,21 +39,26 @@ export type Work = (
 type SendRequest = (method: string, params: object, by: AskedBy) => Promise<unknown>
 
 /** Left out is what the client cannot do. A client that fails, is gone or answers nonsense has not decided. */
-function helpOf(request: McpRequest, send: SendRequest, elicit = elicitParams): Caller {
+function helpOf(request: McpRequest, send: SendRequest, current: () => McpRequest | undefined): ClientHelp {
   const { elicitation, sampling, roots } = capabilitiesOf(request)
   const record = async (what: string, answer: Promise<unknown>) => {
     const given = await answer
     if (!isRecord(given)) throw new Error(`The client did not ${what}`)
     return given
   }
-  // Clients that predate other modes support forms implicitly.
+  // Only the newest protocol shows pages. Clients that predate other modes support forms implicitly.
   const canShow = ({ url }: Question) =>
-    url === undefined ? elicitation?.form || !elicitation?.url : elicitation?.url !== undefined
+    url === undefined ? elicitation?.form || !elicitation?.url : !request.session && elicitation?.url
   return {
+    // Read only by servers that ask.
+    get peer() {
+      return peerOf(request)
+    },
+    onLog: message => logTo(current(), message),
     ...(elicitation && {
       ask: async question => {
         if (!canShow(question)) return { action: 'decline', reason: 'the client cannot show it' }
-        return answerOf(await send('elicitation/create', elicit(question), question).catch(() => {}))
+        return answerOf(await send('elicitation/create', elicitParams(question), question).catch(() => {}))
       },
     }),
     ...(sampling && {
@@ -55,7 +69,7 @@ function helpOf(request: McpRequest, send: SendRequest, elicit = elicitParams): 
 }
 
 /** A question as the params of `elicitation/create`. Without a schema, accepting is the whole answer. */
-function elicitParams({ message, schema, url, server }: Question) {
+function elicitParams({ message, schema, url, server }: Question): object {
   const shown = server === undefined ? message : `${server}: ${message}`
   if (url !== undefined) return { mode: 'url', message: shown, url, elicitationId: randomUUID() }
   return { mode: 'form', message: shown, requestedSchema: schema ?? { type: 'object', properties: {} } }
@@ -67,57 +81,6 @@ function answerOf(response: unknown): QuestionAnswer {
   return { action, ...(isRecord(content) && { content }) }
 }
 
-const MAX_LOGS_PER_SECOND = 100
-
-/** Logs to the client, if its request wants messages of that level. A flood is cut: it would delay the client's other calls. */
-function logTo(current: () => McpRequest | undefined): NonNullable<Caller['onLog']> {
-  let since = 0
-  let count = 0
-  return message => {
-    const request = current()
-    if (!request || !wantsLog(request, message.level)) return
-    const now = performance.now()
-    if (now - since >= 1_000) [since, count] = [now, 0]
-    if (++count <= MAX_LOGS_PER_SECOND) request.notify('notifications/message', { ...message })
-    if (count !== MAX_LOGS_PER_SECOND + 1) return
-    const data = `More than ${MAX_LOGS_PER_SECOND} log messages in a second: the rest are left out`
-    request.notify('notifications/message', { level: 'warning', logger: 'toolpost', data })
-  }
-}
-
-/** Work with the help of a client of a 2025 protocol, which can be sent requests during its own. */
-async function run2025(request: McpRequest, work: Work): Promise<object> {
-  const { caller, session } = request
-  /** The client is told when it is done with a page to visit. */
-  const followed = (question: Question) => {
-    const params = elicitParams(question)
-    const { elicitationId } = params
-    const tell = () => session?.notify('notifications/elicitation/complete', { elicitationId })
-    if (elicitationId !== undefined) void question.completed?.then(tell)
-    return params
-  }
-  const send: SendRequest = async (method, params, { signal }) => {
-    const signals = [caller.signal, AbortSignal.timeout(ELICITATION_MS), ...(signal ? [signal] : [])]
-    return request.request?.(method, params, { signal: AbortSignal.any(signals) })
-  }
-  let pages: readonly Question[] = []
-  const help: ClientHelp = {
-    peer: session,
-    onLog: logTo(() => request),
-    ...helpOf(request, send, followed),
-    // A client that can open pages gets those to visit first as an error, as its protocol specifies.
-    ...(capabilitiesOf(request).elicitation?.url && {
-      onAddresses: given => {
-        pages = given
-      },
-    }),
-  }
-  const result = await work(help, caller, () => request)
-  if (pages.length === 0) return result
-  const elicitations = pages.filter(({ url }) => url !== undefined).map(followed)
-  throw new RpcError('This request requires more information.', { code: -32_042, data: { elicitations } })
-}
-
 interface OpenQuestion {
   request: { method: string; params: object }
   /** Whether it was sent to the client. */
@@ -126,14 +89,18 @@ interface OpenQuestion {
 }
 
 /** Work for a client of the newest protocol that outlives the request that started it, with its open questions. */
-export class ClientCall {
+class ClientCall {
   /** Whose work it is and what it is about: only the same client may continue it, with the same request. */
   readonly owner: string
+  readonly client: string | undefined
   readonly result: Promise<object>
-  /** Called when a question opens or closes, and on progress. */
-  onChange: ((progress?: Progress) => void) | undefined
   /** Runs while it waits for its client to return. */
   timer: NodeJS.Timeout | undefined
+  /** Of a task: how it ended, and what it said last. */
+  end: { status: 'completed' | 'failed' | 'cancelled'; result?: object; error?: object } | undefined
+  message: string | undefined
+  readonly createdAt = new Date().toISOString()
+  updatedAt = this.createdAt
   readonly #caller = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()
   /** The request the client is waiting for now, if any. */
@@ -145,19 +112,28 @@ export class ClientCall {
   constructor(owner: string, request: McpRequest, work: Work) {
     const current = () => this.#request
     const help: ClientHelp = {
-      peer: peerOf(request.client, request),
-      onLog: logTo(current),
-      ...helpOf(request, (...asked) => this.#ask(...asked)),
+      ...helpOf(request, (...asked) => this.#ask(...asked), current),
       onTask: () => {
         this.#isLong = true
         this.#wake('long')
       },
-      onProgress: progress => this.onChange?.(progress),
+      onProgress: ({ message }) => {
+        if (message !== undefined) this.message = shortText(message, limits.MAX_TASK_MESSAGE)
+        this.#changed()
+      },
     }
     this.owner = owner
+    this.client = request.client?.name
     // Deferred until there is a request to log to.
     this.result = Promise.resolve().then(() => work(help, this.#caller, current))
-    this.result.catch(() => {})
+    this.result.then(
+      result => this.finish({ status: 'completed', result }),
+      error => this.finish({ status: 'failed', error: errorOf(error) }),
+    )
+  }
+
+  get isAsking(): boolean {
+    return this.#open.size > 0
   }
 
   /**
@@ -189,10 +165,6 @@ export class ClientCall {
     }
   }
 
-  get isAsking(): boolean {
-    return this.#open.size > 0
-  }
-
   /** The open questions, as sent to the client. */
   handOut(): Record<string, OpenQuestion['request']> {
     for (const question of this.#open.values()) question.isHandedOut = true
@@ -210,11 +182,19 @@ export class ClientCall {
     for (const key of [...this.#open.keys()]) this.#settle(key, undefined)
   }
 
+  finish(end: ClientCall['end']): void {
+    this.end ??= end
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.updatedAt = new Date().toISOString()
+  }
+
   #settle(key: string, response: unknown): void {
-    const question = this.#open.get(key)
-    if (!question || !this.#open.delete(key)) return
-    question.settle(response)
-    this.onChange?.()
+    this.#open.get(key)?.settle(response)
+    this.#open.delete(key)
+    this.#changed()
   }
 
   /** Uses the server's own key for the question, if it is free. */
@@ -225,35 +205,59 @@ export class ClientCall {
       this.#open.set(key, { request: { method, params }, isHandedOut: false, settle: resolve })
       signal?.addEventListener('abort', () => this.#settle(key, undefined), { once: true })
       this.#wake('asks')
-      this.onChange?.()
+      this.#changed()
     })
   }
 }
 
 /** Runs work for requests, with the client's help in whichever way its protocol provides. */
 export class ClientCalls {
-  readonly #tasks: Tasks
   /** By the state that the client sends back; oldest first. */
   readonly #suspended = new Map<string, ClientCall>()
+  /** The tasks extension: calls that their clients poll, by id, oldest first. */
+  readonly #tasks = new Map<string, ClientCall>()
 
-  constructor(tasks: Tasks) {
-    this.#tasks = tasks
+  readonly methods = {
+    'tasks/get': (params: Params, request: McpRequest): object => {
+      const [id, call] = this.#task(params, request)
+      const { end } = call
+      return { ...viewOf(id, call), ...end, ...(!end && call.isAsking && { inputRequests: call.handOut() }) }
+    },
+    'tasks/update': (params: Params, request: McpRequest): object => {
+      this.#task(params, request)[1].answer(isRecord(params.inputResponses) ? params.inputResponses : {})
+      return {}
+    },
+    'tasks/cancel': (params: Params, request: McpRequest): object => {
+      const [, call] = this.#task(params, request)
+      if (!call.end) call.finish({ status: 'cancelled' })
+      call.giveUp('cancelled')
+      return {}
+    },
   }
 
   /** `about` must be the same when the client returns; `mayBeTask` if it may be polled for once it takes long. */
   async run(request: McpRequest, about: unknown, work: Work, mayBeTask = false): Promise<object> {
-    const { caller, client } = request
-    if (!isNewest(request)) return run2025(request, work)
+    const { caller, client, session } = request
+    const current = () => request
     const { elicitation, sampling, roots } = capabilitiesOf(request)
     const isTask = mayBeTask && knowsTasks(request)
-    if (!isTask && !elicitation && !sampling && !roots)
-      return work({ peer: peerOf(client, request), onLog: logTo(() => request) }, caller, () => request)
+    if (session || !(isTask || elicitation || sampling || roots)) {
+      const send: SendRequest = async (method, params, { signal }) => {
+        const signals = [
+          caller.signal,
+          AbortSignal.timeout(limits.ELICITATION_MS),
+          ...(signal ? [signal] : []),
+        ]
+        return request.request?.(method, params, { signal: AbortSignal.any(signals) })
+      }
+      return work(helpOf(request, send, current), caller, current)
+    }
     const { requestState: state, inputResponses } = request.params
     const owner = fingerprint([client?.name ?? '', request.method, about])
     const call = state === undefined ? new ClientCall(owner, request, work) : this.#take(String(state), owner)
     const responses = isRecord(inputResponses) ? inputResponses : {}
-    let outcome = await call.next(request, responses, isTask ? TASK_AFTER_MS : 0)
-    if (outcome === 'long') outcome = this.#tasks.become(request, call) ?? (await call.next(request, {}))
+    let outcome = await call.next(request, responses, isTask ? limits.TASK_AFTER_MS : 0)
+    if (outcome === 'long') outcome = this.#becomeTask(call) ?? (await call.next(request, {}))
     return outcome === 'asks' ? this.#suspend(call) : (outcome as object)
   }
 
@@ -271,11 +275,57 @@ export class ClientCalls {
       this.#suspended.delete(state)
       dropped.giveUp(new Disconnected())
     }
-    if (oldest && this.#suspended.size >= MAX_ELICITATIONS) drop(...oldest)
+    if (oldest && this.#suspended.size >= limits.MAX_ELICITATIONS) drop(...oldest)
     const requestState = randomUUID()
     this.#suspended.set(requestState, call)
     // Even if it has finished by then: the result waits for the client.
-    call.timer = setTimeout(() => drop(requestState, call), ELICITATION_MS).unref()
+    call.timer = setTimeout(() => drop(requestState, call), limits.ELICITATION_MS).unref()
     return { resultType: 'input_required', inputRequests: call.handOut(), requestState }
+  }
+
+  /** The answer to a call that becomes a task; `undefined` if there is no room. The oldest finished task makes room. */
+  #becomeTask(call: ClientCall): object | undefined {
+    const all = [...this.#tasks]
+    const own = all.filter(([, { client }]) => client === call.client)
+    const isFull = own.length >= limits.MAX_CLIENT_TASKS
+    const ended = (isFull ? own : all).find(([, { end }]) => end)
+    if (isFull || all.length >= limits.MAX_TASKS) {
+      if (!ended) return undefined
+      this.#tasks.delete(ended[0])
+    }
+    const id = randomUUID()
+    this.#tasks.set(id, call)
+    // A task still running when its time is up is not aborted.
+    const forget = () => void call.result.catch(() => {}).then(() => this.#tasks.delete(id))
+    setTimeout(forget, limits.TASK_TTL_MS).unref()
+    return { resultType: 'task', ...viewOf(id, call) }
+  }
+
+  /** Throws if it does not exist or belongs to another client. */
+  #task({ taskId: id }: Params, request: McpRequest): [string, ClientCall] {
+    if (!knowsTasks(request)) {
+      const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
+      throw new RpcError('Missing required client capability', { code: MISSING_CAPABILITY, data })
+    }
+    if (typeof id !== 'string') throw invalid("'taskId' must be a string")
+    const call = this.#tasks.get(id)
+    if (call && call.client === request.client?.name) return [id, call]
+    throw new RpcError('Task not found', { code: INVALID_PARAMS })
+  }
+}
+
+function knowsTasks(request: McpRequest): boolean {
+  return isRecord(capabilitiesOf(request).extensions?.[TASKS_EXTENSION])
+}
+
+function viewOf(taskId: string, { isAsking, end, message, createdAt, updatedAt }: ClientCall): object {
+  return {
+    taskId,
+    status: end?.status ?? (isAsking ? 'input_required' : 'working'),
+    ...(message !== undefined && { statusMessage: message }),
+    createdAt,
+    lastUpdatedAt: updatedAt,
+    ttlMs: limits.TASK_TTL_MS,
+    pollIntervalMs: limits.TASK_POLL_MS,
   }
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   classifyInboundRequest,
   isInitializeRequest,
   isJsonContentType,
@@ -8,51 +10,27 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
-import { METHOD_NOT_FOUND, Peer, type RequestId } from '../../mcp/peer.ts'
+import { METHOD_NOT_FOUND, type Params, Peer, type RequestId } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
-import type { Clients } from '../clients.ts'
-import {
-  callerOf,
-  Disconnected,
-  EventStream,
-  failure,
-  headerOf,
-  json,
-  type RequestContext,
-  rawJson,
-  readJson,
-  type Streams,
-  shuttingDown,
-} from '../http.ts'
-import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
+import type { Client, Clients } from '../clients.ts'
+import * as http from '../http.ts'
+import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MAX_STREAMS, MCP_SESSION_IDLE_MS } from '../limits.ts'
 import { McpMethods, type McpMethodsOptions, SESSION_VERSIONS } from './methods.ts'
 import { headerMismatch } from './param-headers.ts'
-import {
-  errorOf,
-  INVALID_REQUEST,
-  isRequest,
-  type McpRequest,
-  MISSING_CAPABILITY,
-  messageText,
-  NEWEST_VERSION,
-  newSession,
-  PARSE_ERROR,
-  paramsOf,
-  type Session,
-} from './protocol.ts'
+import * as protocol from './protocol.ts'
 
 export interface McpEndpointOptions extends McpMethodsOptions {
   clients: Clients
-  streams: Streams
+  streams: Set<unknown>
   logger: Logger
 }
 
-type Message = Record<string, unknown>
+type Message = Readonly<{ id?: RequestId; method?: unknown; params?: unknown }>
 
 interface OpenSession {
   /** The session's owner; for anyone else it does not exist. */
   clientKey: string
-  session: Session
+  session: protocol.Session
   /** The SDK's, which knows everything about the streams of a session. */
   transport: WebStandardStreamableHTTPServerTransport
   peer: Peer
@@ -84,25 +62,26 @@ export class McpEndpoint {
     await Promise.all([...this.#sessions.values()].map(({ peer }) => peer.close()))
   }
 
-  async handle(c: RequestContext): Promise<Response> {
+  async handle(c: http.RequestContext): Promise<Response> {
     const startedAt = this.#options.executor.clock.now()
-    if (this.#isClosed) return shuttingDown()
+    if (this.#isClosed) return http.shuttingDown()
     if (c.req.method !== 'POST') return this.#inSession(c)
-    if (!isJsonContentType(headerOf(c, 'content-type') ?? null))
-      return failure(415, 'The Content-Type must be application/json')
-    const notJson = (problem: string) => refused(400, `Parse error: ${problem}`, { code: PARSE_ERROR })
-    const body = await readJson(c, notJson)
+    if (!isJsonContentType(http.headerOf(c, 'content-type') ?? null))
+      return http.failure(415, 'The Content-Type must be application/json')
+    const notJson = (problem: string) =>
+      refused(400, `Parse error: ${problem}`, { code: protocol.PARSE_ERROR })
+    const body = await http.readJson(c, notJson)
     if (body instanceof Response) return body
-    const { value } = body
-    if (value === undefined) return notJson('The body is empty')
-    if (Array.isArray(value)) return refused(400, 'Invalid Request: batches are not supported')
-    const route = classifyInboundRequest({
-      httpMethod: 'POST',
-      protocolVersionHeader: headerOf(c, 'mcp-protocol-version'),
-      mcpMethodHeader: headerOf(c, 'mcp-method'),
-      body: value,
-    } as Parameters<typeof classifyInboundRequest>[0])
-    const message = value as Message
+    if (body.value === undefined) return notJson('The body is empty')
+    if (Array.isArray(body.value)) return refused(400, 'Invalid Request: batches are not supported')
+    const message = body.value as Message
+    const protocolVersionHeader = http.headerOf(c, 'mcp-protocol-version')
+    const mcpMethodHeader = http.headerOf(c, 'mcp-method')
+    // The SDK's classification takes longer than a small call.
+    if (isPlainlyNewest(message, protocolVersionHeader, mcpMethodHeader))
+      return this.#answerNewest(c, message, startedAt)
+    const about = { httpMethod: 'POST', protocolVersionHeader, mcpMethodHeader, body: message }
+    const route = classifyInboundRequest(about as Parameters<typeof classifyInboundRequest>[0])
     if (route.kind === 'reject')
       return refused(route.httpStatus, route.message, { ...route, id: message?.id })
     if (route.kind === 'modern') return this.#answerNewest(c, message, startedAt)
@@ -110,51 +89,42 @@ export class McpEndpoint {
   }
 
   /** One request of the newest protocol, which stands alone; it is aborted when its client goes away. */
-  #answerNewest(c: RequestContext, message: Message, startedAt: number): Promise<Response> | Response {
-    const { id, method } = message as { id: RequestId; method: string }
-    const { params, meta } = paramsOf(message)
-    const version = meta[PROTOCOL_VERSION_META_KEY] ?? headerOf(c, 'mcp-protocol-version')
-    if (version !== NEWEST_VERSION) {
-      const data = { supported: [NEWEST_VERSION], requested: version }
+  #answerNewest(c: http.RequestContext, message: Message, startedAt: number): Promise<Response> | Response {
+    const { id = 0, method } = message
+    const params = isRecord(message.params) ? message.params : {}
+    const version =
+      protocol.metaIn(params)[PROTOCOL_VERSION_META_KEY] ?? http.headerOf(c, 'mcp-protocol-version')
+    if (version !== protocol.NEWEST_VERSION) {
+      const data = { supported: [protocol.NEWEST_VERSION], requested: version }
       return refused(400, `Unsupported protocol version: ${String(version)}`, { code: -32_022, data, id })
     }
-    if (!isRequest(message)) return new Response(null, { status: 202 })
-    const client = c.env.client
-    const tool = method === 'tools/call' ? client.findTool(String(params.name)) : undefined
-    const mismatch = headerMismatch(c, method, params, tool)
+    if (typeof method !== 'string' || message.id === undefined) return new Response(null, { status: 202 })
+    const request = new NewestRequest(c, { id, method, params, startedAt }, this.#options.clients)
+    const tool = method === 'tools/call' ? c.env.client.findTool(String(params.name)) : undefined
+    const mismatch = headerMismatch(request.header, method, params, tool)
     if (mismatch) return refused(400, mismatch.message, { ...mismatch, id })
     if (!this.#methods.has(method, true))
       return refused(404, 'Method not found', { code: METHOD_NOT_FOUND, id })
-    const { streams, clients } = this.#options
+    const { streams } = this.#options
     const isListening = method === 'subscriptions/listen'
-    if (isListening && streams.areFull) return refused(503, 'Too many streams: try again later', { id })
-    const onEnd = isListening ? streams.add() : undefined
-    const caller = callerOf(c)
-    const exchange = new Exchange(() => caller.abort(new Disconnected()))
-    const request: McpRequest = {
-      ...{ id, method, params, meta, caller, startedAt },
-      // Looked up every time: rights can change while it runs.
-      get client() {
-        return clients.named(client.key)
-      },
-      header: name => headerOf(c, name),
-      notify: (method, params) => exchange.send({ jsonrpc: '2.0', method, params }),
-    }
-    const answer = this.#methods
+    if (isListening && streams.size >= MAX_STREAMS)
+      return refused(503, 'Too many streams: try again later', { id })
+    if (isListening) streams.add(request)
+    void this.#methods
       .answer(request)
-      .then(result => exchange.answer(messageText({ jsonrpc: '2.0', id, result })))
+      .then(result => request.answer(protocol.messageText({ jsonrpc: '2.0', id, result })))
       .catch(failed => {
-        const error = errorOf(failed)
-        const status = error.code === MISSING_CAPABILITY ? 400 : 200
-        exchange.answer(messageText({ jsonrpc: '2.0', id, error }), status)
+        const error = protocol.errorOf(failed)
+        const status = error.code === protocol.MISSING_CAPABILITY ? 400 : 200
+        request.answer(protocol.messageText({ jsonrpc: '2.0', id, error }), status)
       })
-    void answer.finally(onEnd)
-    return exchange.response
+      .finally(() => streams.delete(request))
+    return request.response
   }
 
   /** A message of a 2025 protocol. GET listens, DELETE ends the session. */
-  async #inSession(c: RequestContext, message?: Message): Promise<Response> {
-    const id = headerOf(c, 'mcp-session-id')
+  async #inSession(c: http.RequestContext, message?: Message): Promise<Response> {
+    const id = http.headerOf(c, 'mcp-session-id')
     if (id === undefined && message)
       return refused(400, 'Bad Request: Mcp-Session-Id header is required', { code: -32_000, id: message.id })
     if (id === undefined) return refused(405, 'Method not allowed without a session', {}, { allow: 'POST' })
@@ -166,59 +136,59 @@ export class McpEndpoint {
     return c.req.method === 'GET' ? this.#listen(c, found) : this.#post(c, found, message)
   }
 
-  async #post(c: RequestContext, open: OpenSession, message: Message | undefined): Promise<Response> {
+  async #post(c: http.RequestContext, open: OpenSession, message: Message = {}): Promise<Response> {
     const { transport, session } = open
     open.usedAt = Date.now()
-    const { id, method, params } = (message ?? {}) as { id: RequestId; method?: string; params?: unknown }
+    const { id, method, params } = message
     // Answers are told apart by their id alone.
-    if (message && isRequest(message) && session.running.has(id))
+    if (id !== undefined && typeof method === 'string' && session.running.has(id))
       return refused(400, `Invalid Request: id ${JSON.stringify(id)} is already in use`, { id })
-    const response = await transport.handleRequest(c.req.raw, { parsedBody: message })
+    const parsedBody = c.req.method === 'POST' ? message : undefined
+    const response = await transport.handleRequest(c.req.raw, { parsedBody })
     // A cancelled request is never answered.
     if (method === 'notifications/cancelled' && isRecord(params))
       transport.closeSSEStream(params.requestId as RequestId)
     return response
   }
 
-  async #listen(c: RequestContext, open: OpenSession): Promise<Response> {
+  async #listen(c: http.RequestContext, open: OpenSession): Promise<Response> {
     const { streams } = this.#options
-    if (streams.areFull) return refused(503, 'Too many streams: try again later')
+    if (streams.size >= MAX_STREAMS) return refused(503, 'Too many streams: try again later')
     const response = await open.transport.handleRequest(c.req.raw)
     if (response.status !== 200) return response
-    const removed = streams.add()
+    streams.add(response)
     open.isListening = true
     return untilEnd(response, () => {
-      removed()
+      streams.delete(response)
       // The client may come back: it lost the connection, not the session.
       open.isListening = false
       open.usedAt = Date.now()
     })
   }
 
-  #begin(c: RequestContext, message: Message): Promise<Response> | Response {
+  #begin(c: http.RequestContext, message: Message): Promise<Response> | Response {
     this.#makeRoom()
     if (this.#sessions.size >= MAX_MCP_SESSIONS)
       return refused(503, 'Too many sessions: try again later', { id: message.id })
     const { clients, logger } = this.#options
     const { key } = c.env.client
-    const session = newSession(randomUUID(), (method, params) => peer.notify(method, params))
+    const session = new protocol.Session(randomUUID(), (method, params) => peer.notify(method, params))
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => session.id,
       supportedProtocolVersions: [...SESSION_VERSIONS],
       keepAliveMs: HEARTBEAT_MS,
     })
     const peer: Peer = new Peer(transport, {
-      methods: this.#methods.table(session, () => clients.named(key)),
+      methods: this.#methods.begin(session, () => clients.named(key)),
       onError: error => logger.debug({ error: safeText(error.message) }, 'MCP client problem'),
       onClose: () => {
         this.#sessions.delete(session.id)
         this.#methods.end(session)
-        return new Disconnected('Connection closed')
+        return new http.Disconnected('Connection closed')
       },
     })
     const open = { clientKey: key, session, transport, peer, usedAt: Date.now(), isListening: false }
     this.#sessions.set(session.id, open)
-    this.#methods.begin(session)
     return this.#post(c, open, message)
   }
 
@@ -233,38 +203,79 @@ export class McpEndpoint {
   }
 }
 
-/** The response to one posted request: plain JSON, or a stream if anything is sent before the answer, or that takes long. */
-class Exchange {
+/** Whether a message is a complete request of the newest protocol; if not, the SDK says what it is. */
+function isPlainlyNewest(message: Message, version: string | undefined, method: string | undefined): boolean {
+  const { params, id } = message ?? {}
+  if (version !== protocol.NEWEST_VERSION || method !== message.method || !isRecord(params)) return false
+  const meta = protocol.metaIn(params)
+  const info = meta[CLIENT_INFO_META_KEY]
+  return (
+    (typeof id === 'string' || Number.isSafeInteger(id)) &&
+    (message as Params).jsonrpc === '2.0' &&
+    meta[PROTOCOL_VERSION_META_KEY] === version &&
+    isRecord(meta[CLIENT_CAPABILITIES_META_KEY]) &&
+    isRecord(info) &&
+    typeof info.name === 'string' &&
+    typeof info.version === 'string'
+  )
+}
+
+type Given = Pick<protocol.McpRequest, 'id' | 'method' | 'params'> & { startedAt: number }
+
+/** A request and its response: plain JSON, or a stream if anything is sent before the answer, or that takes long. */
+class NewestRequest implements protocol.McpRequest {
+  readonly id: RequestId
+  readonly method: string
+  readonly params: Params
+  readonly meta: Params
+  readonly startedAt: number
+  readonly caller: AbortController
+  readonly session = undefined
   readonly response: Promise<Response>
-  readonly #onGone: () => void
+  readonly header: (name: string) => string | undefined
+  readonly #client: Client
+  readonly #clients: Clients
   readonly #timer = setTimeout(() => this.#toStream(), HEARTBEAT_MS).unref()
   #respond: (response: Response) => void = () => {}
-  #stream: EventStream | undefined
+  #stream: http.EventStream | undefined
   #isOpen = true
 
-  constructor(onGone: () => void) {
-    this.#onGone = onGone
+  constructor(c: http.RequestContext, { id, method, params, startedAt }: Given, clients: Clients) {
+    this.id = id
+    this.method = method
+    this.params = params
+    this.meta = protocol.metaIn(params)
+    this.startedAt = startedAt
+    this.caller = http.callerOf(c)
+    this.header = name => http.headerOf(c, name)
+    this.#client = c.env.client
+    this.#clients = clients
     this.response = new Promise(resolve => {
       this.#respond = resolve
     })
   }
 
-  /** Something else than the answer. */
-  send(message: object): void {
-    if (this.#isOpen) this.#toStream().write(eventOf(messageText(message)))
+  /** Looked up every time: rights can change while it runs. */
+  get client(): Client {
+    return this.#clients.named(this.#client.key)
+  }
+
+  notify(method: string, params: object): void {
+    if (this.#isOpen)
+      this.#toStream().write(eventOf(protocol.messageText({ jsonrpc: '2.0', method, params })))
   }
 
   answer(text: string, status = 200): void {
     this.#isOpen = false
     clearTimeout(this.#timer)
-    if (!this.#stream) return this.#respond(rawJson(text, status))
+    if (!this.#stream) return this.#respond(http.content(text, undefined, status))
     this.#stream.write(eventOf(text))
     this.#stream.close()
   }
 
-  #toStream(): EventStream {
+  #toStream(): http.EventStream {
     if (this.#stream) return this.#stream
-    this.#stream = new EventStream({ onEnd: () => this.#isOpen && this.#onGone() })
+    this.#stream = new http.EventStream(() => this.#isOpen && this.caller.abort(new http.Disconnected()))
     this.#respond(this.#stream.response)
     return this.#stream
   }
@@ -299,8 +310,8 @@ function refused(
   { code, data, id }: { code?: number; data?: unknown; id?: unknown } = {},
   headers: Record<string, string> = status === 503 ? { 'retry-after': '5' } : {},
 ): Response {
-  const usual = status === 404 ? -32_001 : status === 400 ? INVALID_REQUEST : -32_000
+  const usual = status === 404 ? -32_001 : status === 400 ? protocol.INVALID_REQUEST : -32_000
   const error = { code: code ?? usual, message, ...(data !== undefined && { data }) }
   const isId = typeof id === 'string' || typeof id === 'number'
-  return json({ jsonrpc: '2.0', id: isId ? id : null, error }, status, headers)
+  return http.json({ jsonrpc: '2.0', id: isId ? id : null, error }, status, headers)
 }

@@ -1,66 +1,51 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   isSpecType,
+  PROTOCOL_VERSION_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog } from '../../mcp/catalog.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, RpcError } from '../../mcp/peer.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, type Params, RpcError } from '../../mcp/peer.ts'
 import { DEFAULT_MAX_TOOLS } from '../../models/limits.ts'
 import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
-import { coalesced } from '../../util/clock.ts'
+import { coalesced, unlessAborted } from '../../util/clock.ts'
 import { isRecord } from '../../util/guards.ts'
 import type { Client } from '../clients.ts'
-import { aborted, onSignal } from '../http.ts'
+import { onSignal } from '../http.ts'
 import { FOLLOWING_MS, MAX_FOLLOWED, MAX_LISTED } from '../limits.ts'
 import { type CallToolOptions, callTool } from './call-tool.ts'
-import { ClientCalls, type Work } from './client-calls.ts'
-import {
-  INVALID_REQUEST,
-  invalid,
-  isNewest,
-  LOG_LEVELS,
-  type McpRequest,
-  messageText,
-  NEWEST_VERSION,
-  NOT_FOUND,
-  newestResult,
-  type Params,
-  paramsOf,
-  SERVER_INFO,
-  type Session,
-  TASKS_EXTENSION,
-} from './protocol.ts'
-import { Tasks } from './tasks.ts'
+import { ClientCalls } from './client-calls.ts'
+import * as protocol from './protocol.ts'
 import { toolEntries } from './tool-list.ts'
 
-/** How tools are offered to clients. */
-interface OfferSettings {
-  /** The default for clients that do not configure it; `false` if left out. */
-  toolSearch?: boolean | undefined
-  /** If there are more tools, they are searched instead of listed; 40 if left out. */
-  maxTools?: number | undefined
-  /** Tools that are always listed: names with `*` and `?`. */
-  pin?: readonly string[] | undefined
-}
+type McpRequest = protocol.McpRequest
+type McpMethod = (params: Params, request: McpRequest) => object | Promise<object>
 
 export interface McpMethodsOptions extends CallToolOptions {
   /** The resources and prompts of the servers. */
   catalog?: Catalog | undefined
   /** Waits for the tools, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
-  /** How tools are offered; read again for every list. */
-  offer?: (() => OfferSettings) | undefined
+  /**
+   * How tools are offered; read again for every list. With `toolSearch`, for clients that do not configure it, more than
+   * `maxTools` tools are searched instead of listed, except for those in `pin`.
+   */
+  offer?:
+    | (() => {
+        toolSearch?: boolean | undefined
+        maxTools?: number | undefined
+        pin?: readonly string[] | undefined
+      })
+    | undefined
 }
-
-export type McpMethod = (params: Params, request: McpRequest) => object | Promise<object>
 
 /** The protocols that begin with `initialize`, newest first. */
 export const SESSION_VERSIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.filter(
-  version => version !== NEWEST_VERSION,
+  version => version !== protocol.NEWEST_VERSION,
 )
 
 /** All are announced, even while there are no resources or prompts. */
@@ -90,9 +75,8 @@ interface Subscription {
 export class McpMethods {
   readonly #options: McpMethodsOptions
   readonly #catalog: Catalog
-  readonly #tasks = new Tasks()
-  readonly #calls = new ClientCalls(this.#tasks)
-  readonly #sessions = new Set<Session>()
+  readonly #calls = new ClientCalls()
+  readonly #sessions = new Set<protocol.Session>()
   readonly #subscriptions = new Set<Subscription>()
   readonly #closing = new AbortController()
   readonly #stops: (() => void)[]
@@ -100,70 +84,66 @@ export class McpMethods {
   constructor(options: McpMethodsOptions) {
     this.#options = options
     this.#catalog = options.catalog ?? new Catalog()
-    this.#stops = [
-      this.#catalog.on('updated', uri => this.#updated(uri)),
-      ...LISTS.flatMap(kind => {
-        const { soon, stop } = coalesced(() => this.#changed(kind))
-        const { tools } = options.executor
-        return [stop, kind === 'tools' ? tools.onChange(soon) : this.#catalog.on(kind, soon)]
-      }),
-    ]
+    this.#stops = LISTS.flatMap(kind => {
+      const { soon, stop } = coalesced(() => this.#tell(`notifications/${kind}/list_changed`, { kind }))
+      const { tools } = options.executor
+      return [stop, kind === 'tools' ? tools.onChange(soon) : this.#catalog.on(kind, soon)]
+    })
+    this.#stops.push(
+      this.#catalog.on('updated', uri => this.#tell('notifications/resources/updated', { uri })),
+    )
   }
 
-  has(method: string, newest: boolean): boolean {
-    return Object.hasOwn(this.#methods, method) && !(newest ? SESSIONS_ONLY : NEWEST_ONLY).test(method)
+  has(method: string, isNewest: boolean): boolean {
+    return Object.hasOwn(this.#methods, method) && !(isNewest ? SESSIONS_ONLY : NEWEST_ONLY).test(method)
   }
 
   /** The result of a request; rejects with an RpcError. */
   async answer(request: McpRequest): Promise<Params> {
-    const { method, params } = request
-    const newest = isNewest(request)
-    if (!this.has(method, newest))
+    const { method, params, session } = request
+    if (!this.has(method, !session))
       throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
     try {
       const result = (await (this.#methods[method] as McpMethod)(params, request)) as Params
-      return newest ? newestResult(method, result) : result
+      return session ? result : protocol.newestResult(method, result)
     } catch (error) {
       // A failure keeps the server's own message, and its code if it has one.
       const { message, rpcCode, data } = error as RpcError
       // The newest protocol has no code of its own for resources that do not exist.
-      const code = newest && rpcCode === NOT_FOUND ? INVALID_PARAMS : rpcCode
+      const code = !session && rpcCode === protocol.NOT_FOUND ? INVALID_PARAMS : rpcCode
       throw new RpcError(error instanceof RpcError ? message : safeText(message, 2_000), { code, data })
     }
   }
 
-  /** The methods for a connection: of a session, until a request says that it is of the newest protocol. */
-  table(session: Session, client: () => Client | undefined): Readonly<Record<string, Method>> {
-    const method: Method = async (params, { id, method, signal, extra, notify, request }) => {
-      const { meta } = paramsOf({ params })
+  /** The methods for a connection that begins now: of a session, until a request says that it is of the newest protocol. */
+  begin(session: protocol.Session, client: () => Client | undefined): Readonly<Record<string, Method>> {
+    this.#sessions.add(session)
+    const answer: Method = async (params, { id, method, signal, extra, notify, request }) => {
+      const meta = protocol.metaIn(params)
       const headers = (extra as { request?: Request } | undefined)?.request?.headers
       if (method !== 'subscriptions/listen') session.running.add(id)
       try {
         const result = await this.answer({
-          ...{ id, method, params, meta, notify },
+          ...{ id, method, params, meta, notify, request, startedAt: undefined },
           caller: onSignal(signal),
           get client() {
             return client()
           },
           header: name => headers?.get(name) ?? undefined,
-          ...(!isNewest({ meta }) && { session, request }),
+          session: meta[PROTOCOL_VERSION_META_KEY] === undefined ? session : undefined,
         })
         // Throws if it is too large.
-        messageText(result)
+        protocol.messageText(result)
         return result
       } finally {
         session.running.delete(id)
-        if (session.running.size === 0) session.onIdle?.()
+        if (session.running.size === 0) session.onIdle()
       }
     }
-    return Object.fromEntries(Object.keys(this.#methods).map(name => [name, method]))
+    return Object.fromEntries(Object.keys(this.#methods).map(name => [name, answer]))
   }
 
-  begin(session: Session): void {
-    this.#sessions.add(session)
-  }
-
-  end(session: Session): void {
+  end(session: protocol.Session): void {
     this.#sessions.delete(session)
     for (const stop of session.followed.values()) stop()
     session.followed.clear()
@@ -179,7 +159,7 @@ export class McpMethods {
   readonly #methods: Readonly<Record<string, McpMethod>> = {
     'tools/list': async (_, request) => {
       await this.#options.whenListed?.()
-      return { tools: await toolEntries(this.#listed(request), isNewest(request)) }
+      return { tools: await toolEntries(this.#listed(request), !request.session) }
     },
     'tools/call': (params, request) => this.#callTool(params, request),
     'resources/list': (_, request) => this.#offers('resources', request),
@@ -201,7 +181,8 @@ export class McpMethods {
       )
     },
     'completion/complete': ({ ref, argument, context }, { client, caller: { signal } }) => {
-      if (!isRecord(ref) || !isRecord(argument)) throw invalid("'ref' and 'argument' must be objects")
+      if (!isRecord(ref) || !isRecord(argument))
+        throw protocol.invalid("'ref' and 'argument' must be objects")
       const access = client?.access(ref.type === 'ref/prompt' ? 'prompts' : 'templates')
       const asked = { ref, argument, ...(isRecord(context) && { context }) }
       return this.#catalog.complete(asked, { signal, access })
@@ -213,22 +194,24 @@ export class McpMethods {
       // In these protocols, the servers' instructions are sent at the start or never.
       await this.#options.whenListed?.()
       const version = SESSION_VERSIONS.find(each => each === protocolVersion) ?? SESSION_VERSIONS[0] ?? ''
-      if (session)
-        Object.assign(session, { version, capabilities: isRecord(capabilities) ? capabilities : {} })
-      const about = { capabilities: CAPABILITIES, serverInfo: SERVER_INFO }
+      if (session) session.version = version
+      if (session && isRecord(capabilities)) session.capabilities = capabilities
+      const about = { capabilities: CAPABILITIES, serverInfo: protocol.SERVER_INFO }
       return { protocolVersion: version, ...about, ...this.#instructions(client) }
     },
     'logging/setLevel': async ({ level }, { session }) => {
-      if (!LOG_LEVELS.includes(String(level))) throw invalid("unknown 'level'")
-      if (session) session.level = String(level)
-      if (session) await this.#catalog.setLogLevel(session, session.level)
+      if (!session || !protocol.LOG_LEVELS.includes(String(level))) throw protocol.invalid("unknown 'level'")
+      session.level = String(level)
+      await this.#catalog.setLogLevel(session, session.level)
       return {}
     },
     'resources/subscribe': async (params, { session, client, caller }) => {
       const uri = textIn(params, 'uri')
-      const { followed } = session as Session
+      const { followed } = session as protocol.Session
       if (followed.size >= MAX_FOLLOWED && !followed.has(uri))
-        throw new RpcError(`At most ${MAX_FOLLOWED} subscriptions per session`, { code: INVALID_REQUEST })
+        throw new RpcError(`At most ${MAX_FOLLOWED} subscriptions per session`, {
+          code: protocol.INVALID_REQUEST,
+        })
       const stop = await this.#catalog.follow(uri, client?.access('resources'))
       followed.get(uri)?.()
       if (caller.signal.aborted) stop()
@@ -244,12 +227,12 @@ export class McpMethods {
 
     // The newest protocol.
     'server/discover': (_, { client }) => ({
-      supportedVersions: [NEWEST_VERSION],
-      capabilities: { ...CAPABILITIES, extensions: { [TASKS_EXTENSION]: {} } },
+      supportedVersions: [protocol.NEWEST_VERSION],
+      capabilities: { ...CAPABILITIES, extensions: { [protocol.TASKS_EXTENSION]: {} } },
       ...this.#instructions(client),
     }),
     'subscriptions/listen': (params, request) => this.#listen(params, request),
-    ...this.#tasks.methods,
+    ...this.#calls.methods,
   }
 
   #instructions(client: Client | undefined): { instructions?: string } {
@@ -268,7 +251,7 @@ export class McpMethods {
   /** Stays open until the client goes away, and tells it what changes meanwhile. */
   async #listen({ notifications }: Params, request: McpRequest): Promise<object> {
     if (!isRecord(notifications))
-      throw invalid("'notifications' is required and must be a valid SubscriptionFilter")
+      throw protocol.invalid("'notifications' is required and must be a valid SubscriptionFilter")
     const given = notifications.resourceSubscriptions
     const wanted = Array.isArray(given) ? given.filter(uri => typeof uri === 'string') : []
     const access = request.client?.access('resources')
@@ -286,24 +269,21 @@ export class McpMethods {
     // What is acknowledged is in force, unless a server takes long to say so.
     await Promise.race([following, pause(FOLLOWING_MS, undefined, { ref: false })])
     request.notify('notifications/subscriptions/acknowledged', { notifications: honored, _meta })
-    if (Object.keys(honored).length > 0)
-      await Promise.race([aborted(request.caller.signal), aborted(this.#closing.signal)])
+    const closed = AbortSignal.any([request.caller.signal, this.#closing.signal])
+    if (Object.keys(honored).length > 0) await unlessAborted(new Promise(() => {}), closed).catch(() => {})
     this.#subscriptions.delete(subscription)
     for (const stop of await following) stop()
     return { _meta }
   }
 
-  #changed(kind: string): void {
-    const method = `notifications/${kind}/list_changed`
-    for (const session of this.#sessions) session.notify(method)
-    for (const { request, lists } of this.#subscriptions) if (lists.includes(kind)) tell(request, method)
-  }
-
-  #updated(uri: string): void {
-    const method = 'notifications/resources/updated'
-    for (const { notify, followed } of this.#sessions) if (followed.has(uri)) notify(method, { uri })
-    for (const { request, uris } of this.#subscriptions)
-      if (uris.includes(uri)) tell(request, method, { uri })
+  /** Notifies sessions and subscriptions of a change: of a kind of list, or of one resource. */
+  #tell(method: string, { kind = '', uri }: { kind?: string; uri?: string }): void {
+    const params = uri === undefined ? {} : { uri }
+    for (const { notify, followed } of this.#sessions)
+      if (uri === undefined || followed.has(uri)) notify(method, params)
+    for (const { request, lists, uris } of this.#subscriptions)
+      if (lists.includes(kind) || (uri !== undefined && uris.includes(uri)))
+        request.notify(method, { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: request.id } })
   }
 
   /** All tools of a client; or pinned ones and a search over the others, if it prefers that. */
@@ -331,25 +311,23 @@ export class McpMethods {
 
   #callTool(params: Params, request: McpRequest): Promise<object> {
     const { arguments: args = {} } = params
-    if (!isRecord(args)) throw invalid("'arguments' must be an object")
+    if (!isRecord(args)) throw protocol.invalid("'arguments' must be an object")
     const asked = { name: textIn(params, 'name'), args }
     const searches = this.#searches(request)
     const call = searches ? innerCall(asked) : asked
     const isSearch = searches && (call.name === FIND_TOOLS || call.name === CALL_TOOL)
     const also = isSearch ? this.#search(request) : []
-    const work: Work = (help, caller, current) =>
-      callTool({ ...call, also, help, caller, current, request }, this.#options)
-    return this.#calls.run(request, call, work, true)
+    return this.#calls.run(
+      request,
+      call,
+      (help, caller, current) => callTool({ ...call, also, help, caller, current, request }, this.#options),
+      true,
+    )
   }
-}
-
-/** Notifies a subscription. */
-function tell({ id, notify }: McpRequest, method: string, params?: object): void {
-  notify(method, { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } })
 }
 
 function textIn(params: Params, name: string): string {
   const value = params[name]
   if (typeof value === 'string') return value
-  throw invalid(`'${name}' must be a string`)
+  throw protocol.invalid(`'${name}' must be a string`)
 }

@@ -3,10 +3,9 @@ import {
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   LOG_LEVEL_META_KEY,
-  PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server'
-import { INTERNAL_ERROR, INVALID_PARAMS, type RequestId, RpcError } from '../../mcp/peer.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS, type Params, type RequestId, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import { toolpostVersion } from '../../util/package-root.ts'
 import type { Client } from '../clients.ts'
@@ -28,27 +27,26 @@ export const LOG_LEVELS = [
   ...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
 ]
 
-export type Params = Readonly<Record<string, unknown>>
-
 /** A client of a 2025 protocol, from `initialize` until it is gone. */
-export interface Session {
-  readonly id: string
+export class Session {
   /** Set by `initialize`. */
-  capabilities: ClientCapabilities
-  version: string
+  capabilities: ClientCapabilities = {}
+  version = ''
   /** The client's minimum log level. */
-  level: string
+  level = 'info'
   /** How to stop following the resources it follows, by URI. */
-  readonly followed: Map<string, () => void>
+  readonly followed = new Map<string, () => void>()
   /** The ids of its requests that are being answered; subscriptions aside, which stay open. */
-  readonly running: Set<RequestId>
+  readonly running = new Set<RequestId>()
   /** Called when none is left. */
-  onIdle?: () => void
-  notify(method: string, params?: object): void
-}
+  onIdle = () => {}
+  readonly id: string
+  readonly notify: (method: string, params?: object) => void
 
-export function newSession(id: string, notify: Session['notify']): Session {
-  return { id, notify, capabilities: {}, version: '', level: 'info', followed: new Map(), running: new Set() }
+  constructor(id: string, notify: Session['notify']) {
+    this.id = id
+    this.notify = notify
+  }
 }
 
 /** A request of a client, in any protocol and over any transport. */
@@ -62,44 +60,36 @@ export interface McpRequest {
   readonly caller: AbortController
   /** Whose request it is, with the rights of now; everything is allowed without one. */
   readonly client: Client | undefined
-  /** For 2025 protocols. */
-  readonly session?: Session | undefined
+  /** Of the 2025 protocols; requests of the newest one stand alone. */
+  readonly session: Session | undefined
   /** A header of its HTTP request. */
-  header?(name: string): string | undefined
+  header(name: string): string | undefined
   /** When it arrived, on the executor's clock. */
-  readonly startedAt?: number | undefined
+  readonly startedAt: number | undefined
   notify(method: string, params: object): void
   /** Asks the client back: not in the newest protocol. */
   request?(method: string, params: object, options: { signal: AbortSignal }): Promise<unknown>
 }
 
-export function paramsOf(message: Params): { params: Params; meta: Params } {
-  const params = isRecord(message.params) ? message.params : {}
-  return { params, meta: isRecord(params._meta) ? params._meta : {} }
-}
-
-export function isRequest({ method, id }: Params): boolean {
-  return typeof method === 'string' && (typeof id === 'string' || typeof id === 'number')
-}
-
-/** Whether it is a request of the newest protocol: those say so one by one. */
-export function isNewest({ meta }: Pick<McpRequest, 'meta'>): boolean {
-  return meta[PROTOCOL_VERSION_META_KEY] !== undefined
+export function metaIn({ _meta }: Params): Params {
+  return isRecord(_meta) ? _meta : {}
 }
 
 export function capabilitiesOf({ meta, session }: McpRequest): ClientCapabilities {
-  return (meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities) ?? session?.capabilities ?? {}
+  return session?.capabilities ?? (meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities) ?? {}
 }
 
-/** Identifies a client without a session: by its configured name, else by its own info. */
-export function peerOf(client: Client | undefined, { meta }: McpRequest): string {
-  return client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`
+/** Identifies a client: by its session, its configured name, or its own info. */
+export function peerOf({ client, meta, session }: McpRequest): unknown {
+  return session ?? (client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`)
 }
 
-/** Whether a request wants log messages of this level. */
-export function wantsLog({ meta, session }: McpRequest, level: string): boolean {
+/** Sends a log message, if the request wants messages of that level. */
+export function logTo(request: McpRequest | undefined, message: { level: string }): void {
+  const { session, meta = {} } = request ?? {}
   const lowest = LOG_LEVELS.indexOf(session?.level ?? String(meta[LOG_LEVEL_META_KEY]))
-  return lowest >= 0 && LOG_LEVELS.indexOf(level) >= lowest
+  if (lowest >= 0 && LOG_LEVELS.indexOf(message.level) >= lowest)
+    request?.notify('notifications/message', message)
 }
 
 const SERVER_META = { [SERVER_INFO_META_KEY]: SERVER_INFO }

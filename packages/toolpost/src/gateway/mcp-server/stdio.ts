@@ -8,12 +8,13 @@ import { quietLogger } from '../../logging/quiet-logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { jsonProblem } from '../../mcp/json-limit.ts'
 import { Peer } from '../../mcp/peer.ts'
+import { unlessAborted } from '../../util/clock.ts'
 import { isRecord } from '../../util/guards.ts'
 import { ActiveCalls } from '../active-calls.ts'
-import { aborted, Disconnected, jsonText } from '../http.ts'
+import { Disconnected, jsonText } from '../http.ts'
 import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
 import { McpMethods, type McpMethodsOptions } from './methods.ts'
-import { newSession, PARSE_ERROR } from './protocol.ts'
+import { PARSE_ERROR, Session } from './protocol.ts'
 
 export interface StdioOptions extends Omit<McpMethodsOptions, 'calls'> {
   stdin: Readable
@@ -32,22 +33,22 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const calls = new ActiveCalls()
   const methods = new McpMethods({ ...options, calls })
   const transport = new LineTransport(stdin, stdout)
-  const session = newSession(randomUUID(), (method, params) => {
+  const session = new Session(randomUUID(), (method, params) => {
     // Clients of the newest protocol do not initialize, and hear of changes only if they listen.
     if (session.version !== '') peer.notify(method, params)
   })
   const peer: Peer = new Peer(transport, {
-    methods: methods.table(session, () => undefined),
+    methods: methods.begin(session, () => undefined),
     onError: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
     onClose: () => {
       methods.end(session)
       return new Disconnected('Connection closed')
     },
   })
-  methods.begin(session)
   await peer.start()
-  const gone = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
-  await Promise.race([...gone, aborted(signal)]).catch(() => {})
+  const ends = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
+  const gone = Promise.race(ends)
+  await (signal ? unlessAborted(gone, signal) : gone).catch(() => {})
   // A client that wrote its requests and closed the pipe still gets its responses.
   if (session.running.size > 0 && !stdout.destroyed) {
     await new Promise<void>(resolve => {

@@ -11,11 +11,12 @@ import { inputSchemaOf } from '../tool-info.ts'
 const MAX_OUTPUT_SUBSCHEMAS = 150
 
 /** Lists are requested often, and tools do not change. */
-const KNOWN = { older: new WeakMap<Tool, McpToolEntry>(), newest: new WeakMap<Tool, McpToolEntry>() }
+const older = new WeakMap<Tool, McpToolEntry>()
+const newest = new WeakMap<Tool, McpToolEntry>()
 
 /** The entries of `tools/list`. Clients with the newest protocol accept any output schema. */
 export async function toolEntries(tools: readonly Tool[], isNewest: boolean): Promise<McpToolEntry[]> {
-  const known = KNOWN[isNewest ? 'newest' : 'older']
+  const known = isNewest ? newest : older
   const entries: McpToolEntry[] = []
   for (const tool of [...tools]) {
     const entry = known.get(tool) ?? (await describe(tool, isNewest))

@@ -2,7 +2,6 @@ import type { ServerState } from '../../mcp/server-status.ts'
 import { toolpostVersion } from '../../util/package-root.ts'
 import type { GatewayContext } from '../context.ts'
 import { type App, content, json } from '../http.ts'
-import { isSubject } from '../oauth.ts'
 
 const STATES: readonly ServerState[] = ['starting', 'ready', 'lost', 'failed', 'needs_login', 'closed']
 
@@ -11,8 +10,13 @@ export const READY_PATH = '/readyz'
 export const HEALTH_PATH = '/healthz'
 
 export function addHealthRoutes(app: App, context: GatewayContext): void {
-  const { executor, calls, source, events, mcp } = context
-  const callers = countCallers(context)
+  const { executor, calls, source, events, mcp, clients } = context
+  const callers = new Map<string, number>()
+  executor.observe(({ caller, result }) => {
+    if (caller === undefined || !result) return
+    const label = clients.labelOf(caller)
+    callers.set(label, (callers.get(label) ?? 0) + 1)
+  })
   const tools = () => executor.tools.getTools().length
   const history = () => source.history?.()?.status()
   const servers = () => {
@@ -40,13 +44,17 @@ export function addHealthRoutes(app: App, context: GatewayContext): void {
     })
   })
   app.get('/metrics', () => {
-    const byCaller = [...callers].map(([name, count]) => [`{caller="${name}"}`, count] as const)
-    const byState = servers().map(([state, count]) => [`{state="${state}"}`, count] as const)
     const { written, dropped } = history() ?? {}
     const text = [
-      family('counter', 'toolpost_caller_calls_total', 'Tool calls answered, by caller', byCaller),
+      family(
+        'counter',
+        'toolpost_caller_calls_total',
+        'Tool calls answered, by caller',
+        [...callers],
+        'caller',
+      ),
       family('gauge', 'toolpost_tools', 'Tools that can be called', tools()),
-      family('gauge', 'toolpost_servers', 'MCP servers by state', byState),
+      family('gauge', 'toolpost_servers', 'MCP servers by state', servers(), 'state'),
       family('gauge', 'toolpost_event_clients', 'Clients watching events', events.clients),
       family('gauge', 'toolpost_mcp_sessions', 'Sessions of MCP clients with a 2025 protocol', mcp.sessions),
       family('counter', 'toolpost_history_written_total', 'Calls kept in the history', written),
@@ -55,18 +63,6 @@ export function addHealthRoutes(app: App, context: GatewayContext): void {
     const type = 'text/plain; version=0.0.4; charset=utf-8'
     return content(`${executor.metrics.prometheus()}${text.join('')}`, { 'content-type': type })
   })
-}
-
-/** How many calls each client made. Unknown names are counted together, and so are OAuth subjects. */
-function countCallers({ executor, clients }: GatewayContext): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  executor.observe(({ caller, result }) => {
-    if (caller === undefined || !result) return
-    const isKnown = counts.has(caller) || clients.names().includes(caller)
-    const label = isKnown ? caller : isSubject(caller) ? '(oauth)' : '(other)'
-    counts.set(label, (counts.get(label) ?? 0) + 1)
-  })
-  return counts
 }
 
 /** A server that is down does not hold up other calls; without the durable database, calls with a key cannot be taken. */
@@ -83,10 +79,13 @@ function family(
   type: string,
   name: string,
   help: string,
-  samples: number | undefined | readonly (readonly [labels: string, value: number])[],
+  samples: number | undefined | readonly (readonly [value: string, count: number])[],
+  label = '',
 ): string {
   if (samples === undefined) return ''
-  const all = typeof samples === 'number' ? [['', samples] as const] : samples
-  const lines = all.map(([labels, value]) => `${name}${labels} ${value}\n`)
+  const lines =
+    typeof samples === 'number'
+      ? [`${name} ${samples}\n`]
+      : samples.map(([value, count]) => `${name}{${label}="${value}"} ${count}\n`)
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }

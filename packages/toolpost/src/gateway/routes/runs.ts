@@ -2,39 +2,28 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ToolCall } from '../../call/tool-call.ts'
 import type { ToolResult } from '../../call/tool-result.ts'
 import type { DurableRuns } from '../../project/durable/durable-runs.ts'
-import {
-  type AcceptedRun,
-  type DurableRunOptions,
-  type RefusedRun,
-  RUN_STATES,
-  type Run,
-  type RunFilter,
-  type RunState,
-} from '../../project/durable.ts'
+import * as durable from '../../project/durable.ts'
+import { unlessAborted } from '../../util/clock.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
-import {
-  type App,
-  aborted,
-  busy,
-  failure,
-  headerOf,
-  json,
-  metaOf,
-  type RequestContext,
-  shuttingDown,
-} from '../http.ts'
+import * as http from '../http.ts'
 import { DEFAULT_RUNS, MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH, MAX_RUNS } from '../limits.ts'
 import { shortRun } from '../recent-calls.ts'
 
+const { busy, failure, json } = http
+
 /** Durable runs: list, inspect, cancel and run again. */
-export function addRunRoutes(app: App, { calls, source }: GatewayContext): void {
+export function addRunRoutes(app: http.App, { calls, source }: GatewayContext): void {
   /** An unreachable database is not the caller's fault. */
   const withRuns = async (answer: (runs: DurableRuns) => Promise<Response>) => {
     const runs = runsOr(source, 404)
     if (runs instanceof Response) return runs
     return answer(runs).catch((error: Error) => busy(`Cannot read the runs: ${error.message}`))
   }
-  const withRun = (c: RequestContext, answer: (runs: DurableRuns, run: Run) => Promise<Response>) =>
+  const noRun = (id: string) => failure(404, `There is no run '${id.slice(0, 100)}', or it is no longer kept`)
+  const withRun = (
+    c: http.RequestContext,
+    answer: (runs: DurableRuns, run: durable.Run) => Response | Promise<Response>,
+  ) =>
     withRuns(async runs => {
       const id = c.req.param('id') ?? ''
       const run = await runs.durable.get(id)
@@ -49,54 +38,43 @@ export function addRunRoutes(app: App, { calls, source }: GatewayContext): void 
       return json({ runs: found.map(shortRun) })
     }),
   )
-  app.get('/api/runs/:id', c => withRun(c, async (_, run) => json(run)))
+  app.get('/api/runs/:id', c => withRun(c, (_, run) => json(run)))
   app.delete('/api/runs/:id', c =>
     withRun(c, async (runs, { id, state }) => {
-      if (await runs.durable.cancel(id)) return new Response(null, { status: 204 })
+      if (await runs.durable.cancel(id)) return http.noContent()
       return failure(409, `The run has ended: ${(await runs.durable.get(id))?.state ?? state}`)
     }),
   )
   app.post('/api/runs/:id/again', c =>
     withRun(c, async (runs, run) => {
-      if (calls.isDraining) return shuttingDown()
+      if (calls.isDraining) return http.shuttingDown()
       const { client } = c.env
-      const meta = metaOf(key => headerOf(c, key))
-      const about = { caller: client.caller, among: client.among(runs.nameOf(run)), origin: 'http', meta }
-      const again = await runs.again(run.id, about)
+      const about = { caller: client.caller, among: client.among(runs.nameOf(run)), origin: 'http' }
+      const again = await runs.again(run.id, { ...about, meta: http.metaOf(c) })
       if (!again) return noRun(run.id)
       return 'refused' in again ? refusedAnswer(again) : acceptedAnswer(runs, again)
     }),
   )
 }
 
-function noRun(id: string): Response {
-  return failure(404, `There is no run '${id.slice(0, 100)}', or it is no longer kept`)
-}
-
 const FILTERS = ['state', 'tool', 'before', 'limit']
 
 /** The filter in a query, or what is wrong with it. */
-function filterIn(query: Record<string, string>): RunFilter | string {
+function filterIn(query: Record<string, string>): durable.RunFilter | string {
   const unknown = Object.keys(query).find(name => !FILTERS.includes(name))
   if (unknown !== undefined) return `Unknown parameter '${unknown}'; expected one of ${FILTERS.join(', ')}`
-  const { state, tool, before, limit = String(DEFAULT_RUNS) } = query
-  if (state && !RUN_STATES.includes(state as RunState))
-    return `Invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`
+  const { state: given, tool, before, limit = String(DEFAULT_RUNS) } = query
+  const state = durable.RUN_STATES.find(each => each === given)
+  if (given && !state) return `Invalid state '${given}'; expected one of ${durable.RUN_STATES.join(', ')}`
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_RUNS)
     return `Invalid limit '${limit}'; expected a number from 1 to ${MAX_RUNS}`
-  return {
-    state: (state || undefined) as RunState | undefined,
-    tool: tool || undefined,
-    before: before || undefined,
-    limit: Number(limit),
-  }
+  return { state, tool: tool || undefined, before: before || undefined, limit: Number(limit) }
 }
 
-/** How a caller wants its call to be durable. */
+/** How a caller wants its call to be durable: with a key; answered with the run after a wait, unless it has ended. */
 export interface DurableWish {
   key?: string | undefined
-  /** Respond with the run once it is accepted, or after this wait. */
-  async?: { waitMs: number } | undefined
+  waitMs?: number | undefined
 }
 
 /** What a request asks for, if anything; or the response to an invalid key. */
@@ -104,15 +82,15 @@ export function durableWish(
   given: string | undefined,
   preferences: ReadonlyMap<string, string>,
 ): DurableWish | undefined | Response {
+  if (given === undefined && !preferences.has('respond-async')) return undefined
   const seconds = Number(preferences.get('wait') || 0)
-  const waitMs = Math.min(Math.max(seconds * 1_000 || 0, 0), MAX_ASYNC_WAIT_MS)
-  const async = preferences.has('respond-async') ? { waitMs } : undefined
-  if (given === undefined) return async && { async }
+  const most = Math.min(Math.max(seconds * 1_000 || 0, 0), MAX_ASYNC_WAIT_MS)
+  const waitMs = preferences.has('respond-async') ? most : undefined
   // As a structured field, it is quoted.
-  const key = given.replace(/^"(.*)"$/, '$1')
-  if (key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return { key, async }
-  const expected = `expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`
-  return failure(400, `Invalid Idempotency-Key; ${expected}`)
+  const key = given?.replace(/^"(.*)"$/, '$1')
+  if (key === undefined || (key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)))
+    return { key, waitMs }
+  return failure(400, `Invalid Idempotency-Key; expected 1 to ${MAX_KEY_LENGTH} printable ASCII characters`)
 }
 
 /** The durable runs, or the response if they are unavailable or off. */
@@ -131,20 +109,19 @@ function runsOr(source: GatewaySource, offStatus: 400 | 404): DurableRuns | Resp
 export async function durableCall(
   source: GatewaySource,
   call: ToolCall,
-  { signal, ...options }: DurableRunOptions & { signal: AbortSignal },
-  { key, async }: DurableWish,
+  { signal, ...options }: durable.DurableRunOptions & { signal: AbortSignal },
+  { key, waitMs }: DurableWish,
 ): Promise<Response> {
   const runs = runsOr(source, 400)
   if (runs instanceof Response) return runs
   const accepted = await runs.accept(call, { ...options, key })
   if ('refused' in accepted) return refusedAnswer(accepted)
-  const { id } = accepted
-  const waits = async ? [delay(async.waitMs, undefined, { ref: false })] : []
-  const isNow = async?.waitMs === 0
-  const result = isNow ? undefined : await Promise.race([accepted.result, aborted(signal), ...waits])
+  if (waitMs === 0) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
+  const waits = waitMs === undefined ? [] : [delay(waitMs, undefined, { ref: false })]
+  const result = await unlessAborted(Promise.race([accepted.result, ...waits]), signal).catch(() => {})
   if (result) return resultAnswer(result)
-  if (async) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
-  return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(id)}`)
+  if (waitMs !== undefined) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
+  return busy(`Toolpost is shutting down; the run continues: GET ${locationOf(accepted.id)}`)
 }
 
 /** A failed tool is a normal response, except where HTTP has a status for it. */
@@ -156,7 +133,7 @@ export function resultAnswer(result: ToolResult): Response {
 }
 
 /** A key already used for another call is the caller's mistake; an unreachable database is not. */
-function refusedAnswer({ refused, isConflict }: RefusedRun): Response {
+function refusedAnswer({ refused, isConflict }: durable.RefusedRun): Response {
   if (isConflict) return json(refused, 422)
   const isGone = !refused.success && refused.code === 'unavailable'
   return isGone ? json(refused, 503, { 'retry-after': '5' }) : resultAnswer(refused)
@@ -164,11 +141,11 @@ function refusedAnswer({ refused, isConflict }: RefusedRun): Response {
 
 /** The run, with its address in `Location`. */
 async function acceptedAnswer(
-  { durable }: DurableRuns,
-  { id }: AcceptedRun,
+  runs: DurableRuns,
+  { id }: durable.AcceptedRun,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const run = await durable.get(id).catch(() => undefined)
+  const run = await runs.durable.get(id).catch(() => undefined)
   return json(run ?? { id }, 202, { location: locationOf(id), ...headers })
 }
 

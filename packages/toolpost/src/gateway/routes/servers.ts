@@ -13,88 +13,128 @@ import { isRecord } from '../../util/guards.ts'
 import { hostOf } from '../clients.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import { GatewayError } from '../gateway.ts'
-import { type App, failure, headerOf, json, type RequestContext, shuttingDown, withBody } from '../http.ts'
+import {
+  type App,
+  type Body,
+  failure,
+  headerOf,
+  json,
+  type RequestContext,
+  shuttingDown,
+  withBody,
+} from '../http.ts'
 import { MAX_OFFERED } from '../limits.ts'
 
 const MAX_NAME = 100
 
 /** The MCP servers: state, messages, control, logins, and what they offer besides tools. */
-export function addServerRoutes(app: App, context: GatewayContext): void {
-  const { source, calls } = context
+export function addServerRoutes(app: App, { source, calls }: GatewayContext): void {
   const find = (name: string) => source.status().servers.find(server => server.name === name)
-  const unknown = (name: string) => {
+  /** Answers the owner about a known server. */
+  const forOwner = (
+    c: RequestContext,
+    what: string,
+    answer: (name: string) => Response | Promise<Response>,
+    { isKnown = true, isChange = true } = {},
+  ) => {
+    const name = c.req.param('name') ?? ''
+    if (c.env.client.isNamed) return failure(403, `Named clients may not ${what}`)
+    if (isChange && calls.isDraining) return shuttingDown()
+    if (!isKnown || find(name)) return answer(name)
     const [near] = similarNames(name, source.status().servers)
     return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
-  const ownerOnly = (c: RequestContext, what: string) => {
-    if (c.env.client.isNamed) return failure(403, `Named clients may not ${what}`)
-    return calls.isDraining ? shuttingDown() : undefined
-  }
   app.get('/api/servers', c => json({ servers: c.env.client.seenServers(source.status().servers) }))
   // Only `/api/servers/found`: Hono's fast router takes no fixed name beside `/api/servers/:name/…`.
-  app.get('/api/servers/:name', async c => {
+  app.get('/api/servers/:name', c => {
     if (c.req.param('name') !== 'found') return failure(404, `Not found: GET ${c.req.path.slice(0, 200)}`)
-    const refusal = ownerOnly(c, 'look for servers')
-    if (refusal) return refusal
-    const found = await foundServers(source.file === undefined ? process.cwd() : dirname(source.file))
-    return json({ servers: found.filter(({ name }) => !find(name)) })
+    const answer = async () => {
+      const found = await foundServers(source.file === undefined ? process.cwd() : dirname(source.file))
+      return json({ servers: found.filter(({ name }) => !find(name)) })
+    }
+    return forOwner(c, 'look for servers', answer, { isKnown: false })
   })
   app.get('/api/servers/:name/messages', c => {
-    const name = c.req.param('name')
-    const server = find(name)
-    if (c.env.client.isNamed) return failure(403, 'Named clients may not read the messages of servers')
-    if (!server) return unknown(name)
-    const { after = '0' } = c.req.query()
-    if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
-    const messages = source.messages?.(name, { after: Number(after) }) ?? []
-    return json({ messages, stderr: server.stderr ?? '' })
+    const answer = (name: string) => {
+      const { after = '0' } = c.req.query()
+      if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
+      const messages = source.messages?.(name, { after: Number(after) }) ?? []
+      return json({ messages, stderr: find(name)?.stderr ?? '' })
+    }
+    return forOwner(c, 'read the messages of servers', answer, { isChange: false })
   })
   const change = (verb: string, action: (name: string) => Promise<void> | undefined) =>
-    app.post(`/api/servers/:name/${verb}`, async c => {
-      const name = c.req.param('name') ?? ''
-      const refusal = ownerOnly(c, `${verb} servers`)
-      if (refusal) return refusal
-      if (!find(name)) return unknown(name)
-      await action(name)
-      return json({ server: find(name) })
-    })
+    app.post(`/api/servers/:name/${verb}`, c =>
+      forOwner(c, `${verb} servers`, async name => {
+        await action(name)
+        return json({ server: find(name) })
+      }),
+    )
   change('restart', name => source.restart(name))
   change('start', name => source.restart(name))
   change('stop', name => source.stop?.(name))
-  app.post('/api/reload', async c => {
-    const refusal = ownerOnly(c, 'reload the configuration')
-    if (refusal) return refusal
-    if (!source.reload) return failure(404, 'There is no configuration file to reload')
-    const reload = source.reload.bind(source)
-    return unlessMistaken(async () => json(await reload()))
+  app.post('/api/reload', c => {
+    const reload = async () => json(await source.reload?.())
+    const answer = () =>
+      source.reload ? unlessMistaken(reload) : failure(404, 'There is no configuration file to reload')
+    return forOwner(c, 'reload the configuration', answer, { isKnown: false })
   })
   let isAdding = false
   // A server is a program that gets started, so only the owner may add one, one at a time.
-  app.post('/api/servers', async c => {
-    const refusal = ownerOnly(c, 'add servers')
-    if (refusal) return refusal
-    if (!source.reload) return failure(404, 'There is no configuration file to add a server to')
-    return withBody(c, async body => {
-      const wish = newServerIn(body)
-      if (typeof wish === 'string') return failure(400, wish)
-      if (isAdding) return failure(409, 'Another server is being added')
-      isAdding = true
-      return unlessMistaken(() => add(wish, c.req.raw.signal)).finally(() => {
-        isAdding = false
-      })
-    })
-  })
-  const add = async (wish: NewServer, signal: AbortSignal) => {
-    const added = await addServer({ ...wish, file: source.file, signal })
-    if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
-    if (added.outcome === 'failed') {
-      const { error, stderr, state, hint } = added.tried.status
-      return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
+  const add = async (body: Body, signal: AbortSignal) => {
+    const { name, entry, check = true, replace = false } = body
+    if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
+      return failure(400, `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`)
+    if (!isRecord(entry)) return failure(400, "'entry' must be an object with 'command' or 'url'")
+    if (typeof check !== 'boolean' || typeof replace !== 'boolean')
+      return failure(400, "'check' and 'replace' must be true or false")
+    if (isAdding) return failure(409, 'Another server is being added')
+    isAdding = true
+    const answer = async () => {
+      const added = await addServer({ name, entry, check, replace, file: source.file, signal })
+      if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${name}'`)
+      if (added.outcome === 'failed') {
+        const { error, stderr, state, hint } = added.tried.status
+        return json({ error: error ?? `The server is ${state}`, stderr, hint }, 422)
+      }
+      await source.reload?.()
+      return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
     }
-    await source.reload?.()
-    return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
+    return unlessMistaken(answer).finally(() => {
+      isAdding = false
+    })
   }
-  addLoginRoutes(app, source)
+  app.post('/api/servers', c => {
+    const answer = () =>
+      source.reload
+        ? withBody(c, body => add(body, c.req.raw.signal))
+        : failure(404, 'There is no configuration file to add a server to')
+    return forOwner(c, 'add servers', answer, { isKnown: false })
+  })
+  app.post('/api/servers/:name/login', async c => {
+    const name = c.req.param('name')
+    if (c.env.client.isNamed) return failure(403, 'Named clients may not log in to servers')
+    const login = source.logins?.()?.of(name)
+    if (!login) return failure(404, `No server '${name}' to log in to`)
+    try {
+      // As the browser sees it; the guard has checked both headers.
+      const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw)}`
+      if (login.isInteractive) return json({ url: await login.begin(address + REDIRECT_PATH) })
+      await login.signIn()
+      return json({})
+    } catch (error) {
+      return failure(502, `Cannot log in to '${name}': ${describeError(error)}`)
+    }
+  })
+  // Where the browser returns to.
+  app.get(REDIRECT_PATH, c => {
+    const finish = async (answer: URLSearchParams) => {
+      const logins = source.logins?.()
+      if (!logins) throw new Error('No server to log in to')
+      return logins.finish(answer)
+    }
+    return finishedPage(new URL(c.req.url).searchParams, finish, '/')
+  })
   addOfferRoutes(app, source)
 }
 
@@ -119,46 +159,6 @@ async function unlessMistaken(answer: () => Promise<Response>): Promise<Response
   }
 }
 
-type NewServer = Pick<Parameters<typeof addServer>[0], 'name' | 'entry' | 'check' | 'replace'>
-
-/** What the body asks for, or what is wrong with it. */
-function newServerIn(body: Record<string, unknown>): NewServer | string {
-  const { name, entry, check = true, replace = false } = body
-  if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
-    return `'name' must be 1 to ${MAX_NAME} letters, digits, '.', '-' or '_'`
-  if (!isRecord(entry)) return "'entry' must be an object with 'command' or 'url'"
-  if (typeof check !== 'boolean' || typeof replace !== 'boolean')
-    return "'check' and 'replace' must be true or false"
-  return { name, entry, check, replace }
-}
-
-/** Logins to MCP servers: the page for the user to open, and where the browser returns to. */
-function addLoginRoutes(app: App, source: GatewaySource): void {
-  app.post('/api/servers/:name/login', async c => {
-    const name = c.req.param('name')
-    if (c.env.client.isNamed) return failure(403, 'Named clients may not log in to servers')
-    const login = source.logins?.()?.of(name)
-    if (!login) return failure(404, `No server '${name}' to log in to`)
-    try {
-      // As the browser sees it; the guard has checked both headers.
-      const address = headerOf(c, 'origin') ?? `http://${hostOf(c.req.raw)}`
-      if (login.isInteractive) return json({ url: await login.begin(address + REDIRECT_PATH) })
-      await login.signIn()
-      return json({})
-    } catch (error) {
-      return failure(502, `Cannot log in to '${name}': ${describeError(error)}`)
-    }
-  })
-  app.get(REDIRECT_PATH, c => {
-    const finish = async (answer: URLSearchParams) => {
-      const logins = source.logins?.()
-      if (!logins) throw new Error('No server to log in to')
-      return logins.finish(answer)
-    }
-    return finishedPage(new URL(c.req.url).searchParams, finish, '/')
-  })
-}
-
 /** The servers' resources and prompts, to be listed and read. */
 function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
   app.get('/api/servers/:name/offers', async c => {
@@ -172,24 +172,32 @@ function addOfferRoutes(app: App, { catalog }: GatewaySource): void {
     return json({ resources, templates, prompts: await list('prompts') })
   })
   /** A server's failure keeps its own message. */
-  const serverFailure = (error: unknown) => {
-    if (error instanceof McpCallError) return failure(404, describeError(error))
-    if (error instanceof ToolFailureError) return failure(502, describeError(error))
-    throw error
-  }
-  app.post('/api/resources/read', c =>
-    withBody(c, async ({ uri }) => {
-      if (typeof uri !== 'string' || uri === '') return failure(400, "'uri' must be a non-empty string")
-      const access = c.env.client.access('resources')
-      return json(await catalog?.read(uri, { signal: c.req.raw.signal, access }))
-    }).catch(serverFailure),
+  const offer = (
+    path: string,
+    key: 'uri' | 'name',
+    read: (given: string, c: RequestContext, body: Body) => unknown,
+  ) =>
+    app.post(path, c =>
+      withBody(c, async body => {
+        const given = body[key]
+        if (typeof given !== 'string' || given === '')
+          return failure(400, `'${key}' must be a non-empty string`)
+        if (body.arguments !== undefined && !isRecord(body.arguments))
+          return failure(400, "'arguments' must be an object")
+        try {
+          return json(await read(given, c, body))
+        } catch (error) {
+          if (error instanceof McpCallError) return failure(404, describeError(error))
+          if (error instanceof ToolFailureError) return failure(502, describeError(error))
+          throw error
+        }
+      }),
+    )
+  offer('/api/resources/read', 'uri', (uri, c) =>
+    catalog?.read(uri, { signal: c.req.raw.signal, access: c.env.client.access('resources') }),
   )
-  app.post('/api/prompts/get', c =>
-    withBody(c, async ({ name, arguments: args }) => {
-      if (typeof name !== 'string' || name === '') return failure(400, "'name' must be a non-empty string")
-      if (args !== undefined && !isRecord(args)) return failure(400, "'arguments' must be an object")
-      const access = c.env.client.access('prompts')
-      return json(await catalog?.prompt(name, args, { signal: c.req.raw.signal, access }))
-    }).catch(serverFailure),
-  )
+  offer('/api/prompts/get', 'name', (name, c, { arguments: args }) => {
+    const options = { signal: c.req.raw.signal, access: c.env.client.access('prompts') }
+    return catalog?.prompt(name, args as Body | undefined, options)
+  })
 }

@@ -2,22 +2,12 @@ import { isText, whyMissing } from '../../tools/results/read-result.ts'
 import { HANDLE_PREFIX } from '../../tools/results/result-store.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
 import type { GatewayContext } from '../context.ts'
-import {
-  type App,
-  callerOf,
-  content,
-  failure,
-  headerOf,
-  json,
-  metaOf,
-  preferencesOf,
-  type RequestContext,
-  readJson,
-  shuttingDown,
-} from '../http.ts'
+import * as http from '../http.ts'
 import { MAX_TIMEOUT_MS } from '../limits.ts'
 import { openApi, toolInfo } from '../tool-info.ts'
 import { durableCall, durableWish, resultAnswer } from './runs.ts'
+
+const { failure, headerOf, json } = http
 
 /** How many tools a search returns, and how many similar names if there are none. */
 const MAX_FOUND = 50
@@ -25,14 +15,13 @@ const MAX_NEAREST = 5
 /** The longest call id that is kept. */
 const MAX_CALL_ID = 100
 
-export function addToolRoutes(app: App, context: GatewayContext): void {
+export function addToolRoutes(app: http.App, context: GatewayContext): void {
   const { tools } = context.executor
   app.get('/api/tools', async c => {
     const all = c.env.client.tools()
     const query = c.req.query('q')?.trim()
-    if (!query) return json({ tools: all.map(tool => toolInfo(tool, tools)) })
-    const found = await searchOf(tools).search(query, { among: all, limit: MAX_FOUND })
-    if (found.length > 0) return json({ tools: found.map(tool => toolInfo(tool, tools)) })
+    const found = query ? await searchOf(tools).search(query, { among: all, limit: MAX_FOUND }) : all
+    if (!query || found.length > 0) return json({ tools: found.map(tool => toolInfo(tool, tools)) })
     const nearest = await searchOf(tools).nearest(query, { among: all, limit: MAX_NEAREST })
     return json({ tools: [], nearest: nearest.map(({ name }) => name) })
   })
@@ -42,24 +31,25 @@ export function addToolRoutes(app: App, context: GatewayContext): void {
 }
 
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
-async function callTool(c: RequestContext, name: string, context: GatewayContext): Promise<Response> {
+async function callTool(c: http.RequestContext, name: string, context: GatewayContext): Promise<Response> {
   const { executor, calls, questions, source } = context
   const { client } = c.env
   const startedAt = executor.clock.now()
   const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
   if (timeoutMs instanceof Response) return timeoutMs
-  const preferences = preferencesOf(c)
+  const preferences = http.preferencesOf(c)
   const wish = durableWish(headerOf(c, 'idempotency-key'), preferences)
   if (wish instanceof Response) return wish
-  const body = await readJson(c)
+  const body = await http.readJson(c)
   if (body instanceof Response) return body
-  if (calls.isDraining) return shuttingDown()
+  if (calls.isDraining) return http.shuttingDown()
   const { value: args = {} } = body
-  const caller = callerOf(c)
+  const caller = http.callerOf(c)
   const { signal } = caller
-  const wait = { limitMs: executor.timeoutMsOf(name, { timeoutMs }), signal }
-  if (!executor.tools.findTool(name))
-    await calls.run(caller, async () => source.waitWhileStarting?.(name, wait))
+  if (source.waitWhileStarting && !executor.tools.findTool(name)) {
+    const limitMs = executor.timeoutMsOf(name, { timeoutMs })
+    await calls.run(caller, async () => source.waitWhileStarting?.(name, { limitMs, signal }))
+  }
   const options = {
     caller: client.caller,
     among: client.among(name),
@@ -67,7 +57,7 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
     startedAt,
     origin: originOf(c),
     repair: preferences.has('repair'),
-    meta: metaOf(key => headerOf(c, key)),
+    meta: http.metaOf(c),
     // Others do not watch for questions.
     ask: preferences.has('questions') ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
     signal,
@@ -80,9 +70,9 @@ async function callTool(c: RequestContext, name: string, context: GatewayContext
 }
 
 /** The console and the command line identify themselves, with the owner's token. */
-function originOf(c: RequestContext): string {
+function originOf(c: http.RequestContext): string {
   const given = headerOf(c, 'x-toolpost-client') ?? ''
-  return !c.env.client.isNamed && ['console', 'cli'].includes(given) ? given : 'http'
+  return !c.env.client.isNamed && (given === 'console' || given === 'cli') ? given : 'http'
 }
 
 function timeoutOf(given: string | undefined): number | undefined | Response {
@@ -96,7 +86,7 @@ function timeoutOf(given: string | undefined): number | undefined | Response {
 const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
 
 /** A kept result in full, for the caller of the tool and the owner of the gateway. */
-async function readResult(c: RequestContext, id: string, { source }: GatewayContext): Promise<Response> {
+async function readResult(c: http.RequestContext, id: string, { source }: GatewayContext): Promise<Response> {
   const results = source.bigResults
   if (!results) return failure(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
@@ -109,7 +99,7 @@ async function readResult(c: RequestContext, id: string, { source }: GatewayCont
   const type = isShown ? mimeType : 'application/octet-stream'
   const disposition = isShown && c.req.query('download') === undefined ? 'inline' : 'attachment'
   const ending = mimeType === 'text/plain' ? 'txt' : isShown ? mimeType.replace(/^.*\//, '') : 'bin'
-  return content(found.content as Uint8Array<ArrayBuffer>, {
+  return http.content(found.content as Uint8Array<ArrayBuffer>, {
     // Nothing in it may run, whatever type it claims to be.
     'content-security-policy': "default-src 'none'; sandbox",
     'content-type': isText(type) ? `${type}; charset=utf-8` : type,

@@ -1,5 +1,6 @@
+import { unlessAborted } from '../../util/clock.ts'
 import type { GatewayContext } from '../context.ts'
-import { type App, aborted, callerOf, failure, headerOf, json, readBytes, shuttingDown } from '../http.ts'
+import { type App, callerOf, failure, headerOf, json, readBytes, shuttingDown } from '../http.ts'
 import { MAX_AUDIO_BYTES } from '../limits.ts'
 
 const AUDIO_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave', 'application/octet-stream']
@@ -22,10 +23,9 @@ export function addTranscriptionRoutes(app: App, { calls, source }: GatewayConte
     const { signal } = caller
     const startedAt = performance.now()
     // A transcription that ignores its signal is not waited for.
-    const heard = await calls.run(caller, () =>
-      Promise.race([voice.transcribe(wav, { signal }), aborted(signal)]),
-    )
-    if (heard === undefined || signal.aborted) return shuttingDown()
+    const transcribed = () => unlessAborted(voice.transcribe(wav, { signal }), signal).catch(() => undefined)
+    const heard = await calls.run(caller, transcribed)
+    if (heard === undefined) return shuttingDown()
     if ('problem' in heard) return failure(422, heard.problem)
     const text = heard.text.trim()
     if (text === '') return failure(422, 'No speech recognized')
