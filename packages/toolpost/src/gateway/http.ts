@@ -138,13 +138,13 @@ export class EventStream {
   }
 }
 
-/** The body of a request, or the response to one that is too large or breaks off. */
-export async function readBytes(c: RequestContext, maxBytes: number): Promise<Buffer | Response> {
+/** The body of a request, read whole with `whole` if its length is known; or the response to a bad one. */
+async function readBody<Body>(c: RequestContext, maxBytes: number, whole: () => Promise<Body>) {
   const length = headerOf(c, 'content-length')
   const chunks: Uint8Array[] = []
   let bytes = Number(length ?? 0)
   try {
-    if (length !== undefined && bytes <= maxBytes) return Buffer.from(await c.req.raw.arrayBuffer())
+    if (length !== undefined && bytes <= maxBytes) return await whole()
     for await (const chunk of (bytes <= maxBytes && c.req.raw.body) || []) {
       bytes += chunk.length
       if (bytes > maxBytes) break
@@ -158,18 +158,22 @@ export async function readBytes(c: RequestContext, maxBytes: number): Promise<Bu
   return failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
 }
 
+export function readBytes(c: RequestContext, maxBytes: number): Promise<Uint8Array | Response> {
+  return readBody(c, maxBytes, async () => new Uint8Array(await c.req.raw.arrayBuffer()))
+}
+
 /** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
 export async function readJson(
   c: RequestContext,
   notJson = (problem: string) => failure(400, problem),
 ): Promise<{ value: unknown } | Response> {
-  const body = await readBytes(c, MAX_BODY_BYTES)
+  const body = await readBody(c, MAX_BODY_BYTES, () => c.req.raw.text())
   if (body instanceof Response) return body
   const text = body.toString()
   const problem = jsonProblem(text)
   if (problem) return failure(413, `The body ${problem}`)
   try {
-    return { value: text.trim() === '' ? undefined : JSON.parse(text) }
+    return { value: /\S/.test(text) ? JSON.parse(text) : undefined }
   } catch (error) {
     return notJson(`The body is not JSON: ${(error as Error).message}`)
   }

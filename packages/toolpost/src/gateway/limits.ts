@@ -32,7 +32,7 @@ export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 /** How many calls are kept in memory, how much of it one value may use, and when larger ones are left out. */
 export const RECENT_CALLS = 1_000
 export const RECORDED_BYTES = 64 * 1024
-export const SHORTENED_MS = 100
+export const SHORTENED_MS = 1_000
 /** How large the history in memory may be that answers filters if no history is configured. */
 export const MAX_MEMORY_MB = 32
 /** Events are sent together, this often. */
