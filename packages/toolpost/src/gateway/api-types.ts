@@ -2,35 +2,22 @@
  * The data of the HTTP API. Types only, so that the console can import them without the rest of the gateway.
  */
 
-import type { BreakerStatus } from '../call/breaker-status.ts'
-import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
-import type { CallPage } from '../history/query.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
-import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
-import type { Run, RunState, RunStep } from '../project/durable.ts'
-import type { ModelInfo } from '../project/model-choice.ts'
+import type { ServerStatus } from '../mcp/server-status.ts'
+import type { Run } from '../project/durable.ts'
 import type { TimerEvent } from '../project/timers.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Progress } from '../tools/tool.ts'
 
-export type {
-  Approval,
-  BreakerStatus,
-  CallPage,
-  Diagnosis,
-  JsonSchema,
-  ModelInfo,
-  Progress,
-  Run,
-  RunState,
-  RunStep,
-  ServerState,
-  ServerStatus,
-  ToolFailure,
-  ToolResult,
-  ToolSuccess,
-}
+export type { BreakerStatus } from '../call/breaker-status.ts'
+export type { Diagnosis, ToolFailure, ToolSuccess } from '../call/tool-result.ts'
+export type { CallPage } from '../history/query.ts'
+export type { ServerState } from '../mcp/server-status.ts'
+export type { RunState, RunStep } from '../project/durable.ts'
+export type { ModelInfo } from '../project/model-choice.ts'
+export type { Approval, JsonSchema, Progress, Run, ServerStatus, ToolResult }
 
 /** A tool, as `GET /api/tools` lists it. */
 export interface ToolInfo {

@@ -105,28 +105,6 @@ describe('approvals over HTTP', () => {
     await answer
   })
 
-  it("are a client's own only, if it does not approve", async () => {
-    const { gateway, wipe, waiting, decide } = setUp()
-    await using _ = gateway
-    const answer = wipe(HOME)
-    const [{ id }] = await waiting()
-    expect(await waiting(CLAUDE)).toEqual([])
-    expect((await decide(id, CLAUDE)).status).toBe(403)
-    await decide(id, OWN, { decision: 'deny' })
-    await answer
-  })
-
-  it('of tools that a client may not use are unknown to it', async () => {
-    const { gateway, wipe, waiting, decide, approvals } = setUp()
-    await using _ = gateway
-    const answer = wipe(CLAUDE)
-    const [{ id }] = await waiting()
-    expect(await waiting(LIMITED)).toEqual([])
-    expect((await decide(id, LIMITED)).status).toBe(404)
-    approvals.close()
-    await answer
-  })
-
   it.each([
     [{}, "Invalid 'decision'; expected one of approve, deny"],
     [{ decision: 'perhaps' }, "Invalid 'decision'; expected one of approve, deny"],

@@ -115,23 +115,3 @@ describe('a client that sends slowly', () => {
     await new Promise(resolve => server.close(resolve))
   })
 })
-
-describe('clients of the events', () => {
-  const clients = async (gateway: TestGateway) =>
-    /event_clients (\d+)/.exec(await (await gateway.get('/metrics')).text())?.[1]
-
-  it('that only ask for the headers leave nothing behind', async () => {
-    await using gateway = testGateway()
-    for (let n = 0; n < 10; n++) await gateway.fetch(new Request(`${ADDRESS}/api/events`, { method: 'HEAD' }))
-    expect(await clients(gateway)).toBe('0')
-  })
-})
-
-describe('an odd deadline', () => {
-  it.each(['NaN', '-0', '1e3', '9'.repeat(400), '0'])('is refused: %s', async given => {
-    await using gateway = testGateway()
-    const response = await gateway.post('/api/tools/echo/call', {}, { headers: { 'x-timeout-ms': given } })
-    expect(response.status).toBe(400)
-    expect((await dataOf(response)).error).toMatch(/^Invalid x-timeout-ms; expected milliseconds/)
-  })
-})

@@ -69,36 +69,9 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
     expect((await gateway.get('/api/calls/export?format=csv')).status).toBe(400)
     expect((await gateway.get('/api/calls/export?limit=5')).status).toBe(400)
   })
-
-  it('gives one call by its serial', async () => {
-    await using gateway = await gatewayOf(kind)
-    await gateway.executor.run({ name: 'echo', args: { x: 1 } })
-    const { calls } = await dataOf(gateway.get('/api/calls?tool=echo'))
-    const path = `/api/calls/${calls[0].serial}`
-    expect(await dataOf(gateway.get(path))).toMatchObject({ tool: 'echo', args: { x: 1 } })
-    expect((await gateway.get(path.replace(/.$/, 'x'))).status).toBe(404)
-    expect((await gateway.get(path.slice(0, -1))).status).toBe(404)
-  })
 })
 
 describe('a gateway with a history', () => {
-  it('reaches back over a restart', async () => {
-    const before = await open()
-    await before.executor.run({ name: 'echo', args: { run: 1 } })
-    await before.history.close()
-    const { history, executor } = await open({ file: before.file })
-    await using gateway = testGateway([], { executor, history })
-    await executor.run({ name: 'echo', args: { run: 2 } })
-    const { calls } = await dataOf(gateway.get('/api/calls?limit=5'))
-    expect(calls).toMatchObject([{ args: { run: 2 } }, { args: { run: 1 } }])
-    const { calls: recent } = await dataOf(gateway.get('/api/calls'))
-    expect(recent).toMatchObject([{ serial: calls[0].serial }])
-    expect(await dataOf(gateway.get(`/api/calls/${calls[1].serial}`))).toMatchObject({
-      args: { run: 1 },
-      stages: expect.arrayContaining([expect.objectContaining({ name: 'fit' })]),
-    })
-  })
-
   it('answers from memory while the file cannot be used', async () => {
     const { history } = await open({ file: '/dev/null/history.db' })
     const executor: ToolExecutor = executorOf([echoTool])

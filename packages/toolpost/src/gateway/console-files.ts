@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { Hono, type MiddlewareHandler } from 'hono'
+import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { packageRoot } from '../util/package-root.ts'
 
@@ -15,21 +15,18 @@ const MISSING_PAGE = `<!doctype html>
 </body></html>
 `
 
+const OWN = "'self'"
+const NOTHING = ["'none'"]
+
 /** The page may only load and call what this gateway serves. Scripts are never inline. */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
-    defaultSrc: ["'self'"],
-    scriptSrc: ["'self'"],
+    ...{ defaultSrc: [OWN], scriptSrc: [OWN], connectSrc: [OWN] },
     // Plots and forms set styles on elements.
-    styleSrc: ["'self'", "'unsafe-inline'"],
+    styleSrc: [OWN, "'unsafe-inline'"],
     // Images and sound from tool results.
-    imgSrc: ["'self'", 'data:', 'blob:'],
-    mediaSrc: ["'self'", 'data:', 'blob:'],
-    connectSrc: ["'self'"],
-    objectSrc: ["'none'"],
-    baseUri: ["'none'"],
-    formAction: ["'none'"],
-    frameAncestors: ["'none'"],
+    ...{ imgSrc: [OWN, 'data:', 'blob:'], mediaSrc: [OWN, 'data:', 'blob:'] },
+    ...{ objectSrc: NOTHING, baseUri: NOTHING, formAction: NOTHING, frameAncestors: NOTHING },
   },
   // The microphone is for the chat's talk button.
   permissionsPolicy: { camera: [], geolocation: [], microphone: ['self'] },
@@ -40,16 +37,14 @@ const pageHeaders = secureHeaders({
 
 /** The folder of the built console, if any. In a clone, the build itself, not the copy that packing left behind. */
 export function findConsole(): string | undefined {
-  const folders = [consolePackage(), join(packageRoot(), 'console')]
-  return folders.find(folder => folder !== undefined && existsSync(join(folder, 'index.html')))
-}
-
-function consolePackage(): string | undefined {
+  const folders = [join(packageRoot(), 'console')]
   try {
-    return join(dirname(createRequire(import.meta.url).resolve('toolpost-console/package.json')), 'dist')
+    const manifest = createRequire(import.meta.url).resolve('toolpost-console/package.json')
+    folders.unshift(join(dirname(manifest), 'dist'))
   } catch {
-    return undefined
+    // Installed from a package, which has a copy.
   }
+  return folders.find(folder => existsSync(join(folder, 'index.html')))
 }
 
 /** The page and its files. */
@@ -59,7 +54,12 @@ export class ConsoleFiles {
 
   constructor(folder: string | undefined) {
     this.#folder = folder !== undefined && existsSync(folder) ? folder : undefined
-    this.#app.use(pageHeaders, addCaching)
+    this.#app.use(pageHeaders, async (c, next) => {
+      await next()
+      // Files named after their content can be cached forever.
+      const isNamedByContent = c.req.path.startsWith('/assets/')
+      c.header('cache-control', isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache')
+    })
     if (this.#folder !== undefined) this.#app.use(serveStatic({ root: this.#folder }))
     this.#app.get('/', c => c.html(MISSING_PAGE))
   }
@@ -79,11 +79,4 @@ export class ConsoleFiles {
   answer(request: Request): Response | Promise<Response> {
     return this.#app.fetch(request)
   }
-}
-
-/** Files named after their content can be cached forever. */
-const addCaching: MiddlewareHandler = async (c, next) => {
-  await next()
-  const isNamedByContent = c.req.path.startsWith('/assets/')
-  c.header('cache-control', isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache')
 }

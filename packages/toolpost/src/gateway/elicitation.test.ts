@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { CLIENTS, CLIENTS_2025, NEWEST } from '../../test/mcp-clients.ts'
+import { CLIENTS } from '../../test/mcp-clients.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, type ApprovalsOptions, policy } from '../interceptors/index.ts'
 import { defineTool } from '../tools/tool.ts'
@@ -67,24 +67,6 @@ describe.each(CLIENTS)('a client of the %s that can ask its person', (_name, con
     })
     expect(gateway.runs).toEqual([])
   })
-
-  it.each([
-    ['cancels', answering('cancel')],
-    ['fails', () => Promise.reject(new Error('no window'))],
-  ])('leaves it to others if the person %s', async (title, person) => {
-    await using gateway = await serveDelete({ patienceMs: {} })
-    await using client = await connect(gateway, { person })
-    const answer = client.call('delete', { path: 'a' }).catch(error => error)
-    if (connect === NEWEST[1] && title !== 'cancels') {
-      // The SDK's client gives up by itself, and does not come again.
-      expect(await answer).toBeInstanceOf(Error)
-      return expect(gateway.runs).toEqual([])
-    }
-    await expect.poll(() => gateway.approvals.list().length, PATIENCE).toBe(1)
-    gateway.approvals.decide(gateway.approvals.list()[0]?.id ?? '', 'approve')
-    expect(await answer).toMatchObject({ content: [{ text: 'deleted' }] })
-    expect(gateway.runs).toHaveLength(1)
-  })
 })
 
 describe.each(CLIENTS)('a client of the %s that cannot ask its person', (_name, connect) => {
@@ -125,30 +107,6 @@ describe.each(CLIENTS)('a named client of the %s that can ask its person', (_nam
     expect((await decideAs(OWNER)).status).toBe(200)
     expect(await answer).toMatchObject({ content: [{ text: 'deleted' }] })
     expect(asked).toEqual([])
-  })
-
-  it('approves its own call if its entry says so', async () => {
-    await using gateway = await serveNamed(true)
-    const { asked, person } = willing()
-    await using client = await connect(gateway, { token: NAMED, person })
-    expect(await client.call('delete', { path: 'a' })).toMatchObject({ content: [{ text: 'deleted' }] })
-    expect(asked).toHaveLength(1)
-  })
-})
-
-describe.each(CLIENTS_2025)('a question to a client of the %s', (_name, connect) => {
-  it('is no longer waited for if somebody else decides first', async () => {
-    await using gateway = await serveDelete()
-    let asked = 0
-    const person = () => {
-      asked++
-      return new Promise<never>(() => {})
-    }
-    await using client = await connect(gateway, { person })
-    const answer = client.call('delete')
-    await expect.poll(() => asked, PATIENCE).toBe(1)
-    gateway.approvals.decide(gateway.approvals.list()[0]?.id ?? '', 'approve', { by: 'console' })
-    expect(await answer).toMatchObject({ content: [{ text: 'deleted' }] })
   })
 })
 

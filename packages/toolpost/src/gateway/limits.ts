@@ -14,15 +14,15 @@ export const HTTP_LIMITS = {
 }
 /** Further connections are closed immediately. */
 export const MAX_CONNECTIONS = 1_024
-/** Event streams and the streams of MCP clients; and the sessions of MCP clients. */
+/** Event streams and the streams of MCP clients; and the sessions of MCP clients, which expire when idle. */
 export const MAX_STREAMS = 256
 export const MAX_MCP_SESSIONS = 256
+export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
 
 export const MAX_BODY_BYTES = 10_000_000
+export const MAX_MCP_ANSWER_BYTES = 10_000_000
 /** Ten minutes of 16 kHz, 16-bit, mono WAV. */
 export const MAX_AUDIO_BYTES = 20_000_000
-/** The largest message to an MCP client. */
-export const MAX_MCP_ANSWER_BYTES = 10_000_000
 /** How many of a server's resources or prompts the console shows, and how many an MCP list has. */
 export const MAX_OFFERED = 1_000
 export const MAX_LISTED = 20_000
@@ -35,15 +35,13 @@ export const RECORDED_BYTES = 64 * 1024
 export const SHORTENED_MS = 1_000
 /** How large the history in memory may be that answers filters if no history is configured. */
 export const MAX_MEMORY_MB = 32
-/** Events are sent together, this often. */
+/** Events are sent together, this often; progress less often, its message cut at this length. */
 export const EVENT_FLUSH_MS = 20
 export const MAX_PENDING_EVENTS = 2_000
-/** Progress is published at most this often; its message is cut at this length. */
 export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500
-/** How often a comment line shows that a quiet connection is alive. */
+/** How often a quiet stream shows that it is alive, and how much may queue up for a client that does not read. */
 export const HEARTBEAT_MS = 15_000
-/** How much may queue up for a client that does not read before it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
 /** How many conversations of a client are kept, and how long each may get. */
@@ -56,49 +54,41 @@ export const MAX_CONVERSATION_NAME = 80
 export const MAX_CHATS = 32
 export const MAX_MESSAGE_LENGTH = 100_000
 
-/** A session idle for this long has expired. */
-export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
+/** How many log messages of its server a call passes on to its client. */
+export const MAX_LOGS_PER_SECOND = 100
 /** The SDK's clients drop a progress notification that arrives together with the result. */
 export const PROGRESS_GAP_MS = 25
-/** How long the user may take to answer a question. Approvals have their own limit. */
+/** How long the user may take to answer a tool's question, and how many calls may wait for that. */
 export const ELICITATION_MS = 5 * 60 * 1_000
-/** How many calls may wait for their clients to return with answers; the oldest is dropped first. */
 export const MAX_ELICITATIONS = 1_000
-/** If the client knows tasks, a call that takes longer becomes one; how often it should poll, and for how long it may. */
-export const TASK_AFTER_MS = 500
-export const TASK_POLL_MS = 500
-export const TASK_TTL_MS = 15 * 60 * 1_000
-/** How many tasks are kept, per client and in all; finished ones make room for others. */
-export const MAX_CLIENT_TASKS = 100
-export const MAX_TASKS = 1_000
-export const MAX_TASK_MESSAGE = 1_000
 /** How many questions may be open to one HTTP caller, and how much of one is shown. */
 export const MAX_QUESTIONS_OF_ONE = 10
 export const MAX_QUESTION_CHARACTERS = 4_000
-/** How many resources one client may subscribe to. */
+/** If the client knows tasks, a call that takes longer becomes one; how often and how long it may be polled. */
+export const TASK_AFTER_MS = 500
+export const TASK_POLL_MS = 500
+export const TASK_TTL_MS = 15 * 60 * 1_000
+/** How many tasks one client may have; finished ones make room for others. */
+export const MAX_CLIENT_TASKS = 100
+export const MAX_TASK_MESSAGE = 1_000
+/** How many resources one client may subscribe to, and how long that waits for the servers before it is acknowledged. */
 export const MAX_FOLLOWED = 1_000
-/** How long a subscription waits for the servers before it is acknowledged. */
 export const FOLLOWING_MS = 500
 
-/** How long running calls may continue after the gateway is told to stop. */
+/** How long running calls may continue after the gateway is told to stop, and after they were aborted. */
 export const DRAIN_MS = 10_000
-/** How long something may continue after it was aborted. */
 export const ABORT_GRACE_MS = 1_000
 /** How long the last responses may take to reach their clients before connections are closed. */
 export const LAST_WORDS_MS = 250
 
-/** The longest OAuth access token that is checked. */
+/** The longest OAuth access token that is checked, and how far the issuer's clock and ours may differ. */
 export const MAX_JWT_LENGTH = 8 * 1024
-/** How far the issuer's clock and ours may differ. */
 export const JWT_CLOCK_TOLERANCE_S = 10
-/** How long the issuer may take to respond. */
+/** How long the issuer may take, how often its keys are fetched, and how long it is left alone after a failure. */
 export const ISSUER_TIMEOUT_MS = 5_000
-/** The issuer's keys are fetched again when a token names an unknown key, but not more often than this. */
 export const ISSUER_KEYS_COOL_DOWN_MS = 10_000
-/** How long to leave an issuer alone after it failed. */
 export const ISSUER_RETRY_MS = 2_000
 
-/** The longest idempotency key. */
 export const MAX_KEY_LENGTH = 255
 /** The longest a `respond-async` call waits before it returns the run's location. */
 export const MAX_ASYNC_WAIT_MS = 60_000

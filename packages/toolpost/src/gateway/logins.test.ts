@@ -45,13 +45,6 @@ describe('a login over the gateway', () => {
       expect(answers + (await dataOf(gateway.get('/api/tools', headers)))).not.toContain(secret)
   })
 
-  it('comes back to the address that the browser knows the gateway by', async () => {
-    await using parts = await protectedGateway({ hosts: ['tools.example'] })
-    const headers = { host: 'tools.example', origin: 'https://tools.example' }
-    const { url } = await dataOf(parts.gateway.post(LOGIN, undefined, { headers }))
-    expect(new URL(url).searchParams.get('redirect_uri')).toBe('https://tools.example/oauth/callback')
-  })
-
   it('[F58] an answer that was not asked for changes nothing, and its words are not obeyed', async () => {
     await using parts = await protectedGateway()
     const { gateway, client } = parts
@@ -61,20 +54,5 @@ describe('a login over the gateway', () => {
     expect(text).not.toContain('<script>')
     expect(client.status().state).toBe('needs_login')
     expect((await gateway.post('/oauth/callback')).status).toBe(405)
-  })
-
-  it('is for the owner, and for servers that want one', async () => {
-    await using parts = await protectedGateway({ clients: { claude: { token: 'long-token-of-claude' } } })
-    const named = { headers: { authorization: 'Bearer long-token-of-claude' } }
-    expect((await parts.gateway.post(LOGIN, undefined, named)).status).toBe(403)
-    expect((await parts.gateway.post('/api/servers/none/login')).status).toBe(404)
-  })
-
-  it('that cannot begin says why', async () => {
-    await using parts = await protectedGateway()
-    await parts.oauth[Symbol.asyncDispose]()
-    const response = await parts.gateway.post(LOGIN)
-    expect(response.status).toBe(502)
-    expect(await dataOf(response)).toEqual({ error: expect.stringContaining("Cannot log in to 'remote'") })
   })
 })

@@ -74,17 +74,4 @@ describe('a long result over HTTP', () => {
       error: 'There is no result result://made-up; handles begin with result://.',
     })
   })
-
-  it('with binary content gives its bytes; what a page should not show is only downloaded', async () => {
-    const { kept } = await call('picture')
-    const shown = await gateway.get(`/api/results/${idOf(kept[0].handle)}`, as('ann'))
-    expect(shown.headers.get('content-type')).toBe('image/png')
-    expect(shown.headers.get('content-disposition')).toMatch(/^inline; filename="result-[\w-]+\.png"$/)
-    expect(Buffer.from(await shown.arrayBuffer()).equals(picture)).toBe(true)
-    const { handle } = await call('page')
-    const page = await gateway.get(`/api/results/${idOf(handle)}`, as('ann'))
-    expect(page.headers.get('content-type')).toBe('application/octet-stream')
-    expect(page.headers.get('content-disposition')).toMatch(/^attachment/)
-    expect(page.headers.get('content-security-policy')).toContain('sandbox')
-  })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
-import { type AnyClient, CLIENTS, type Connect, NEWEST, type Target } from '../../test/mcp-clients.ts'
+import { type AnyClient, CLIENTS, type Connect, type Target } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
@@ -132,27 +132,6 @@ describe.each(WAYS)('what servers have beside tools, for a client of the %s', (_
     expect(text(await client.read('two+note://7'))).toEqual(['two note://7'])
   })
 
-  it('is completed by the server whose prompt or template it is', async () => {
-    expect(await client.complete({ type: 'ref/prompt', name: 'two__greet' }, 'who', 'A')).toEqual([
-      'two:greet:A',
-    ])
-    expect(await client.complete({ type: 'ref/resource', uri: 'two+note://{id}' }, 'id', '1')).toEqual([
-      'two:note://{id}:1',
-    ])
-  })
-
-  it('asks the person at the client, whatever it was that the client wanted', async () => {
-    asked.length = 0
-    for (const server of ['one', 'two']) {
-      const { answered } = json(
-        await client.call(server === 'one' ? 'ask' : 'two__ask', { message: 'Sure?' }),
-      )
-      expect(answered).toEqual({ action: 'accept', content: { sure: true } })
-      expect(text(await client.read(`${server}+x:ask`))).toEqual([JSON.stringify(answered)])
-    }
-    expect(asked).toEqual(['one: Sure?', 'one: Really?', 'two: Sure?', 'two: Really?'])
-  })
-
   it('fails in the words of the server, with its code', async () => {
     // The newest protocol has no code of its own for it.
     const notFound = {
@@ -196,12 +175,6 @@ describe.each(WAYS)('what servers have beside tools, for a client of the %s', (_
     await client.call('state')
     expect(client.updates).toHaveLength(2)
   })
-
-  it('passes annotations, icons, _meta and structured content on', async () => {
-    const listed = (await client.tools()).find(({ name }) => name === 'forecast')
-    const { outputSchema, ...rest } = tools[0] ?? {}
-    expect(listed).toMatchObject(rest)
-  })
 })
 
 describe.each(CLIENTS)('a client of the %s', (_, connect) => {
@@ -212,43 +185,6 @@ describe.each(CLIENTS)('a client of the %s', (_, connect) => {
 })
 
 const SAMPLED = { model: 'm', role: 'assistant', content: { type: 'text', text: 'written' } }
-
-describe('structured content that is not an object', () => {
-  const structured = { content: [{ type: 'text', text: '[1,2]' }], structuredContent: [1, 2] }
-
-  it('and its schema reach clients of the newest protocol as they are', async () => {
-    await using client = await NEWEST[1]({ url: gateway.url })
-    expect((await client.tools()).find(({ name }) => name === 'forecast')).toMatchObject({
-      outputSchema: { type: 'array', items: { type: 'integer' } },
-    })
-    expect(await client.call('forecast', { result: structured })).toMatchObject(structured)
-    for (const value of ['text', 0, false, null]) {
-      const result = { ...structured, structuredContent: value }
-      expect(await client.call('result', { result })).toMatchObject(result)
-    }
-    const bare = { content: [], structuredContent: [1, 2] }
-    expect(await client.call('forecast', { result: bare })).toMatchObject({ structuredContent: [1, 2] })
-  })
-})
-
-describe.each(CLIENTS)('results of tools, to a client of the %s', (_, connect) => {
-  it('keep their blocks one by one, with annotations and _meta, and their own _meta', async () => {
-    await using client = await connect({ url: gateway.url })
-    const result = {
-      content: [
-        { type: 'text', text: 'a', annotations: { priority: 0.5, audience: ['user'] } },
-        { type: 'text', text: 'b', _meta: { x: 1 } },
-        { type: 'resource_link', uri: 'file:///only', name: 'Only', icons: ICONS },
-      ],
-      _meta: { 'example.com/private': { for: 'the view' } },
-    }
-    expect(await client.call('result', { result })).toMatchObject(result)
-    const texts = { content: result.content.slice(0, 2) }
-    expect((await client.call('result', { result: texts })).content).toEqual(texts.content)
-    const one = { content: result.content.slice(0, 1) }
-    expect((await client.call('result', { result: one })).content).toEqual(one.content)
-  })
-})
 
 describe('servers of the newest protocol that ask in place of a result', () => {
   it.each(CLIENTS)(

@@ -64,19 +64,4 @@ describe.each(CLIENTS)('a client that searches its tools, %s', (_, connect) => {
     const found = await client.call('find_tools', { query: 'garage' })
     expect(found.content[0].text).not.toContain('open_garage')
   })
-
-  it('is told what is wrong with the inner call', async () => {
-    await using client = await open('seeker')
-    const wrong = await client.call('call_tool', { name: 'tool_7', arguments: { fast: 'x' } })
-    expect(wrong).toMatchObject({ isError: true })
-    await expect(client.call('call_tool', { name: 'tool_700' })).rejects.toThrow('tool_700')
-    expect(await client.call('call_tool', { arguments: {} })).toMatchObject({ isError: true })
-  })
-
-  it('is the only one: others are shown all of them', async () => {
-    await using client = await open('reader')
-    expect(await namesOf(client)).toHaveLength(101)
-    await expect(client.call('find_tools', { query: 'garage' })).rejects.toThrow('find_tools')
-    await expect(client.call('call_tool', { name: 'tool_7' })).rejects.toThrow('call_tool')
-  })
 })

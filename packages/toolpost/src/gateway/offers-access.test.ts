@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
-import { type AnyClient, CLIENTS, CLIENTS_2025, NEWEST } from '../../test/mcp-clients.ts'
+import { type AnyClient, CLIENTS, CLIENTS_2025 } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
@@ -112,20 +112,6 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
       'not found',
     )
   })
-
-  it('hears only of changes of what it may read', async () => {
-    // A client of the newest protocol is told what it listens to, one of 2025 that there is no such thing.
-    await ada.follow('file:///private/key').catch(() => {})
-    await ada.follow('doc:///a')
-    await owner.follow('file:///private/key')
-    const updated = 'notifications/resources/updated'
-    await owner.call('notify', { method: updated, params: { uri: 'file:///private/key' } })
-    await owner.call('docs__notify', { method: updated, params: { uri: 'doc:///a' } })
-    await expect
-      .poll(() => [ada.updates, owner.updates], PATIENCE)
-      .toEqual([['doc:///a'], ['file:///private/key']])
-    expect(bob.updates).toEqual([])
-  })
 })
 
 describe('a session, or a question that is open', () => {
@@ -137,23 +123,6 @@ describe('a session, or a question that is open', () => {
   })
   const post = (token: string, body: object, more: Record<string, string> = {}) =>
     fetch(`${gateway.url}mcp`, { method: 'POST', headers: headers(token, more), body: JSON.stringify(body) })
-
-  it('is of one client: another can neither read, nor answer, nor cancel, nor end it', async () => {
-    const params = {
-      protocolVersion: '2025-11-25',
-      capabilities: { elicitation: {} },
-      clientInfo: { name: 'x', version: '1' },
-    }
-    const begun = await post(ADA, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
-    await begun.text()
-    expect((await post(BOB, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, session)).status).toBe(404)
-    const answer = { jsonrpc: '2.0', id: 0, result: { action: 'accept', content: {} } }
-    expect((await post(BOB, answer, session)).status).toBe(404)
-    for (const method of ['GET', 'DELETE'])
-      expect((await fetch(`${gateway.url}mcp`, { method, headers: headers(BOB, session) })).status).toBe(404)
-    expect((await post(ADA, { jsonrpc: '2.0', id: 2, method: 'ping' }, session)).status).toBe(200)
-  })
 
   it('of the newest protocol is answered by its own client only, and once', async () => {
     const _meta = {
@@ -191,17 +160,6 @@ describe('a session, or a question that is open', () => {
 })
 
 describe('large things over MCP', () => {
-  it.each(CLIENTS)(
-    'a resource of 9 MB reaches a client of the %s whole; one that is too large is refused',
-    async (_, connect) => {
-      await using client = await connect({ url: gateway.url }, { token: OWN })
-      const { contents } = await client.read('secret+x:9mb')
-      expect(contents[0].blob).toHaveLength(9_000_000)
-      await expect(client.read('secret+x:15mb')).rejects.toThrow(/over the limit|too large/)
-    },
-    60_000,
-  )
-
   it.each(CLIENTS_2025)(
     'log messages come from the level on that a client of the %s wants',
     async (_, connect) => {
@@ -215,10 +173,4 @@ describe('large things over MCP', () => {
       await expect.poll(() => client.logs.map(({ data }) => data), PATIENCE).toEqual(['a error', 'a debug'])
     },
   )
-
-  it('log messages reach a client of the newest protocol only if its request asks for them', async () => {
-    await using client = await NEWEST[1]({ url: gateway.url }, { token: OWN })
-    await client.call('notify', { method: 'notifications/message', params: { level: 'error', data: 'x' } })
-    expect(client.logs).toEqual([])
-  })
 })

@@ -72,18 +72,6 @@ describe('questions over HTTP', () => {
     expect((await answer(id, { action: 'accept', content })).status).toBe(404)
   })
 
-  it('are neither seen nor answered by another client, but by the owner', async () => {
-    const { gateway, call, open, answer, list } = setUp()
-    await using _ = gateway
-    const called = call()
-    const { id } = await open()
-    expect(await list(HOME)).toEqual([])
-    expect((await answer(id, { action: 'decline' }, HOME)).status).toBe(404)
-    expect(await list(OWN)).toHaveLength(1)
-    expect((await answer(id, { action: 'decline' }, OWN)).status).toBe(200)
-    expect(await resultOf(called)).toEqual({ action: 'decline' })
-  })
-
   it.each([
     [{ action: 'accept' }, "Invalid answer: missing 'name'"],
     [{ action: 'accept', content: { name: 'A' } }, /Invalid answer: 'name'/],
@@ -101,13 +89,6 @@ describe('questions over HTTP', () => {
     expect((await dataOf(refused)).error).toMatch(words)
     await answer(id, { action: 'cancel' })
     expect(await resultOf(called)).toEqual({ action: 'cancel' })
-  })
-
-  it('a caller that does not say that it looks for questions is never asked', async () => {
-    const { gateway } = setUp()
-    await using _ = gateway
-    const called = gateway.post('/api/tools/asks/call', {}, { headers: as(CLAUDE) })
-    expect(await resultOf(called)).toBe('nobody to ask')
   })
 
   it('end with the call, with their time, and with the gateway', async () => {

@@ -5,18 +5,14 @@ import { shortText } from '../util/text.ts'
 import type { OpenQuestion } from './api-types.ts'
 import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS_OF_ONE } from './limits.ts'
 
-interface Entry {
-  shown: OpenQuestion
-  settle(answer: QuestionAnswer): void
-}
-
 /** The call that asks. */
 type Asked = Pick<OpenQuestion, 'tool'> & { caller: string | undefined }
 
 /** Questions from tools to their callers over HTTP, until answered or no longer needed. */
 export class Questions {
   readonly #clock: Clock
-  readonly #entries = new Map<string, Entry>()
+  /** The oldest first. */
+  readonly #open = new Map<string, { shown: OpenQuestion; settle(answer: QuestionAnswer): void }>()
   #onChange = () => {}
 
   constructor(clock: Clock = systemClock) {
@@ -31,9 +27,8 @@ export class Questions {
     }
   }
 
-  /** The open questions, oldest first. */
   list(): OpenQuestion[] {
-    return [...this.#entries.values()].map(({ shown }) => shown)
+    return [...this.#open.values()].map(({ shown }) => shown)
   }
 
   /** How a call's tools ask its caller. Approvals have their own list, which others may decide too. */
@@ -50,39 +45,35 @@ export class Questions {
 
   /** Answers a question; resolves to what is wrong with the answer, if anything. */
   async answer(id: string, { action, content = {} }: QuestionAnswer): Promise<string | undefined> {
-    const entry = this.#entries.get(id)
-    const { schema } = entry?.shown ?? {}
-    const isForm = action === 'accept' && schema
+    const { shown, settle } = this.#open.get(id) ?? {}
+    const schema = action === 'accept' ? shown?.schema : undefined
     const known = Object.keys(schema?.properties ?? {})
     const filled = Object.fromEntries(Object.entries(content).filter(([name]) => known.includes(name)))
-    const problem = isForm ? await answerProblem(schema, filled) : undefined
-    if (!problem) entry?.settle({ action, ...(isForm && { content: filled }) })
+    const problem = schema && (await answerProblem(schema, filled))
+    if (!problem) settle?.({ action, ...(schema && { content: filled }) })
     return problem
   }
 
   /** Cancels all open questions. */
   close(): void {
-    for (const { settle } of [...this.#entries.values()]) settle({ action: 'cancel' })
+    for (const { settle } of [...this.#open.values()]) settle({ action: 'cancel' })
   }
 
   #ask(question: Question, { tool, caller }: Asked): Promise<QuestionAnswer> {
-    const { message, server, schema, url, secretFields, signal } = question
+    const { message, server, schema, url, secretFields, signal, completed } = question
     const askedAt = Date.now()
-    const shown: OpenQuestion = {
+    const shown = {
       id: randomUUID(),
       message: shortText(message, MAX_QUESTION_CHARACTERS),
-      ...(server !== undefined && { server }),
-      ...(tool !== undefined && { tool }),
-      ...(caller !== undefined && { caller }),
-      ...(schema && { schema }),
-      ...(url !== undefined && { url }),
       ...(secretFields?.length && { secretFields }),
       askedAt,
       expiresAt: askedAt + ELICITATION_MS,
+      // What is undefined is left out as JSON.
+      ...({ server, tool, caller, schema, url } as object),
     }
     return new Promise(resolve => {
       const settle = (answer: QuestionAnswer) => {
-        if (!this.#entries.delete(shown.id)) return
+        if (!this.#open.delete(shown.id)) return
         timer.cancel()
         signal?.removeEventListener('abort', giveUp)
         this.#onChange()
@@ -91,10 +82,10 @@ export class Questions {
       const giveUp = () => settle({ action: 'cancel' })
       const timer = this.#clock.setTimer(giveUp, ELICITATION_MS)
       timer.hold(false)
-      this.#entries.set(shown.id, { shown, settle })
+      this.#open.set(shown.id, { shown, settle })
       signal?.addEventListener('abort', giveUp, { once: true })
       // Completed on the page to visit.
-      void question.completed?.then(() => settle({ action: 'accept' }))
+      void completed?.then(() => settle({ action: 'accept' }))
       this.#onChange()
     })
   }

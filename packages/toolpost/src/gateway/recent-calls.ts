@@ -11,6 +11,8 @@ import type { CallRecord } from './api-types.ts'
 import type { GatewaySource } from './context.ts'
 import { MAX_MEMORY_MB, RECENT_CALLS, RECORDED_BYTES, SHORTENED_MS } from './limits.ts'
 
+const bySerial = (a: { serial: string }, b: { serial: string }) => (a.serial < b.serial ? -1 : 1)
+
 /** The running calls and the last ones. Secrets are removed when somebody looks. */
 export class RecentCalls {
   readonly #source: GatewaySource
@@ -31,8 +33,7 @@ export class RecentCalls {
 
   /** By the time they began. */
   list(): CallRecord[] {
-    const ended = this.#ended.map(event => this.#record(event))
-    return [...ended, ...this.running()].sort((a, b) => (a.serial < b.serial ? -1 : 1))
+    return [...this.#ended.map(event => this.#record(event)), ...this.running()].sort(bySerial)
   }
 
   running(): CallRecord[] {
@@ -41,7 +42,7 @@ export class RecentCalls {
 
   get(serial: string): CallRecord | undefined {
     const { event, progress } = this.#running.get(serial) ?? {}
-    const found = event ?? this.#ended.find(each => each.serial === serial)
+    const found = event ?? this.#ended.findLast(each => each.serial === serial)
     return found && this.#record(found, progress)
   }
 
@@ -53,13 +54,11 @@ export class RecentCalls {
     if (this.#history) return this.#history
     const { executor } = this.#source
     this.#history = new History({ file: ':memory:', maxMb: MAX_MEMORY_MB })
-    const ended = this.#ended.toSorted((a, b) => (a.serial < b.serial ? -1 : 1))
-    const replay = (observer: (event: CallEvent) => void) => {
-      ended.forEach(observer)
-      return () => {}
+    const observe = (observer: (event: CallEvent) => void) => {
+      this.#ended.toSorted(bySerial).forEach(observer)
+      return executor.observe(observer)
     }
-    this.#history.observe({ tools: executor.tools, observe: replay })
-    this.#history.observe(executor)
+    this.#history.observe({ tools: executor.tools, observe })
     return this.#history
   }
 
@@ -78,7 +77,7 @@ export class RecentCalls {
     return event !== undefined
   }
 
-  /** Records the start or end of a call. */
+  /** Records the start or end of a call. Large values are left out a moment later, and not on the path of a call. */
   note(event: CallEvent): void {
     if (!event.result) return void this.#running.set(event.serial, { event })
     this.#running.delete(event.serial)
@@ -93,14 +92,16 @@ export class RecentCalls {
     return entry && this.get(serial)
   }
 
-  /** Large values are left out a moment later, and not on the path of a call. */
   #shorten(): void {
     this.#timer = undefined
     for (let at = Math.max(this.#shortened, this.#count - RECENT_CALLS); at < this.#count; at++) {
-      const event = this.#ended[at % RECENT_CALLS] as CallEvent & { result: ToolResult }
-      const call = { ...event.call, args: bounded(event.call.args, false) }
-      const notes = event.notes && (bounded(event.notes, false) as CallEvent['notes'])
-      this.#ended[at % RECENT_CALLS] = { ...event, call, notes, result: boundedResult(event.result, false) }
+      const { call, result, ...event } = this.#ended[at % RECENT_CALLS] as CallEvent & { result: ToolResult }
+      const args = bounded(call.args, false)
+      this.#ended[at % RECENT_CALLS] = {
+        ...event,
+        call: { ...call, args },
+        result: boundedResult(result, false),
+      }
     }
     this.#shortened = this.#count
   }
@@ -110,7 +111,7 @@ export class RecentCalls {
     const { tools } = this.#source.executor
     const { execution_time_ms: durationMs, waited_ms: waitedMs } = result ?? {}
     const tool = tools.findTool(call.name)
-    const traceUrl = this.traceUrl(notes?.trace_id)
+    const about = { durationMs, waitedMs, progress, stages, traceUrl: this.traceUrl(notes?.trace_id) }
     return {
       serial,
       tool: shortText(call.name, 200),
@@ -121,13 +122,9 @@ export class RecentCalls {
       slow: this.isSlow((durationMs ?? 0) - (waitedMs ?? 0)),
       ...(call.id !== undefined && { id: String(call.id) }),
       ...(caller !== undefined && { caller: safeText(caller, 100) }),
-      ...(progress && { progress }),
-      ...(durationMs !== undefined && { durationMs }),
       ...(result && { result: recordResult(result) }),
-      ...(waitedMs !== undefined && { waitedMs }),
-      ...(stages && { stages }),
       ...(notes && { notes: recordValue(notes) as Record<string, unknown> }),
-      ...(traceUrl !== undefined && { traceUrl }),
+      ...(Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined)) as object),
     }
   }
 
@@ -139,7 +136,7 @@ export class RecentCalls {
   }
 }
 
-/** A plain copy of a value, without secrets if `clean`; one over the limit is replaced by a note of its size. Never throws. */
+/** A plain copy of a value, without secrets if `clean`; a large one is replaced by a note of its size. Never throws. */
 function bounded(value: unknown, clean: boolean): unknown {
   const most = { maxDepth: 64, maxEntries: RECORDED_BYTES, maxValues: RECORDED_BYTES / 4 }
   const limits = { ...most, maxBytes: RECORDED_BYTES, ...(clean && { cleaner }) }
@@ -151,9 +148,8 @@ function bounded(value: unknown, clean: boolean): unknown {
 
 /** Leaves out large parts, but keeps the rest of the result. */
 function boundedResult(result: ToolResult, clean: boolean): ToolResult {
-  return Object.fromEntries(
-    Object.entries(result).map(([key, value]) => [key, bounded(value, clean)]),
-  ) as never
+  const parts = Object.entries(result).map(([key, value]) => [key, bounded(value, clean)])
+  return Object.fromEntries(parts)
 }
 
 /** A bounded copy without secrets. */

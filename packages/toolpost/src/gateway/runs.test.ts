@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configFolder } from '../../test/config-folder.ts'
-import { ADDRESS, dataOf, eventReader, OWNER_TOKEN, patientTool, testGateway } from '../../test/gateway.ts'
+import { ADDRESS, dataOf, eventReader, OWNER_TOKEN, patientTool } from '../../test/gateway.ts'
 import { MemoryDatabase } from '../../test/memory-durable.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { openProject } from '../project/open-project.ts'
@@ -76,21 +76,6 @@ describe('Idempotency-Key', () => {
     expect([response.status, count()]).toEqual([400, 0])
   })
 
-  it('is refused if calls are not durable, and while there is no database', async () => {
-    await using plain = testGateway()
-    const off = await plain.post('/api/tools/echo/call', {}, { headers: { 'idempotency-key': 'k' } })
-    expect([off.status, await off.json()]).toEqual([
-      400,
-      { error: 'Durable calls are off: set "durable" in toolpost.json' },
-    ])
-    const { call, database, count } = await durableGateway()
-    database.problem = 'connection refused'
-    const gone = await call('count', { 'idempotency-key': 'k' })
-    expect([gone.status, (await dataOf(gone)).code]).toEqual([503, 'unavailable'])
-    expect(await dataOf(call('count', {}))).toMatchObject({ result: 1 })
-    expect(count()).toBe(1)
-  })
-
   it('costs a caller that goes away nothing: the run continues', async () => {
     const { gateway, patient, database, call } = await durableGateway()
     const caller = new AbortController()
@@ -108,19 +93,6 @@ describe('Idempotency-Key', () => {
     patient.finish('done at last')
     expect(await dataOf(again)).toMatchObject({ result: 'done at last' })
     expect(database.entries.size).toBe(1)
-  })
-
-  it('is no way around the policy, the schema or what a client may use', async () => {
-    const { call, database } = await durableGateway({
-      durable: true,
-      clients,
-      policy: [{ tools: ['count'], callers: ['home'], then: 'deny' }],
-    })
-    const key = { 'idempotency-key': 'k' }
-    expect(await dataOf(call('count', { ...key, ...as(HOME) }))).toMatchObject({ code: 'denied' })
-    expect(await dataOf(call('count', key, { by: 'two' }))).toMatchObject({ code: 'invalid_arguments' })
-    expect((await call('patient', { ...key, ...as(CLAUDE) })).status).toBe(404)
-    expect(database.entries.size).toBe(0)
   })
 })
 
@@ -153,15 +125,6 @@ describe('Prefer: respond-async', () => {
     })
     await events.cancel()
   })
-
-  it('with wait is answered with the result if that comes in time', async () => {
-    const { call, patient } = await durableGateway()
-    const quick = await call('count', { prefer: 'respond-async, wait=30' })
-    expect([quick.status, (await dataOf(quick)).result]).toEqual([200, 1])
-    const slow = await call('patient', { prefer: 'respond-async; x, wait="0.02"' })
-    expect(slow.status).toBe(202)
-    patient.finish('done')
-  })
 })
 
 describe('/api/runs', () => {
@@ -187,16 +150,6 @@ describe('/api/runs', () => {
       expect((await ask('GET', `/api/runs${query}`)).status).toBe(400)
   })
 
-  it('runs one again, with the arguments that it had', async () => {
-    const { ask, call } = await durableGateway()
-    const { id } = await dataOf(call('count', { prefer: 'respond-async' }, { by: 5 }))
-    const again = await ask('POST', `/api/runs/${id}/again`)
-    const location = again.headers.get('location') ?? ''
-    expect([again.status, location === `/api/runs/${id}`]).toEqual([202, false])
-    await expect.poll(() => dataOf(ask('GET', location)), PATIENCE).toMatchObject({ result: { result: 10 } })
-    expect((await ask('POST', '/api/runs/nothing/again')).status).toBe(404)
-  })
-
   it("shows a named client its own runs, lists and events alike, and lets it touch no other's", async () => {
     const { ask, call } = await durableGateway()
     const events = eventReader(await ask('GET', '/api/events', as(HOME)))
@@ -216,16 +169,5 @@ describe('/api/runs', () => {
       ['POST', '/again'],
     ] as const)
       expect((await ask(method, `/api/runs/${foreign}${path}`, as(HOME))).status).toBe(404)
-  })
-
-  it('does not exist if calls are not durable', async () => {
-    await using plain = testGateway()
-    for (const path of ['/api/runs', '/api/runs/x']) {
-      const response = await plain.get(path)
-      expect([response.status, (await dataOf(response)).error]).toEqual([
-        404,
-        'Durable calls are off: set "durable" in toolpost.json',
-      ])
-    }
   })
 })

@@ -53,17 +53,6 @@ const sessionCount = async (gateway: TestGateway) =>
 afterEach(() => void vi.useRealTimers())
 
 describe('sessions of clients of the 2025 protocols', () => {
-  it('end when the client says so', async () => {
-    await using gateway = testGateway()
-    const { send, begin, end } = clientOf(gateway)
-    const id = await begin()
-    await end(id)
-    expect(await sessionCount(gateway)).toBe(0)
-    const refused = await send(ping, id)
-    expect(refused.status).toBe(404)
-    expect(await dataOf(refused)).toMatchObject({ jsonrpc: '2.0', error: { code: -32_001 } })
-  })
-
   it('[F54] with a call under way or a listening client stay; the idle one used least recently goes', async () => {
     const { tool, begun, finish } = patientTool()
     await using gateway = testGateway([tool])

@@ -88,22 +88,6 @@ describe('tasks for a client of the newest protocol', () => {
     })
   })
 
-  it('never without the extension, and its methods are refused then', async () => {
-    const { tool, finish } = patientTool()
-    await using gateway = testGateway([tool])
-    const send = modernClient(gateway, {})
-    const call = send('tools/call', { name: 'patient' })
-    setTimeout(finish, 700, 'at last')
-    expect((await call).result).toMatchObject({ resultType: 'complete', content: [{ text: 'at last' }] })
-    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
-      expect((await send(method, { taskId: 'any' })).error).toMatchObject({
-        code: -32021,
-        data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
-      })
-    for (const method of ['tasks/list', 'tasks/result'])
-      expect((await modernClient(gateway)(method, { taskId: 'any' })).error.code).toBe(-32601)
-  })
-
   it('cancelling reaches the tool, and may be done again', async () => {
     const { tool, aborted } = patientTool()
     await using gateway = testGateway([tool])
@@ -152,19 +136,5 @@ describe('tasks for a client of the newest protocol', () => {
       expect(error).toMatchObject({ code: -32602, message: 'Task not found' })
     }
     expect((await of('ann')('tasks/get', { taskId })).result).toMatchObject({ status: 'working' })
-  })
-
-  it('their number is limited: further calls wait for their result', async () => {
-    const { tool, finish } = patientTool()
-    await using gateway = testGateway([tool])
-    const send = modernClient(gateway)
-    const call = (times: number) =>
-      Array.from({ length: times }, () => send('tools/call', { name: 'patient' }))
-    const first = [...(await Promise.all(call(50))), ...(await Promise.all(call(50)))]
-    expect(first.map(({ result, error }) => result?.resultType ?? error)).toEqual(Array(100).fill('task'))
-    const more = call(10)
-    setTimeout(finish, 700, 'at last')
-    const rest = await Promise.all(more)
-    expect(rest.map(({ result }) => result.resultType)).toEqual(Array(10).fill('complete'))
   })
 })

@@ -1,11 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { ADDRESS, dataOf, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
-import type { AskOptions } from '../models/ai-client.ts'
+import { ADDRESS, dataOf, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { defineTool } from '../tools/tool.ts'
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-const OTHER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const HEADERS = { traceparent: PARENT, tracestate: 'vendor=1', baggage: 'user=ada' }
 
 /** Gives back what came along with its call. */
@@ -32,19 +30,6 @@ describe('the trace in the headers of', () => {
       gateway.post('/api/tools/meta/call', {}, { headers: headers as Record<string, string> }),
     )
     expect(result).toEqual(expected)
-  })
-
-  it('a question goes along with the calls of its answer', async () => {
-    let given: AskOptions | undefined
-    const client = {
-      ask: async (_prompt: unknown, options?: AskOptions) => {
-        given = options
-        return { text: 'yes', messages: [], results: [], iterations: 1, stopReason: 'answer' as const }
-      },
-    }
-    await using gateway = testGateway([metaTool], { client })
-    await eventReader(await gateway.post('/api/chat', { message: 'well?' }, { headers: HEADERS })).all()
-    expect(given?.meta).toEqual(HEADERS)
   })
 })
 
@@ -73,12 +58,5 @@ describe.each(['legacy', 'auto'] as const)('over MCP (%s)', mode => {
     await using gateway = testGateway([metaTool])
     expect(await callMeta(gateway, HEADERS)).toMatchObject(HEADERS)
     expect(await callMeta(gateway, HEADERS, { traceparent: 'nonsense' })).toMatchObject(HEADERS)
-  })
-
-  it('the one in _meta is nearer, and comes without what belongs to the other', async () => {
-    await using gateway = testGateway([metaTool])
-    const meta = await callMeta(gateway, HEADERS, { traceparent: OTHER })
-    expect(meta).toMatchObject({ traceparent: OTHER })
-    expect(meta).not.toHaveProperty('tracestate')
   })
 })

@@ -11,11 +11,11 @@ import {
   capabilitiesOf,
   errorOf,
   invalid,
-  logTo,
   type McpRequest,
   MISSING_CAPABILITY,
   peerOf,
   TASKS_EXTENSION,
+  wantsLog,
 } from './protocol.ts'
 
 /*
@@ -54,7 +54,7 @@ function helpOf(request: McpRequest, send: SendRequest, current: () => McpReques
     get peer() {
       return peerOf(request)
     },
-    onLog: message => logTo(current(), message),
+    onLog: logTo(current),
     ...(elicitation && {
       ask: async question => {
         if (!canShow(question)) return { action: 'decline', reason: 'the client cannot show it' }
@@ -73,6 +73,18 @@ function elicitParams({ message, schema, url, server }: Question): object {
   const shown = server === undefined ? message : `${server}: ${message}`
   if (url !== undefined) return { mode: 'url', message: shown, url, elicitationId: randomUUID() }
   return { mode: 'form', message: shown, requestedSchema: schema ?? { type: 'object', properties: {} } }
+}
+
+/** Logs to the client. A flood is cut: it would delay the client's other calls. */
+function logTo(current: () => McpRequest | undefined): NonNullable<Caller['onLog']> {
+  let [since, count] = [0, 0]
+  return message => {
+    const request = current()
+    if (!request || !wantsLog(request, message.level)) return
+    const now = performance.now()
+    if (now - since >= 1_000) [since, count] = [now, 0]
+    if (++count <= limits.MAX_LOGS_PER_SECOND) request.notify('notifications/message', { ...message })
+  }
 }
 
 function answerOf(response: unknown): QuestionAnswer {
@@ -285,14 +297,10 @@ export class ClientCalls {
 
   /** The answer to a call that becomes a task; `undefined` if there is no room. The oldest finished task makes room. */
   #becomeTask(call: ClientCall): object | undefined {
-    const all = [...this.#tasks]
-    const own = all.filter(([, { client }]) => client === call.client)
-    const isFull = own.length >= limits.MAX_CLIENT_TASKS
-    const ended = (isFull ? own : all).find(([, { end }]) => end)
-    if (isFull || all.length >= limits.MAX_TASKS) {
-      if (!ended) return undefined
-      this.#tasks.delete(ended[0])
-    }
+    const own = [...this.#tasks].filter(([, { client }]) => client === call.client)
+    const ended = own.find(([, { end }]) => end)
+    if (own.length >= limits.MAX_CLIENT_TASKS && !ended) return undefined
+    if (own.length >= limits.MAX_CLIENT_TASKS && ended) this.#tasks.delete(ended[0])
     const id = randomUUID()
     this.#tasks.set(id, call)
     // A task still running when its time is up is not aborted.

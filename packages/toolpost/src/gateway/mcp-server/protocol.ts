@@ -84,12 +84,10 @@ export function peerOf({ client, meta, session }: McpRequest): unknown {
   return session ?? (client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`)
 }
 
-/** Sends a log message, if the request wants messages of that level. */
-export function logTo(request: McpRequest | undefined, message: { level: string }): void {
-  const { session, meta = {} } = request ?? {}
+/** Whether a request wants log messages of this level. */
+export function wantsLog({ session, meta }: McpRequest, level: string): boolean {
   const lowest = LOG_LEVELS.indexOf(session?.level ?? String(meta[LOG_LEVEL_META_KEY]))
-  if (lowest >= 0 && LOG_LEVELS.indexOf(message.level) >= lowest)
-    request?.notify('notifications/message', message)
+  return lowest >= 0 && LOG_LEVELS.indexOf(level) >= lowest
 }
 
 const SERVER_META = { [SERVER_INFO_META_KEY]: SERVER_INFO }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
@@ -32,12 +33,11 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const logger = quietLogger(options.logger)
   const calls = new ActiveCalls()
   const methods = new McpMethods({ ...options, calls })
-  const transport = new LineTransport(stdin, stdout)
   const session = new Session(randomUUID(), (method, params) => {
     // Clients of the newest protocol do not initialize, and hear of changes only if they listen.
     if (session.version !== '') peer.notify(method, params)
   })
-  const peer: Peer = new Peer(transport, {
+  const peer: Peer = new Peer(lineTransport(stdin, stdout), {
     methods: methods.begin(session, () => undefined),
     onError: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
     onClose: () => {
@@ -49,15 +49,13 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const ends = [once(stdin, 'end'), once(stdin, 'close'), once(stdout, 'close'), once(stdout, 'error')]
   const gone = Promise.race(ends)
   await (signal ? unlessAborted(gone, signal) : gone).catch(() => {})
-  // A client that wrote its requests and closed the pipe still gets its responses.
+  // The last lines are still read, and a client that wrote its requests and closed the pipe gets its responses.
+  await setImmediate()
   if (session.running.size > 0 && !stdout.destroyed) {
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, drainMs)
-      session.onIdle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+    const idle = new Promise<void>(resolve => {
+      session.onIdle = resolve
     })
+    await Promise.race([idle, delay(drainMs, undefined, { ref: false })])
     // The last response is sent after that.
     await setImmediate()
   }
@@ -67,76 +65,41 @@ export async function serveTools(options: StdioOptions): Promise<void> {
 }
 
 /** JSON-RPC messages, one per line. Over-long and malformed lines are reported and skipped. */
-class LineTransport implements Transport {
-  onmessage?: Transport['onmessage']
-  onclose?: () => void
-  onerror?: (error: Error) => void
-  readonly #stdin: Readable
-  readonly #stdout: Writable
-  #chunks: Buffer[] = []
-  #bytes = 0
-  #isClosed = false
-
-  constructor(stdin: Readable, stdout: Writable) {
-    this.#stdin = stdin
-    this.#stdout = stdout
-    stdout.on('error', error => this.onerror?.(error))
+function lineTransport(stdin: Readable, stdout: Writable): Transport {
+  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY, terminal: false })
+  const send = async (message: JSONRPCMessage | object) => {
+    if (!stdout.destroyed) stdout.write(`${jsonText(message)}\n`)
   }
-
-  async start(): Promise<void> {
-    this.#stdin.on('data', this.#read)
+  const transport: Transport = {
+    send,
+    async start() {
+      lines.on('line', read)
+      stdout.on('error', error => transport.onerror?.(error))
+    },
+    async close() {
+      lines.close()
+      stdin.pause()
+      transport.onclose?.()
+    },
   }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#isClosed) return
-    this.#stdout.write(`${jsonText(message)}\n`)
+  const refuse = (problem: string) => {
+    transport.onerror?.(new Error(problem))
+    void send({ jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: `Parse error: ${problem}` } })
   }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#stdin.off('data', this.#read).pause()
-    this.onclose?.()
-  }
-
-  readonly #read = (chunk: Buffer | string): void => {
-    let rest = Buffer.from(chunk)
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      this.#keep(rest.subarray(0, end))
-      this.#takeLine()
-      rest = rest.subarray(end + 1)
-    }
-    this.#keep(rest)
-  }
-
-  #keep(part: Buffer): void {
-    this.#bytes += part.length
-    if (this.#bytes <= MAX_BODY_BYTES) this.#chunks.push(part)
-  }
-
-  /** Takes the line that has been read. */
-  #takeLine(): void {
-    const isTooLong = this.#bytes > MAX_BODY_BYTES
-    const text = Buffer.concat(this.#chunks.splice(0)).toString()
-    this.#bytes = 0
-    const problem = isTooLong ? `is larger than ${MAX_BODY_BYTES} bytes` : jsonProblem(text)
-    if (problem) return this.#refuse(`The message ${problem}`)
-    if (text.trim() === '') return
-    let message: unknown
+  const read = (line: string) => {
+    const isTooLong = line.length > MAX_BODY_BYTES
+    const problem = isTooLong ? `is larger than ${MAX_BODY_BYTES} bytes` : jsonProblem(line)
+    if (problem) return refuse(`The message ${problem}`)
+    if (line.trim() === '') return
     try {
-      message = JSON.parse(text)
+      const message: unknown = JSON.parse(line)
+      if (!isRecord(message)) return refuse('The line is not a JSON-RPC message')
+      transport.onmessage?.(message as unknown as JSONRPCMessage)
     } catch (error) {
-      return this.#refuse(`The line is not JSON: ${(error as Error).message}`)
+      refuse(`The line is not JSON: ${(error as Error).message}`)
     }
-    if (isRecord(message)) this.onmessage?.(message as unknown as JSONRPCMessage)
-    else this.#refuse('The line is not a JSON-RPC message')
   }
-
-  #refuse(problem: string): void {
-    this.onerror?.(new Error(problem))
-    const error = { code: PARSE_ERROR, message: `Parse error: ${problem}` }
-    this.#stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error })}\n`)
-  }
+  return transport
 }
 
 /**
