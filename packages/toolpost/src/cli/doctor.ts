@@ -3,7 +3,7 @@ import { hasDatabase } from '../history/database.ts'
 import { hintFor } from '../mcp/index.ts'
 import { findSandbox } from '../mcp/sandbox.ts'
 import { tellingLine } from '../mcp/telling-line.ts'
-import { findOllamaModel, ollamaAddress } from '../models/find-models.ts'
+import { findOllamaModels, ollamaAddress } from '../models/find-models.ts'
 import { OfflineClient } from '../models/offline-client.ts'
 import { zwavePackage } from '../project/example-home.ts'
 import type { Project } from '../project/project.ts'
@@ -69,7 +69,7 @@ async function advised(finding: Finding, project: Project): Promise<Finding> {
     if (named !== undefined && !model.name.startsWith(named))
       return ['failed', name, `${named}: ${model.why}`]
     const [, wanted] = /^ollama:(.*)/.exec(model.name) ?? []
-    const { problem } = wanted ? await findOllamaModel({ baseUrl: ollamaAddress(process.env), wanted }) : {}
+    const { problem } = wanted ? await findOllamaModels({ baseUrl: ollamaAddress(process.env), wanted }) : {}
     if (problem === undefined) return finding
     return ['failed', name, `${model.name}: ${problem}`, `Run: ollama serve, ollama pull ${wanted}`]
   }

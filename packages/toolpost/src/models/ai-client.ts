@@ -24,6 +24,9 @@ interface LangChainMessage {
 
 export type ConversationMessage = LangChainMessage | PlainMessage
 
+/** A question, or a conversation that ends with one. */
+export type Prompt = string | readonly ConversationMessage[]
+
 /** Sent when a call starts and when it ends. */
 export type CallNotice =
   | { type: 'start'; call: ToolCall }
@@ -90,7 +93,7 @@ export interface Answer {
 /** Anything that answers questions with tools: a model, or sentence templates alone. */
 export interface AiClient {
   /** Rejects with a ModelError if there is no answer; never changes the messages it is given. */
-  ask(prompt: string | readonly ConversationMessage[], options?: AskOptions): Promise<Answer>
+  ask(prompt: Prompt, options?: AskOptions): Promise<Answer>
 }
 
 const REASONS: Record<Exclude<StopReason, 'answer'>, string> = {

@@ -3,7 +3,7 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import { fakeOpenAi } from '../testing/fake-openai.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { findOllamaModel, listModels } from './find-models.ts'
+import { findOllamaModels, listModels } from './find-models.ts'
 import { AnthropicClient, chooseClient, chooseClientOrOffline, OfflineClient, OllamaClient } from './index.ts'
 
 const executor = new ToolExecutor(new ToolManager())
@@ -122,8 +122,8 @@ describe('which client', () => {
 describe('looking for a model on Ollama', () => {
   it('says what is missing', async () => {
     await using server = await fakeOllama({ models: { 'old:latest': ['completion'] } })
-    const find = (wanted?: string) => findOllamaModel({ baseUrl: server.url, wanted })
-    expect(await find('old')).toEqual({ problem: "'old' on Ollama cannot use tools" })
+    const find = (wanted?: string) => findOllamaModels({ baseUrl: server.url, wanted })
+    expect(await find('old')).toEqual({ models: [], problem: "'old' on Ollama cannot use tools" })
     expect((await find('other')).problem).toContain('`ollama pull other`')
     expect((await find()).problem).toContain('no model that can use tools')
   })
@@ -132,7 +132,7 @@ describe('looking for a model on Ollama', () => {
     'is not thrown by another program at that address: %s',
     async body => {
       const fetch = async () => new Response(body)
-      expect(await findOllamaModel({ baseUrl: 'http://x', fetch })).toHaveProperty('problem')
+      expect(await findOllamaModels({ baseUrl: 'http://x', fetch })).toHaveProperty('problem')
     },
   )
 })

@@ -8,7 +8,7 @@ import type { AiClient } from './ai-client.ts'
 import { AnthropicClient, missingAnthropicKey } from './anthropic-client.ts'
 import { replayModel } from './cassette.ts'
 import { withFastPath } from './fast-path.ts'
-import { findLocalServer, findOllamaModel, ollamaAddress } from './find-models.ts'
+import { availableModels, findLocalServer } from './find-models.ts'
 import { ModelClient } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import { OfflineClient, type SentenceSettings } from './offline-client.ts'
@@ -79,58 +79,48 @@ async function named(wanted: string, why: string, context: Context): Promise<Cho
   const [provider = '', ...rest] = wanted.split(':')
   const model = rest.join(':').trim() || undefined
   const make = PROVIDERS[provider]
-  if (make && (provider !== 'replay' || model)) return make(why, context, { model })
+  if (make && (provider !== 'replay' || model)) return make(why, context, model)
   const expected = 'ollama:<model>, anthropic:<model>, openai:<model> or offline'
   const problem = `Unknown model provider '${safeText(provider)}': use ${expected}`
   throw new ModelError('unknown_provider', problem)
 }
 
-type Make = (
-  why: string,
-  context: Context,
-  found?: OpenAiSettings & { model?: string | undefined },
-) => ChosenClient | Promise<ChosenClient>
+type Make = (why: string, context: Context, model?: string) => ChosenClient | Promise<ChosenClient>
 
 const PROVIDERS: Readonly<Record<string, Make>> = {
-  ollama(why, context, { model } = {}) {
-    const client = new OllamaClient({ ...withoutConfig(context), ...context.config.models?.ollama, model })
+  ollama(why, context, model) {
+    const client = new OllamaClient({ ...shared(context), ...context.config.models?.ollama, model })
     return { client, writer: client, name: `ollama:${client.model}`, why }
   },
-  anthropic(why, context, { model } = {}) {
+  anthropic(why, context, model) {
     if (!context.environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
-    const client = new AnthropicClient({ ...withoutConfig(context), model })
+    const client = new AnthropicClient({ ...shared(context), model })
     return { client, writer: client, name: `anthropic:${client.model}`, why }
   },
   /** Without an address, a server on this machine that has the model, else OpenAI. */
-  async openai(why, context, { model } = {}) {
+  async openai(why, context, model) {
+    const { environment, fetch, config } = context
     const baseUrl = openAiAddress(context)
-    const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch: context.fetch })
-    if (local) return openAi(why, context, { ...local, apiKey: '' })
-    const { apiKey = context.environment.OPENAI_API_KEY?.trim() } = context.config.models?.openai ?? {}
-    if (!baseUrl && !apiKey) throw missingOpenAiKey()
-    return openAi(why, context, { model })
+    const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch })
+    const { apiKey = environment.OPENAI_API_KEY?.trim() } = config.models?.openai ?? {}
+    if (!local && !baseUrl && !apiKey) throw missingOpenAiKey()
+    // A key in the environment is for OpenAI, not for a server that happens to be here.
+    const found = local ? { baseUrl: local.baseUrl, model: local.model, apiKey: '' } : { model }
+    const client = new OpenAiClient({ ...shared(context), ...config.models?.openai, ...found })
+    return { client, writer: client, name: `openai:${client.model}`, why }
   },
   offline(why, context) {
     const client = new OfflineClient({ ...context, sentences: context.config.sentences })
     return { client, name: 'offline', why, sentences: client }
   },
-  replay(_, context, { model: file = '' } = {}) {
-    const client = new ModelClient({ ...withoutConfig(context), model: replayModel(file) })
+  replay(_, context, file = '') {
+    const client = new ModelClient({ ...shared(context), model: replayModel(file) })
     return { client, writer: client, name: `replay:${file}`, why: 'replies come from the cassette' }
   },
 }
 
-function withoutConfig({ executor, environment, logger, fetch, record }: Context) {
+function shared({ executor, environment, logger, fetch, record }: Context) {
   return { executor, environment, logger, fetch, record }
-}
-
-function openAi(
-  why: string,
-  context: Context,
-  found: OpenAiSettings & { model?: string | undefined },
-): ChosenClient {
-  const client = new OpenAiClient({ ...withoutConfig(context), ...context.config.models?.openai, ...found })
-  return { client, writer: client, name: `openai:${client.model}`, why }
 }
 
 function openAiAddress({ config, environment }: Context): string | undefined {
@@ -140,19 +130,7 @@ function openAiAddress({ config, environment }: Context): string | undefined {
 /** No model was named: looks for one. */
 async function found(context: Context): Promise<ChosenClient> {
   const { environment, fetch } = context
-  const baseUrl = ollamaAddress(environment)
   const wanted = environment.OLLAMA_MODEL?.trim() || undefined
-  const openAiUrl = openAiAddress(context)
-  const [{ model, problem }, local] = await Promise.all([
-    findOllamaModel({ baseUrl, wanted, fetch }),
-    findLocalServer({ baseUrl: openAiUrl, fetch }),
-  ])
-  if (model) return named(`ollama:${model}`, `Ollama at ${baseUrl} has it`, context)
-  // A key in the environment is for OpenAI, not for a server that happens to be here.
-  const key = openAiUrl ? {} : { apiKey: '' }
-  if (local) return openAi(`${local.name} at ${local.baseUrl} has it`, context, { ...local, ...key })
-  if (environment.ANTHROPIC_API_KEY?.trim())
-    return named('anthropic', `${problem}, and ANTHROPIC_API_KEY is set`, context)
-  if (environment.OPENAI_API_KEY?.trim()) return openAi(`${problem}, and OPENAI_API_KEY is set`, context, {})
-  return named('offline', `${problem}, and neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set`, context)
+  const [best] = await availableModels({ environment, fetch, wanted, openAiUrl: openAiAddress(context) })
+  return named(best?.name ?? 'offline', best?.why ?? '', context)
 }

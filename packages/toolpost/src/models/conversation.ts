@@ -1,6 +1,6 @@
 import type { AIMessage, BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { ConversationMessage } from './ai-client.ts'
+import type { ConversationMessage, Prompt } from './ai-client.ts'
 import { type LangChainMessages, loadMessages } from './langchain.ts'
 import { MAX_IMAGE_BYTES, MAX_IMAGES } from './limits.ts'
 import { ModelError } from './model-error.ts'
@@ -31,10 +31,7 @@ export class Conversation {
   }
 
   /** Loads LangChain. Rejects if the question is empty. */
-  static async from(
-    prompt: string | readonly ConversationMessage[],
-    packages?: readonly string[],
-  ): Promise<Conversation> {
+  static async from(prompt: Prompt, packages?: readonly string[]): Promise<Conversation> {
     const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
     const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
     if (isBlank && callsIn(last ?? {}).length === 0)
@@ -52,26 +49,23 @@ export class Conversation {
 
   /** Whether any result in it contains the text. */
   mentions(text: string): boolean {
-    return this.messages.some(
-      ({ type, content }) => type === 'tool' && typeof content === 'string' && content.includes(text),
-    )
+    return this.messages.some(({ type, content }) => type === 'tool' && String(content).includes(text))
   }
 
   /** Adds the model's reply; returns its calls, each with a unique id. */
   addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
     const numbered = calls.map(call => ({ ...call, id: this.#uniqueId(call.id) }))
-    const tool_calls = numbered.map(({ id, name, args: given }) => {
-      const args = typeof given === 'string' ? {} : given
-      return { id, name, args, type: 'tool_call' as const }
+    const tool_calls = numbered.map(({ id, name, args }) => {
+      return { id, name, args: typeof args === 'string' ? {} : args, type: 'tool_call' as const }
     })
     this.messages.push(new this.#langchain.AIMessage({ content: content as string, tool_calls }))
     return numbered
   }
 
   addResult({ id: tool_call_id }: NumberedCall, content: string, result: ToolResult): void {
-    const images = imagesIn(result)
+    const images = imagesIn(result).filter(({ data }) => data.length <= MAX_IMAGE_BYTES)
     const status = result.success ? 'success' : 'error'
-    const artifact = images.length > 0 && { artifact: images }
+    const artifact = images.length > 0 && { artifact: images.slice(0, MAX_IMAGES) }
     this.messages.push(new this.#langchain.ToolMessage({ content, tool_call_id, status, ...artifact }))
   }
 
@@ -116,20 +110,20 @@ function answerOpenCalls(messages: readonly BaseMessage[], langchain: LangChainM
   })
 }
 
-function imagesIn(result: ToolResult): ResultImage[] {
-  const content = result.success ? (result.content ?? []) : []
-  const images = content.flatMap(({ type, data, mimeType }): ResultImage[] => {
-    const isImage = type === 'image' && typeof data === 'string' && typeof mimeType === 'string'
-    return isImage && data.length <= MAX_IMAGE_BYTES ? [{ type, data, mimeType }] : []
-  })
-  return images.slice(0, MAX_IMAGES)
+/** The images of a result. */
+export function imagesIn(result: ToolResult): ResultImage[] {
+  return imagesAmong(result.success ? result.content : [])
 }
 
-/** The images that came with a result. A caller's own artifacts may be anything. */
-export function imagesOf(message: BaseMessage): readonly ResultImage[] {
-  const { type, artifact } = message as ToolMessage
-  if (type !== 'tool' || !Array.isArray(artifact)) return []
-  return artifact.filter(each => each?.type === 'image' && each.data && each.mimeType)
+/** The images that came with a result, in its message. A caller's own artifacts may be anything. */
+export function imagesOf(message: BaseMessage): ResultImage[] {
+  return message.type === 'tool' ? imagesAmong((message as ToolMessage).artifact) : []
+}
+
+function imagesAmong(parts: unknown): ResultImage[] {
+  const isImage = ({ type, data, mimeType }: ResultImage) =>
+    type === 'image' && typeof data === 'string' && typeof mimeType === 'string'
+  return Array.isArray(parts) ? parts.filter(part => isImage(Object(part))) : []
 }
 
 /** For providers that take images only from the user: a message with them after the results of a turn. */
@@ -146,4 +140,10 @@ export function withImagesAfterResults(
     shown = []
     return [message, new HumanMessage({ content: content as [] })]
   })
+}
+
+export function roleOf(message: ConversationMessage): string {
+  if (!('getType' in message)) return message.role
+  const type = message.getType()
+  return type === 'human' ? 'user' : type === 'ai' ? 'assistant' : type
 }

@@ -1,4 +1,5 @@
 import type { ConversationMessage } from './ai-client.ts'
+import { roleOf } from './conversation.ts'
 
 export interface ConversationsOptions {
   /** How many conversations are kept. */
@@ -41,8 +42,8 @@ export class Conversations {
     }
     this.#kept.delete(id)
     this.#kept.set(id, said.slice(start))
-    const tooMany = Math.max(0, this.#kept.size - conversations)
-    for (const oldest of [...this.#kept.keys()].slice(0, tooMany)) this.#kept.delete(oldest)
+    const [oldest = ''] = this.#kept.keys()
+    if (this.#kept.size > conversations) this.#kept.delete(oldest)
   }
 }
 
@@ -50,10 +51,4 @@ export class Conversations {
 function withoutImages(message: ConversationMessage): ConversationMessage {
   if (!(message as { artifact?: unknown }).artifact) return message
   return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { artifact: undefined })
-}
-
-export function roleOf(message: ConversationMessage): string {
-  if (!('getType' in message)) return message.role
-  const type = message.getType()
-  return type === 'human' ? 'user' : type === 'ai' ? 'assistant' : type
 }

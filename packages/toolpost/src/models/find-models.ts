@@ -17,10 +17,10 @@ const MAX_MODELS_ASKED = 20
 const OLLAMA = 'http://127.0.0.1:11434'
 
 /** OpenAI-compatible servers at their usual addresses. */
-const LOCAL_SERVERS: readonly { name: string; baseUrl: string }[] = [
-  { name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1' },
-  { name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' },
-  { name: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' },
+const LOCAL_SERVERS = [
+  { server: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1' },
+  { server: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' },
+  { server: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' },
 ]
 
 /** Where Ollama is: `OLLAMA_BASE_URL`, else `OLLAMA_HOST` in any form Ollama accepts, else this machine. */
@@ -63,31 +63,25 @@ export async function ollamaFacts(server: Server, model: string): Promise<Ollama
   }
 }
 
-/** Looks for a model on Ollama that can use tools, or says why there is none; never rejects. */
-export async function findOllamaModel(
+/** The models on Ollama that can use tools, or just the wanted one, or why there are none. Never rejects. */
+export async function findOllamaModels(
   options: Server & { wanted?: string | undefined },
-): Promise<{ model?: string; problem?: string }> {
+): Promise<{ models: string[]; problem?: string }> {
   const { baseUrl, wanted } = options
+  const none = (problem: string) => ({ models: [], problem })
   const listed = await getJson(options, '/api/tags')
-  if (!listed) return { problem: `Ollama is not running at ${baseUrl}` }
-  const names = namesIn(listed).filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
-  for (const model of names) if ((await ollamaFacts(options, model))?.usesTools) return { model }
-  const none = 'has no model that can use tools (try `ollama pull qwen3:0.6b`)'
-  if (!wanted) return { problem: `Ollama at ${baseUrl} ${none}` }
-  if (names.length > 0) return { problem: `'${wanted}' on Ollama cannot use tools` }
-  return { problem: `Ollama at ${baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)` }
-}
-
-/** The models on Ollama that can use tools; none if it does not answer. Never rejects. */
-async function listOllamaModels(server: Server): Promise<string[]> {
-  const names = namesIn((await getJson(server, '/api/tags')) ?? {})
-  const facts = await Promise.all(names.map(name => ollamaFacts(server, name)))
-  return names.filter((_, at) => facts[at]?.usesTools)
-}
-
-function namesIn({ models }: Record<string, unknown>): string[] {
-  const names = Array.isArray(models) ? models.map(entry => entry?.name) : []
-  return names.filter(name => typeof name === 'string').slice(0, MAX_MODELS_ASKED)
+  if (!listed) return none(`Ollama is not running at ${baseUrl}`)
+  const all: unknown[] = Array.isArray(listed.models) ? listed.models.map(entry => entry?.name) : []
+  const texts = all.filter(name => typeof name === 'string')
+  const names = texts.filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
+  const asked = names.slice(0, MAX_MODELS_ASKED)
+  const facts = await Promise.all(asked.map(name => ollamaFacts(options, name)))
+  const models = asked.filter((_, at) => facts[at]?.usesTools)
+  if (models.length > 0) return { models }
+  if (!wanted)
+    return none(`Ollama at ${baseUrl} has no model that can use tools (try \`ollama pull qwen3:0.6b\`)`)
+  if (names.length > 0) return none(`'${wanted}' on Ollama cannot use tools`)
+  return none(`Ollama at ${baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)`)
 }
 
 /** Whether a model is in memory; `undefined` if Ollama does not say. Never rejects. */
@@ -100,28 +94,17 @@ export async function isOllamaLoaded(server: Server, model: string): Promise<boo
 
 type LocalSearch = { [Key in 'baseUrl' | 'wanted']?: string | undefined } & Pick<Server, 'fetch'>
 
-interface LocalServer {
-  name: string
-  baseUrl: string
-  model: string
-}
-
 /** An OpenAI-compatible server at `baseUrl`, or on this machine, and the model it has: any for chats, or the wanted one. */
-export async function findLocalServer({
-  baseUrl,
-  wanted,
-  fetch,
-}: LocalSearch): Promise<LocalServer | undefined> {
-  const places = baseUrl ? [{ name: 'The server', baseUrl: trimmedEnd(baseUrl, '/') }] : LOCAL_SERVERS
-  const modelAt = async (place: { name: string; baseUrl: string }) => {
+export async function findLocalServer({ baseUrl, wanted, fetch }: LocalSearch) {
+  const places = baseUrl ? [{ server: 'The server', baseUrl: trimmedEnd(baseUrl, '/') }] : LOCAL_SERVERS
+  const isFit = (id: unknown) => typeof id === 'string' && !/embed|rerank/i.test(id)
+  const found = places.map(async place => {
     const { data } = (await getJson({ ...place, fetch }, '/models')) ?? {}
     const ids: unknown[] = Array.isArray(data) ? data.map(entry => entry?.id) : []
-    const isFit = (id: unknown) => typeof id === 'string' && !/embed|rerank/i.test(id)
     const model = ids.find(id => (wanted === undefined ? isFit(id) : id === wanted))
     return model === undefined ? [] : [{ ...place, model: String(model) }]
-  }
-  const found = await Promise.all(places.map(modelAt))
-  return found.flat()[0]
+  })
+  return (await Promise.all(found)).flat()[0]
 }
 
 /** The response from a path; `undefined` on any failure or timeout. Never rejects. */
@@ -147,34 +130,49 @@ export interface ListedModel {
   why: string
 }
 
-interface ListOptions {
-  /** The model named in the configuration. */
-  configured?: string | undefined
-  /** The model in use. */
-  current?: ListedModel | undefined
+interface SearchOptions {
   environment?: Environment | undefined
   fetch?: typeof globalThis.fetch | undefined
+  /** Where an OpenAI-compatible server is, if not on this machine. */
+  openAiUrl?: string | undefined
+  /** The model to look for on Ollama; any that can use tools if left out. */
+  wanted?: string | undefined
+}
+
+/** What can be asked, best first, and `offline` last: on Ollama, on this machine, with a key. Never rejects. */
+export async function availableModels(options: SearchOptions): Promise<ListedModel[]> {
+  const { environment = process.env, fetch, wanted } = options
+  const { openAiUrl = environment.OPENAI_BASE_URL?.trim() } = options
+  const baseUrl = ollamaAddress(environment)
+  const [{ models, problem }, local] = await Promise.all([
+    findOllamaModels({ baseUrl, wanted, fetch }),
+    findLocalServer({ baseUrl: openAiUrl, fetch }),
+  ])
+  const keys = ['anthropic', 'openai'].filter(each => environment[`${each.toUpperCase()}_API_KEY`]?.trim())
+  return [
+    ...models.map(model => ({ name: `ollama:${model}`, why: `Ollama at ${baseUrl} has it` })),
+    ...(local ? [{ name: `openai:${local.model}`, why: `${local.server} at ${local.baseUrl} has it` }] : []),
+    ...keys.map(name => ({
+      name,
+      why: `${problem ? `${problem}, and ` : ''}${name.toUpperCase()}_API_KEY is set`,
+    })),
+    { name: 'offline', why: `${problem}, and neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set` },
+  ]
 }
 
 /** The models in use, configured and found, each once; `offline` comes last. Never rejects. */
-export async function listModels({ configured, current, environment = process.env, fetch }: ListOptions) {
-  const baseUrl = ollamaAddress(environment)
-  const [ollama, local] = await Promise.all([
-    listOllamaModels({ baseUrl, fetch }),
-    findLocalServer({ baseUrl: environment.OPENAI_BASE_URL?.trim(), fetch }),
-  ])
+export async function listModels({
+  configured,
+  current,
+  ...where
+}: SearchOptions & { configured?: string | undefined; current?: ListedModel | undefined }) {
   const all = new Map<string, string>()
-  const add = (name: string | undefined, why: string) => name && !all.has(name) && all.set(name, why)
-  add(current?.name, current?.why ?? '')
-  add(configured, 'set in the configuration')
-  for (const name of ollama) add(`ollama:${name}`, `Ollama at ${baseUrl} has it`)
-  add(local && `openai:${local.model}`, `${local?.name} at ${local?.baseUrl} has it`)
-  for (const provider of ['anthropic', 'openai']) {
-    const key = `${provider.toUpperCase()}_API_KEY`
+  if (current) all.set(current.name, current.why)
+  if (configured && !all.has(configured)) all.set(configured, 'set in the configuration')
+  for (const { name, why } of await availableModels(where)) {
     // A named model already stands for its provider.
-    const isNamed = [...all.keys()].some(name => name.startsWith(`${provider}:`))
-    if (environment[key]?.trim() && !isNamed) add(provider, `${key} is set`)
+    const isNamed = [...all.keys()].some(each => each === name || each.startsWith(`${name}:`))
+    if (!isNamed) all.set(name, name === 'offline' ? 'Sentence templates only, no model' : why)
   }
-  add('offline', 'Sentence templates only, no model')
   return [...all].map(([name, why]): ListedModel => ({ name, why }))
 }

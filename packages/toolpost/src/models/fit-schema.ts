@@ -34,10 +34,8 @@ const TYPES = /^(string|number|integer|boolean|object|array|null)$/
 
 /** More values would bloat the request; the executor still checks them all. */
 const MAX_VALUES = 250
-/** A fitted schema with more parts would weigh down every request. */
+/** More parts would weigh down every request. */
 const MAX_PARTS = 2_000
-/** How deeply references and parts are written out: the first depth at which the schema is small enough. */
-const DEPTHS = [32, 8, 4, 2]
 /** How often a definition is written out inside itself. */
 const MAX_RECURSION = 2
 /** A tool name that every provider accepts. */
@@ -50,10 +48,10 @@ const HASH_CHARS = 6
  * the original. What the provider cannot express is left out, so the result accepts more, never less.
  */
 export function fitSchema(schema: JsonSchema, provider: FittingProvider): FittedSchema {
-  if (!Object.hasOwn(RULES, provider))
-    throw new TypeError(`invalid provider '${provider}'; expected one of ${Object.keys(RULES).join(', ')}`)
   const { argumentName, oneType = false } = RULES[provider]
-  const { title, description, additionalProperties, ...top } = folded(smallEnough(copyOf(schema), oneType))
+  const { title, description, additionalProperties, ...top } = folded(writtenOut(copyOf(schema), oneType))
+  const named = Object.entries({ title, description, additionalProperties })
+  const kept = Object.fromEntries(named.filter(([, value]) => value !== undefined))
   const properties = propertiesOf(top) as Record<string, JsonSchema>
   const renames = argumentName ? safeNames(Object.keys(properties), argumentName) : new Map<string, string>()
   const entries = Object.entries(properties).map(([name, one]) => {
@@ -64,12 +62,8 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
   const back = new Map([...renames].map(([name, safe]) => [safe, name]))
   return {
     schema: {
-      type: 'object',
-      ...(title !== undefined && { title }),
-      ...(description !== undefined && { description }),
-      properties: Object.fromEntries(entries),
+      ...{ type: 'object', ...kept, properties: Object.fromEntries(entries) },
       ...(required.length > 0 && { required }),
-      ...(additionalProperties !== undefined && { additionalProperties }),
     },
     nameBack: args => withNames(args, back),
     rename: args => withNames(args, renames),
@@ -85,43 +79,40 @@ function copyOf(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** The schema at the first depth at which it is small enough, or an open one. */
-function smallEnough(root: JsonSchema, oneType: boolean): JsonSchema {
-  for (const maxDepth of DEPTHS) {
-    let parts = 0
-    const fit = (schema: unknown, outside: readonly JsonSchema[]): JsonSchema => {
-      if (++parts > MAX_PARTS || !isRecord(schema)) return {}
-      if (outside.length >= maxDepth || outside.filter(one => one === schema).length >= MAX_RECURSION)
-        return { description: '(not described further: nested too deeply)' }
-      const inside = [...outside, schema]
-      const inner = (one: unknown) => fit(one, inside)
-      const target = refTarget(schema, inside.findLast(({ $id }) => typeof $id === 'string') ?? root)
-      const listed = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword] : []).map(inner)
-      const unions = ['anyOf', 'oneOf'].map(listed).filter(forms => forms.length > 0)
-      return [
-        typed(ownKeywords(schema, inner), schema, oneType),
-        ...(isRecord(target) ? [inner(target)] : []),
-        ...listed('allOf'),
-        ...unions.map(anyOf),
-      ].reduce(both)
-    }
-    const fitted = fit(root, [])
-    if (parts <= MAX_PARTS) return fitted
+/** With references and combinations written out, at the first depth at which that is small enough; else open. */
+function writtenOut(root: JsonSchema, oneType: boolean, maxDepth = 32): JsonSchema {
+  let parts = 0
+  const fit = (schema: unknown, outside: readonly JsonSchema[]): JsonSchema => {
+    if (++parts > MAX_PARTS || !isRecord(schema)) return {}
+    if (outside.length >= maxDepth || outside.filter(one => one === schema).length >= MAX_RECURSION)
+      return { description: '(not described further: nested too deeply)' }
+    const inside = [...outside, schema]
+    const inner = (one: unknown) => fit(one, inside)
+    const target = refTarget(schema, inside.findLast(({ $id }) => typeof $id === 'string') ?? root)
+    const listed = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword] : []).map(inner)
+    const unions = ['anyOf', 'oneOf'].map(listed).filter(forms => forms.length > 0)
+    const own = typed(ownKeywords(schema, inner), schema, oneType)
+    return [
+      own,
+      ...(isRecord(target) ? [inner(target)] : []),
+      ...listed('allOf'),
+      ...unions.map(anyOf),
+    ].reduce(both)
   }
-  return {}
+  const fitted = fit(root, [])
+  if (parts <= MAX_PARTS) return fitted
+  return maxDepth > 2 ? writtenOut(root, oneType, maxDepth / 4) : {}
 }
 
 /** What all providers accept, without types, references and combinations. */
 function ownKeywords(schema: JsonSchema, inner: (one: unknown) => JsonSchema): JsonSchema {
-  const fitted = Object.fromEntries(
-    Object.entries(schema).filter(([keyword, value]) => isKept(keyword, value)),
-  )
+  const fitted: JsonSchema = Object.fromEntries(Object.entries(schema).filter(isKept))
   const { properties, items, format, prefixItems, patternProperties, additionalProperties: rest } = schema
   if (Object.hasOwn(schema, 'const')) fitted.enum = [schema.const]
-  if (isRecord(properties)) {
-    const entries = Object.entries(properties).map(([name, one]) => [name, inner(one)])
-    fitted.properties = Object.fromEntries(entries)
-  }
+  if (isRecord(properties))
+    fitted.properties = Object.fromEntries(
+      Object.entries(properties).map(([name, one]) => [name, inner(one)]),
+    )
   if (requiredOf(schema).length > 0) fitted.required = [...new Set(requiredOf(schema))]
   // Next to patterns and tuples, these are only about the rest.
   if (rest === false && !patternProperties) fitted.additionalProperties = false
@@ -131,7 +122,7 @@ function ownKeywords(schema: JsonSchema, inner: (one: unknown) => JsonSchema): J
   return FORMATS.test(format) ? { ...fitted, format } : described(fitted, `Format: ${format}.`)
 }
 
-function isKept(keyword: string, value: unknown): boolean {
+function isKept([keyword, value]: [string, unknown]): boolean {
   if (keyword === 'title' || keyword === 'description') return typeof value === 'string'
   if (keyword === 'enum') return Array.isArray(value) && value.length > 0 && value.length <= MAX_VALUES
   // Servers compile patterns to automata, which support neither look-around nor back-references.
@@ -148,7 +139,7 @@ function typed(fitted: JsonSchema, { type, nullable }: JsonSchema, oneType: bool
   if (types.length === 1 || !oneType) return { type: types.length === 1 ? types[0] : types, ...full }
   const { description, ...rules } = full
   const forms = types.map(one => (one === 'null' ? { type: one } : { type: one, ...rules }))
-  return description === undefined ? { anyOf: forms } : { description, anyOf: forms }
+  return { ...(description !== undefined && { description }), anyOf: forms }
 }
 
 /** Accepts at least what both accept: a constraint that one schema cannot express is left out. */
@@ -235,9 +226,8 @@ export class FittedTools {
       const name = offeredName(tool)
       const fitted = fitSchema(readSchema(tool, logger), provider)
       this.#schemas.set(name, fitted)
-      const { description, invoke, extras } = tool as Tool & { extras?: unknown }
-      const shown = { name: this.#safeNames.get(name) ?? name, description, schema: fitted.schema, invoke }
-      return extras === undefined ? shown : { ...shown, extras }
+      const { description, invoke } = tool
+      return { name: this.#safeNames.get(name) ?? name, description, schema: fitted.schema, invoke }
     })
   }
 

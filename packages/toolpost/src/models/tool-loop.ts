@@ -8,7 +8,7 @@ import { innerCall } from '../tools/search/search-tools.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import type { Answer, AskOptions, ConversationMessage, StopReason, Usage } from './ai-client.ts'
+import type { Answer, AskOptions, Prompt, StopReason, Usage } from './ai-client.ts'
 import { Conversation, type NumberedCall, placeholder } from './conversation.ts'
 import {
   DEFAULT_MAX_ITERATIONS,
@@ -28,8 +28,6 @@ export interface LoopOptions extends AskOptions {
   aroundTurn?: ((request: () => Promise<Reply>) => Promise<Reply>) | undefined
 }
 
-type Prompt = string | readonly ConversationMessage[]
-
 const NO_LAST_WORD = {
   max_iterations: 'I stopped after too many rounds of tool calls without an answer.',
   repeated_failure: 'I stopped because the same tool call kept failing.',
@@ -45,139 +43,114 @@ export async function answerWithTools(prompt: Prompt, options: LoopOptions, setu
 }
 
 async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promise<Answer> {
-  const conversation = await Conversation.from(prompt, setup.provider.packages)
-  const limitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
-  const limit = new TimeLimit(limitMs, options.signal, setup.clock)
-  const loop = new ToolLoop(conversation, limit, { ...options, ...setup })
-  try {
-    return await loop.run()
-  } catch (error) {
-    if (error instanceof TimeIsUp)
-      return loop.finish(`I could not answer within ${limitMs / 1_000} seconds.`, 'time_limit')
-    if (error instanceof ModelError) error.results = loop.results
-    throw error
-  } finally {
-    limit.close()
+  const { executor, bigResults, caller, conversation: id, aroundTurn = request => request() } = options
+  const { maxIterations = DEFAULT_MAX_ITERATIONS, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = options
+  const { provider, logger, clock } = setup
+  const onCall = harmless(options.onCall, logger)
+  const listeners = {
+    onToken: harmless(options.onToken, logger),
+    onStatus: harmless(options.onStatus, logger),
   }
-}
-
-class ToolLoop {
-  readonly results: ToolResult[] = []
-  #iterations = 0
-  readonly #modelCalls: (Usage & { duration_ms: number })[] = []
-  readonly #conversation: Conversation
-  readonly #limit: TimeLimit
-  readonly #setup: LoopOptions & Setup
-  readonly #offer: ToolOffer
+  const results: ToolResult[] = []
+  const modelCalls: (Usage & { duration_ms: number })[] = []
   /** How often each call has failed in a row, by name and arguments. */
-  readonly #failures = new Map<string, number>()
-
-  constructor(conversation: Conversation, limit: TimeLimit, setup: LoopOptions & Setup) {
-    const { executor, logger, maxTools = DEFAULT_MAX_TOOLS, pin, onToken, onCall, onStatus } = setup
-    this.#conversation = conversation
-    this.#limit = limit
-    const listeners = { onToken: harmless(onToken, logger), onCall: harmless(onCall, logger) }
-    this.#setup = { ...setup, ...listeners, onStatus: harmless(onStatus, logger) }
-    const tools = [...(setup.tools ?? executor.tools.getTools())]
-    this.#offer = new ToolOffer({ tools, manager: executor.tools, maxTools, pin })
-    this.#offer.addUsed(conversation.calls())
-    if (conversation.mentions(HANDLE_PREFIX)) this.#offerParts()
-  }
-
-  async run(): Promise<Answer> {
-    const { maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
-    let model = await this.#open()
-    while (this.#iterations < maxIterations) {
-      this.#iterations++
-      model = await this.#open(model)
-      const reply = await this.#ask(model, true)
-      const calls = this.#conversation.addReply(reply)
-      if (calls.length === 0) return this.#answer(reply.text, 'answer')
-      const isHopeless = await this.#run(calls)
-      this.#limit.signal.throwIfAborted()
-      if (isHopeless) return this.#lastWord(model, 'repeated_failure')
-    }
-    return this.#lastWord(model, 'max_iterations')
-  }
+  const failures = new Map<string, number>()
+  let iterations = 0
+  const conversation = await Conversation.from(prompt, provider.packages)
+  const tools = [...(options.tools ?? executor.tools.getTools())]
+  const { maxTools = DEFAULT_MAX_TOOLS, pin } = options
+  const offer = new ToolOffer({ tools, manager: executor.tools, maxTools, pin })
+  const offerParts = () => void (bigResults && offer.addHelper(bigResults.tool({ caller, conversation: id })))
+  offer.addUsed(conversation.calls())
+  if (conversation.mentions(HANDLE_PREFIX)) offerParts()
+  const limit = new TimeLimit(timeLimitMs, options.signal, clock)
 
   /** The model with its current offer of tools. */
-  async #open(current?: OpenModel): Promise<OpenModel> {
-    const { provider } = this.#setup
-    const tools = this.#offer.changed()
-    return !tools && current ? current : this.#limit.hold(provider, () => provider.open(tools ?? []))
+  const open = async (current?: OpenModel) => {
+    const offered = offer.changed()
+    return !offered && current ? current : limit.hold(provider, () => provider.open(offered ?? []))
   }
 
-  /** Ends the conversation with our own text. */
-  finish(text: string, stopReason: StopReason): Answer {
-    this.#conversation.addReply({ content: text, calls: [] })
-    return this.#answer(text, stopReason)
-  }
-
-  #answer(text: string, stopReason: StopReason): Answer {
-    const { messages } = this.#conversation
-    const [iterations, modelCalls] = [this.#iterations, this.#modelCalls]
-    if (stopReason !== 'answer')
-      this.#setup.logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
-    const usage = Object.fromEntries(
-      (['input', 'output'] as const).flatMap(side => {
-        const told = modelCalls.flatMap(call => call[side] ?? [])
-        return told.length > 0 ? [[side, told.reduce((sum, tokens) => sum + tokens)]] : []
-      }),
-    )
-    const told = Object.keys(usage).length > 0 ? { usage } : {}
-    return { text, messages, results: this.results, iterations, stopReason, ...told, modelCalls }
-  }
-
-  async #ask(model: OpenModel, offersTools: boolean): Promise<Reply> {
-    const { onToken = () => {}, onStatus = () => {}, aroundTurn = request => request() } = this.#setup
-    const setup = { ...this.#setup, limit: this.#limit }
-    const { messages } = this.#conversation
+  const ask = async (model: OpenModel, offersTools: boolean) => {
     const startedAt = performance.now()
-    const reply = await aroundTurn(() => askModel(model, messages, { offersTools, onToken, onStatus }, setup))
-    this.#modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
+    const request = { offersTools, ...listeners }
+    const reply = await aroundTurn(() => askModel(model, conversation.messages, request, { ...setup, limit }))
+    modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
     return reply
   }
 
+  /** The text of a result for the model. One that is too long is kept and can be read in parts from then on. */
+  const textOf = async (result: ToolResult) => {
+    const kept = bigResults?.keptOf(await bigResults.keep(result, { caller, conversation: id }))
+    if (!kept) return executor.text(result)
+    offerParts()
+    return [kept.text?.summary ?? executor.text(result), ...kept.binaries.map(each => each.summary)].join(
+      '\n',
+    )
+  }
+
   /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
-  async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { all: among, helpers: also } = this.#offer
-    const setup = { ...this.#setup, textOf: (result: ToolResult) => this.#textOf(result) }
-    this.#offer.addUsed(calls)
-    const outcomes = await runCalls(calls, setup, { signal: this.#limit.signal, among, also })
+  const run = async (calls: readonly NumberedCall[]) => {
+    offer.addUsed(calls)
+    const offered = { signal: limit.signal, among: offer.all, also: offer.helpers }
+    const outcomes = await runCalls(calls, { ...options, clock, onCall, textOf }, offered)
     let isHopeless = false
     for (const [at, { result, content }] of outcomes.entries()) {
       const call = calls[at] as NumberedCall
-      this.results.push(result)
-      this.#conversation.addResult(call, content, result)
+      results.push(result)
+      conversation.addResult(call, content, result)
       const key = `${call.name} ${stableJson(call.args)}`
-      const failures = result.success ? 0 : (this.#failures.get(key) ?? 0) + 1
-      this.#failures.set(key, failures)
-      if (failures >= MAX_IDENTICAL_FAILURES) isHopeless = true
+      const count = result.success ? 0 : (failures.get(key) ?? 0) + 1
+      failures.set(key, count)
+      if (count >= MAX_IDENTICAL_FAILURES) isHopeless = true
     }
     return isHopeless
   }
 
-  /** The text of a result for the model. One that is too long is kept and can be read in parts from then on. */
-  async #textOf(result: ToolResult): Promise<string> {
-    const { bigResults, executor, caller, conversation } = this.#setup
-    const kept = bigResults?.keptOf(await bigResults.keep(result, { caller, conversation }))
-    if (!kept) return executor.text(result)
-    this.#offerParts()
-    const text = kept.text?.summary ?? executor.text(result)
-    return [text, ...kept.binaries.map(({ summary }) => summary)].join('\n')
+  const answered = (text: string, stopReason: StopReason): Answer => {
+    if (stopReason !== 'answer') logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
+    const usage: Usage = {}
+    for (const side of ['input', 'output'] as const)
+      for (const { [side]: tokens } of modelCalls)
+        if (tokens !== undefined) usage[side] = (usage[side] ?? 0) + tokens
+    const told = Object.keys(usage).length > 0 && { usage }
+    return { text, messages: conversation.messages, results, iterations, stopReason, ...told, modelCalls }
   }
 
-  #offerParts(): void {
-    const { bigResults, caller, conversation } = this.#setup
-    if (bigResults) this.#offer.addHelper(bigResults.tool({ caller, conversation }))
+  /** Ends the conversation with our own text. */
+  const finish = (text: string, stopReason: StopReason) => {
+    conversation.addReply({ content: text, calls: [] })
+    return answered(text, stopReason)
   }
 
   /** At the limit, the model sums up without tools. Calls it makes anyway are not run. */
-  async #lastWord(model: OpenModel, stopReason: keyof typeof NO_LAST_WORD): Promise<Answer> {
-    const { text, calls } = await this.#ask(model, false)
+  const lastWord = async (model: OpenModel, stopReason: keyof typeof NO_LAST_WORD) => {
+    const { text, calls } = await ask(model, false)
     if (calls.length > 0)
-      this.#setup.logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit were not run')
-    return this.finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
+      logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit were not run')
+    return finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
+  }
+
+  try {
+    let model = await open()
+    while (iterations < maxIterations) {
+      iterations++
+      model = await open(model)
+      const reply = await ask(model, true)
+      const calls = conversation.addReply(reply)
+      if (calls.length === 0) return answered(reply.text, 'answer')
+      const isHopeless = await run(calls)
+      limit.signal.throwIfAborted()
+      if (isHopeless) return await lastWord(model, 'repeated_failure')
+    }
+    return await lastWord(model, 'max_iterations')
+  } catch (error) {
+    if (error instanceof TimeIsUp)
+      return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
+    if (error instanceof ModelError) error.results = results
+    throw error
+  } finally {
+    limit.close()
   }
 }
 
