@@ -1,16 +1,14 @@
 import type { ChatAnthropicInput } from '@langchain/anthropic'
 import type { BaseMessage } from '@langchain/core/messages'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
-import type { Environment } from '../util/platform.ts'
 import { imagesOf } from './conversation.ts'
 import { FittedTools } from './fit-schema.ts'
 import { boundedFetch, type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './langchain.ts'
-import { type Provider, ProviderClient, type ProviderClientOptions, styleOptions } from './model-client.ts'
+import { NamedClient, type NamedClientOptions, type Provider, styleOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 
-export interface AnthropicClientOptions extends ProviderClientOptions {
+export interface AnthropicClientOptions extends NamedClientOptions {
   /** `ANTHROPIC_MODEL` if left out, else `claude-haiku-4-5`. */
   model?: string | undefined
   /** `ANTHROPIC_API_KEY` if left out. */
@@ -19,24 +17,13 @@ export interface AnthropicClientOptions extends ProviderClientOptions {
   baseUrl?: string | undefined
   /** More options for ChatAnthropic, such as `maxTokens`, `temperature` or `thinking`. */
   settings?: Partial<Omit<ChatAnthropicInput, 'model' | 'apiKey' | 'anthropicApiKey'>> | undefined
-  environment?: Environment | undefined
 }
 
 /** A client for an Anthropic model. LangChain is loaded with the first question. */
-export class AnthropicClient extends ProviderClient {
-  readonly model: string
-  readonly baseUrl: string
-
+export class AnthropicClient extends NamedClient {
   constructor(options: AnthropicClientOptions) {
-    const { environment = process.env } = options
-    const model = options.model ?? (environment.ANTHROPIC_MODEL?.trim() || 'claude-haiku-4-5')
-    const baseUrl = options.baseUrl ?? (environment.ANTHROPIC_BASE_URL?.trim() || 'https://api.anthropic.com')
-    const apiKey = options.apiKey ?? environment.ANTHROPIC_API_KEY?.trim()
-    // An error or a result that echoes the key must not put it into a log.
-    if (apiKey) removeFromLogs([apiKey])
-    super(anthropicProvider({ ...options, model, baseUrl, apiKey }), options)
-    this.model = model
-    this.baseUrl = baseUrl
+    const usual = { model: 'claude-haiku-4-5', baseUrl: 'https://api.anthropic.com' }
+    super('ANTHROPIC', usual, options, anthropicProvider)
   }
 }
 
@@ -93,8 +80,7 @@ function withResultBlocks(messages: readonly BaseMessage[], langchain: LangChain
   return messages.map(message => {
     if (!langchain.ToolMessage.isInstance(message)) return message
     const images = imagesOf(message).map(({ mimeType: media_type, data }) => ({
-      type: 'image',
-      source: { type: 'base64', media_type, data },
+      ...{ type: 'image', source: { type: 'base64', media_type, data } },
     }))
     const { tool_call_id: tool_use_id, content: text, status } = message
     const is_error = status === 'error'

@@ -2,9 +2,12 @@ import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
+import { removeFromLogs } from '../logging/redact.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock } from '../util/clock.ts'
-import type { AiClient, Answer, AskOptions, ConversationMessage, ModelStatus } from './ai-client.ts'
+import type { Environment } from '../util/platform.ts'
+import { trimmedEnd } from '../util/text.ts'
+import type { AiClient, Answer, AskOptions, ModelStatus, Prompt } from './ai-client.ts'
 import { recordReplies } from './cassette.ts'
 import { FittedTools } from './fit-schema.ts'
 import { loadMessages } from './langchain.ts'
@@ -34,15 +37,11 @@ export interface OpenModel {
   takesImages?: boolean
   /** Translates a call to the executor's names, which may differ from those the model was given. */
   original(call: RequestedCall): RequestedCall
-  stream(messages: BaseMessage[], turn: Turn): Promise<AsyncIterable<ReplyChunk>>
-}
-
-interface Turn {
-  signal: AbortSignal
-  /** Whether the model may ask for calls in this turn. */
-  offersTools: boolean
-  /** Must not throw. */
-  onStatus: (status: ModelStatus) => void
+  /** `offersTools`: whether the model may ask for calls in this turn. `onStatus` must not throw. */
+  stream(
+    messages: BaseMessage[],
+    turn: { signal: AbortSignal; offersTools: boolean; onStatus: (status: ModelStatus) => void },
+  ): Promise<AsyncIterable<ReplyChunk>>
 }
 
 /** What Toolpost needs from a chat model; every LangChain chat model has it. */
@@ -58,7 +57,7 @@ interface Streaming {
   stream(messages: BaseMessage[], options?: { signal?: AbortSignal }): Promise<AsyncIterable<ReplyChunk>>
 }
 
-export interface ProviderClientOptions {
+interface ProviderClientOptions {
   /** Runs the calls; can also be passed with each question. */
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
@@ -68,7 +67,7 @@ export interface ProviderClientOptions {
 }
 
 /** Runs the tool loop on any provider. */
-export class ProviderClient implements AiClient, Writer {
+class ProviderClient implements AiClient, Writer {
   readonly #executor: ToolExecutor | undefined
   readonly #setup: Setup
 
@@ -78,7 +77,7 @@ export class ProviderClient implements AiClient, Writer {
     this.#setup = { provider, logger: quietLogger(logger), clock, onReply }
   }
 
-  async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
+  async ask(prompt: Prompt, options: AskOptions = {}): Promise<Answer> {
     const executor = options.executor ?? this.#executor
     if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
     return answerWithTools(prompt, { ...options, executor }, this.#setup)
@@ -87,6 +86,36 @@ export class ProviderClient implements AiClient, Writer {
   /** Has the model write a single message, without tools. Rejects with a ModelError. */
   write(request: WritingRequest): Promise<WrittenMessage> {
     return writeMessage(request, this.#setup)
+  }
+}
+
+export interface NamedClientOptions extends ProviderClientOptions {
+  model?: string | undefined
+  baseUrl?: string | undefined
+  apiKey?: string | undefined
+  environment?: Environment | undefined
+}
+
+/** A client whose settings may come from the environment: `OPENAI_MODEL`, `OPENAI_BASE_URL`, `OPENAI_API_KEY`. */
+export class NamedClient extends ProviderClient {
+  readonly model: string
+  readonly baseUrl: string
+
+  constructor(
+    prefix: string,
+    usual: { model: string; baseUrl: string },
+    options: NamedClientOptions,
+    provider: (settings: NamedClientOptions & { model: string; baseUrl: string }) => Provider,
+  ) {
+    const { environment = process.env } = options
+    const set = (name: string) => environment[`${prefix}_${name}`]?.trim() || undefined
+    const { model = set('MODEL') ?? usual.model, apiKey = set('API_KEY') } = options
+    const baseUrl = trimmedEnd(options.baseUrl ?? set('BASE_URL') ?? usual.baseUrl, '/')
+    // An error or a result that echoes the key must not put it into a log.
+    if (apiKey) removeFromLogs([apiKey])
+    super(provider({ ...options, model, baseUrl, apiKey }), options)
+    this.model = model
+    this.baseUrl = baseUrl
   }
 }
 

@@ -3,8 +3,7 @@ import type { ChatOllamaInput } from '@langchain/ollama'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { type Clock, systemClock, type Timer } from '../util/clock.ts'
-import type { Environment } from '../util/platform.ts'
-import { fitsGlob, trimmedEnd } from '../util/text.ts'
+import { fitsGlob } from '../util/text.ts'
 import type { ModelStatus } from './ai-client.ts'
 import { callsIn, withImagesAfterResults } from './conversation.ts'
 import { isOllamaLoaded, type OllamaFacts, ollamaAddress, ollamaFacts } from './find-models.ts'
@@ -17,7 +16,7 @@ import {
   loadMessages,
   PACKAGES,
 } from './langchain.ts'
-import { type Provider, ProviderClient, type ProviderClientOptions, styleOptions } from './model-client.ts'
+import { NamedClient, type NamedClientOptions, type Provider, styleOptions } from './model-client.ts'
 import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
 import type { OllamaSettings } from './settings.ts'
 
@@ -37,7 +36,7 @@ const STATUS_EVERY_MS = 1_000
 /** How much of an error response is read. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-export interface OllamaClientOptions extends ProviderClientOptions, OllamaSettings {
+export interface OllamaClientOptions extends Omit<NamedClientOptions, 'apiKey'>, OllamaSettings {
   /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
   model?: string | undefined
   /** `OLLAMA_BASE_URL` or `OLLAMA_HOST` if left out, else `http://127.0.0.1:11434`. */
@@ -45,21 +44,13 @@ export interface OllamaClientOptions extends ProviderClientOptions, OllamaSettin
   /** More options for ChatOllama, such as `numCtx`, `think`, `temperature` or `keepAlive`. */
   settings?: Omit<ChatOllamaInput, 'model' | 'baseUrl' | 'fetch'> | undefined
   fetch?: typeof globalThis.fetch | undefined
-  environment?: Environment | undefined
 }
 
 /** A client for an Ollama model. LangChain is loaded with the first question. */
-export class OllamaClient extends ProviderClient {
-  readonly model: string
-  readonly baseUrl: string
-
+export class OllamaClient extends NamedClient {
   constructor(options: OllamaClientOptions) {
-    const { environment = process.env } = options
-    const model = options.model ?? (environment.OLLAMA_MODEL?.trim() || DEFAULT_MODEL)
-    const baseUrl = trimmedEnd(options.baseUrl ?? ollamaAddress(environment), '/')
-    super(ollamaProvider({ ...options, model, baseUrl }), options)
-    this.model = model
-    this.baseUrl = baseUrl
+    const { baseUrl = ollamaAddress(options.environment ?? process.env) } = options
+    super('OLLAMA', { model: DEFAULT_MODEL, baseUrl }, { ...options, baseUrl }, ollamaProvider)
   }
 }
 
@@ -123,13 +114,10 @@ function ollamaProvider(options: Settings): Provider {
           if (!isFirst) return ready.stream(shown)
           isFirst = false
           const startedAt = clock.now()
-          const elapsedMs = () => Math.round(clock.now() - startedAt)
-          const tell = (state: ModelStatus['state']) => onStatus({ state, model, elapsedMs: elapsedMs() })
-          return reportingLoading(() => ready.stream(shown), {
-            isLoaded: isOllamaLoaded(server, model),
-            tell,
-            clock,
-          })
+          const tell = (state: ModelStatus['state']) =>
+            onStatus({ state, model, elapsedMs: Math.round(clock.now() - startedAt) })
+          const isLoaded = isOllamaLoaded(server, model)
+          return reportingLoading(() => ready.stream(shown), { isLoaded, tell, clock })
         },
       }
     },

@@ -1,43 +1,27 @@
 import type { ChatOpenAIFields } from '@langchain/openai'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { removeFromLogs } from '../logging/redact.ts'
 import { safeText } from '../logging/safe-value.ts'
-import type { Environment } from '../util/platform.ts'
-import { trimmedEnd } from '../util/text.ts'
 import { withImagesAfterResults } from './conversation.ts'
 import { FittedTools, toQwenTools } from './fit-schema.ts'
 import { boundedFetch, loadLangChain, loadMessages, PACKAGES } from './langchain.ts'
-import { type Provider, ProviderClient, type ProviderClientOptions, styleOptions } from './model-client.ts'
+import { NamedClient, type NamedClientOptions, type Provider, styleOptions } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import type { OpenAiSettings } from './settings.ts'
 
 const DEFAULT_ADDRESS = 'https://api.openai.com/v1'
 
-export interface OpenAiClientOptions extends ProviderClientOptions, OpenAiSettings {
+export interface OpenAiClientOptions extends NamedClientOptions, OpenAiSettings {
   /** `OPENAI_MODEL` if left out, else `gpt-5-mini`. */
   model?: string | undefined
   /** More options for ChatOpenAI, such as `maxTokens` or `temperature`. */
   settings?: Partial<Omit<ChatOpenAIFields, 'model' | 'apiKey' | 'configuration'>> | undefined
   fetch?: typeof globalThis.fetch | undefined
-  environment?: Environment | undefined
 }
 
 /** A client for OpenAI and every server with the same API. LangChain is loaded with the first question. */
-export class OpenAiClient extends ProviderClient {
-  readonly model: string
-  readonly baseUrl: string
-
+export class OpenAiClient extends NamedClient {
   constructor(options: OpenAiClientOptions) {
-    const { environment = process.env } = options
-    const model = options.model ?? (environment.OPENAI_MODEL?.trim() || 'gpt-5-mini')
-    const address = options.baseUrl ?? (environment.OPENAI_BASE_URL?.trim() || DEFAULT_ADDRESS)
-    const baseUrl = trimmedEnd(address, '/')
-    const apiKey = options.apiKey ?? environment.OPENAI_API_KEY?.trim()
-    // An error or a result that echoes the key must not put it into a log.
-    if (apiKey) removeFromLogs([apiKey])
-    super(openAiProvider({ ...options, model, baseUrl, apiKey }), options)
-    this.model = model
-    this.baseUrl = baseUrl
+    super('OPENAI', { model: 'gpt-5-mini', baseUrl: DEFAULT_ADDRESS }, options, openAiProvider)
   }
 }
 
