@@ -52,37 +52,26 @@ export interface ProviderWords {
   advice: Partial<Record<ModelErrorCode, string>>
 }
 
-const NEVER = /^\b$/
+const NO_CONNECTION =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|_(CONNECT|HEADERS)_TIMEOUT|fetch failed|connection error/i
+const BROKEN = /terminated|UND_ERR_SOCKET|_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i
 
-/** By the HTTP status if there is one, else by codes and messages of the error and its causes. The first that fits. */
-const FAILURES: readonly [code: ModelErrorCode, says: string, status: RegExp, text: RegExp][] = [
-  ['unauthorized', 'rejected the key', /^40[13]$/, NEVER],
-  ['no_tools', 'cannot use tools with this model', NEVER, /does not support tools/i],
-  ['model_not_found', 'does not have the model', /^404$/, NEVER],
-  ['rate_limited', 'is rate limiting requests', /^429$/, NEVER],
-  ['overloaded', 'is overloaded', /^5[02][39]$/, /overloaded_error/],
-  ['server_error', 'failed', /^[5-9]/, NEVER],
-  ['rejected', 'rejected the request', /^4/, NEVER],
-  [
-    ...(['unreachable', 'cannot be reached', NEVER] as const),
-    /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|_(CONNECT|HEADERS)_TIMEOUT|fetch failed|connection error/i,
-  ],
-  [
-    ...(['truncated', 'broke off in the middle of its answer', NEVER] as const),
-    /terminated|UND_ERR_SOCKET|_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i,
-  ],
-  ['invalid_response', 'sent a response that could not be read', /^/, /^/],
+/** By "HTTP <status>", or by codes and messages of the error and its causes. The first that fits. */
+const FAILURES: readonly [code: ModelErrorCode, says: string, sign: RegExp][] = [
+  ['unauthorized', 'rejected the key', /^HTTP 40[13]$/m],
+  ['no_tools', 'cannot use tools with this model', /does not support tools/i],
+  ['model_not_found', 'does not have the model', /^HTTP 404$/m],
+  ['rate_limited', 'is rate limiting requests', /^HTTP 429$/m],
+  ['overloaded', 'is overloaded', /^HTTP 5[02][39]$|overloaded_error/m],
+  ['server_error', 'failed', /^HTTP [5-9]/m],
+  ['rejected', 'rejected the request', /^HTTP 4/m],
+  ['unreachable', 'cannot be reached', NO_CONNECTION],
+  ['truncated', 'broke off in the middle of its answer', BROKEN],
+  ['invalid_response', 'sent a response that could not be read', /^/],
 ]
 
 /** The fields that an error from the system, a provider or its library may have. */
-interface Cause {
-  code?: unknown
-  type?: unknown
-  message?: unknown
-  status?: unknown
-  headers?: unknown
-  cause?: unknown
-}
+type Cause = { [Field in 'code' | 'type' | 'message' | 'status' | 'headers' | 'cause']?: unknown }
 
 const MAX_CAUSES = 10
 
@@ -91,12 +80,9 @@ export function explainFailure(error: unknown, { who, advice }: ProviderWords): 
   const causes: Cause[] = []
   for (let cause = error; isObjectLike(cause) && causes.length < MAX_CAUSES; cause = (cause as Cause).cause)
     causes.push(cause)
-  const status = Number(causes[0]?.status) >= 400 ? Number(causes[0]?.status) : undefined
-  const text = causes.map(cause => `${cause.code} ${cause.type} ${cause.message}`).join('\n')
-  const found = FAILURES.find(
-    ([, , ofStatus, ofText]) => (status !== undefined && ofStatus.test(String(status))) || ofText.test(text),
-  )
-  const [code, says] = found ?? (['invalid_response', ''] as const)
+  const texts = causes.map(cause => `${cause.code} ${cause.type} ${cause.message}`)
+  const signs = [`HTTP ${Number(causes[0]?.status) || ''}`, ...texts].join('\n')
+  const [code, says] = FAILURES.find(([, , sign]) => sign.test(signs)) as (typeof FAILURES)[number]
   // The innermost cause says the most: `connect ECONNREFUSED 127.0.0.1:11434`, not `fetch failed`.
   const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
   const own = trimmedEnd(safeText(words.at(-1) ?? String(error)), '. \n\t')

@@ -6,7 +6,7 @@ import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { SENTENCES_META, type Tool } from '../tools/tool.ts'
 import { describeThrown, Listeners } from '../util/quietly.ts'
-import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from './ai-client.ts'
+import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage, Prompt } from './ai-client.ts'
 import { roleOf } from './conversation.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError } from './model-error.ts'
@@ -53,8 +53,6 @@ export interface Understood {
   /** To be passed to `ask` instead of having the text understood again. */
   meaning?: object | undefined
 }
-
-type Prompt = string | readonly ConversationMessage[]
 
 /** How long a list of the home's devices is good enough: for a clear request, and for any. */
 const FRESH_MS = 60_000
@@ -135,8 +133,8 @@ export class OfflineClient implements AiClient {
     const call = sentences.listing(this.#situation(options))
     if (!call) return
     const executor = this.#executorFor(options)
-    const tool = executor.tools.findTool(call.tool)
-    const limits = { signal: options.signal, timeoutMs: LISTING_TIMEOUT_MS, ...(tool && { among: [tool] }) }
+    const among = executor.tools.getTools().filter(({ name }) => name === call.tool)
+    const limits = { signal: options.signal, timeoutMs: LISTING_TIMEOUT_MS, among }
     const listing = { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args }
     const result = await executor.run(listing, { ...callerOptions(options), ...limits })
     this.#readAt = performance.now()
@@ -145,35 +143,9 @@ export class OfflineClient implements AiClient {
 
   async ask(prompt: Prompt, options: AskOptions = {}): Promise<Answer> {
     if (questionIn(prompt).trim() === '') throw new ModelError('empty_question', 'The question is empty')
-    this.#executorFor(options)
     await this.load()
-    const meaning = options.meaning ?? (await this.#understandNow(prompt, options)).meaning
-    const answer = await this.#answer(prompt, meaning as Meaning | undefined, options)
-    if (answer.iterations > 0) harmless(options.onToken, this.#logger)(answer.text)
-    return answer
-  }
-
-  /** Understands after reading the home, if it has to be known for that. */
-  async #understandNow(prompt: Prompt, options: AskOptions): Promise<Understood> {
-    const understood = this.understand(prompt, options)
-    const sentences = this.#loaded()
-    if (!sentences.listing(this.#situation(options))) return understood
-    const { tools } = this.#executorFor(options)
-    const steps = (understood.meaning as Meaning | undefined)?.steps ?? []
-    const isClear = steps.length > 0 && understood.free === 0
-    const isLocal = steps.every(({ block }) => {
-      const tool = tools.findTool(block.tool ?? '')
-      return tool && !tools.originOf(tool)
-    })
-    const age = performance.now() - this.#readAt
-    if (age < RECENT_MS || (isClear && (isLocal || age < FRESH_MS))) return understood
-    const refreshed = this.refresh(options)
-    if (isClear && sentences.hasListing) return understood
-    await refreshed
-    return this.understand(prompt, options)
-  }
-
-  async #answer(prompt: Prompt, meaning: Meaning | undefined, options: AskOptions): Promise<Answer> {
+    const given = options.meaning as Meaning | undefined
+    const meaning = given ?? (await this.#understandNow(prompt, options))
     const [sentences, situation] = [this.#loaded(), this.#situation(options)]
     const said: ConversationMessage[] =
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
@@ -190,16 +162,34 @@ export class OfflineClient implements AiClient {
         : { text: sentences.help(situation), dialogue: {} }
       const isOutOfTime = limit.signal.reason instanceof TimeIsUp
       if (limit.signal.aborted && !isOutOfTime) throw limit.signal.reason
-      return {
-        text,
-        messages: [...said, { role: 'assistant', content: text, dialogue }],
-        results,
-        iterations: meaning && meaning.steps.length > 0 ? 1 : 0,
-        stopReason: isOutOfTime ? 'time_limit' : 'answer',
-      }
+      const iterations = meaning && meaning.steps.length > 0 ? 1 : 0
+      if (iterations > 0) harmless(options.onToken, this.#logger)(text)
+      const messages = [...said, { role: 'assistant' as const, content: text, dialogue }]
+      return { text, messages, results, iterations, stopReason: isOutOfTime ? 'time_limit' : 'answer' }
     } finally {
       limit.close()
     }
+  }
+
+  /** Understands after reading the home, if it has to be known for that. */
+  async #understandNow(prompt: Prompt, options: AskOptions): Promise<Meaning | undefined> {
+    const understand = () => this.understand(prompt, options).meaning as Meaning | undefined
+    const meaning = understand()
+    const sentences = this.#loaded()
+    if (!sentences.listing(this.#situation(options))) return meaning
+    const { tools } = this.#executorFor(options)
+    const steps = meaning?.steps ?? []
+    const isClear = steps.length > 0 && meaning?.free === 0
+    const isLocal = steps.every(({ block }) => {
+      const tool = tools.findTool(block.tool ?? '')
+      return tool && !tools.originOf(tool)
+    })
+    const age = performance.now() - this.#readAt
+    if (age < RECENT_MS || (isClear && (isLocal || age < FRESH_MS))) return meaning
+    const refreshed = this.refresh(options)
+    if (isClear && sentences.hasListing) return meaning
+    await refreshed
+    return understand()
   }
 
   /** Runs calls in parallel and adds them to the messages. */

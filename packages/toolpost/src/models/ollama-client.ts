@@ -57,7 +57,7 @@ export class OllamaClient extends NamedClient {
 type Settings = OllamaClientOptions & { model: string; baseUrl: string }
 
 function ollamaProvider(options: Settings): Provider {
-  const { model, baseUrl, fetch, clock = systemClock } = options
+  const { model, baseUrl, fetch, clock = systemClock, keepAlive = DEFAULT_KEEP_ALIVE } = options
   const logger = quietLogger(options.logger)
   const name = safeText(model)
   const server = { baseUrl, fetch }
@@ -96,16 +96,13 @@ function ollamaProvider(options: Settings): Provider {
           const offered = offersTools ? converted : []
           const parts = { tool_tokens: tokensOf(offered), history_tokens: tokensOf(sent.map(partsOf)) }
           const needed = parts.tool_tokens + parts.history_tokens + ANSWER_TOKENS
-          context = contextFor(needed, { options, facts: known, before: context })
-          const advice = 'offer fewer tools, or raise models.ollama.maxContext'
-          if (needed > context)
-            logger.warn(
-              { model: name, context, ...parts },
-              `Tools and history do not fit the model context: ${advice}`,
-            )
+          context = contextFor(needed, options, known, context)
+          const tight =
+            'Tools and history do not fit the model context: offer fewer, or raise models.ollama.maxContext'
+          if (needed > context) logger.warn({ model: name, context, ...parts }, tight)
           // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
           const chat = new ChatOllama({
-            ...{ ...requestOptions(options, known), numCtx: context, ...options.settings },
+            ...{ keepAlive, ...thinkingOf(options, known), numCtx: context, ...options.settings },
             ...(maxTokens !== undefined && { numPredict: maxTokens }),
             ...(stop && { stop }),
             ...{ ...sampling, model, baseUrl, fetch: ollamaFetch(signal, fetch) },
@@ -124,26 +121,21 @@ function ollamaProvider(options: Settings): Provider {
   }
 }
 
-function requestOptions({ think, model, keepAlive = DEFAULT_KEEP_ALIVE }: Settings, facts: OllamaFacts) {
+/** Whether the model is told to think or not to; the longest matching pattern wins. */
+function thinkingOf({ think, model }: Settings, { canThink }: OllamaFacts): { think?: boolean } {
   const patterns = typeof think === 'object' ? Object.keys(think).filter(one => fitsGlob(model, one)) : []
-  // The longest matching pattern wins.
   const [best = ''] = patterns.sort((a, b) => b.length - a.length)
   const wanted = typeof think === 'object' ? think[best] : think
   // Ollama rejects a request to think if the model cannot.
-  const isSent = wanted !== undefined && !(wanted && facts.canThink === false)
-  return { keepAlive, ...(isSent && { think: wanted }) }
+  return wanted === undefined || (wanted && canThink === false) ? {} : { think: wanted }
 }
 
 /** The context size for a request: the next power of two that it fits into, within limits. */
-function contextFor(
-  needed: number,
-  { options, facts, before }: { options: Settings; facts: OllamaFacts; before: number | undefined },
-): number {
-  const { maxContext = DEFAULT_MAX_CONTEXT, settings: { numCtx } = {} } = options
-  const most = Math.min(numCtx ?? maxContext, facts.contextLength ?? Number.POSITIVE_INFINITY)
+function contextFor(needed: number, { settings, maxContext }: Settings, facts: OllamaFacts, before?: number) {
+  const { numCtx } = settings ?? {}
+  const most = Math.min(numCtx ?? maxContext ?? DEFAULT_MAX_CONTEXT, facts.contextLength ?? Infinity)
   const least = numCtx ?? before ?? facts.ownContext ?? MIN_CONTEXT
-  const power = 2 ** Math.ceil(Math.log2(Math.max(needed, MIN_CONTEXT)))
-  return Math.min(Math.max(power, least), most)
+  return Math.min(Math.max(2 ** Math.ceil(Math.log2(Math.max(needed, MIN_CONTEXT))), least), most)
 }
 
 const partsOf = (message: BaseMessage) => [message.content, callsIn(message)]
@@ -217,17 +209,13 @@ function ollamaFetch(signal: AbortSignal, fetch?: typeof globalThis.fetch): type
 
 /** Every line must be JSON. LangChain takes seconds over thousands of calls in one line, so they are counted here. */
 function checkLines(lines: Buffer): void {
-  for (const line of lines
-    .toString()
-    .split('\n')
-    .filter(each => each.trim() !== '')) {
+  for (const line of lines.toString().split('\n')) {
+    if (line.trim() === '') continue
+    const problem = line.startsWith('{') ? 'premature end of the stream' : 'a line of the stream is not JSON'
     let read: { message?: { tool_calls?: unknown[] } } | null
     try {
       read = JSON.parse(line)
     } catch {
-      const problem = line.startsWith('{')
-        ? 'premature end of the stream'
-        : 'a line of the stream is not JSON'
       throw new Error(`${problem}: ${line.slice(0, 80)}`)
     }
     checkCalls(read?.message?.tool_calls?.length ?? 0)

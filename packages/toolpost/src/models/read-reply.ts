@@ -4,18 +4,19 @@ import type { Usage } from './ai-client.ts'
 import { MAX_CALLS_IN_REPLY, MAX_REPLY_BYTES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 
-/** A piece of a reply: the fields of LangChain's `AIMessageChunk` and `AIMessage` that the loop reads. */
-export interface ReplyChunk {
+/**
+ * A piece of a reply: the fields of LangChain's `AIMessageChunk` and `AIMessage` that the loop reads. Invalid calls have
+ * arguments that LangChain could not parse; the chunks of a stream have them still as text.
+ */
+export interface ReplyChunk extends Calls, Metadata {
   content: unknown
-  tool_calls?: readonly LangChainCall[] | undefined
-  /** Calls whose arguments LangChain could not parse, as text. */
-  invalid_tool_calls?: readonly LangChainCall[] | undefined
-  /** The calls of a stream as they arrived, with their arguments still as text. */
-  tool_call_chunks?: readonly LangChainCall[] | undefined
   usage_metadata?: { input_tokens?: number; output_tokens?: number } | undefined
-  additional_kwargs?: Record<string, unknown> | undefined
-  response_metadata?: Record<string, unknown> | undefined
 }
+
+type Calls = {
+  [Key in 'tool_calls' | 'invalid_tool_calls' | 'tool_call_chunks']?: readonly LangChainCall[] | undefined
+}
+type Metadata = { [Key in 'additional_kwargs' | 'response_metadata']?: Record<string, unknown> | undefined }
 
 interface LangChainCall {
   id?: string | undefined

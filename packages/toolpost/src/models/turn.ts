@@ -48,17 +48,14 @@ export class TimeLimit {
     }
   }
 
-  /** Waits; rejects when the limit is reached, or before if it would be. */
-  async wait(delayMs: number): Promise<void> {
+  /** Waits, and resolves to whether there was time for that. Rejects when the limit is reached. */
+  async wait(delayMs: number): Promise<boolean> {
+    if (delayMs >= this.#endsAt - this.#clock.now()) return false
     let timer: Timer | undefined
-    const over = new Promise<void>(resolve => {
-      timer = this.#clock.setTimer(resolve, delayMs)
+    const over = new Promise<boolean>(resolve => {
+      timer = this.#clock.setTimer(() => resolve(true), delayMs)
     })
-    await unlessAborted(over, this.signal).finally(() => timer?.cancel())
-  }
-
-  hasTimeFor(delayMs: number): boolean {
-    return delayMs < this.#endsAt - this.#clock.now()
+    return unlessAborted(over, this.signal).finally(() => timer?.cancel())
   }
 
   /** The provider's work, no later than the limit. A timeout or an abort can surface as any kind of error. */
@@ -102,17 +99,17 @@ export async function askModel(
   for (let attempt = 1; ; attempt++) {
     try {
       const reply = await limit.hold(provider, ask)
-      const failed = (error: unknown) =>
-        logger.warn({ error: describeThrown(error) }, 'A reply could not be recorded')
-      quietly(() => onReply?.(messages, reply), failed)
+      quietly(
+        () => onReply?.(messages, reply),
+        error => logger.warn({ error: describeThrown(error) }, 'A reply could not be recorded'),
+      )
       return reply
     } catch (error) {
       if (!(error instanceof ModelError) || !provider.passing.includes(error.code)) throw error
       const usual = Math.min(RETRY_BASE_DELAY_MS * 2 ** (attempt - 1), RETRY_MAX_DELAY_MS)
       const delayMs = error.retryAfterMs ?? usual
-      if (hasSpoken || attempt >= MAX_ATTEMPTS || !limit.hasTimeFor(delayMs)) throw error
+      if (hasSpoken || attempt >= MAX_ATTEMPTS || !(await limit.wait(delayMs))) throw error
       logger.warn({ attempt, delay_ms: delayMs, code: error.code }, 'Retrying the model')
-      await limit.wait(delayMs)
     }
   }
 }
