@@ -1,6 +1,6 @@
 import {
   type FakeModelServer,
-  type FakeReply,
+  type ScriptedReply,
   startModelServer,
   type WireFormat,
 } from './scripted-model-server.ts'
@@ -40,29 +40,22 @@ export interface FakeAnthropicOptions {
   replies?: Parameters<FakeModelServer<AnthropicRequest>['script']>
 }
 
-/** An HTTP server on loopback that behaves like Anthropic: `/v1/messages` as SSE, rejecting what Anthropic rejects. */
-export function fakeAnthropic(
-  options: FakeAnthropicOptions = {},
-): Promise<FakeModelServer<AnthropicRequest>> {
-  return startModelServer(anthropicFormat(options), options.replies)
-}
-
 const ERROR_TYPES: Record<number, string> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  404: 'not_found_error',
-  429: 'rate_limit_error',
-  500: 'api_error',
-  529: 'overloaded_error',
+  ...{ 400: 'invalid_request_error', 401: 'authentication_error', 404: 'not_found_error' },
+  ...{ 429: 'rate_limit_error', 529: 'overloaded_error' },
 }
 
-function anthropicFormat({ apiKey, models }: FakeAnthropicOptions): WireFormat<AnthropicRequest> {
-  return {
+/** An HTTP server on loopback that behaves like Anthropic: `/v1/messages` as SSE, rejecting what Anthropic rejects. */
+export function fakeAnthropic({
+  apiKey,
+  models,
+  replies,
+}: FakeAnthropicOptions = {}): Promise<FakeModelServer<AnthropicRequest>> {
+  const format: WireFormat<AnthropicRequest> = {
     path: '/v1/messages',
     contentType: 'text/event-stream',
     refusal: (message, status) => ({
-      type: 'error',
-      error: { type: ERROR_TYPES[status] ?? 'api_error', message },
+      ...{ type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } },
     }),
     check(body, { 'x-api-key': key }) {
       if (key === undefined || (apiKey !== undefined && key !== apiKey))
@@ -73,6 +66,7 @@ function anthropicFormat({ apiKey, models }: FakeAnthropicOptions): WireFormat<A
     },
     pieces: events,
   }
+  return startModelServer(format, replies)
 }
 
 /** The rules a tool loop is most likely to break. */
@@ -84,11 +78,9 @@ function requestProblem({ messages, tools = [] }: AnthropicRequest): string | un
   if (new Set(ids).size < ids.length) return '`tool_use` ids must be unique'
   if (blocks.flat().some(block => block.type === 'text' && block.text === ''))
     return 'text content blocks must be non-empty'
-  const names = [...tools, ...blocks.flat().filter(block => block.type === 'tool_use')].map(
-    ({ name }) => name,
-  )
-  const badName = names.find(name => !/^[a-zA-Z0-9_-]{1,128}$/.test(name ?? ''))
-  if (badName !== undefined) return `tools.name: String should match pattern: ${badName}`
+  const named = [...tools, ...blocks.flat().filter(block => block.type === 'tool_use')]
+  const bad = named.find(({ name = '' }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name))
+  if (bad) return `tools.name: String should match pattern: ${bad.name}`
   return tools.map(schemaProblem).find(problem => problem !== undefined) ?? unansweredCall(blocks)
 }
 
@@ -116,16 +108,20 @@ function unansweredCall(blocks: AnthropicBlock[][]): string | undefined {
   return undefined
 }
 
-function events({ text = [], calls = [], error, stopReason }: FakeReply, turn: number) {
-  const texts = [text].flat().map(piece => ({ type: 'text_delta', text: piece }))
-  const spoken = texts.length > 0 ? block(0, { type: 'text', text: '' }, texts) : []
+function events({ texts, calls, error, stopReason }: ScriptedReply, turn: number) {
+  const deltas = texts.map(text => ({ type: 'text_delta', text }))
+  const spoken = deltas.length > 0 ? block(0, { type: 'text', text: '' }, deltas) : []
   const usage = { input_tokens: 10, output_tokens: 1 }
   const message = { id: `msg_${turn}`, type: 'message', role: 'assistant', model: 'fake', content: [], usage }
   const start = event('message_start', { message: { ...message, stop_reason: null } })
   const stop_reason = stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn')
   const failure = event('error', { error: { type: 'overloaded_error', message: error } })
+  const called = calls.flatMap(({ id, name, halves }, at) => {
+    const parts = halves.map(partial_json => ({ type: 'input_json_delta', partial_json }))
+    return block(Math.min(1, texts.length) + at, { type: 'tool_use', id, name, input: {} }, parts)
+  })
   const end = [
-    ...calls.flatMap((call, at) => callBlock(call, Math.min(1, texts.length) + at, `toolu_${turn}_${at}`)),
+    ...called,
     event('message_delta', { delta: { stop_reason }, usage: { output_tokens: 5 } }),
     event('message_stop', {}),
   ]
@@ -133,18 +129,6 @@ function events({ text = [], calls = [], error, stopReason }: FakeReply, turn: n
     first: [start, ...spoken.slice(0, -1)],
     rest: [...spoken.slice(-1), ...(error === undefined ? end : [failure])],
   }
-}
-
-/** A call with its arguments in two halves, as in a real stream. */
-function callBlock(call: NonNullable<FakeReply['calls']>[number], index: number, id: string): string[] {
-  const json = call.rawArgs === undefined ? JSON.stringify(call.args ?? {}) : String(call.rawArgs)
-  const half = Math.ceil(json.length / 2)
-  const halves = [json.slice(0, half), json.slice(half)]
-  return block(
-    index,
-    { type: 'tool_use', id: call.id ?? id, name: call.name, input: {} },
-    halves.map(partial_json => ({ type: 'input_json_delta', partial_json })),
-  )
 }
 
 function block(index: number, content_block: object, deltas: readonly object[]): string[] {

@@ -2,6 +2,8 @@ import { isRecord } from '../util/guards.ts'
 import {
   type FakeModelServer,
   type FakeReply,
+  jsonReply,
+  type ScriptedReply,
   startModelServer,
   type WireFormat,
 } from './scripted-model-server.ts'
@@ -34,24 +36,12 @@ export interface FakeOllamaOptions {
 const DEFAULT_MODELS = { 'qwen3:0.6b': ['completion', 'tools', 'thinking'] }
 
 /** An HTTP server on loopback that behaves like Ollama: `/api/chat` as NDJSON, `/api/tags` and `/api/show`. */
-export function fakeOllama({
-  models = DEFAULT_MODELS,
-  replies,
-  ...more
-}: FakeOllamaOptions = {}): Promise<FakeModelServer<OllamaRequest>> {
-  return startModelServer(ollamaFormat(new Map(Object.entries(models)), more), replies)
-}
-
-/** The installed models and their capabilities. */
-type Models = ReadonlyMap<string, readonly string[]>
-
-function ollamaFormat(
-  models: Models,
-  { contextLength, loading }: Pick<FakeOllamaOptions, 'contextLength' | 'loading'>,
-): WireFormat<OllamaRequest> {
+export function fakeOllama(options: FakeOllamaOptions = {}): Promise<FakeModelServer<OllamaRequest>> {
+  const { contextLength, loading, replies } = options
+  const models: Models = new Map(Object.entries(options.models ?? DEFAULT_MODELS))
   const listed = [...models.keys()].map(name => ({ name, model: name }))
   let isLoaded = loading === undefined
-  return {
+  const format: WireFormat<OllamaRequest> = {
     async ready() {
       await loading
       isLoaded = true
@@ -62,20 +52,20 @@ function ollamaFormat(
     check: body => problemIn(body, models),
     pieces: lines,
     other(path, body) {
-      if (path === '/api/tags') return json({ models: listed })
-      if (path === '/api/ps') return json({ models: isLoaded ? listed : [] })
+      if (path === '/api/tags') return jsonReply({ models: listed })
+      if (path === '/api/ps') return jsonReply({ models: isLoaded ? listed : [] })
       if (path !== '/api/show') return undefined
       const { model = '' } = body as { model?: string }
       const capabilities = models.get(model)
       const model_info = contextLength === undefined ? {} : { 'fake.context_length': contextLength }
-      return capabilities ? json({ capabilities, model_info }) : notFound(model)
+      return capabilities ? jsonReply({ capabilities, model_info }) : notFound(model)
     },
   }
+  return startModelServer(format, replies)
 }
 
-function json(value: object): FakeReply {
-  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
-}
+/** The installed models and their capabilities. */
+type Models = ReadonlyMap<string, readonly string[]>
 
 function notFound(model: string): FakeReply {
   return { status: 404, error: `model '${model}' not found` }
@@ -105,17 +95,15 @@ function badField(schema: unknown): string | undefined {
   return inner.map(badField).find(Boolean)
 }
 
-function lines({ text = [], calls = [], error, stopReason = 'stop' }: FakeReply) {
+function lines({ texts, calls, error, stopReason = 'stop' }: ScriptedReply) {
   const line = (entry: object) =>
     `${JSON.stringify({ model: 'fake', created_at: '2026-01-01T00:00:00Z', ...entry })}\n`
-  const message = (more: object) => ({ message: { role: 'assistant', content: '', ...more } })
-  const first = (typeof text === 'string' ? [text] : text).map(content =>
-    line({ ...message({ content }), done: false }),
-  )
+  const message = (more: object) => ({ message: { role: 'assistant', content: '', ...more }, done: false })
   const tool_calls = calls.map(({ name, args = {}, rawArgs }) => ({
     function: { name, arguments: rawArgs === undefined ? args : rawArgs },
   }))
-  const rest = tool_calls.length > 0 ? [line({ ...message({ tool_calls }), done: false })] : []
+  const called = tool_calls.length > 0 ? [line(message({ tool_calls }))] : []
   const end = { done: true, done_reason: stopReason, prompt_eval_count: 10, eval_count: 5 }
-  return { first, rest: [...rest, error === undefined ? line({ ...message({}), ...end }) : line({ error })] }
+  const last = line(error === undefined ? { ...message({}), ...end } : { error })
+  return { first: texts.map(content => line(message({ content }))), rest: [...called, last] }
 }

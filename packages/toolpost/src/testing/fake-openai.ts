@@ -1,6 +1,7 @@
 import {
   type FakeModelServer,
-  type FakeReply,
+  jsonReply,
+  type ScriptedReply,
   startModelServer,
   type WireFormat,
 } from './scripted-model-server.ts'
@@ -34,7 +35,7 @@ export function fakeOpenAi({
   const data = models.map(id => ({ id, object: 'model' }))
   const format: WireFormat<OpenAiRequest> = {
     path: '/v1/chat/completions',
-    contentType: ({ stream }) => (stream ? 'text/event-stream' : 'application/json'),
+    contentType: 'text/event-stream',
     refusal: message => ({ error: { message, type: 'invalid_request_error' } }),
     check(body, { authorization }) {
       if (apiKey !== undefined && authorization !== `Bearer ${apiKey}`)
@@ -44,11 +45,9 @@ export function fakeOpenAi({
       const error = requestProblem(body)
       return error === undefined ? undefined : { status: 400, error }
     },
-    pieces: (reply, turn, { stream }) => (stream ? events(reply, turn) : completion(reply, turn)),
-    other: path =>
-      path === '/v1/models'
-        ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ object: 'list', data }) }
-        : undefined,
+    pieces: events,
+    whole: completion,
+    other: path => (path === '/v1/models' ? jsonReply({ object: 'list', data }) : undefined),
   }
   return startModelServer(format, replies)
 }
@@ -69,49 +68,43 @@ function requestProblem({ messages, tools = [] }: OpenAiRequest): string | undef
   return undefined
 }
 
-function completion({ text = [], calls = [], stopReason }: FakeReply, turn: number) {
-  const tool_calls = calls.map(({ name, args = {}, id = '' }, index) => ({
-    id: id || `call_${turn}_${index}`,
-    type: 'function',
-    function: { name, arguments: JSON.stringify(args) },
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+function completion({ texts, calls, stopReason }: ScriptedReply, turn: number): object {
+  const tool_calls = calls.map(({ name, halves, id }) => ({
+    ...{ id, type: 'function', function: { name, arguments: halves.join('') } },
   }))
-  const content = [text].flat().join('')
-  const message = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls }) }
+  const message = { role: 'assistant', content: texts.join(''), ...(calls.length > 0 && { tool_calls }) }
   const finish_reason = stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
-  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
-  const whole = { id: `chatcmpl-${turn}`, object: 'chat.completion', created: 0, model: 'fake', usage }
-  return { first: [JSON.stringify({ ...whole, choices: [{ index: 0, message, finish_reason }] })], rest: [] }
+  const choices = [{ index: 0, message, finish_reason }]
+  return {
+    id: `chatcmpl-${turn}`,
+    object: 'chat.completion',
+    created: 0,
+    model: 'fake',
+    usage: USAGE,
+    choices,
+  }
 }
 
-function events({ text = [], calls = [], error, stopReason }: FakeReply, turn: number) {
+function events({ texts, calls, error, stopReason }: ScriptedReply, turn: number) {
+  const send = (data: object) => `data: ${JSON.stringify(data)}\n\n`
   const event = (more: object) =>
-    `data: ${JSON.stringify({ id: `chatcmpl-${turn}`, object: 'chat.completion.chunk', model: 'fake', ...more })}\n\n`
+    send({ id: `chatcmpl-${turn}`, object: 'chat.completion.chunk', model: 'fake', ...more })
   const delta = (content: object, finish_reason: string | null = null) =>
     event({ choices: [{ index: 0, delta: content, finish_reason }] })
-  const spoken = [text].flat().map(content => delta({ content }))
-  const called = calls.flatMap(({ name, args = {}, rawArgs, id }, index) => {
-    const json = rawArgs === undefined ? JSON.stringify(args) : String(rawArgs)
-    const half = Math.ceil(json.length / 2)
-    const start = {
-      index,
-      id: id ?? `call_${turn}_${index}`,
-      type: 'function',
-      function: { name, arguments: json.slice(0, half) },
-    }
-    return [
-      delta({ tool_calls: [start] }),
-      delta({ tool_calls: [{ index, function: { arguments: json.slice(half) } }] }),
-    ]
-  })
+  const called = calls.flatMap(({ name, halves: [start, rest], id }, index) => [
+    delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: start } }] }),
+    delta({ tool_calls: [{ index, function: { arguments: rest } }] }),
+  ])
   const end = [
     ...called,
     delta({}, stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')),
-    event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } }),
+    event({ choices: [], usage: USAGE }),
     'data: [DONE]\n\n',
   ]
-  const failure = `data: ${JSON.stringify({ error: { message: error, type: 'server_error' } })}\n\n`
   return {
-    first: [delta({ role: 'assistant', content: '' }), ...spoken],
-    rest: error === undefined ? end : [failure],
+    first: [delta({ role: 'assistant', content: '' }), ...texts.map(content => delta({ content }))],
+    rest: error === undefined ? end : [send({ error: { message: error, type: 'server_error' } })],
   }
 }

@@ -9,11 +9,11 @@ export interface FakeReply {
   text?: string | readonly string[]
   calls?: readonly FakeCall[]
   /** Why the model stopped, in the provider's words. */
-  stopReason?: string
+  stopReason?: string | undefined
   /** Refuses with this status instead of answering. */
   status?: number
   /** The message of a refusal; with no `status`, an error in the middle of the stream. */
-  error?: string
+  error?: string | undefined
   headers?: Record<string, string>
   /** Responds with just this body, as a proxy or another program would. */
   body?: string
@@ -56,18 +56,27 @@ export interface FakeModelServer<Body> {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** A reply as the formats write it. */
+export interface ScriptedReply extends Pick<FakeReply, 'error' | 'stopReason'> {
+  texts: readonly string[]
+  /** The arguments also as JSON in two halves, as in a real stream. */
+  calls: (FakeCall & { id: string; halves: [string, string] })[]
+}
+
 /** A provider's wire format. */
-export interface WireFormat<Body> {
+export interface WireFormat<Body extends { stream: boolean }> {
   /** The path of model requests. */
   path: string
-  /** The content type of a stream, or of another reply to this request. */
-  contentType: string | ((body: Body) => string)
+  /** The content type of a stream. */
+  contentType: string
   /** The provider's refusal of an invalid request. */
   check(body: Body, headers: IncomingHttpHeaders): FakeReply | undefined
   /** The body of a refusal. */
   refusal(message: string, status: number): object
   /** The pieces of the reply, before and after the point where a stream can hang or be cut. */
-  pieces(reply: FakeReply, turn: number, body: Body): { first: string[]; rest: string[] }
+  pieces(reply: ScriptedReply, turn: number): { first: string[]; rest: string[] }
+  /** The reply to a request without a stream, as JSON. */
+  whole?(reply: ScriptedReply, turn: number): object
   /** Settles when the server is ready to reply. */
   ready?(): Promise<void>
   /** The reply at any other path, if there is one. */
@@ -75,7 +84,7 @@ export interface WireFormat<Body> {
 }
 
 /** A server on loopback that speaks a provider's format and replies from a script. */
-export async function startModelServer<Body>(
+export async function startModelServer<Body extends { stream: boolean }>(
   format: WireFormat<Body>,
   replies: readonly NextReply<Body>[] = [],
 ): Promise<FakeModelServer<Body>> {
@@ -92,13 +101,13 @@ export async function startModelServer<Body>(
     const body = parsed(await text(request)) as Body
     if (path !== format.path) {
       const reply = format.other?.(path, body) ?? { status: 404, error: `no such path: ${path}` }
-      return send(reply, format, { turn: 0, response, body })
+      return send(reply, format, { turn: 0, response, isStream: false })
     }
     const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
     const turn = requests.push({ path, headers, body, closed })
     for (const check of waiting) check()
     await format.ready?.()
-    send(answerTo(body, headers, turn), format, { turn, response, body })
+    send(answerTo(body, headers, turn), format, { turn, response, isStream: body.stream !== false })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const close = () =>
@@ -121,27 +130,39 @@ export async function startModelServer<Body>(
   }
 }
 
-function send<Body>(
+function send<Body extends { stream: boolean }>(
   reply: FakeReply,
-  format: WireFormat<Body>,
-  { turn, response, body: asked }: { turn: number; response: ServerResponse; body: Body },
+  { contentType, refusal, pieces, whole }: WireFormat<Body>,
+  { turn, response, isStream }: { turn: number; response: ServerResponse; isStream: boolean },
 ): void {
-  const { status, error = 'refused', body, hangs, garbage, cut } = reply
+  const { status, error, body, hangs, garbage, cut, headers = {} } = reply
   if (hangs === 'before') return
-  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
-  if (body !== undefined) return void response.writeHead(status ?? 200).end(body)
-  const { contentType } = format
-  const type = typeof contentType === 'string' ? contentType : contentType(asked)
-  response.setHeader('content-type', status === undefined ? type : 'application/json')
-  if (status !== undefined)
-    return void response.writeHead(status).end(JSON.stringify(format.refusal(error, status)))
-  const { first, rest } = format.pieces(reply, turn, asked)
+  const type = { 'content-type': isStream && status === undefined ? contentType : 'application/json' }
+  response.writeHead(status ?? 200, { ...(body === undefined && type), ...headers })
+  if (body !== undefined) return void response.end(body)
+  if (status !== undefined) return void response.end(JSON.stringify(refusal(error ?? 'refused', status)))
+  const calls = (reply.calls ?? []).map((call, at) => {
+    const json = call.rawArgs === undefined ? JSON.stringify(call.args ?? {}) : String(call.rawArgs)
+    const half = Math.ceil(json.length / 2)
+    const halves: [string, string] = [json.slice(0, half), json.slice(half)]
+    return { ...call, id: call.id ?? `call_${turn}_${at}`, halves }
+  })
+  const { stopReason } = reply
+  const written = { texts: [reply.text ?? []].flat(), calls, error, stopReason }
+  if (!isStream && whole) return void response.end(JSON.stringify(whole(written, turn)))
+  const { first, rest } = pieces(written, turn)
   for (const piece of [...first, garbage ?? '']) response.write(piece)
   if (hangs === 'after') return
   if (cut === 'socket') return void response.write('', () => response.destroy())
   if (cut === undefined) for (const piece of rest) response.write(piece)
   response.end()
 }
+
+/** A body of JSON, as another path of a provider's API would send it. */
+export const jsonReply = (value: object): FakeReply => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+})
 
 function parsed(json: string): unknown {
   try {

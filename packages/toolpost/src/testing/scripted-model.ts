@@ -91,16 +91,10 @@ async function* speak(
   if (hangs) await unlessAborted(new Promise(() => {}), signal)
   if (error) throw error
   for (const piece of typeof text === 'string' ? [text] : text) yield chunk(piece, [])
-  if (calls.length > 0)
-    yield chunk(
-      '',
-      calls.map(call => ({
-        name: call.name,
-        args: call.args ?? {},
-        id: 'id' in call ? call.id : nextId(),
-        type: 'tool_call',
-      })),
-    )
+  const made = calls.map(({ name, args = {}, ...call }) => {
+    return { name, args, id: 'id' in call ? call.id : nextId(), type: 'tool_call' as const }
+  })
+  if (made.length > 0) yield chunk('', made)
   if (usage) yield chunk('', [], usage)
 }
 
