@@ -15,6 +15,7 @@ const COMPARED: Readonly<Record<string, (left: unknown, right: unknown) => boole
 const FILTERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   capitalize: value => shown(value).charAt(0).toUpperCase() + shown(value).slice(1),
   lower: value => shown(value).toLowerCase(),
+  join: value => (Array.isArray(value) ? value.map(shown).join(', ') : value),
   length: value => (Array.isArray(value) ? value.length : shown(value).length),
   round: value => Math.round(Number(value) * 10) / 10,
 }

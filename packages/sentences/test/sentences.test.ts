@@ -103,6 +103,14 @@ describe('a home', () => {
     expect(await household(few).converse(...said.split(' / '))).toEqual({ calls, text }),
   )
 
+  it.each([
+    [['Movie Time', 'Reading'], 'The scenes are Movie Time, Reading.'],
+    [['Movie Time'], 'There is one scene: Movie Time.'],
+    [[], 'There are no scenes.'],
+  ])('names its scenes: %j', async (scenes, text) =>
+    expect((await household(HOME, { scenes }).converse('which scenes are there')).text).toBe(text),
+  )
+
   it('is the room that the request comes from', async () => {
     const { converse } = household(HOME, { area: 'Living Room' })
     expect((await converse('turn on the lights in here')).calls).toBe('on Living Room Light; on Floor Lamp')

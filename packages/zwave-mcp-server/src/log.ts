@@ -35,9 +35,8 @@ export function stderrLogger(level: LogLevel): Logger {
 function clean(key: string, value: unknown): unknown {
   if (SECRET_KEYS.test(key.toLowerCase().replace(/[_-]/g, ''))) return '[secret]'
   if (value instanceof Error) return clean(key, value.message)
-  if (typeof value !== 'string') return typeof value === 'bigint' ? String(value) : value
+  if (typeof value !== 'string') return value
   const shown = value.slice(0, 2 * MAX_TEXT_LENGTH).replace(URL_PASSWORD, '$1[secret]@')
-  return value.length > MAX_TEXT_LENGTH
-    ? `${shown.slice(0, MAX_TEXT_LENGTH)}… (${value.length} characters)`
-    : shown
+  const more = value.length > MAX_TEXT_LENGTH ? `… (${value.length} characters)` : ''
+  return `${shown.slice(0, MAX_TEXT_LENGTH)}${more}`
 }

@@ -6,22 +6,16 @@ import { checkHealth, listDevices, sensorData } from './tools/read.ts'
 import { setThermostat } from './tools/thermostat.ts'
 import { type Arguments, listWords, type RunTool, refuse, type ToolContext } from './tools/tool.ts'
 
+/** The part of JSON Schema that is checked here. */
 interface Property {
-  readonly type: 'string' | 'boolean' | 'number'
+  readonly type: keyof typeof TYPE_WORDS
   readonly enum?: readonly string[]
   readonly minLength?: number
   readonly minimum?: number
   readonly maximum?: number
 }
 
-/** A tool whose arguments use the part of JSON Schema that is checked here. */
-type Definition = Tool & {
-  readonly inputSchema: {
-    readonly type: 'object'
-    readonly properties: Readonly<Record<string, Property>>
-    readonly required?: string[]
-  }
-}
+type Definition = Tool & { readonly inputSchema: { readonly properties: Readonly<Record<string, Property>> } }
 
 export interface ServerOptions {
   readonly context: ToolContext
@@ -120,13 +114,8 @@ function fits(value: unknown, property: Property): boolean {
   return typeof value === property.type
 }
 
-function typeWords({
-  type = 'string',
-  enum: values,
-  minimum = 0,
-  maximum,
-  minLength,
-}: Partial<Property> = {}): string {
+function typeWords(property: Property | undefined): string {
+  const { type = 'string', enum: values, minimum = 0, maximum, minLength } = property ?? {}
   if (values) return listWords(values, 'or')
   if (maximum !== undefined) return `a number from ${minimum} to ${maximum}`
   return minLength ? 'a non-empty string' : TYPE_WORDS[type]

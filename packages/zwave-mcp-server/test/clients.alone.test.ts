@@ -91,13 +91,12 @@ describe.each([
       ['control_zwave_device', { deviceName: 'Living Room Blinds', action: 'dim', level: 50 }],
       ['control_lock', { deviceName: 'Back Door Lock', action: 'unlock' }],
       ['activate_scene', { sceneName: 'Movie Time' }],
-      ['control_zwave_device', { deviceName: 'Movie Time', action: 'on' }],
       ['check_zwave_health', {}],
     ]
     for (const [name, args] of calls) {
       const result = await client.callTool({ name, arguments: args })
       expect(result).toMatchObject({ structuredContent: expect.any(Object), content: [{ type: 'text' }] })
     }
-    expect(home.commands.map(({ value }) => value)).toEqual([true, 99, false, 1, 22, 50, 0, 20, 0, 20, 0])
+    expect(home.commands.map(({ value }) => value)).toEqual([true, 99, false, 1, 22, 50, 0, 20, 0])
   })
 })

@@ -58,26 +58,22 @@ async function start(values: ReturnType<typeof parseArgs<{ options: typeof OPTIO
     brokerUrl: broker,
     prefix: topic || undefined,
     delayMs: readNumber('--delay', values.delay, 3_600_000),
-    devices: devices ? await readDevices(devices) : undefined,
+    devices: devices === undefined ? undefined : await readDevices(devices),
     topics: readChoice('--topics', values.topics, GATEWAY_TYPES),
     payload: readChoice('--payload', values.payload, PAYLOAD_TYPES),
     logger: stderrLogger(isLogLevel(level) ? level : 'info'),
   })
 }
 
-function readChoice<Choice extends string>(
-  name: string,
-  text: string | undefined,
-  choices: readonly Choice[],
-) {
+function readChoice<Choice>(name: string, text: string | undefined, choices: readonly Choice[]) {
   const choice = choices.find(item => item === text)
   if (choice || text === undefined) return choice
   throw new ConfigError(`invalid ${name} "${text}"; expected one of ${choices.join(', ')}`)
 }
 
 function readNumber(name: string, text: string | undefined, max: number): number | undefined {
-  if (text === undefined || (/^\d+$/.test(text) && Number(text) <= max))
-    return text ? Number(text) : undefined
+  if (text === undefined) return undefined
+  if (/^\d+$/.test(text) && Number(text) <= max) return Number(text)
   throw new ConfigError(`${name} must be a whole number up to ${max}, not "${text}".`)
 }
 

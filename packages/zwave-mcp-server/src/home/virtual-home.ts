@@ -30,9 +30,8 @@ export interface VirtualHomeOptions {
   readonly delayMs?: number | undefined
   /** False: the gateway retains nothing, as some are configured. */
   readonly retain?: boolean | undefined
-  /** Default: `named`. */
+  /** Defaults: `named` and `time-value`. */
   readonly topics?: (typeof GATEWAY_TYPES)[number] | undefined
-  /** Default: `time-value`. */
   readonly payload?: (typeof PAYLOAD_TYPES)[number] | undefined
   readonly logger?: Logger | undefined
 }
@@ -99,7 +98,11 @@ export class VirtualHome {
     client.on('error', error => this.#logger.debug({ error }, 'virtual home: MQTT error'))
     await new Promise<void>((resolve, reject) => {
       client.once('error', reject)
-      client.on('connect', () => this.#announce(client).then(resolve, reject))
+      client.on('connect', () => {
+        const subscribed = client.subscribeAsync([`${this.#prefix}/#`], { qos: 1 })
+        const announced = subscribed.then(() => this.#publishAbout('version', GATEWAY_VERSION))
+        announced.then(() => this.#publishAbout('status', true)).then(resolve, reject)
+      })
     })
     for (const device of this.devices) {
       await this.#publishStatus(device)
@@ -179,13 +182,6 @@ export class VirtualHome {
       Object.assign(target, { value: Math.round((now + change) * 100) / 100, lastUpdate: Date.now() })
       if (device.status !== 'Dead') void this.#report(device, [target])
     }, everyMs).unref()
-  }
-
-  /** On every connect: subscribes to commands, then announces the gateway. */
-  async #announce(client: MqttClient): Promise<void> {
-    await client.subscribeAsync([`${this.#prefix}/#`], { qos: 1 })
-    await this.#publishAbout('version', GATEWAY_VERSION)
-    await this.#publishAbout('status', true)
   }
 
   #onMessage(topic: string, text: string): void {

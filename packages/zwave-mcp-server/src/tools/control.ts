@@ -1,4 +1,3 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
 import {
   type Actuator,
   actuatorsOf,
@@ -48,13 +47,7 @@ export const controlDevice: RunTool = async (args, context) => {
   if (action !== 'dim' && level !== null)
     return refuse(`A level is only valid with the action dim, not with ${action}.`)
   const found = await deviceToCommand(context.network, String(deviceName))
-  if (typeof found === 'string') {
-    // "Turn on movie time": people do not distinguish scenes from devices.
-    const scene = action === 'on' ? sceneCalled(context.network, String(deviceName)) : undefined
-    const like = { device: scene?.name, location: null, nodeId: null, endpoint: 0 }
-    const state = { action, level, confirmed: false, reported: null, state: 'activated' }
-    return scene ? startScene(scene, context, { ...like, ...state }) : refuse(found)
-  }
+  if (typeof found === 'string') return refuse(found)
   const actuator = pickActuator(found, String(action))
   const problem = typeof actuator === 'string' ? actuator : whyUnreachable(context.network, found.device)
   if (typeof actuator === 'string' || problem) return refuse(String(problem))
@@ -77,15 +70,19 @@ export const controlLock: RunTool = async ({ deviceName, action }, context) => {
 }
 
 /** `activate_scene`: has the gateway apply one of its scenes. */
-export const activateScene: RunTool = async ({ sceneName }, context) => {
-  const { network } = context
+export const activateScene: RunTool = async ({ sceneName }, { network, confirmTimeoutMs }) => {
   const said = String(sceneName)
   const unreachable = await whyNotReady(network)
   if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
   if (!sceneCalled(network, said)) await network.refresh(0)
   const scene = sceneCalled(network, said)
-  if (!scene) return refuse(noSuchScene(network, said))
-  return startScene(scene, context, { scene: scene.name, sceneId: scene.id, activated: true })
+  const problem = scene ? whyNoCommands(network) : noSuchScene(network, said)
+  if (!scene || problem) return refuse(String(problem))
+  const { id: sceneId, name } = scene
+  const outcome = await network.activate(scene, confirmTimeoutMs)
+  if (outcome.kind !== 'done')
+    return refuse(`The scene ${name} was not confirmed as activated: ${outcome.cause}.`)
+  return answer(`The scene ${name} is activated.`, { scene: name, sceneId, activated: true })
 }
 
 interface Control extends Pick<Order, 'value' | 'accepts'> {
@@ -98,13 +95,8 @@ interface Control extends Pick<Order, 'value' | 'accepts'> {
 async function control(context: ToolContext, found: Found, { actuator, asked, ...wish }: Control) {
   const { kind, endpoint, state, target } = actuator
   const say = (reported: Primitive) => sayState(kind, reported)
-  const outcome = await sendOrder(context, found, {
-    ...wish,
-    command: String(asked.action),
-    state,
-    target,
-    say,
-  })
+  const order = { ...wish, command: String(asked.action), state, target, say }
+  const outcome = await sendOrder(context, found, order)
   if ('failure' in outcome) return refuse(outcome.failure)
   const { reported, said = null, missed } = outcome
   return answer(missed ?? `${found.name} is ${said}.`, {
@@ -176,18 +168,6 @@ function sceneCalled(network: ZwaveNetwork, said: string): Scene | undefined {
   const key = (name: string) => nameKey(name).replace(/ scene$/, '')
   const [scene, ...others] = (network.scenes ?? []).filter(({ name }) => key(name) === key(said))
   return others.length === 0 ? scene : undefined
-}
-
-async function startScene(
-  scene: Scene,
-  { network, confirmTimeoutMs }: ToolContext,
-  data: Record<string, unknown>,
-): Promise<CallToolResult> {
-  const unreachable = whyNoCommands(network)
-  if (unreachable) return refuse(unreachable)
-  const outcome = await network.activate(scene, confirmTimeoutMs)
-  if (outcome.kind === 'done') return answer(`The scene ${scene.name} is activated.`, data)
-  return refuse(`The scene ${scene.name} was not confirmed as activated: ${outcome.cause}.`)
 }
 
 function noSuchScene(network: ZwaveNetwork, said: string): string {

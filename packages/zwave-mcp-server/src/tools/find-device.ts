@@ -110,13 +110,14 @@ function called(devices: readonly Device[], key: string): Device[] {
   const exact = devices.filter(device => nameKey(device.name) === key)
   if (exact.length > 0) return exact
   return devices.filter(({ name, location, nodeId, path }) => {
-    const located = [
-      `${location} ${name}`,
-      `${name} ${location}`,
-      `${name} in ${location}`,
-      `${name} in the ${location}`,
+    const places = location ? [`${name} `, `${name} in `, `${name} in the `].map(text => text + location) : []
+    const all = [
+      path,
+      `node ${nodeId}`,
+      `nodeID ${nodeId}`,
+      ...places,
+      ...(location ? [`${location} ${name}`] : []),
     ]
-    const all = [path, ...(location ? located : []), `node ${nodeId}`, `nodeID ${nodeId}`]
     return all.map(nameKey).includes(key)
   })
 }
@@ -134,10 +135,9 @@ function suggestions(devices: readonly Device[], key: string): Device[] {
 
 /** 0 to 1: the better of spelling similarity and the share of given words found in the name. */
 function similarity(key: string, name: string): number {
-  const spelling = 1 - distance(key, name) / Math.max(key.length, name.length, 1)
   const words = key.split(' ')
   const shared = words.filter(word => name.split(' ').includes(word)).length / words.length
-  return Math.max(spelling, shared * 0.9)
+  return Math.max(1 - distance(key, name) / Math.max(key.length, name.length, 1), shared * 0.9)
 }
 
 function names(devices: readonly Device[], joint?: string): string {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { BrokerConnection, Message } from '../broker-connection.ts'
 import type { Logger } from '../log.ts'
 import type { Device } from './device.ts'
@@ -13,6 +14,7 @@ import {
   parseNodes,
   parsePayload,
   parseScenes,
+  REFUSALS,
   type Scene,
   type ValueAddress,
 } from './values.ts'
@@ -41,16 +43,16 @@ export interface Command {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How waiting for a report ended; `reported` is the device's last report, accepted or not. */
-interface ReportOutcome {
-  readonly kind: 'confirmed' | 'timeout' | 'lost' | 'cancelled'
-  readonly reported?: Primitive
-}
-
-/** `refused`: the gateway received the command and rejected it. */
-type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
+/**
+ * How a command ended; `reported` is the device's last report, accepted or not. `refused`: the gateway received the command
+ * and rejected it.
+ */
+type CommandOutcome =
+  | { readonly kind: 'confirmed' | 'timeout' | 'lost' | 'cancelled'; readonly reported?: Primitive }
+  | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
 
 const FIRST_CONNECT_MS = 3_000
+const CHECK_MS = 5
 const PROBE_MS = 1_000
 const POLL_MS = 500
 const ANSWER_MS = 1_000
@@ -65,15 +67,6 @@ const MAX_IGNORED_IN_WINDOW = 20
 const NO_CONNECTION = { kind: 'not sent', cause: 'there is no connection to the MQTT broker' } as const
 const NO_ANSWER = { kind: 'not sent', cause: 'the MQTT broker does not answer' } as const
 
-/** The statuses by which Z-Wave JS rejects a command; 255 and 254 mean success, 1 in progress. */
-const REFUSALS: Readonly<Record<number, string>> = {
-  0: 'the device does not support it',
-  2: 'the device rejected it',
-  3: 'the device has no such endpoint',
-  4: 'the command class cannot be set',
-  5: 'the value is invalid',
-}
-
 /**
  * The Z-Wave home behind the broker: follows what it publishes, asks its gateways for what they do not publish, and sends
  * commands. A command goes out once, now, or not at all.
@@ -82,21 +75,19 @@ export class ZwaveNetwork {
   readonly gateway: Gateway
   /** When the last message arrived, in ms since 1970. */
   lastMessageAt: number | null = null
+  /** Undefined: the gateway has not listed its scenes. */
+  scenes: readonly Scene[] | undefined
   readonly #options: NetworkOptions
   readonly #now: () => number
   readonly #registry = new DeviceRegistry()
-  /** Commands that wait for their device's report. */
-  readonly #waiters = new Set<{
-    place: string
-    hear(value: Primitive): void
-    end(kind: ReportOutcome['kind']): void
-  }>()
+  /** Commands that wait for a report of their device, by its place. */
+  readonly #waiters = new Set<{ place: string; hear(value: Primitive): void; onLost(): void }>()
   #listedAt = Number.NEGATIVE_INFINITY
-  #scenes: readonly Scene[] | undefined
   #askedAt = Number.NEGATIVE_INFINITY
   #started = false
-  /** The connection, then the state of the home, arriving, so that no tool answers from half of it. */
-  #arrival: { done: Promise<void>; finish(): void; quiet?: NodeJS.Timeout; max?: NodeJS.Timeout } | undefined
+  /** Whether the state of the home is in, so that no tool answers from half of it; else when the last of it came. */
+  #hasArrived = false
+  #heardAt = 0
   #ignored = { window: 0, count: 0 }
 
   constructor(options: NetworkOptions) {
@@ -109,11 +100,11 @@ export class ZwaveNetwork {
   start(): void {
     if (this.#started) return
     this.#started = true
-    this.#arrive(FIRST_CONNECT_MS, FIRST_CONNECT_MS)
     this.#options.link.start({
       onState: ({ status }) => {
         if (status !== 'connected') return this.#onLost()
-        this.#arrive(ARRIVAL_MAX_MS, QUIET_MS)
+        this.#hasArrived = false
+        this.#heardAt = Date.now()
         if (this.gateway.canBeAsked) void this.#list()
       },
       onMessage: message => this.#onMessage(message),
@@ -134,11 +125,6 @@ export class ZwaveNetwork {
     return this.#registry.devices()
   }
 
-  /** Undefined: the gateway has not listed its scenes. */
-  get scenes(): readonly Scene[] | undefined {
-    return this.#scenes
-  }
-
   /** Whether the gateway has listed its nodes, and so can be expected to do it again. */
   get hasList(): boolean {
     return this.#listedAt > 0
@@ -153,8 +139,12 @@ export class ZwaveNetwork {
   /** Waits until the state of the home is in. Returns the cause if the broker is unreachable. */
   async whyNotReady(): Promise<string | undefined> {
     this.start()
-    await this.#arrival?.done
-    const { state } = this.#options.link
+    const { link } = this.#options
+    await until(() => link.state.status !== 'connecting', FIRST_CONNECT_MS)
+    const isQuiet = () => Date.now() - this.#heardAt > QUIET_MS && !this.gateway.awaits('getNodes')
+    await until(() => this.#hasArrived || link.state.status !== 'connected' || isQuiet(), ARRIVAL_MAX_MS)
+    this.#hasArrived = true
+    const { state } = link
     if (state.status === 'offline') return state.cause
     if (state.status === 'connecting') return 'it has not answered yet'
     if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
@@ -196,8 +186,8 @@ export class ZwaveNetwork {
     const end = key === undefined ? property : `${property}/${key}`
     const topic = `${heardOn.slice(0, -end.length)}${command.target}${end.slice(property.length)}`
     const { prefix, link } = this.#options
-    if (!link.publish(`${prefix}/${topic}/set`, JSON.stringify(command.value))) return NO_CONNECTION
-    return this.#report(command)
+    const isSent = link.publish(`${prefix}/${topic}/set`, JSON.stringify(command.value))
+    return isSent ? this.#report(command) : NO_CONNECTION
   }
 
   /** Sends through the gateway's API, which addresses the device by its node id, whatever its topics. */
@@ -220,10 +210,10 @@ export class ZwaveNetwork {
   }
 
   /** Waits for a device to report. Only reports that arrive from now on count. */
-  #report({ device, state, accepts, timeoutMs, signal }: Command): Promise<ReportOutcome> {
+  #report({ device, state, accepts, timeoutMs, signal }: Command): Promise<CommandOutcome> {
     return new Promise(resolve => {
       let last: { reported?: Primitive } = {}
-      const end = (kind: ReportOutcome['kind']) => {
+      const end = (kind: 'confirmed' | 'timeout' | 'lost' | 'cancelled') => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
         this.#waiters.delete(waiter)
@@ -235,7 +225,7 @@ export class ZwaveNetwork {
       }
       const onAbort = () => end('cancelled')
       const timer = setTimeout(end, timeoutMs, 'timeout')
-      const waiter = { place: placeOf(device.id, state), hear, end }
+      const waiter = { place: placeOf(device.id, state), hear, onLost: () => end('lost') }
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#waiters.add(waiter)
     })
@@ -245,40 +235,16 @@ export class ZwaveNetwork {
     for (const waiter of this.#waiters) if (waiter.place === place) waiter.hear(value)
   }
 
-  #arrive(maxMs: number, quietMs: number): void {
-    let finish = () => {}
-    const done = new Promise<void>(resolve => {
-      finish = resolve
-    })
-    this.#arrival ??= { done, finish }
-    clearTimeout(this.#arrival.quiet)
-    clearTimeout(this.#arrival.max)
-    const onQuiet = () => {
-      if (this.gateway.awaits('getNodes')) this.#arrival?.quiet?.refresh()
-      else this.#endArrival()
-    }
-    this.#arrival.quiet = setTimeout(onQuiet, quietMs)
-    this.#arrival.max = setTimeout(() => this.#endArrival(), maxMs)
-  }
-
-  #endArrival(): void {
-    clearTimeout(this.#arrival?.quiet)
-    clearTimeout(this.#arrival?.max)
-    this.#arrival?.finish()
-    this.#arrival = undefined
-  }
-
   #onLost(): void {
     this.gateway.onLost()
-    for (const waiter of this.#waiters) waiter.end('lost')
-    this.#endArrival()
+    for (const waiter of this.#waiters) waiter.onLost()
   }
 
   #onMessage(message: Message): void {
     const { topic: name, text } = message
     this.#options.logger.trace({ topic: name, payload: text }, 'message')
     this.lastMessageAt = this.#now()
-    this.#arrival?.quiet?.refresh()
+    this.#heardAt = Date.now()
     const topic = parseTopic(this.#options.prefix, name)
     if (topic.kind === 'driver') this.gateway.onDriver(text)
     else if (topic.kind === 'api') this.#onApi(topic, message)
@@ -294,7 +260,7 @@ export class ZwaveNetwork {
     if (client !== this.gateway.name) return
     const answer = this.gateway.onAnswer(method, parseJson(message.text))
     const result = answer.kind === 'done' ? answer.result : undefined
-    if (method === '_getScenes' && answer.kind === 'done') this.#scenes = parseScenes(result)
+    if (method === '_getScenes' && answer.kind === 'done') this.scenes = parseScenes(result)
     if (method !== 'getNodes') return
     const nodes = parseNodes(result)
     if (!nodes) return this.#ignore(message, 'it is not a list of nodes')
@@ -306,7 +272,7 @@ export class ZwaveNetwork {
       for (const value of values)
         if (value.topic === undefined && value.value !== undefined)
           this.#hear(placeOf(id, value), value.value)
-    this.#endArrival()
+    this.#hasArrived = true
     this.#options.logger.debug({ nodes: nodes.length }, 'the gateway listed its nodes')
   }
 
@@ -314,7 +280,7 @@ export class ZwaveNetwork {
     const { node } = topic
     const { retained } = message
     const address = topic.kind === 'value' ? topic.address : undefined
-    if (message.text === '') return address && this.#registry.removeValue(node, address)
+    if (message.text === '') return
     const payload = parsePayload(message.text)
     if (typeof payload === 'string') return this.#ignore(message, payload)
     // A live message without a time is from now; the age of a retained one is unknown.
@@ -355,6 +321,11 @@ export class ZwaveNetwork {
   }
 }
 
+/** Waits until it is so, but not longer than this. */
+async function until(isSo: () => boolean, maxMs: number): Promise<void> {
+  for (const end = Date.now() + maxMs; !isSo() && Date.now() < end; ) await delay(CHECK_MS)
+}
+
 /** A key that is unique per value across all devices. */
 function placeOf(deviceId: number, address: ValueAddress): string {
   return `${deviceId}/${addressKey(address)}`
@@ -363,7 +334,6 @@ function placeOf(deviceId: number, address: ValueAddress): string {
 function refusal(answer: ApiAnswer): CommandOutcome | undefined {
   if (answer.kind === 'not sent') return NO_CONNECTION
   if (answer.kind === 'failed') return { kind: 'refused', cause: answer.cause }
-  const status = answer.kind === 'done' && isRecord(answer.result) ? Number(answer.result.status) : Number.NaN
-  const cause = REFUSALS[status]
-  return cause === undefined ? undefined : { kind: 'refused', cause }
+  const cause = answer.kind === 'done' && isRecord(answer.result) && REFUSALS[String(answer.result.status)]
+  return cause ? { kind: 'refused', cause } : undefined
 }

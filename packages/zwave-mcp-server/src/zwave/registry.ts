@@ -84,11 +84,6 @@ export class DeviceRegistry {
     return { deviceId: entry.id, isController: entry.isController, isMoved }
   }
 
-  /** A retained value was deleted. */
-  removeValue(node: string, address: ValueAddress): void {
-    this.#owners.get(node)?.values.delete(addressKey(address))
-  }
-
   /** Records the gateway's node list: which devices there are, names as people wrote them, units. */
   applyNodes(nodes: readonly Node[]): void {
     const known = [...this.#entries].filter(({ isListed }) => isListed)

@@ -10,18 +10,16 @@ export interface ValueAddress {
   readonly key?: string
 }
 
-/** What is known about a value. `value` is absent until the device has reported one. */
+/** What is known about a value: absent until the device has reported one. `time` is in ms since 1970. */
 interface Reported {
   readonly value?: Primitive
-  /** When the device reported it, in ms since 1970; absent if unknown. */
   readonly time?: number
   readonly unit?: string
 }
 
-/** A value or status as published. */
+/** A value or status as published; the status of a node is `Alive`, `Dead`, … */
 export interface Payload extends Reported {
   readonly nodeId?: number
-  /** Of a node: `Alive`, `Dead`, … */
   readonly status?: unknown
 }
 
@@ -60,33 +58,28 @@ export interface Scene {
 
 export type ActuatorKind = 'switch' | 'dimmer' | 'cover' | 'lock'
 
-/** How the values of a command class are named, typed and phrased. */
+/** How the values of a command class are named, typed and phrased; `number` as in the API and in ValueID topics. */
 interface CommandClass {
-  /** In the gateway's API and in ValueID topics. */
   readonly number: number
   /** In named topics, if that is not its name here. */
   readonly topic?: string
-  /** The property that is shown; default: all. */
+  /** The property that is shown (default: all), and the type it must have; anything else is ignored. */
   readonly property?: string
-  /** The type that `property` must have; anything else is a mistake and is ignored. */
   readonly type?: 'number' | 'boolean'
-  /** What can be switched has a kind, and a property that accepts commands. If an endpoint has several, the first here wins. */
+  /** What can be switched has a kind, a property that accepts commands, and perhaps only some keys. */
   readonly kind?: ActuatorKind
   readonly target?: string
-  /** The keys that can be switched; default: all. */
   readonly keys?: readonly string[]
   /** The name of a reading; default: its property. `names` has those of certain keys and properties. */
   readonly name?: string
   readonly namedByKey?: boolean
   readonly names?: Readonly<Record<string, string>>
   /** Words for values, the first whose pattern fits the key or property. Without any, it is a measurement with a unit. */
-  readonly states?: readonly States[]
-}
-
-interface States {
-  readonly of: string
-  readonly words: Readonly<Record<string, string>>
-  readonly otherwise?: string
+  readonly states?: readonly {
+    readonly of: string
+    readonly words: Readonly<Record<string, string>>
+    readonly otherwise?: string
+  }[]
 }
 
 const MAX_PAYLOAD_CHARACTERS = 64 * 1024
@@ -97,15 +90,16 @@ const MULTILEVEL_SWITCH = 17
 const WINDOW_COVERING = 9
 const MOTORS = [3, 5, 6, 7]
 
-/** The one table of command classes: numbers, topics, types, words. */
-const { classes, units } = readData<{
+/** The one table of command classes, in the order in which they claim an endpoint: numbers, topics, types, words. */
+const { classes, units, refusals } = readData<{
   classes: Readonly<Record<string, CommandClass>>
+  refusals: Readonly<Record<string, string>>
   units: ReadonlyArray<{ readonly of: string; readonly unit: string }>
 }>('command-classes.json')
 const classNames = new Map(Object.entries(classes).map(([name, { number }]) => [number, name]))
-
-/** Command classes in the order in which they claim an endpoint. */
 export const CLASS_ORDER = Object.keys(classes)
+/** The statuses by which Z-Wave JS rejects a command; 255 and 254 mean success, 1 in progress. */
+export const REFUSALS = refusals
 
 export function commandClass(name: string): CommandClass | undefined {
   return Object.hasOwn(classes, name) ? classes[name] : undefined
@@ -187,32 +181,30 @@ function parseReported({ value, time, unit }: Record<string, unknown>): Reported
 
 /** The nodes in the result of `getNodes`, without virtual ones; undefined if it is not a list. */
 export function parseNodes(result: unknown): Node[] | undefined {
-  return Array.isArray(result) ? result.flatMap(parseNode) : undefined
-}
-
-function parseNode(node: unknown): Node[] {
-  if (!isRecord(node) || typeof node.id !== 'number' || node.virtual === true) return []
-  const { id, name, loc, deviceClass } = node
-  const { generic, specific } = isRecord(deviceClass) ? deviceClass : {}
-  return [
-    {
-      id,
-      ...(typeof name === 'string' && name && { name }),
-      ...(typeof loc === 'string' && loc && { location: loc }),
-      status: parseStatus(node.status, node.available),
-      isController: node.isControllerNode === true,
-      isMotor:
-        generic === WINDOW_COVERING || (generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific))),
-      values: isRecord(node.values) ? Object.values(node.values).flatMap(parseValue) : [],
-    },
-  ]
+  if (!Array.isArray(result)) return undefined
+  return result.flatMap((node): Node[] => {
+    if (!isRecord(node) || typeof node.id !== 'number' || node.virtual === true) return []
+    const { id, name, loc, values } = node
+    const { generic, specific } = isRecord(node.deviceClass) ? node.deviceClass : {}
+    const isMultilevelMotor = generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific))
+    return [
+      {
+        id,
+        ...(typeof name === 'string' && name && { name }),
+        ...(typeof loc === 'string' && loc && { location: loc }),
+        status: parseStatus(node.status, node.available),
+        isController: node.isControllerNode === true,
+        isMotor: generic === WINDOW_COVERING || isMultilevelMotor,
+        values: isRecord(values) ? Object.values(values).flatMap(parseValue) : [],
+      },
+    ]
+  })
 }
 
 /** The status of a node; a gateway that publishes raw values says only whether it is available. */
 export function parseStatus(status: unknown, available: unknown): NodeStatus {
-  const known = STATUSES.find(item => item === status)
-  if (known) return known
-  return available === true ? 'Alive' : available === false && status === undefined ? 'Dead' : 'Unknown'
+  const raw = available === true ? 'Alive' : available === false && status === undefined ? 'Dead' : 'Unknown'
+  return STATUSES.find(item => item === status) ?? raw
 }
 
 function parseValue(value: unknown): DeviceValue[] {
