@@ -4,10 +4,11 @@ import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startEmbedded } from '../../packages/durable/dist/embedded.js'
+import { createEmbedded } from '../../packages/durable/dist/embedded.js'
 
 export class TestPostgres {
   #server
+  #url
 
   /**
    * `address`: where it listens in addition to loopback; `network`: who may connect there; `isQuick`: without fsync, which
@@ -23,7 +24,8 @@ export class TestPostgres {
       ...(isQuick ? ['fsync=off'] : []),
     ]
     const data = join(postgres.folder, 'data')
-    postgres.#server = await startEmbedded(data, { flags: settings.flatMap(each => ['-c', each]) })
+    postgres.#server = createEmbedded(data, { flags: settings.flatMap(each => ['-c', each]) })
+    await postgres.start()
     if (network) {
       appendFileSync(join(data, 'pg_hba.conf'), `host all all ${network} scram-sha-256\n`)
       process.kill(postgres.pid, 'SIGHUP')
@@ -32,7 +34,7 @@ export class TestPostgres {
   }
 
   url(host = '127.0.0.1') {
-    const url = new URL(this.#server.url)
+    const url = new URL(this.#url)
     url.hostname = host
     return url.href
   }
@@ -42,8 +44,8 @@ export class TestPostgres {
     return Number(readFileSync(join(this.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
   }
 
-  start() {
-    return this.#server.restart()
+  async start() {
+    this.#url = await this.#server.start()
   }
 
   /** Like a power failure, except that the system's cache survives. */

@@ -9,14 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { DatabaseProblem } from './database.ts'
 
 const USER = 'toolpost'
-
-export interface Embedded {
-  url: URL
-  /** Starts the server again on the same port, unless it is running. */
-  restart(): Promise<void>
-  /** Stops the server if this process started it. */
-  stop(): Promise<void>
-}
+/** A user namespace in which root's files belong to `nobody`: PostgreSQL refuses to run as root. */
+const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
 
 interface EmbeddedOptions {
   onNotice?: ((text: string) => void) | undefined
@@ -25,48 +19,53 @@ interface EmbeddedOptions {
 }
 
 /**
- * Starts the PostgreSQL of a folder unless it is running; the first time, it is created. A child process owns it and stops it
- * when this process ends, however it ends; other users of the folder then start it again. Throws a `DatabaseProblem`.
+ * The PostgreSQL of a folder. A child process owns it and stops it when this process ends, however it ends; other users of the
+ * folder then start it again.
  */
-export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Embedded> {
-  const { onNotice, flags = [] } = options
+export function createEmbedded(dataDir: string, { onNotice, flags = [] }: EmbeddedOptions = {}) {
   const data = resolve(dataDir)
-  const password = await passwordOf(data)
-  // Below the ports that systems give to clients. If it is taken, the next attempt uses another one.
-  const port = (await runningPort(data)) ?? randomInt(20_000, 32_000)
   let child: ChildProcess | undefined
-  const restart = async () => {
-    if ((await runningPort(data)) === port) return
-    child?.kill('SIGKILL')
-    const isNew = !existsSync(join(data, 'PG_VERSION'))
-    if (isNew) onNotice?.(`Creating PostgreSQL in ${data}; this happens once and takes a few seconds …`)
-    const server = fileURLToPath(new URL('../dist/embedded-server.js', import.meta.url))
-    child = fork(server, { cwd: '/', detached: true, stdio: 'ignore', ...(await asNobody(data)) })
-    child.send({ isNew, flags, databaseDir: data, port, user: USER, password })
-    const exited = once(child, 'exit').then(([code]) => [{ error: `its process ended with ${code}` }])
-    const [{ error }] = await Promise.race([once(child, 'message'), exited])
-    // Another process may have been quicker.
-    if (error !== undefined && (await runningPort(data)) !== port)
-      throw new DatabaseProblem(`The embedded PostgreSQL in ${data} could not be started: ${error}`, {
-        isLasting: error.includes('incompatible with'),
-      })
-    if (isNew) onNotice?.('PostgreSQL is ready')
-    child.unref()
-    child.channel?.unref()
+  let url: URL | undefined
+  return {
+    /** Starts it unless it is running, always on the same port; the first time, it is created. Throws a `DatabaseProblem`. */
+    async start(): Promise<URL> {
+      const password = await passwordOf(data)
+      const running = await runningPort(data)
+      // Below the ports that systems give to clients. If it is taken, the next attempt uses another one.
+      const port = Number(url?.port) || running || randomInt(20_000, 32_000)
+      const address = new URL(`postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`)
+      if (running === port) {
+        url = address
+        return url
+      }
+      child?.kill('SIGKILL')
+      const isNew = !existsSync(join(data, 'PG_VERSION'))
+      if (isNew) onNotice?.(`Creating PostgreSQL in ${data}; this happens once and takes a few seconds …`)
+      const server = fileURLToPath(new URL('../dist/embedded-server.js', import.meta.url))
+      child = fork(server, { cwd: '/', detached: true, stdio: 'ignore', ...(await asNobody(data)) })
+      child.send({ isNew, flags, databaseDir: data, port, user: USER, password })
+      const exited = once(child, 'exit').then(([code]) => [{ error: `its process ended with ${code}` }])
+      const [{ error }] = await Promise.race([once(child, 'message'), exited])
+      // Another process may have been quicker.
+      const text = `The embedded PostgreSQL in ${data} could not be started: ${error}`
+      if (error !== undefined && (await runningPort(data)) !== port)
+        throw new DatabaseProblem(text, error.includes('incompatible with'))
+      if (isNew) onNotice?.('PostgreSQL is ready')
+      child.unref()
+      child.channel?.unref()
+      url = address
+      return url
+    },
+    /** Stops the server if this process started it. */
+    async stop(): Promise<void> {
+      if (!child?.connected) return
+      const ended = once(child, 'exit')
+      child.ref()
+      child.disconnect()
+      await ended
+    },
   }
-  await restart()
-  const stop = async () => {
-    if (!child?.connected) return
-    const ended = once(child, 'exit')
-    child.ref()
-    child.disconnect()
-    await ended
-  }
-  return { url: new URL(`postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`), restart, stop }
 }
-
-/** A user namespace in which root's files belong to `nobody`: PostgreSQL refuses to run as root. */
-const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
 
 /** How the child starts if this process is root: in a user namespace; where those are not allowed, see embedded-server.ts. */
 async function asNobody(data: string): Promise<{ execPath?: string; execArgv: string[] }> {

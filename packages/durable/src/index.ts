@@ -1,1 +1,1 @@
-export { createDurable } from './durable.ts'
+export { createDurable } from './engine.ts'

@@ -1,46 +1,46 @@
-import { createHash, randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
-import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import type { Progress, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
 import type { Approval } from 'toolpost/interceptors'
 import { type DurableRunOptions, type Run, type RunState, safeValue } from 'toolpost/project'
-import { CHANNEL, DatabaseProblem, LOCKS } from './database.ts'
+import { connectionTo, DatabaseProblem } from './database.ts'
 
+export const CHANNEL = 'toolpost_durable'
 /** The version this release reads and writes. */
-const SCHEMA_VERSION = 3
+const SCHEMA_VERSION = 4
+const POOL_SIZE = 10
 /** Larger arguments are refused; larger results are stored as the text a model would read. */
 const MAX_BYTES = 1_000_000
-const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 
 /*
  * Runs live in our own tables; DBOS only knows which attempt of which run it has to start. A run changes by single
  * statements that name the state and attempt they expect, so whoever comes second changes nothing.
  *
- * A process is live while it holds its advisory lock and is never silent for long; for a moment it may be without its lock,
- * to reconnect. It is dead otherwise, but not before everybody has had the time to return after PostgreSQL started.
+ * A process is live while it is connected under its name and never silent for long; for a moment it may be disconnected. It is
+ * dead otherwise, but not before everybody has had the time to return after PostgreSQL started.
  */
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS toolpost;
-  CREATE TABLE IF NOT EXISTS toolpost.meta (version integer NOT NULL, silence interval NOT NULL DEFAULT '8 s');
+  CREATE TABLE IF NOT EXISTS toolpost.meta (
+    version integer NOT NULL, silence interval NOT NULL DEFAULT '8 s', deserted interval NOT NULL DEFAULT '2 min'
+  );
+  INSERT INTO toolpost.meta SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT FROM toolpost.meta);
   CREATE TABLE IF NOT EXISTS toolpost.workers (
     process text PRIMARY KEY, id text NOT NULL, pool text NOT NULL, role text NOT NULL, host text NOT NULL,
-    pid integer NOT NULL, lock_key integer NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),
-    seen_at timestamptz NOT NULL DEFAULT now(), closed boolean NOT NULL DEFAULT false, published_at timestamptz,
-    tools jsonb NOT NULL DEFAULT '[]'
+    pid integer NOT NULL, started_at timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now(),
+    closed boolean NOT NULL DEFAULT false, published_at timestamptz, tools jsonb NOT NULL DEFAULT '[]'
   );
   CREATE OR REPLACE VIEW toolpost.processes AS SELECT *,
       NOT live AND now() - pg_postmaster_start_time() > interval '4 s' AS dead
     FROM (SELECT w.*, NOT closed AND (seen_at > now() - interval '1.5 s' OR seen_at > now() - (SELECT silence FROM toolpost.meta)
-      AND EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted
-        AND l.classid::bigint = ${LOCKS} AND l.objsubid = 2 AND l.objid::bigint = w.lock_key
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))) AS live
-      FROM toolpost.workers w) p;
+      AND EXISTS (SELECT FROM pg_stat_activity WHERE application_name = right(process, 36))) AS live FROM toolpost.workers w) p;
   CREATE TABLE IF NOT EXISTS toolpost.runs (
-    id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text, repeatable boolean NOT NULL,
-    name text NOT NULL, call text NOT NULL, call_hash text NOT NULL, caller text, origin text, key text,
-    state text NOT NULL, attempt integer NOT NULL DEFAULT 1, deaths integer NOT NULL DEFAULT 0, worker text, intent text,
-    approval json, asked_at timestamptz, patience_ms float8, decision text, decided_by text, progress json,
-    result text, is_final boolean NOT NULL DEFAULT false, created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    started_at timestamptz, intent_at timestamptz, ended_at timestamptz
+    id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text NOT NULL, repeatable boolean NOT NULL,
+    call text NOT NULL, call_hash text NOT NULL, caller text, origin text, key text, state text NOT NULL,
+    attempt integer NOT NULL DEFAULT 1, deaths integer NOT NULL DEFAULT 0, worker text, intent text, approval json,
+    approved_by text, progress json, result text, is_final boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(), started_at timestamptz, intent_at timestamptz,
+    ended_at timestamptz
   );
   CREATE INDEX IF NOT EXISTS runs_created ON toolpost.runs (created_at, id);
   CREATE INDEX IF NOT EXISTS runs_active ON toolpost.runs (worker) WHERE ended_at IS NULL;
@@ -52,92 +52,76 @@ const TABLES = `
   END $$;
   CREATE OR REPLACE TRIGGER runs_tell AFTER INSERT OR UPDATE OF state, progress ON toolpost.runs
     FOR EACH ROW EXECUTE FUNCTION toolpost.tell();
-  INSERT INTO toolpost.meta SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT FROM toolpost.meta);
 `
+/** A person is being asked about a run, and still has time. */
+export const ASKS = `state = 'approval' AND ended_at IS NULL
+  AND (approval->>'expiresAt')::float8 > extract(epoch FROM now()) * 1000`
 
-/** Creates our tables if necessary. Throws a `DatabaseProblem`, with nothing changed, if they are of another version. */
-export async function prepareDatabase(pool: Pool): Promise<void> {
-  const found = await pool
-    .query('SELECT version FROM toolpost.meta')
-    .then(({ rows }) => rows[0]?.version ?? SCHEMA_VERSION)
-    // 42P01: there is no such table yet.
-    .catch(error => (error.code === '42P01' ? SCHEMA_VERSION : Promise.reject(error)))
-  const versions = `(its schema version is ${found}, this release supports ${SCHEMA_VERSION})`
-  if (found > SCHEMA_VERSION)
-    throw new DatabaseProblem(
-      `The database belongs to a newer Toolpost ${versions}. Upgrade Toolpost here, or use another database`,
-    )
-  if (found < SCHEMA_VERSION)
-    throw new DatabaseProblem(
-      `The database belongs to an older Toolpost ${versions}. Use another database, or drop its schemas 'toolpost' and 'toolpost_engine' if no run in them matters any more`,
-    )
-  await pool.query(TABLES)
-}
-
-/** A person still has time to decide about a run. */
-export const IN_TIME = "asked_at + patience_ms * interval '1 ms' > now()"
-
-/** All that another process needs to execute a run. */
-interface StoredCall extends Pick<RunOptions, 'timeoutMs' | 'repair' | 'meta'> {
-  id?: string | undefined
-  args?: unknown
-}
+type Nullable = 'caller' | 'origin' | 'key' | 'worker' | 'approved_by' | 'result'
 
 /**
- * A run about to be accepted. `repeatable`: read-only or idempotent, so it may be executed again after a crash. `queue`: of
- * DBOS, which keeps the limits of its server, if it has any. `name`: as its caller knows the tool.
+ * `queue`: the pool and server of its tool. `repeatable`: read-only or idempotent, so it may be executed again after a crash.
+ * `deaths`: how many workers died with it.
  */
-export interface NewRun extends Record<'id' | 'tool' | 'pool' | 'name' | 'call' | 'call_hash', string> {
+export interface RunRow extends Record<Nullable, string | null> {
+  id: string
+  tool: string
+  pool: string
+  queue: string
   repeatable: boolean
-  queue: string | null
-  worker: string | null
-}
-
-type NullableText = 'caller' | 'origin' | 'key' | 'intent' | 'decision' | 'decided_by' | 'result'
-type Times = Record<'asked_at' | 'started_at' | 'intent_at' | 'ended_at', Date | null>
-
-/** `deaths`: how many workers died with it. `patience_ms`: how long a person is asked. */
-export interface RunRow extends NewRun, Record<NullableText, string | null>, Times {
+  call: string
+  call_hash: string
   state: RunState
   attempt: number
   deaths: number
   approval: Approval | null
-  patience_ms: number | null
   progress: Progress | null
   created_at: Date
+  started_at: Date | null
+  intent_at: Date | null
+  ended_at: Date | null
 }
 
-/** The call as it is journalled. Throws if it cannot be serialized or is too large. */
-export function storedCall({ id, args }: ToolCall, { timeoutMs, repair, meta }: DurableRunOptions): string {
-  const text = JSON.stringify({ id, args, timeoutMs, repair, meta } satisfies StoredCall)
-  if (Buffer.byteLength(text) > MAX_BYTES)
-    throw new Error(`the arguments exceed the limit of ${MAX_BYTES} bytes for durable calls`)
-  return text
-}
-
-export function storedOf({ call }: Pick<RunRow, 'call'>): StoredCall {
-  return JSON.parse(call)
-}
-
-/** Equal for equal values, whatever the order of their keys. */
-export function hashOf(value: unknown): string {
-  const sorted = JSON.stringify(value, (_, inner: unknown) => {
-    if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-  })
-  return createHash('sha256').update(sorted).digest('hex')
-}
-
-/** Our queries, in words of the runs they return. */
+/** Our queries. */
 export class Store {
-  readonly #pool: Pool
+  readonly #why: () => string
+  #pool: pg.Pool | undefined
 
-  constructor(pool: Pool) {
-    this.#pool = pool
+  /** `why` says why it is not open. */
+  constructor(why: () => string) {
+    this.#why = why
+  }
+
+  get pool(): pg.Pool {
+    if (this.#pool) return this.#pool
+    throw new Error(`Durable calls are unavailable: ${this.#why()}`)
+  }
+
+  /** Creates our tables if necessary. Throws a `DatabaseProblem`, with nothing changed, if they are of another version. */
+  async open(url: URL): Promise<void> {
+    this.#pool = new pg.Pool({ ...connectionTo(url), max: POOL_SIZE })
+    // A connection that breaks while in use rejects its query, an idle one is replaced: the events add nothing.
+    this.#pool.on('error', () => {}).on('connect', client => client.on('error', () => {}))
+    // 42P01: there is no such table yet.
+    const none = (error: { code?: string }) => (error.code === '42P01' ? [] : Promise.reject(error))
+    const [found] = await this.query<{ version: number }>('SELECT version FROM toolpost.meta').catch(none)
+    const version = found?.version ?? SCHEMA_VERSION
+    const versions = `(its schema version is ${version}, this release supports ${SCHEMA_VERSION})`
+    const newer = `a newer Toolpost ${versions}. Upgrade Toolpost here, or use another database`
+    const older = `an older Toolpost ${versions}. Use another database, or drop its schemas 'toolpost' and 'toolpost_engine' if no run in them matters any more`
+    if (version !== SCHEMA_VERSION)
+      throw new DatabaseProblem(`The database belongs to ${version > SCHEMA_VERSION ? newer : older}`)
+    await this.query(TABLES)
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool
+    this.#pool = undefined
+    await pool?.end().catch(() => {})
   }
 
   async query<T extends object = RunRow>(text: string, values: unknown[] = []): Promise<T[]> {
-    return (await this.#pool.query<T>(text, values)).rows
+    return (await this.pool.query<T>(text, values)).rows
   }
 
   /** Changes a run; `undefined` if there is none in the state and attempt that the change expects. */
@@ -145,44 +129,36 @@ export class Store {
     return (await this.query(`UPDATE toolpost.runs SET ${change} RETURNING *`, values))[0]
   }
 
-  read(ids: readonly string[]): Promise<RunRow[]> {
-    return this.query('SELECT * FROM toolpost.runs WHERE id = ANY($1)', [ids])
+  async read(id: string): Promise<RunRow | undefined> {
+    return (await this.query('SELECT * FROM toolpost.runs WHERE id = $1', [id]))[0]
   }
 
   /** Inserts a run, or starts one over that was refused before its tool ran. `undefined` if the id is taken. */
-  async insert(
-    run: NewRun,
-    options: DurableRunOptions,
-    pools: readonly string[],
-  ): Promise<RunRow | undefined> {
-    const { caller, origin, key, approval, approved } = options
-    const { timeoutMs = DEFAULT_APPROVAL_MS, ...asks } = approval ?? {}
-    const about = { tool: run.tool, args: storedOf(run).args, origin, caller, ...asks }
-    const state = approval ? 'approval' : run.worker === null ? 'waiting' : 'running'
-    const row = {
-      ...{ ...run, caller, origin, key, state, decision: approved ? 'approved' : null, decided_by: null },
-      approval: approval && { id: `about_${randomUUID()}`, ...about, state: 'waiting' },
-      patience_ms: approval ? timeoutMs : null,
-      ...{ asked_at: approval ? 'now' : null, started_at: state === 'running' ? 'now' : null },
-      ...{ result: null, progress: null, intent: null, intent_at: null, ended_at: null },
-    }
-    const names = Object.keys(row)
+  async insert(row: object): Promise<RunRow | undefined> {
+    const fresh = { result: null, progress: null, intent: null, intent_at: null, ended_at: null }
+    const columns = Object.entries({ ...fresh, ...row })
+    const names = columns.map(([name]) => name)
     const [inserted] = await this.query(
       `INSERT INTO toolpost.runs (${names}) VALUES (${names.map((_, index) => `$${index + 1}`)})
        ON CONFLICT (id) DO UPDATE SET ${names.map(name => `${name} = EXCLUDED.${name}`)}, attempt = runs.attempt + 1,
          created_at = clock_timestamp()
-       WHERE runs.state = 'failed' AND NOT runs.is_final AND runs.tool = EXCLUDED.tool
-         AND runs.call_hash = EXCLUDED.call_hash AND runs.pool = ANY($${names.length + 1}) RETURNING *`,
-      [...Object.values(row), pools],
+       WHERE runs.state = 'failed' AND NOT runs.is_final AND runs.call_hash = EXCLUDED.call_hash AND runs.pool = EXCLUDED.pool
+       RETURNING *`,
+      columns.map(([, value]) => value),
     )
     return inserted
   }
 
   /** Journals a result; `undefined` if the run has ended, or has moved on from that state or attempt. */
-  finish({ id, attempt, state }: RunRow, result: ToolResult, isFinal: boolean): Promise<RunRow | undefined> {
+  finish(
+    { id, attempt, state }: RunRow,
+    result: ToolResult,
+    isFinal: boolean,
+    kept = JSON.stringify(result),
+  ) {
     return this.change(
-      `state = $4, result = $5, is_final = $6, ended_at = now() WHERE id = $1 AND attempt = $2 AND state = $3`,
-      [id, attempt, state, result.success ? 'done' : 'failed', JSON.stringify(result), isFinal],
+      'state = $4, result = $5, is_final = $6, ended_at = now() WHERE id = $1 AND attempt = $2 AND state = $3',
+      [id, attempt, state, result.success ? 'done' : 'failed', kept, isFinal],
     )
   }
 
@@ -196,42 +172,56 @@ export class Store {
   }
 }
 
-/** The approval that a run waits for, by the database's clock. */
-export function approvalOf({ approval, asked_at, patience_ms }: RunRow): Approval {
-  const askedAt = Number(asked_at)
-  return { ...(approval as Approval), askedAt, expiresAt: askedAt + Number(patience_ms), state: 'waiting' }
+/** A value as it is journalled; `undefined` if it is not JSON or too large. */
+export function jsonWithin(value: object): string | undefined {
+  try {
+    const text = JSON.stringify(value)
+    return Buffer.byteLength(text) > MAX_BYTES ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
+/** All that another process needs to execute a run. */
+export function storedOf(
+  row: RunRow,
+): Pick<DurableRunOptions, 'timeoutMs' | 'repair' | 'meta'> & { id?: string; args?: unknown } {
+  return JSON.parse(row.call)
+}
+
+/** Equal for equal values, whatever the order of their keys. */
+export function hashOf(value: unknown): string {
+  const sorted = JSON.stringify(value, (_, inner: unknown) => {
+    if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+  return createHash('sha256').update(sorted).digest('hex')
 }
 
 /** A run as it is shown. */
 export function runOf(row: RunRow): Run {
-  const { id, tool, state, attempt, pool } = row
+  const { id, tool, state, attempt, pool, approval, created_at, started_at, intent_at, ended_at } = row
+  const iso = (at: Date | number | null | undefined) => (at ? new Date(at).toISOString() : undefined)
   const worker = row.worker === null ? undefined : workerOf(row.worker)
-  const result = resultOf(row)
   const times = {
-    accepted: row.created_at,
-    asked: row.asked_at,
-    started: row.started_at,
-    intent: row.intent_at,
+    accepted: created_at,
+    asked: approval?.askedAt,
+    started: started_at,
+    intent: intent_at,
+    ended: ended_at,
   }
-  const steps = Object.entries({ ...times, ended: row.ended_at }).flatMap(([name, at]) => {
-    const by = name === 'started' || name === 'ended' ? worker : undefined
-    return at ? [{ name, at: at.toISOString(), ...(by !== undefined && { worker: by }) }] : []
+  const steps = Object.entries(times).flatMap(([name, time]) => {
+    const at = iso(time)
+    return at ? [{ name, at, worker: name === 'started' || name === 'ended' ? worker : undefined }] : []
   })
   return {
     ...{ id, tool, args: safeValue(storedOf(row).args ?? {}), state, pool, worker, steps },
-    attempts: row.started_at || row.ended_at ? attempt : attempt - 1,
+    attempts: started_at || ended_at ? attempt : attempt - 1,
     ...{ caller: row.caller ?? undefined, origin: row.origin ?? undefined, key: row.key ?? undefined },
-    created_at: row.created_at.toISOString(),
-    ...{ started_at: row.started_at?.toISOString(), ended_at: row.ended_at?.toISOString() },
-    ...(state === 'running' && row.progress && { progress: row.progress }),
-    ...(result && { result }),
+    ...{ created_at: created_at.toISOString(), started_at: iso(started_at), ended_at: iso(ended_at) },
+    ...(state === 'running' && { progress: row.progress ?? undefined }),
+    result: resultOf(row),
   }
-}
-
-/** The result of a run that has ended; `undefined` if it has not, or its result was left out of a list. */
-export function resultOf({ id, tool, state, result }: RunRow): ToolResult | undefined {
-  if (state === 'cancelled') return cancelled(tool, id)
-  return result === null ? undefined : { ...JSON.parse(result), run_id: id }
 }
 
 /** The stable id within the name of a process. */
@@ -239,45 +229,45 @@ function workerOf(process: string): string {
   return process.slice(0, process.lastIndexOf('~'))
 }
 
-/** A result as it is journalled: plain data within bounds. Never throws. */
-export function keptResult(result: ToolResult, executor: ToolExecutor): ToolResult {
-  try {
-    const whole = JSON.stringify(result)
-    if (Buffer.byteLength(whole) <= MAX_BYTES) return JSON.parse(whole)
-  } catch {
-    // Its text can be kept.
-  }
-  const { tool_name, execution_time_ms } = result
-  const text = executor.text(result).slice(0, MAX_BYTES)
-  const base = { tool_name, execution_time_ms }
-  if (!result.success) return { success: false, error: text, code: result.code, ...base }
-  return { success: true, result: text, ...base }
+/** The result of a run that has ended; `undefined` if it has not, or its result was left out of a list. */
+export function resultOf({ id, tool, state, result }: RunRow): ToolResult | undefined {
+  if (state === 'cancelled') return failed('cancelled', tool, '', id)
+  return result === null ? undefined : { ...JSON.parse(result), run_id: id }
 }
 
-export function failed(tool: string, code: ToolFailure['code'], error: string, runId?: string): ToolFailure {
+/** A result as it is journalled: plain data within bounds. */
+export function keptResult(result: ToolResult, executor: ToolExecutor): string {
+  const whole = jsonWithin(result)
+  if (whole !== undefined) return whole
+  const text = executor.text(result).slice(0, MAX_BYTES)
+  const { tool_name, execution_time_ms } = result
+  const said = result.success
+    ? { success: true, result: text }
+    : { success: false, error: text, code: result.code }
+  return JSON.stringify({ ...said, tool_name, execution_time_ms })
+}
+
+const ERRORS = {
+  cancelled: (tool: string) => `Tool '${tool}' was cancelled`,
+  denied: (tool: string, reason: string) => `Tool '${tool}' was denied: ${reason}`,
+  invalid_arguments: (_: string, problem: string) => problem,
+  timeout: (tool: string, limit: string) => `Tool '${tool}' timed out after ${limit}`,
+  unavailable: (tool: string, cause: string) => `The ${tool} service is unavailable: ${cause}`,
+}
+
+export function failed(code: keyof typeof ERRORS, tool: string, why = '', runId?: string): ToolFailure {
+  const error = ERRORS[code](tool, why)
   const base = { success: false, error, code, tool_name: tool, execution_time_ms: 0 } as const
   return runId === undefined ? base : { ...base, run_id: runId }
-}
-
-export function unavailable(tool: string, cause: string, runId?: string): ToolFailure {
-  return failed(tool, 'unavailable', `The ${tool} service is unavailable: ${cause}`, runId)
 }
 
 /** Of a run whose worker was lost after the intent to invoke the tool. */
 export function unknown({ tool, worker }: RunRow): ToolFailure {
   const lost = `worker '${workerOf(worker ?? '')}' was lost while running the call`
-  return unavailable(tool, `${lost}; the outcome of the call is unknown`)
+  return failed('unavailable', tool, `${lost}; the outcome of the call is unknown`)
 }
 
-export function cancelled(tool: string, runId?: string): ToolFailure {
-  return failed(tool, 'cancelled', `Tool '${tool}' was cancelled`, runId)
-}
-
-export function denied(tool: string, reason: string): ToolFailure {
-  return failed(tool, 'denied', `Tool '${tool}' was denied: ${reason}`)
-}
-
-export function nobodyRuns(tool: string, pools: readonly string[], since?: Date | null): ToolFailure {
-  const text = `no worker of pool ${pools.map(pool => `'${pool}'`).join(', ')} runs it`
-  return unavailable(tool, since ? `${text}, since ${since.toISOString()}` : text)
+export function nobodyRuns(tool: string, pool: string, since?: Date | null): ToolFailure {
+  const text = `no worker of pool '${pool}' runs it`
+  return failed('unavailable', tool, since ? `${text}, since ${since.toISOString()}` : text)
 }

@@ -1,62 +1,49 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { DurableWorker, OfferedTool, PublishedTool } from 'toolpost/project'
-import { CHANNEL } from './database.ts'
-import type { Store } from './store.ts'
+import type { DurableOptions, DurableWorker, OfferedTool, PublishedTool } from 'toolpost/project'
+import { ASKS, CHANNEL, failed, nobodyRuns, type RunRow, type Store, unknown } from './store.ts'
 
-/** A tool as it is published, with the DBOS queue that keeps the limits of its server. */
-export type QueuedTool = PublishedTool & { queue: string | null }
+const DEFAULT_DAYS = 30
 
-/** A tool of a pool, and who runs it. */
-export interface Offer {
+/** A tool of a pool; `live` if somebody runs it, `workers` others. */
+interface Offer {
   pool: string
-  tool: QueuedTool
-  /** Live ones; `null` if there is none. */
-  processes: string[] | null
+  tool: PublishedTool
+  live: boolean
+  workers: number
   seen: Date
 }
 
-/** All processes that share the database: who they are, what they offer, and which of them died. */
+/** All processes that share the database: who they are, what they offer, which of them died, and what they left behind. */
 export class Workers {
-  readonly #store: Store
+  /** This process is connected under this name while it lives. */
+  readonly connection = randomUUID()
   readonly #id: string
-  readonly pool: string
-  readonly role: 'worker' | 'gateway'
   /** Unique to this run of the process, so that what it leaves behind can be told apart. */
   readonly process: string
-  /** Key of the advisory lock it holds while it lives. */
-  readonly lockKey = randomInt(1, 2 ** 31 - 1)
+  readonly #options: DurableOptions & { pool: string }
+  readonly #store: Store
   #offers: Offer[] = []
   #picture = ''
 
-  constructor(store: Store, self: { id: string; pool: string; role: 'worker' | 'gateway' }) {
+  constructor(store: Store, options: DurableOptions & { pool: string }) {
     this.#store = store
-    this.#id = self.id
-    this.pool = self.pool
-    this.role = self.role
-    this.process = `${self.id}~${randomBytes(6).toString('hex')}`
+    this.#options = options
+    this.#id = options.workerId ?? `${hostname()}-${options.pool}`
+    this.process = `${this.#id}~${this.connection}`
   }
 
-  /** Registers this process, which holds its lock. */
   async register(): Promise<void> {
+    const { pool, role = 'worker' } = this.#options
     await this.#store.query(
-      `INSERT INTO toolpost.workers (process, id, pool, role, host, pid, lock_key) VALUES ($1, $2, $3, $4, $5, $6, $7)
+      `INSERT INTO toolpost.workers (process, id, pool, role, host, pid) VALUES ($1, $2, $3, $4, $5, $6)
        ON CONFLICT (process) DO UPDATE SET seen_at = now()`,
-      [this.process, this.#id, this.pool, this.role, hostname(), process.pid, this.lockKey],
-    )
-  }
-
-  /** Forgets dead processes whose runs were taken over: earlier runs of this one, and those gone for long. */
-  async forget(dead: readonly string[]): Promise<void> {
-    await this.#store.query(
-      `DELETE FROM toolpost.workers WHERE process = ANY($1)
-         AND (id = $2 AND seen_at < now() - interval '1 min' OR seen_at < now() - interval '7 days')`,
-      [dead, this.#id],
+      [this.process, this.#id, pool, role, hostname(), process.pid],
     )
   }
 
   /** Replaces what this process offers, and tells the others. */
-  async publish(tools: readonly QueuedTool[]): Promise<void> {
+  async publish(tools: readonly PublishedTool[]): Promise<void> {
     // PostgreSQL cannot store NUL.
     const storable = (_: string, value: unknown) =>
       typeof value === 'string' ? value.replaceAll('\0', '') : value
@@ -69,7 +56,7 @@ export class Workers {
 
   /** Says that this process is alive, looks who else is, and reads what they offer if anything changed. */
   async look(): Promise<{ isChanged: boolean; dead: string[] }> {
-    const rows = await this.#store.query<{ process: string; live: boolean; dead: boolean }>(
+    const rows = await this.#store.query<{ process: string; dead: boolean }>(
       `WITH beat AS (UPDATE toolpost.workers SET seen_at = now() WHERE process = $1)
        SELECT process, live OR process = $1 AS live, dead AND process <> $1 AS dead, published_at
        FROM toolpost.processes ORDER BY process`,
@@ -79,7 +66,8 @@ export class Workers {
     const isChanged = picture !== this.#picture
     if (isChanged)
       this.#offers = await this.#store.query<Offer>(
-        `SELECT pool, tool, array_agg(process) FILTER (WHERE live OR process = $1) AS processes, max(seen_at) AS seen
+        `SELECT pool, tool, bool_or(live) AS live, count(*) FILTER (WHERE live AND process <> $1)::int AS workers,
+           max(seen_at) AS seen
          FROM toolpost.processes, jsonb_array_elements(tools) tool GROUP BY pool, tool
          ORDER BY bool_or(live) DESC, min(started_at)`,
         [this.process],
@@ -90,25 +78,22 @@ export class Workers {
 
   /** A tool that live workers of this pool define differently: they belong to different projects. */
   clash(): string | undefined {
-    const live = this.#offers.filter(({ pool, processes }) => pool === this.pool && processes)
-    return live.find(({ tool: { name, fingerprint } }) =>
-      live.some(({ tool }) => tool.name === name && tool.fingerprint !== fingerprint),
-    )?.tool.name
+    const live = this.#offers.filter(({ pool, live }) => pool === this.#options.pool && live)
+    const differs = ({ name, fingerprint }: PublishedTool) =>
+      live.some(({ tool }) => tool.name === name && tool.fingerprint !== fingerprint)
+    return live.find(({ tool }) => differs(tool))?.tool.name
   }
 
-  /** The offer of a tool in one of these pools, from live workers if possible. */
-  find(pools: readonly string[], name: string): Offer | undefined {
-    const all = this.#offers.filter(({ pool, tool }) => pools.includes(pool) && tool.name === name)
-    return all.find(({ processes }) => processes) ?? all[0]
+  /** The offer of a tool in a pool, from live workers if possible. */
+  find(pool: string, name: string): Offer | undefined {
+    return this.#offers.find(offer => offer.pool === pool && offer.tool.name === name)
   }
 
   /** What others offer. An offer without workers is left out if the same name is offered in another form. */
   offers(): OfferedTool[] {
-    return this.#offers.flatMap(({ pool, tool: { queue: _, ...tool }, processes, seen }) => {
-      const workers = processes?.filter(name => name !== this.process).length ?? 0
+    return this.#offers.flatMap(({ pool, tool, workers, seen }) => {
       if (workers > 0) return [{ pool, tool, workers }]
-      if (this.find([pool], tool.name)?.processes) return []
-      return [{ pool, tool, workers, gone_since: seen.toISOString() }]
+      return this.find(pool, tool.name)?.live ? [] : [{ pool, tool, workers, gone_since: seen.toISOString() }]
     })
   }
 
@@ -119,6 +104,48 @@ export class Workers {
          (SELECT coalesce(array_agg(t->>'name' ORDER BY t->>'name'), '{}') FROM jsonb_array_elements(tools) t) AS tools,
          (SELECT count(*)::int FROM toolpost.runs WHERE worker = process AND ended_at IS NULL) AS running
        FROM toolpost.processes ORDER BY id, started_at`,
+    )
+  }
+
+  /** Of the runs of dead processes, those that may have invoked their tool end with an unknown outcome; the others wait again. */
+  async takeOver(dead: string[]): Promise<void> {
+    await this.#store.requeue('worker = ANY($2)', [dead], 1)
+    const orphans = 'SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1)'
+    for (const row of await this.#store.query(orphans, [dead]))
+      await this.#store.finish(row, unknown(row), true)
+  }
+
+  /** Ends runs that nobody decided about in time, and those whose tool nobody has had for long: they may be sent again. */
+  async endOverdue(): Promise<void> {
+    const rows = await this.#store.query<RunRow & { gone: Date | null }>(
+      `SELECT r.*, gone FROM toolpost.runs r, LATERAL (SELECT max(seen_at) AS gone, bool_or(NOT dead) AS served
+         FROM toolpost.processes p
+         WHERE p.pool = r.pool AND p.tools @> jsonb_build_array(jsonb_build_object('name', r.tool))) p
+       WHERE ended_at IS NULL AND (state = 'approval' AND NOT (${ASKS})
+         OR state = 'waiting' AND served IS NOT TRUE AND now() - pg_postmaster_start_time() > interval '4 s'
+         AND (key IS NULL OR greatest(created_at, gone) < now() - (SELECT deserted FROM toolpost.meta))) LIMIT 1000`,
+    )
+    for (const row of rows) {
+      const { state, tool, pool, approval, gone } = row
+      const seconds = ((approval?.expiresAt ?? 0) - (approval?.askedAt ?? 0)) / 1_000
+      const time = seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
+      const isLate = state === 'approval'
+      const late = failed('denied', tool, `nobody answered within ${time}`)
+      await this.#store.finish(row, isLate ? late : nobodyRuns(tool, pool, gone), isLate)
+    }
+  }
+
+  /** Forgets old runs, not too many at once, and processes that are gone: earlier ones of this name, and old ones. */
+  async clean(dead: readonly string[]): Promise<void> {
+    await this.#store.query(
+      `DELETE FROM toolpost.workers WHERE process = ANY($1)
+         AND (id = $2 AND seen_at < now() - interval '1 min' OR seen_at < now() - interval '7 days')`,
+      [dead, this.#id],
+    )
+    await this.#store.query(
+      `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
+         WHERE ended_at < now() - $1::float8 * interval '1 day' LIMIT 5000)`,
+      [this.#options.days ?? DEFAULT_DAYS],
     )
   }
 }

@@ -4,20 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import { defineTool, type Interceptor, ToolExecutor, ToolManager } from 'toolpost'
 import type { Approval } from 'toolpost/interceptors'
-import type { Durable, DurableOptions, PublishedTool } from 'toolpost/project'
+import type { Durable, DurableChange, DurableOptions, PublishedTool } from 'toolpost/project'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
-import { createDurable } from '../src/durable.ts'
+import { createDurable } from '../src/index.ts'
 
 export const WAIT = { timeout: 30_000, interval: 20 }
 const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
 
 interface Here extends Partial<DurableOptions> {
   interceptor?: (durable: () => Durable) => Interceptor
-  /** Shorter than in production. */
-  desertedMs?: number
 }
 
 /** One PostgreSQL for all tests of a file, with this process as a worker and others beside it that can be killed. */
@@ -47,20 +46,24 @@ export function durableUnderTest() {
   })
 
   /** This process as a worker of the pool `here`, with tools that count their executions. */
-  async function start({ interceptor, desertedMs, ...options }: Here = {}, isAwaited = true) {
+  async function start({ interceptor, ...options }: Here = {}, isAwaited = true) {
     const { tools, executed, underWay } = countingTools(id => appendFileSync(ledger, `put ${id} here\n`))
     const executor = new ToolExecutor(tools)
+    const changes: DurableChange[] = []
     // As the history does in a project.
     executor.observe(() => {})
     if (interceptor) executor.use(interceptor(() => durable))
-    const durable: Durable = createDurable(
-      { executor, databaseUrl: postgres.url(), pool: 'here', ...options },
-      desertedMs === undefined ? {} : { desertedMs },
-    )
+    const durable: Durable = createDurable({
+      executor,
+      databaseUrl: postgres.url(),
+      pool: 'here',
+      onChange: change => changes.push(change),
+      ...options,
+    })
     open = durable
     durable.publish(tools.getTools().map(published))
     if (isAwaited) await durable.ready()
-    return { durable, executed, underWay, executor }
+    return { durable, executed, underWay, changes }
   }
 
   /** A worker of the pool `elsewhere` in a separate process. */
@@ -80,7 +83,14 @@ export function durableUnderTest() {
     return lines.filter(line => line.startsWith(`${text} `))
   }
 
-  return { start, startWorker, noted, accepted, postgres: () => postgres }
+  async function query(text: string): Promise<pg.QueryResult> {
+    const client = new pg.Client(postgres.url())
+    client.on('error', () => {})
+    await client.connect()
+    return client.query(text).finally(() => client.end())
+  }
+
+  return { start, startWorker, noted, accepted, query, postgres: () => postgres }
 }
 
 function countingTools(put: (id: string) => void) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { afterAll, expect, it } from 'vitest'
-import { startEmbedded } from '../src/embedded.ts'
+import { createEmbedded } from '../src/embedded.ts'
 import { createDurable } from '../src/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolpost-embedded-'))
@@ -36,9 +36,10 @@ it('[F67] creates a PostgreSQL once, finds it running, starts it again if it is 
 
   const pidFile = join(dataDir, 'postmaster.pid')
   const pid = readFileSync(pidFile, 'utf8').split('\n')[0]
-  const found = await startEmbedded(dataDir)
+  const found = createEmbedded(dataDir)
+  const { port } = await found.start()
   expect(readFileSync(pidFile, 'utf8').split('\n')[0]).toBe(pid)
-  expect(first.durable.status().text).toContain(`127.0.0.1:${found.url.port}`)
+  expect(first.durable.status().text).toContain(`127.0.0.1:${port}`)
   // Whoever started it stops it.
   await found.stop()
   expect(existsSync(pidFile)).toBe(true)

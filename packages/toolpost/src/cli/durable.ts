@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { missingDurable } from '../project/durable/project-durable.ts'
+import { missingDurable } from '../project/durable/durable-runs.ts'
 import type { DurableWorker, Run } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
 import type { CommandContext } from './context.ts'

@@ -26,7 +26,7 @@ export interface RunStep {
   worker?: string | undefined
 }
 
-/** A durable call. Arguments are shortened and redacted as in logs; times are ISO 8601, by the database's clock. */
+/** A durable call. Arguments are shortened and redacted as in logs; times are ISO 8601. */
 export interface Run {
   id: string
   tool: string
@@ -44,31 +44,21 @@ export interface Run {
   /** The idempotency key it came with. */
   key?: string | undefined
   steps: RunStep[]
-  /** The tool's last progress report. */
   progress?: Progress | undefined
   result?: ToolResult | undefined
 }
 
-export interface RunFilter {
+/** `before`: only runs accepted before the one with this id, for paging. */
+export interface RunFilter extends Partial<Record<'tool' | 'caller' | 'before', string | undefined>> {
   state?: RunState | undefined
-  tool?: string | undefined
-  caller?: string | undefined
-  /** Only runs accepted before the one with this id, for paging. */
-  before?: string | undefined
   limit?: number | undefined
 }
 
 /** A process that runs or accepts durable calls. */
-export interface DurableWorker {
-  id: string
-  pool: string
+export interface DurableWorker extends Record<'id' | 'pool' | 'host' | 'seen_at' | 'started_at', string> {
   role: 'worker' | 'gateway'
-  host: string
   pid: number
   state: 'live' | 'gone'
-  /** When it was last seen alive, or since when it has been gone. */
-  seen_at: string
-  started_at: string
   tools: string[]
   running: number
 }
@@ -76,8 +66,8 @@ export interface DurableWorker {
 export interface DurableRunOptions extends RunOptions {
   /** The same key and call from one caller is the same run; the same key with another call is refused. */
   key?: string | undefined
-  /** The pools whose workers may run it, if they publish the tool; this process's own if left out. None: it is not started. */
-  pool?: string | readonly string[] | undefined
+  /** The pool whose workers may run it, if they publish the tool; this process's own if left out. Empty: it is not started. */
+  pool?: string | undefined
   /** The caller's name for the tool, if its workers have another one for it. */
   calledAs?: string | undefined
   /** A person decides before it is queued; the wait is durable, too. */
@@ -86,16 +76,11 @@ export interface DurableRunOptions extends RunOptions {
   approved?: boolean | undefined
 }
 
-/** A tool as a worker publishes it: everything others need to offer it as their own. */
-export interface PublishedTool extends ToolTraits {
-  name: string
-  description: string
+/** A tool as a worker publishes it. `server`: its MCP server there. `fingerprint`: equal for equal definitions. */
+export interface PublishedTool extends ToolTraits, Record<'name' | 'description' | 'fingerprint', string> {
   schema: JsonSchema
   outputSchema?: JsonSchema | undefined
-  /** The MCP server it belongs to on its worker. */
   server?: string | undefined
-  /** Equal for equal definitions. */
-  fingerprint: string
 }
 
 /** A tool that other processes publish, or used to. */
@@ -111,9 +96,8 @@ export interface OfferedTool {
 /** The options of `createDurable` in `toolpost-durable`. */
 export interface DurableOptions {
   executor: ToolExecutor
-  /** The PostgreSQL to use … */
+  /** The PostgreSQL to use, or the folder of an embedded one, which is started. */
   databaseUrl?: string | undefined
-  /** … or the folder of an embedded one, which is started. */
   dataDir?: string | undefined
   /** Identifies this process among all others; stays the same across restarts. */
   workerId?: string | undefined
@@ -130,6 +114,9 @@ export interface DurableOptions {
   days?: number | undefined
   /** Adds an interceptor inside all others; `executor.use` if left out. */
   use?: ((interceptor: Interceptor) => () => void) | undefined
+  /** Whether a call of the executor becomes a run: under which name and in which pool. */
+  handsOver?: ((call: CallContext) => { name: string; pool?: string } | undefined) | undefined
+  onChange?: ((change: DurableChange) => void) | undefined
   logger?: Logger | undefined
   /** Receives notices for a person, one line each: the database is being created, is gone, is back. */
   onNotice?: ((text: string) => void) | undefined
@@ -153,8 +140,7 @@ export interface RefusedRun {
 /** `workers`: the workers or their tools changed. `approvals`: all approvals that runs are waiting for. */
 export type DurableChange =
   | { type: 'run'; run: Run }
-  | { type: 'workers' }
-  | { type: 'state' }
+  | { type: 'workers' | 'state' }
   | { type: 'approvals'; approvals: readonly Approval[] }
 
 /** `lost`: it was connected, and is reconnecting. `failed`: it could not be started; `text` says if it is retried. */
@@ -175,8 +161,6 @@ export interface Durable {
   get(id: string): Promise<Run | undefined>
   /** The call of a run with its original arguments, for running it again; not safe to show. */
   callOf(id: string): Promise<{ call: ToolCall; options: DurableRunOptions } | undefined>
-  /** Whether a call in this process's executor belongs to a run. */
-  isRun(call: CallContext): boolean
   /** Newest first. */
   list(filter?: RunFilter): Promise<Run[]>
   /** `false` if there is no such run or it has ended. */
@@ -193,6 +177,5 @@ export interface Durable {
   requestApproval: SharedApprovals['request']
   /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
-  onChange(listener: (change: DurableChange) => void): () => void
   close(options?: { drainMs?: number }): Promise<void>
 }

@@ -7,7 +7,7 @@ import { configFolder, writeFiles } from '../../../test/config-folder.ts'
 import { MemoryDatabase } from '../../../test/memory-durable.ts'
 import { silentLogger } from '../../logging/logger.ts'
 import { openProject } from '../open-project.ts'
-import type { DurableWishes } from './project-durable.ts'
+import type { DurableWishes } from './durable-runs.ts'
 
 const LEDGER_SERVER = fileURLToPath(new URL('../../../test/ledger-server.mjs', import.meta.url))
 const PATIENCE = { interval: 5, timeout: 15_000 }
