@@ -32,8 +32,6 @@ function setUp(handler: (args: { n: number }) => unknown = ({ n }) => n * 2) {
   return { clock, logger, tools, executor, run, runs: () => runs }
 }
 
-const passOn: Interceptor = (_call, next) => next()
-
 describe('executor.use', () => {
   it('wraps interceptors around a call, the first outermost', async () => {
     const { executor, run } = setUp()
@@ -76,42 +74,20 @@ describe('executor.use', () => {
 })
 
 describe('an interceptor that makes a mistake', () => {
-  it.each<[string, Interceptor, string]>([
-    [
-      'throws',
-      named('guard', () => {
-        throw new Error('boom')
-      }),
-      "The interceptor 'guard' failed: boom",
-    ],
-    [
-      'rejects',
-      named('guard', async () => {
-        throw new Error('boom')
-      }),
-      "The interceptor 'guard' failed: boom",
-    ],
-    [
-      'throws what cannot be shown',
-      named('guard', () => {
-        throw Object.create(null)
-      }),
-      "The interceptor 'guard' failed: an unprintable value",
-    ],
-    [
-      'gives no result',
-      named('guard', async () => undefined as never),
-      "The interceptor 'guard' failed: it did not return a ToolResult",
-    ],
-    [
-      'gives no promise and no result',
-      named('guard', () => 7 as never),
-      "The interceptor 'guard' failed: it did not return a ToolResult",
-    ],
-  ])('and %s makes the call a tool_error that names it', async (_title, interceptor, error) => {
+  const thrown = (error: unknown) => () => {
+    throw error
+  }
+  it.each<[string, () => unknown, string]>([
+    ['throws', thrown(new Error('boom')), 'boom'],
+    ['rejects', async () => thrown(new Error('boom'))(), 'boom'],
+    ['throws what cannot be shown', thrown(Object.create(null)), 'an unprintable value'],
+    ['gives no result', async () => undefined, 'it did not return a ToolResult'],
+    ['gives no promise and no result', () => 7, 'it did not return a ToolResult'],
+  ])('and %s makes the call a tool_error that names it', async (_title, interceptor, problem) => {
     const { executor, run, runs } = setUp()
-    executor.use(passOn)
-    executor.use(interceptor)
+    executor.use((_call, next) => next())
+    executor.use(named('guard', interceptor as Interceptor))
+    const error = `The interceptor 'guard' failed: ${problem}`
     expect(await run()).toMatchObject({ success: false, code: 'tool_error', error })
     expect(runs()).toBe(0)
     expect(executor.metrics.snapshot().inFlight).toBe(0)
@@ -147,31 +123,12 @@ describe('an interceptor that makes a mistake', () => {
     })
     expect(runs()).toBe(0)
   })
-
-  it('and hands on the result of another call does not change that one', async () => {
-    const { executor, run } = setUp()
-    const cached: ToolResult = Object.freeze({
-      success: true,
-      result: 7,
-      tool_name: 'double',
-      execution_time_ms: 1,
-    })
-    executor.use(async () => cached)
-    expect(await run()).toMatchObject({ result: 7, tool_call_id: 'c1' })
-    expect(cached).not.toHaveProperty('tool_call_id')
-  })
 })
 
 describe('a call that interceptors hold back', () => {
   it('has its whole time left when the tool is invoked, and says how long it waited', async () => {
     const { executor, run, clock } = setUp(() => new Promise(() => {}))
-    let release = () => {}
-    executor.use(async (_call, next) => {
-      await new Promise<void>(resolve => {
-        release = resolve
-      })
-      return next()
-    })
+    const release = holdBack(executor)
     const answer = run()
     await turn()
     await clock.advance(60_000)
@@ -191,13 +148,7 @@ describe('a call that interceptors hold back', () => {
 
   it('is cancelled at once when its caller gives up, and never runs', async () => {
     const { executor, run, runs } = setUp()
-    let release = () => {}
-    executor.use(async (_call, next) => {
-      await new Promise<void>(resolve => {
-        release = resolve
-      })
-      return next()
-    })
+    const release = holdBack(executor)
     const caller = new AbortController()
     const answer = run({ n: 1 }, { signal: caller.signal })
     await turn()
@@ -220,6 +171,16 @@ describe('a call that interceptors hold back', () => {
     expect(runs()).toBe(0)
   })
 })
+
+/** Holds calls back until the returned function is called. */
+function holdBack(executor: ToolExecutor): () => void {
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  executor.use((_call, next) => released.then(next))
+  return release
+}
 
 function named(name: string, interceptor: Interceptor): Interceptor {
   return Object.defineProperty(interceptor, 'name', { value: name })

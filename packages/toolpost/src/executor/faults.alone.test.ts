@@ -31,15 +31,12 @@ describe('results that JSON cannot say', () => {
   })
 
   it('[F32] nested 100,000 deep, or branching without end, are JSON that says what is left out', async () => {
-    let deep: unknown = 1
-    for (let level = 0; level < 100_000; level++) deep = level % 2 ? [deep] : { deep }
-    let branching: unknown = 1
-    for (let level = 0; level < 100; level++) branching = { left: branching, right: branching }
-    for (const value of [deep, branching]) {
+    const nested = (levels: number, around: (inner: unknown) => unknown) =>
+      Array.from({ length: levels }).reduce<unknown>(around, 1)
+    const branching = nested(100, inner => ({ left: inner, right: inner }))
+    for (const value of [nested(100_000, inner => [inner]), branching]) {
       const { executor, logger, run } = setup(() => value)
-      const result = await run({})
-      expect(result).toMatchObject({ success: true })
-      expect(executor.text(result)).toMatch(/\[…\]|bytes left out/)
+      expect(executor.text(await run({}))).toMatch(/\[…\]|bytes left out/)
       expect(logger.text().length).toBeLessThan(20_000)
     }
   })
@@ -108,30 +105,21 @@ describe('what reaches the log', () => {
 
   it('is short, whatever the size of the values', async () => {
     const { logger, run } = setup(() => 'x'.repeat(1_000_000))
-    await run({
-      list: Array.from({ length: 10_000 }, (_, n) => n),
-      wide: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n])),
-    })
+    const list = Array.from({ length: 10_000 }, (_, n) => n)
+    await run({ list, wide: { ...list.slice(0, 500) } })
     expect(logger.text().length).toBeLessThan(5_000)
   })
 
   it('does not fail a call when the logger does', async () => {
-    const { executor } = setup(() => 'fine')
-    const broken = {
-      ...recordingLogger(),
-      info: () => {
-        throw new Error('disk full')
-      },
-    }
-    const loud = new ToolExecutor(executor.tools, { logger: broken })
-    expect(await loud.run({ name: 'subject' })).toMatchObject({ success: true, result: 'fine' })
     const schema = { type: 'object', properties: { n: { type: 'integer' }, p: { pattern: '^(z)\\1$' } } }
-    executor.tools.addCustomTool({ name: 'more', description: 'd', schema, invoke: got => got })
-    const furious = { ...broken, warn: broken.info, error: broken.info }
-    const result = new ToolExecutor(executor.tools, { logger: furious }).run(
-      { name: 'more', args: { n: '5' } },
-      { repair: true },
-    )
-    expect(await result).toMatchObject({ success: true, result: { n: 5 } })
+    const { executor } = setup(got => got, { schema })
+    const fail = () => {
+      throw new Error('disk full')
+    }
+    const logger = { ...recordingLogger(), info: fail, warn: fail, error: fail }
+    const loud = new ToolExecutor(executor.tools, { logger })
+    expect(await loud.run({ name: 'subject', args: { n: '5' } }, { repair: true })).toMatchObject({
+      success: true,
+    })
   })
 })

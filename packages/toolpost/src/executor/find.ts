@@ -52,9 +52,8 @@ function nameDistance(wanted: string, name: string): number {
   const longer = Math.max(wanted.length, name.length)
   const shorter = Math.min(wanted.length, name.length)
   if (shorter === 0 || longer > MAX_COMPARED_LENGTH) return 1
-  const isContained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))
-  if (!isContained && (longer - shorter) / longer > MAX_NAME_DISTANCE) return 1
   const relative = (hasSwap(wanted, name) ? 1 : distance(wanted, name)) / longer
+  const isContained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))
   return isContained ? Math.min(relative, 0.3 + relative / 10) : relative
 }
 

@@ -33,15 +33,10 @@ const boom = (): never => {
   throw new Error('boom')
 }
 /** Throws whatever is done to it. */
-const untouchable = () =>
-  new Proxy(() => {}, {
-    get: boom,
-    has: boom,
-    apply: boom,
-    ownKeys: boom,
-    getPrototypeOf: boom,
-    getOwnPropertyDescriptor: boom,
-  })
+const untouchable = () => {
+  const traps = ['get', 'has', 'apply', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor']
+  return new Proxy(() => {}, Object.fromEntries(traps.map(trap => [trap, boom])))
+}
 const unprintable = () => ({
   toString: boom,
   get message() {
@@ -116,45 +111,21 @@ describe('listeners of a tool that fail', () => {
 })
 
 describe('what a tool returns', () => {
+  const settling = (...steps: ('done' | 'fail' | 'throw')[]) =>
+    thenable((done, fail) => {
+      for (const [at, step] of steps.entries())
+        step === 'throw' ? boom() : step === 'done' ? done(at) : fail(new Error(String(at)))
+    })
+  const forged = { value: (done: Settle) => done('forged') }
+  const failed = { code: 'tool_error', error: 'boom' }
   const thenables: [string, () => unknown, object][] = [
-    ['settles at once', () => thenable(done => done('now')), { result: 'now' }],
-    [
-      'settles more than once',
-      () =>
-        thenable((done, fail) => {
-          done('first')
-          done('second')
-          fail(new Error('third'))
-        }),
-      { result: 'first' },
-    ],
-    [
-      'throws after it settled',
-      () =>
-        thenable(done => {
-          done('fine')
-          boom()
-        }),
-      { result: 'fine' },
-    ],
-    ['throws at once', () => thenable(boom), { code: 'tool_error', error: 'boom' }],
-    [
-      'throws when then is read',
-      () => Object.defineProperty({}, 'then', { get: boom }),
-      { code: 'tool_error', error: 'boom' },
-    ],
-    [
-      'is a promise with a then of its own',
-      () =>
-        Object.defineProperty(Promise.resolve('own'), 'then', { value: (done: Settle) => done('forged') }),
-      { result: 'own' },
-    ],
-    ['is a thenable in a thenable', () => thenable(done => done(thenable(d => d('in')))), { result: 'in' }],
-    [
-      'is a promise in thenables',
-      () => thenable(done => done(thenable(d => d(Promise.resolve('in'))))),
-      { result: 'in' },
-    ],
+    ['settles at once', () => settling('done'), { result: 0 }],
+    ['settles more than once', () => settling('done', 'done', 'fail'), { result: 0 }],
+    ['throws after it settled', () => settling('done', 'throw'), { result: 0 }],
+    ['throws at once', () => thenable(boom), failed],
+    ['throws when then is read', () => Object.defineProperty({}, 'then', { get: boom }), failed],
+    ['has a then of its own', () => Object.defineProperty(Promise.resolve(1), 'then', forged), { result: 1 }],
+    ['is a promise in a thenable', () => thenable(done => done(Promise.resolve('in'))), { result: 'in' }],
     ['is a proxy', untouchable, { code: 'tool_error' }],
   ]
 
@@ -174,14 +145,10 @@ describe('what a tool returns', () => {
     ['a symbol', () => Symbol('s')],
     ['an object without a prototype', () => Object.create(null)],
   ])('[F52] is an error in words if it throws %s, at once or later', async (_what, make) => {
-    for (const invoke of [
-      () => {
-        throw make()
-      },
-      async () => {
-        throw make()
-      },
-    ]) {
+    const fail = () => {
+      throw make()
+    }
+    for (const invoke of [fail, async () => fail()]) {
       const { run, executor } = setup(invoke)
       const result = await run()
       expect(result).toMatchObject({ success: false, code: 'tool_error', error: expect.stringMatching(/\S/) })

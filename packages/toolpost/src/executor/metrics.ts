@@ -62,13 +62,13 @@ export class Metrics {
 
   /** The counters as plain data. */
   snapshot(): Figures {
-    const figures: Figures = { calls: 0, inFlight: this.#inFlight, repairs: 0, failures: {}, tools: {} }
-    for (const [name, tool] of this.#tools) {
-      figures.tools[name] = structuredClone(tool)
-      figures.calls += tool.calls
-      figures.repairs += tool.repairs
-      for (const code of Object.keys(tool.failures) as FailureCode[])
-        figures.failures[code] = (figures.failures[code] ?? 0) + (tool.failures[code] ?? 0)
+    const tools = structuredClone(Object.fromEntries(this.#tools))
+    const figures: Figures = { calls: 0, inFlight: this.#inFlight, repairs: 0, failures: {}, tools }
+    for (const { calls, repairs, failures } of Object.values(tools)) {
+      figures.calls += calls
+      figures.repairs += repairs
+      for (const [code, times] of Object.entries(failures) as [FailureCode, number][])
+        figures.failures[code] = (figures.failures[code] ?? 0) + times
     }
     return figures
   }

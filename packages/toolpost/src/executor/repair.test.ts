@@ -98,6 +98,7 @@ describe('repair', () => {
     ['infinity', { n: 1, x: '1e400' }],
     ['more digits than a number holds', { n: 1, x: '0.1000000000000000055511151231257827' }],
     ['a fraction for an integer', { n: '1.5' }],
+    ['what may be thousands', { n: 1, x: '15.500' }],
     ['hexadecimal', { n: '0x10' }],
     ['an empty text', { n: '' }],
     ['yes for true', { n: 1, on: 'yes' }],
@@ -109,6 +110,15 @@ describe('repair', () => {
     ['a list of a broken list', { n: 1, tags: '["a","b"' }],
   ])('[F30] never makes %s', async (_what, given) => {
     expect(await repaired(given)).toMatchObject({ code: 'invalid_arguments' })
+  })
+
+  it('says how a text can be read that could be two numbers', async () => {
+    const n = 1
+    expect(await repaired({ n, x: '90.000' })).toMatchObject({
+      error: expect.stringContaining('90 or 90000'),
+    })
+    for (const [x, value] of Object.entries({ '15.5': 15.5, '0.500': 0.5, '1234.500': 1234.5 }))
+      expect(await repaired({ n, x })).toMatchObject({ args: { n, x: value } })
   })
 
   it('names what is still wrong after the repairs', async () => {

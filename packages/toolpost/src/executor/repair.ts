@@ -8,8 +8,6 @@ export type Arguments = Record<string, unknown>
 
 /** With more errors, the arguments are not slightly wrong but something else. */
 const MAX_ERRORS = 1_000
-/** How many repairs inside an alternative are tried out. */
-const MAX_TRIALS = 12
 
 /** The value of an argument to be removed. */
 export const ABSENT = Symbol('absent')
@@ -28,34 +26,17 @@ interface Fix {
 
 type Repair = Change & Fix
 
-/**
- * One round of repairs, guided by the validation errors. Inside of objects with alternatives, only one that leaves no
- * error there is made, so that nothing is changed for an alternative that was not meant.
- */
-export function repairsFor(
-  args: Arguments,
-  errors: readonly ErrorObject[],
-  root: JsonSchema,
-  errorsOf: (trial: Arguments) => readonly ErrorObject[],
-): Repair[] {
+/** One round of repairs, guided by the validation errors. Parts of alternatives are left alone: which was meant? */
+export function repairsFor(args: Arguments, errors: readonly ErrorObject[], root: JsonSchema): Repair[] {
   if (errors.length > MAX_ERRORS) return []
-  const repairs = [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
-    if (pointer === '') return []
+  const alternatives = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+  return [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
+    if (pointer === '' || alternatives.some(({ instancePath }) => pointer.startsWith(`${instancePath}/`)))
+      return []
     const isEntry = Array.isArray(valueAt(args, pointerParts(pointer).slice(0, -1)))
     const fix = onlyOf(here.map(error => fixFor(error, root, isEntry)))
     return fix && fix !== UNSURE ? [{ pointer, ...fix }] : []
   })
-  const places = errors
-    .filter(({ keyword }) => /^(?:any|one)Of$/.test(keyword))
-    .map(error => error.instancePath)
-  const alternativeOf = ({ pointer }: Repair) => places.find(place => pointer.startsWith(`${place}/`))
-  const certain = repairs.filter(repair => alternativeOf(repair) === undefined)
-  if (certain.length > 0) return certain
-  const best = repairs.slice(0, MAX_TRIALS).find(repair => {
-    const place = alternativeOf(repair) ?? ''
-    return !errorsOf(changed(args, [repair])).some(({ instancePath }) => instancePath.startsWith(place))
-  })
-  return best ? [best] : []
 }
 
 /** A copy of `args` with all changes applied; parts without changes are shared with the original. */
@@ -143,32 +124,21 @@ function toChoice(data: unknown, choices: readonly unknown[]): Fix | undefined {
 /** A list may have been meant, which is not certain: then no other fix is certain either. */
 const UNSURE: Fix = { value: Symbol('unsure'), what: '' }
 
-/** Wraps a single value if a list is expected and the schemas of its entries make that certain. */
-function toList(data: unknown, items: readonly JsonSchema[]): Fix {
-  const entry = asEntry(data, items)
-  return entry === undefined ? UNSURE : { value: [entry], what: 'one value → list of one' }
-}
-
 /** Texts that mean "no value" rather than themselves, and one word, which is certainly a single value. */
 const NO_VALUE = /^(?:none|null|nil|undefined|nan|n\.?a\.?|empty|void|nothing|unknown|true|false)$/i
 const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.:+-]*$/u
 
-/** The value as an entry; `undefined` if it could be something else, such as a list in another notation. */
-function asEntry(data: unknown, items: readonly JsonSchema[]): unknown {
-  const types = items.flatMap(({ type }) => type)
-  const takes = (type: string) => types.includes(type)
-  if (typeof data === 'number') return takes('number') || takes('integer') ? data : undefined
-  if (typeof data === 'boolean') return takes('boolean') ? data : undefined
-  if (isRecord(data)) {
-    // Otherwise it is a wrapper, or a list by index.
-    const known = declaredNames(items)
-    const names = Object.keys(data)
-    return names.length > 0 && names.every(name => known.has(name)) ? data : undefined
-  }
-  if (typeof data !== 'string') return undefined
-  const choices = items.flatMap(schema => [schema.enum ?? [], 'const' in schema ? schema.const : []].flat())
-  if (choices.length > 0) return choices.includes(data) ? data : toChoice(data, choices)?.value
-  if (takes('string')) return ONE_WORD.test(data) && !NO_VALUE.test(data) ? data : undefined
-  const [type] = ['number', 'integer', 'boolean'].filter(takes)
-  return type && toType(data, type)?.value
+/** Wraps a single value if the schemas of the entries make it certain that it is one, and not a list in another notation. */
+function toList(data: unknown, items: readonly JsonSchema[]): Fix {
+  const types = items.flatMap(({ type }) => (type === 'integer' ? 'number' : type))
+  const known = declaredNames(items)
+  const names = isRecord(data) ? Object.keys(data) : []
+  const entry = types.includes(typeof data) ? data : toType(data, String(types[0]))?.value
+  const isWord =
+    typeof data !== 'string' || typeof entry !== 'string' || (ONE_WORD.test(data) && !NO_VALUE.test(data))
+  const isCertain =
+    entry !== undefined &&
+    isWord &&
+    (!isRecord(data) || (names.length > 0 && names.every(name => known.has(name))))
+  return isCertain ? { value: [entry], what: 'one value → list of one' } : UNSURE
 }

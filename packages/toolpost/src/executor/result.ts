@@ -67,10 +67,7 @@ function isToldByText({ value, content }: ToolOutput): boolean {
 const MAX_READ = 100_000
 const COPIED = { maxDepth: 500, maxEntries: MAX_READ, maxBytes: 10_000_000, maxValues: MAX_READ }
 
-/**
- * The value itself, or a copy if it has getters or is a proxy: those may return something else, or throw, whenever the
- * result is read later.
- */
+/** A copy if it has getters or is a proxy: those may return something else, or throw, whenever the result is read later. */
 function readable(value: unknown): unknown {
   return hasTraps(value, 0, { left: MAX_READ }) ? plainCopy(value, COPIED).value : value
 }

@@ -67,7 +67,7 @@ export function validateArguments(plan: Plan, given: Arguments, repair: boolean)
   const repairs: string[] = []
   for (let round = 0; round < MAX_ROUNDS && errors.length > 0; round++) {
     const extras = extraArguments(errors, plan)
-    const made = extras.length === 0 && repair ? repairsFor(args, errors, schema, errorsOf) : []
+    const made = extras.length === 0 && repair ? repairsFor(args, errors, schema) : []
     const next = changed(args, [...extras, ...made])
     if (extras.length + made.length === 0 || typeof measureArguments(next) === 'string') break
     args = next

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import { inTurn, schemaProblem } from '../schema/limits.ts'
 
 /** A question to a person, in the form of MCP's elicitation. */
-export interface Question {
+export interface Question extends AskedBy {
   message: string
   /** The call it is about, for UIs that phrase the question themselves; the arguments as they appear in logs. */
   about?: { tool: string; server?: string | undefined; title?: string | undefined; args: unknown } | undefined
@@ -16,14 +16,10 @@ export interface Question {
   secretFields?: readonly string[] | undefined
   /** A URL to visit instead of a form to fill in; accepting means that the person agreed to open it. */
   url?: string | undefined
-  /** The server's own key for it, if it has one. */
-  key?: string | undefined
   /** The server that asks; left out if Toolpost does. */
   server?: string | undefined
   /** Resolves when the server reports that the visit to `url` is complete; it may never do so. */
   completed?: Promise<void> | undefined
-  /** Aborts when the answer is no longer needed. */
-  signal?: AbortSignal | undefined
 }
 
 /** `cancel`: nobody decided. `reason` explains a refusal. */
@@ -53,7 +49,6 @@ export type Sample = (
 
 /** The originator of a request to a server. */
 export interface Requester extends Caller {
-  /** Distinguishes callers whose requests run at the same time. */
   readonly caller?: string | undefined
   /** Where the call came from. */
   readonly origin?: string | undefined
@@ -65,6 +60,7 @@ export interface Requester extends Caller {
 
 /** Options of a request made by a server. */
 export interface AskedBy {
+  /** Aborts when the answer is no longer needed. */
   signal?: AbortSignal | undefined
   /** The server's own key for it, if it has one. */
   key?: string | undefined

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { isObjectLike, ownValue } from '../util/guards.ts'
-import { packageRoot } from '../util/package-root.ts'
 import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
 import { isolate } from './isolated.ts'
@@ -73,11 +70,6 @@ export function declareTools(
   )
 }
 
-/** The declarations of Toolpost's own tools. */
-export function ownDeclarations(): ToolDeclaration[] {
-  return JSON.parse(readFileSync(join(packageRoot(), 'data', 'local-tools.json'), 'utf8'))
-}
-
 type Handlers = Readonly<Record<'builtin' | 'internal', Readonly<Record<string, Handler>>>>
 
 function handlerOf(tool: string, implementation: Implementation, handlers: Handlers): Handler {
@@ -89,12 +81,10 @@ function handlerOf(tool: string, implementation: Implementation, handlers: Handl
       `Tool '${tool}' has an invalid implementation type '${type}'; expected one of mock, builtin, internal`,
     )
   const { handler: name } = implementation
-  return (args, options) => {
-    const handler = name === undefined ? undefined : ownValue(handlers[type], name)
-    if (!handler)
-      throw new Error(`${type === 'builtin' ? 'Builtin' : 'Internal'} handler '${name}' not found`)
-    return handler(args, options)
-  }
+  const handler = ownValue(handlers[type], String(name))
+  if (handler) return handler
+  return () =>
+    Promise.reject(new Error(`${type === 'builtin' ? 'Builtin' : 'Internal'} handler '${name}' not found`))
 }
 
 function prepare([name, builtin]: [string, Handler | IsolatedHandler]): [string, Handler] {

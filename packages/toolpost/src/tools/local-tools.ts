@@ -1,4 +1,7 @@
-import { declareTools, type Handler, ownDeclarations } from './declared-tools.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../util/package-root.ts'
+import { declareTools, type Handler, type ToolDeclaration } from './declared-tools.ts'
 import { datetime } from './local/datetime.ts'
 import { ragQuery } from './local/documents.ts'
 import { webSearch } from './local/search.ts'
@@ -15,9 +18,11 @@ export interface LocalToolsOptions {
 /** The tools that need no configuration: `data/local-tools.json`. */
 export function localTools(options: LocalToolsOptions = {}, internals = localInternals(options)): Tool[] {
   const { documents, searxng } = options
-  const declarations = ownDeclarations().filter(({ name }) => documents || name !== 'search_documents')
+  const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'local-tools.json'), 'utf8'))
+  const declarations: ToolDeclaration[] = data
   const own = { datetime: datetime(), search: webSearch({ searxng }), volume: volume() }
-  return declareTools(declarations, { internals: { ...own, ...internals } })
+  const offered = declarations.filter(({ name }) => documents || name !== 'search_documents')
+  return declareTools(offered, { internals: { ...own, ...internals } })
 }
 
 /** The internal handlers that Toolpost itself provides for declared tools. */

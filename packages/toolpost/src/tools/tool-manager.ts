@@ -12,13 +12,11 @@ export interface McpOrigin {
   server: string
   /** The server's own name for the tool, which may be registered under another. */
   name: string
-  /** The server's position in the configuration. */
+  /** The server's position in the configuration; its tools come after those of earlier servers. */
   order: number
-  /** Argument names to replace with those of the server's tools. */
   parameterNames?: ParameterNames | undefined
 }
 
-/** `order` is the server's position in the configuration; its tools come after those of earlier servers. */
 export type McpToolsOptions = Partial<Omit<McpOrigin, 'name'>>
 
 export interface ToolManagerOptions {
@@ -94,14 +92,13 @@ export class ToolManager {
     if (!holder) return this.#place(tool, origin)
     const rival = this.#origins.get(holder)
     const mayTake = isFirst && !this.#known.has(holder)
-    const loser = !origin || (mayTake && rival && origin.order < rival.order) ? rival : origin
-    if (!loser) return
-    const winner = loser === rival ? origin : rival
+    const isTaken = rival && (!origin || (mayTake && origin.order < rival.order))
+    const [winner, loser] = isTaken ? [origin, rival] : [rival, origin as McpOrigin]
     const registered_as = this.#freeName(loser)
     const owner = winner ? `server '${winner.server}'` : 'a local tool'
     this.#logger.warn({ tool: name, server: loser.server, registered_as }, `The name is taken by ${owner}`)
-    if (loser === rival) this.#place(withName(holder, registered_as), rival, holder)
-    this.#place(loser === rival ? tool : withName(tool, registered_as), origin)
+    if (isTaken) this.#place(withName(holder, registered_as), rival, holder)
+    this.#place(isTaken ? tool : withName(tool, registered_as), origin)
   }
 
   #has(name: string): boolean {
@@ -185,10 +182,9 @@ export class ToolManager {
   }
 
   #changed(): void {
-    for (const listener of this.#listeners)
-      quietly(listener, error =>
-        this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed'),
-      )
+    const onError = (error: unknown) =>
+      this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed')
+    for (const listener of this.#listeners) quietly(listener, onError)
   }
 
   /** Server and original name of an MCP tool; `undefined` for any other. */

@@ -100,14 +100,10 @@ export interface ToolDefinition<Args extends object, Result = unknown, Schema = 
 }
 
 /** What callers pass and what the handler receives, according to the library behind a Standard Schema. */
-type StandardTypes<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>
-type InputOf<Schema extends StandardSchema> = StandardTypes<Schema>['input'] & object
-type OutputOf<Schema extends StandardSchema> = (StandardTypes<Schema> extends {
-  readonly output: infer Output
-}
-  ? Output
-  : StandardTypes<Schema>['input']) &
-  object
+type TypesOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>
+type InputOf<Schema extends StandardSchema> = TypesOf<Schema>['input'] & object
+type OutputOf<Schema extends StandardSchema> = object &
+  (TypesOf<Schema> extends { readonly output: infer Output } ? Output : TypesOf<Schema>['input'])
 
 /** What a JSON Schema accepts, if it is a literal type; otherwise any arguments. */
 type ArgsOf<Schema> = string extends keyof Schema
@@ -153,27 +149,22 @@ export function defineTool<const Schema extends JsonSchema, Result>(
   definition: ToolDefinition<ArgsOf<Schema>, Result, Schema>,
 ): Tool<ArgsOf<Schema>, Awaited<Result>>
 export function defineTool<Args extends object>(definition: AnnotatedDefinition<Args>): Tool<Args>
-export function defineTool(definition: ToolDefinition<object>): Tool {
+export function defineTool({ handler, ...definition }: ToolDefinition<object>): Tool {
   checkName(definition.name)
-  // Every field is written out: tools of the same shape are found and called faster.
-  return {
-    name: definition.name,
-    description: definition.description,
-    schema: definition.schema,
-    invoke: definition.handler,
+  return { ...EMPTY, ...definition, invoke: handler }
+}
+
+/** Tools of the same shape are found and called faster. */
+const EMPTY = {
+  ...{
+    name: '',
+    description: '',
+    schema: {},
+    invoke: undefined,
     lc_name: undefined,
     inputEnvelope: undefined,
-    title: definition.title,
-    outputSchema: undefined,
-    timeoutMs: definition.timeoutMs,
-    maxTimeoutMs: definition.maxTimeoutMs,
-    readOnly: definition.readOnly,
-    idempotent: definition.idempotent,
-    destructive: definition.destructive,
-    openWorld: definition.openWorld,
-    passedOn: undefined,
-    raw: undefined,
-    sentences: definition.sentences,
-    responseFormat: undefined,
-  }
+  },
+  ...{ title: undefined, timeoutMs: undefined, maxTimeoutMs: undefined, readOnly: undefined },
+  ...{ idempotent: undefined, destructive: undefined, openWorld: undefined, sentences: undefined },
+  ...{ outputSchema: undefined, passedOn: undefined, raw: undefined, responseFormat: undefined },
 }
