@@ -93,24 +93,18 @@ describe('an isolated builtin', () => {
   })
 })
 
-/** The processes that this one has started and that are still there. */
-function childrenOf(pid: number): string[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-}
-
 describe.skipIf(process.platform !== 'linux')('the processes of isolated builtins', () => {
   it('are gone when the project is closed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolpost-'))
-    const file = join(folder, 'toolpost.json')
-    await writeFile(file, '{}')
-    const project = await openProject({ file })
-    const args = { expression: '1 + 1' }
-    const before = childrenOf(process.pid)
-    const result = await project.executor.run({ name: 'math_eval', args }, { timeoutMs: 15_000 })
-    expect(result).toMatchObject({ result: { result: 2 } })
-    expect(childrenOf(process.pid).length).toBeGreaterThan(before.length)
+    await writeFile(join(folder, 'toolpost.json'), '{}')
+    const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+    const before = children()
+    const project = await openProject({ file: join(folder, 'toolpost.json') })
+    const call = { name: 'math_eval', args: { expression: '1 + 1' } }
+    expect(await project.executor.run(call, { timeoutMs: 15_000 })).toMatchObject({ result: { result: 2 } })
+    expect(children().length).toBeGreaterThan(before.length)
     await project.close()
-    expect(childrenOf(process.pid)).toEqual(before)
+    expect(children()).toBe(before)
     await rm(folder, { recursive: true })
   })
 })
@@ -124,8 +118,6 @@ describe('a program with isolated builtins', () => {
   async function start(mode: 'return' | 'spin', after: string): Promise<void> {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const code = `import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
       setInterval(() => {}, 1e6)
       export const f = ({ port, mode }) => new Promise(resolve => {
         const socket = connect(port, '127.0.0.1', () => { if (mode === 'spin') for (;;); resolve('done') })

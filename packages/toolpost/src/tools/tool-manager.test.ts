@@ -30,19 +30,11 @@ describe('the order of the tools', () => {
 
 describe('an array that others change', () => {
   it('is always what is found', () => {
-    const more = Array.from({ length: 20 }, (_, at) => tool(`more_${at}`))
-    const manager = new ToolManager({ tools: [...['a', 'b', 'c'].map(name => tool(name)), ...more] })
+    const manager = new ToolManager({ tools: Array.from({ length: 20 }, (_, at) => tool(`t${at}`)) })
     const array = manager.getTools()
     array[1] = tool('other')
-    expect(manager.findTool('other')?.name).toBe('other')
-    expect(manager.findTool('b')).toBeUndefined()
-    const wrapped = tool('c', 'wrapped')
-    array[2] = wrapped
-    expect(manager.findTool('c')).toBe(wrapped)
-    array.reverse()
-    expect(['a', 'other', 'c'].map(name => manager.findTool(name)?.name)).toEqual(['a', 'other', 'c'])
+    expect([manager.findTool('other'), manager.findTool('t1')]).toEqual([array[1], undefined])
     array.length = 0
-    expect(manager.findTool('a')).toBeUndefined()
     array.push(tool('twice', 1), tool('twice', 2))
     expect(manager.findTool('twice')?.invoke({})).toBe(1)
     expect(manager.remove('twice')).toBe(true)
@@ -57,15 +49,13 @@ describe('what a tool must have', () => {
   })
 
   it('[F27] refuses a schema nested a thousand deep, with a message, and skips it from a server', () => {
-    const deep = () => {
-      let schema: object = { type: 'string' }
-      for (let level = 0; level < 1_000; level++) schema = { type: 'object', properties: { a: schema } }
-      return { ...tool('deep'), schema }
-    }
+    let schema: object = { type: 'string' }
+    for (let level = 0; level < 1_000; level++) schema = { type: 'object', properties: { a: schema } }
+    const deep = { ...tool('deep'), schema }
     const logger = recordingLogger()
     const manager = new ToolManager({ logger })
-    expect(() => manager.addCustomTool(deep())).toThrow(/nested more than 64 levels/)
-    manager.addMcpTools([deep(), tool('fine')], { server: 'home' })
+    expect(() => manager.addCustomTool(deep)).toThrow(/nested more than 64 levels/)
+    manager.addMcpTools([deep, tool('fine')], { server: 'home' })
     expect(names(manager)).toEqual(['fine'])
     expect(logger.at('warn')[0]?.fields).toMatchObject({
       server: 'home',

@@ -8,15 +8,12 @@ describe('the value of an expression', () => {
     ['2+2', 4],
     ['1/3', 1 / 3],
     ['12 % of 85', 10.2],
-    ['50% of 12% of 85', 5.1],
     ['"12% of 85"', '12% of 85'],
-    ['"text"', 'text'],
     ['[1, 2; 3, 4] * 2', [[2, 4], [6, 8]]], // biome-ignore format: one row
     ['sqrt(-4)', '2i'],
     ['2 inch to cm', '5.08 cm'],
     ['bignumber("1e500")', '1e+500'],
     ['bigint("123456789012345678901234567890")', '123456789012345678901234567890'],
-    ['{a: 1, b: [i]}', { a: 1, b: ['i'] }],
     ['f(x) = x^2; f(4)', 16],
     ['a=1\nb=2\na+b', [1, 2, 3]],
   ])('%s is %j', (expression, value) => {
@@ -27,18 +24,12 @@ describe('the value of an expression', () => {
 describe('[F24] a result that is not a number', () => {
   it.each([
     ['0/0', 'The result of 0/0 is not a number'],
-    ['combinations(1e5,5e4)', 'The result of combinations(1e5,5e4) is not a number'],
     ['10^400', 'The result of 10^400 is infinite or too large'],
-    ['complex(1, 0/0)', 'The result of complex(1, 0/0) is not a number'],
     ['unit(1/0, "m")', 'The result of unit(1/0, "m") is infinite or too large'],
     ['[1, 0/0]', 'The result of [1, 0/0] contains a value that is not a number'],
     ['f(x) = x', 'The result of f(x) = x is a function, not a value: call it'],
     ['a = 1;', 'The result of a = 1; has no value'],
     ['ones(400, 400)', 'The result of ones(400, 400) is larger than 100000 values'],
-    [
-      'identity(1e6, 1e6, "sparse")',
-      'The result of identity(1e6, 1e6, "sparse") is larger than 100000 values',
-    ],
     ['a = {}; a.b = a; a', 'The result of a = {}; a.b = a; a is nested too deeply'],
   ])('%s', (expression, message) => {
     expect(() => calculate(expression)).toThrow(new Error(message))

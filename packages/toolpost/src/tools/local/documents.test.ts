@@ -13,11 +13,9 @@ beforeEach(async () => {
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 
-async function write(name: string, content: string): Promise<string> {
-  const file = join(folder, name)
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, content)
-  return file
+async function write(name: string, content: string): Promise<void> {
+  await mkdir(dirname(join(folder, name)), { recursive: true })
+  await writeFile(join(folder, name), content)
 }
 
 /** Edits a file so that its time differs, however coarse the clock of the file system is. */
@@ -28,30 +26,17 @@ async function edit(name: string, content: string): Promise<void> {
   await utimes(file, new Date(), new Date(mtimeMs + 5_000))
 }
 
-const { signal } = new AbortController()
-
 async function filesFor(ask: ReturnType<typeof ragQuery>, query: string): Promise<string[]> {
-  return (await ask({ query }, { signal })).results.map(({ file }) => file)
+  return (await ask({ query })).results.map(({ file }) => file)
 }
 
 describe('rag_query', () => {
   it('finds a section, with its file, headings and an excerpt', async () => {
-    await write(
-      'house/heating.md',
-      '# Heating\n\n## Boiler\n\nRefill at 1.0 bar.\n\n## Radiators\n\nLet the air out.',
-    )
-    const ask = ragQuery(folder)
-    const result = await ask({ query: 'boiler' }, { signal })
-    expect(result).toEqual({
-      query: 'boiler',
-      results: [
-        {
-          file: 'house/heating.md',
-          heading: 'Heating › Boiler',
-          text: 'Refill at 1.0 bar.',
-          score: expect.any(Number),
-        },
-      ],
+    await write('house/heating.md', '# Heating\n\n## Boiler\n\nRefill at 1.0 bar.\n\n## Radiators\n\nNo air.')
+    const found = { file: 'house/heating.md', heading: 'Heating › Boiler', text: 'Refill at 1.0 bar.' }
+    expect(await ragQuery(folder)({ query: 'how is the boiler' })).toEqual({
+      query: 'how is the boiler',
+      results: [{ ...found, score: expect.any(Number) }],
       text: 'Heating › Boiler (house/heating.md): Refill at 1.0 bar.',
     })
   })

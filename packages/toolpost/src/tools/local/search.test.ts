@@ -29,32 +29,16 @@ const serveJson = (body: unknown, status = 200) =>
 
 const search = (options: SearchOptions, query: string) => webSearch(options)({ query })
 
+const abstract = 'Tokyo Tower is a communications tower in Minato.'
+const wikipedia = 'https://en.wikipedia.org/wiki/Tokyo_Tower'
 const tokyoTower = {
-  Heading: 'Tokyo Tower',
-  Answer: '',
-  AbstractText: 'Tokyo Tower is a communications tower in Minato.',
-  AbstractURL: 'https://en.wikipedia.org/wiki/Tokyo_Tower',
-  Definition: '',
-  Results: [
-    {
-      FirstURL: 'https://www.tokyotower.co.jp',
-      Result: '<a href="x">Official site</a>',
-      Text: 'Official site',
-    },
-  ],
+  ...{ Heading: 'Tokyo Tower', Answer: '', AbstractText: abstract, AbstractURL: wikipedia },
+  Results: [{ FirstURL: 'https://x.jp', Result: '<a href="x">Official site</a>', Text: 'Official site' }],
   RelatedTopics: [
-    {
-      FirstURL: 'https://duckduckgo.com/Skytree',
-      Result: '<a href="https://duckduckgo.com/Skytree">Tokyo Skytree</a>A <b>tower</b> in Sumida.',
-      Text: 'Tokyo Skytree A <b>tower</b> in Sumida.',
-    },
-    {
-      Name: 'Films',
-      Topics: [{ FirstURL: 'https://duckduckgo.com/Film', Text: 'Tokyo Tower (film) - A 2005 film' }],
-    },
-    { FirstURL: 'https://duckduckgo.com/Skytree', Text: 'the same again' },
-    null,
-    'odd',
+    { FirstURL: 'https://ddg/Skytree', Result: '<a href="y">Skytree</a> A', Text: 'Skytree A <b>tower</b>.' },
+    { Name: 'Films', Topics: [{ FirstURL: 'https://ddg/Film', Text: 'Tokyo Tower (film) - A 2005 film' }] },
+    { FirstURL: 'https://ddg/Skytree', Text: 'the same again' },
+    ...[null, 'odd'],
   ],
 }
 
@@ -64,12 +48,12 @@ describe('search with DuckDuckGo', () => {
     expect(result).toEqual({
       query: 'tokyo tower',
       source: 'DuckDuckGo',
-      answer: 'Tokyo Tower is a communications tower in Minato.',
+      answer: abstract,
       results: [
-        { title: 'Tokyo Tower', url: 'https://en.wikipedia.org/wiki/Tokyo_Tower', text: expect.any(String) },
-        { title: 'Official site', url: 'https://www.tokyotower.co.jp', text: 'Official site' },
-        { title: 'Tokyo Skytree', url: expect.any(String), text: 'Tokyo Skytree A tower in Sumida.' },
-        { title: 'Tokyo Tower (film)', url: expect.any(String), text: 'Tokyo Tower (film) - A 2005 film' },
+        { title: 'Tokyo Tower', url: wikipedia, text: abstract },
+        { title: 'Official site', url: 'https://x.jp', text: 'Official site' },
+        { title: 'Skytree', url: 'https://ddg/Skytree', text: 'Skytree A tower.' },
+        { title: 'Tokyo Tower (film)', url: 'https://ddg/Film', text: 'Tokyo Tower (film) - A 2005 film' },
       ],
     })
   })
