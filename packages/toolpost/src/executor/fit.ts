@@ -40,24 +40,34 @@ function fitTo(context: CallContext, plan: Plan | Failure | undefined): Unfit | 
     if (plan.singleInput) args = singleInput(args, plan.singleInput)
     return validateArguments(plan, args, repair)
   }
-  const take = (made: Validated): Unfit | Promise<Unfit> => {
-    context.addRepairs(made.repairs)
-    if (plan.parse) return parse(made.args ?? args, context, plan, made.problems)
-    if (made.problems) return refuse(plan, made.problems)
-    context.args = made.args
-    return undefined
-  }
-  const stopped = (error: unknown) => {
-    if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
-    if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
-    throw error
-  }
   try {
     const made = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, work)
-    return made instanceof Promise ? made.then(take, stopped) : take(made)
+    if (!(made instanceof Promise)) return take(made, context, plan)
+    return made.then(
+      each => take(each, context, plan),
+      error => stopped(error, plan),
+    )
   } catch (error) {
-    return stopped(error)
+    return stopped(error, plan)
   }
+}
+
+function take(
+  { args, repairs, problems }: Validated,
+  context: CallContext,
+  plan: Plan,
+): Unfit | Promise<Unfit> {
+  context.addRepairs(repairs)
+  if (plan.parse) return parse(args, context, plan, problems)
+  if (problems) return refuse(plan, problems)
+  context.args = args
+  return undefined
+}
+
+function stopped(error: unknown, plan: Plan): Failure {
+  if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
+  if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
+  throw error
 }
 
 function refuse(plan: Plan, problems: readonly string[]): Failure {

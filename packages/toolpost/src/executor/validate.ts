@@ -46,9 +46,9 @@ function problemOf(value: unknown, size: Size, level: number): string | undefine
   return undefined
 }
 
-/** Valid arguments and their repairs, or what is wrong with them. */
+/** Valid arguments and their repairs, or the given ones and what is wrong with them. */
 export interface Validated {
-  args?: Arguments
+  args: Arguments
   repairs?: string[]
   problems?: string[]
 }
@@ -74,7 +74,7 @@ export function validateArguments(plan: Plan, given: Arguments, repair: boolean)
     errors = errorsOf(args)
     repairs.push(...made.map(({ pointer, what }) => `${pointerParts(pointer).join('.')}: ${what}`))
   }
-  if (errors.length > 0) return { problems: explainErrors(errors, schema) }
+  if (errors.length > 0) return { args: given, problems: explainErrors(errors, schema) }
   return repairs.length > 0 ? { args, repairs } : { args }
 }
 
