@@ -27,70 +27,34 @@ const folder = mkdtempSync(join(tmpdir(), 'toolpost-bench-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 const history = await openHistory({ file: join(folder, 'history.db') })
 
+const FULL = { validates: true, hasDeadline: true }
+/** Writing the calls must not be charged to the next contender. */
+const settle = () => history.list({ limit: 1 })
+
 export const CONTENDERS = [
-  { id: 'naive', title: 'naive', validates: true, hasDeadline: true, create: naiveExecutor, answerOf: asIs },
+  { id: 'naive', title: 'naive', ...FULL, create: naiveExecutor, answerOf: asIs },
   {
     id: 'naive-signal',
     title: 'naive, tool reads its signal',
     work: forecastReadingSignal,
-    validates: true,
-    hasDeadline: true,
+    ...FULL,
     create: naiveExecutor,
     answerOf: asIs,
   },
-  {
-    id: 'toolpost',
-    title: 'Toolpost',
-    validates: true,
-    hasDeadline: true,
-    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }),
-    answerOf: toolpostValue,
-  },
-  {
-    id: 'toolpost-signal',
-    title: 'Toolpost, tool reads its signal',
-    work: forecastReadingSignal,
-    validates: true,
-    hasDeadline: true,
-    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }),
-    answerOf: toolpostValue,
-  },
-  {
-    id: 'toolpost-logging',
-    title: 'Toolpost, logging with pino to a sink',
-    validates: true,
-    hasDeadline: true,
-    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs, logger: sinkLogger() }),
-    answerOf: toolpostValue,
-  },
-  {
-    id: 'toolpost-interceptor',
-    title: 'Toolpost, an interceptor that only calls next()',
-    validates: true,
-    hasDeadline: true,
-    create: (work, limitMs) =>
-      toolpost(work, { timeoutMs: limitMs }, executor => executor.use((_call, next) => next())),
-    answerOf: toolpostValue,
-  },
-  {
-    id: 'toolpost-history',
-    title: 'Toolpost, history on',
-    validates: true,
-    hasDeadline: true,
-    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, executor => history.observe(executor)),
-    answerOf: toolpostValue,
-    // Writing the calls must not be charged to the next contender.
-    settle: () => history.list({ limit: 1 }),
-  },
-  {
-    id: 'toolpost-project',
-    title: 'Toolpost as in a project: policy, limits, trace and history on',
-    validates: true,
-    hasDeadline: true,
-    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, asInProject),
-    answerOf: toolpostValue,
-    settle: () => history.list({ limit: 1 }),
-  },
+  toolpost('toolpost', 'Toolpost'),
+  toolpost('toolpost-signal', 'Toolpost, tool reads its signal', { work: forecastReadingSignal }),
+  toolpost('toolpost-logging', 'Toolpost, logging with pino to a sink', { logger: sinkLogger() }),
+  toolpost('toolpost-interceptor', 'Toolpost, an interceptor that only calls next()', {
+    prepare: executor => executor.use((_call, next) => next()),
+  }),
+  toolpost('toolpost-history', 'Toolpost, history on', {
+    prepare: executor => history.observe(executor),
+    settle,
+  }),
+  toolpost('toolpost-project', 'Toolpost as in a project: policy, limits, trace and history on', {
+    prepare: asInProject,
+    settle,
+  }),
   { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
   {
     id: 'ai-validated',
@@ -133,14 +97,14 @@ function asInProject(executor) {
   history.observe(executor)
 }
 
-function toolpost(work, options, prepare) {
-  const tools = new ToolManager()
-  tools.addCustomTool(
-    defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler: work }),
-  )
-  const executor = new ToolExecutor(tools, options)
-  prepare?.(executor)
-  return args => executor.run({ id: CALL_ID, name: NAME, args })
+function toolpost(id, title, { work, logger, prepare, settle } = {}) {
+  const create = (handler, timeoutMs) => {
+    const tool = defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler })
+    const executor = new ToolExecutor(new ToolManager({ tools: [tool] }), { timeoutMs, logger })
+    prepare?.(executor)
+    return args => executor.run({ id: CALL_ID, name: NAME, args })
+  }
+  return { id, title, work, ...FULL, create, settle, answerOf: toolpostValue }
 }
 
 function toolpostValue(result) {

@@ -32,10 +32,9 @@ console.log(
 const timings = await race(CONTENDERS)
 printCalls(timings)
 printGoals(goals(timings))
-await turnByTurn()
 
 /** Nanoseconds per call, by id, one number per round. */
-async function race(contenders, sliceOf = slice) {
+async function race(contenders) {
   const entrants = contenders.map(({ id, work = forecast, create, settle }) => ({
     id,
     settle,
@@ -46,7 +45,7 @@ async function race(contenders, sliceOf = slice) {
     contenders: entrants,
     warmUpRounds: WARM_UP_ROUNDS,
     rounds: ROUNDS,
-    measure: entrant => sliceOf(entrant),
+    measure: slice,
   })
   return Object.fromEntries([...taken].map(([{ id }, numbers]) => [id, numbers]))
 }
@@ -57,33 +56,16 @@ async function slice(entrant) {
   await settle()
   const begin = process.hrtime.bigint()
   for (let i = 0; i < calls; i++) await call(ARGS)
-  const measured = finishSlice(entrant, begin)
+  const nanoseconds = Number(process.hrtime.bigint() - begin) / calls
+  entrant.calls = Math.max(10, Math.round((SLICE_MS * 1e6) / nanoseconds))
   await entrant.settle?.()
-  return measured
-}
-
-/** The same with one call per turn of the event loop, as in a server. */
-async function sliceByTurns(entrant) {
-  const { call, calls } = entrant
-  await settle()
-  const begin = process.hrtime.bigint()
-  for (let i = 0; i < calls; i++) {
-    await call(ARGS)
-    await nextTurn()
-  }
-  return finishSlice(entrant, begin)
+  return nanoseconds
 }
 
 /** Keeps one contender's garbage and timers from being charged to the next. */
 async function settle() {
   await nextTurn()
   globalThis.gc({ type: 'minor' })
-}
-
-function finishSlice(entrant, begin) {
-  const nanoseconds = Number(process.hrtime.bigint() - begin) / entrant.calls
-  entrant.calls = Math.max(10, Math.round((SLICE_MS * 1e6) / nanoseconds))
-  return nanoseconds
 }
 
 function printCalls(timings) {
@@ -118,20 +100,6 @@ function goals(timings) {
     most('history on: ≤ 0.6 × naive', against('toolpost-history', 'naive'), 0.6),
     most('as in a project: ≤ 1.0 × naive', against('toolpost-project', 'naive'), 1),
   ]
-}
-
-/** Consecutive calls share the cost of a turn of the event loop; these do not. An empty turn is subtracted. */
-async function turnByTurn() {
-  const chosen = CONTENDERS.filter(({ id }) => ['naive', 'toolpost', 'mastra', 'langchain'].includes(id))
-  const empty = { id: 'empty', create: () => async () => {} }
-  const timings = await race([empty, ...chosen], sliceByTurns)
-  const net = id => timings[id].map((number, round) => Math.max(number - timings.empty[round], 1))
-  const rows = chosen.map(({ id, title }) => [
-    title,
-    whole(median(net(id))),
-    times(ratio(net(id), net('naive'))),
-  ])
-  printTable(['one call per turn of the event loop', 'ns per call', '× naive (10–90 % of rounds)'], rows)
 }
 
 function versionOf(name) {
