@@ -23,10 +23,7 @@ export interface ProjectContext {
 
 /** A running part of a project: it follows the configuration, and closes with the project. */
 export interface Part {
-  /**
-   * Builds what a new configuration needs here; returns a function that puts it in the place of the old, which must not fail.
-   * Throws a ConfigError if it cannot be built: then nothing changes anywhere.
-   */
+  /** Builds what it needs, or throws: then nothing changes anywhere. Returns a function that puts it in place, and cannot fail. */
   prepare?(after: ResolvedConfig, before: ResolvedConfig): (() => void) | undefined
   /** Brings what was started in line with the new configuration, once that holds. Leaves alone what has not changed. */
   apply?(after: ResolvedConfig, before: ResolvedConfig): void | Promise<void>
@@ -50,21 +47,17 @@ const QUIET_MS = 150
 
 export class Configuration implements Part {
   readonly #options: ConfigurationOptions
-  #current: ResolvedConfig
+  current: ResolvedConfig
   #reloading: Promise<unknown> = Promise.resolve()
 
   constructor(resolved: ResolvedConfig, options: ConfigurationOptions) {
     this.#options = options
-    this.#current = resolved
+    this.current = resolved
     noteSecrets(resolved.config)
   }
 
-  get current(): ResolvedConfig {
-    return this.#current
-  }
-
   get config(): ToolpostConfig {
-    return this.#current.config
+    return this.current.config
   }
 
   /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */
@@ -77,10 +70,10 @@ export class Configuration implements Part {
   async #reload(parts: readonly Part[], quietly: boolean): Promise<ReloadChanges> {
     const { read, say, closing } = this.#options
     const after = await read()
-    const before = this.#current
+    const before = this.current
     const replacements = parts.map(part => part.prepare?.(after, before))
     if (closing.aborted) return changesBetween(before, before)
-    this.#current = after
+    this.current = after
     noteSecrets(after.config)
     for (const replace of replacements) replace?.()
     for (const notice of after.notices) if (!before.notices.includes(notice)) say(notice)
@@ -106,14 +99,14 @@ export class Configuration implements Part {
     const reloadOnce = async (quietly: boolean) => {
       if (isStopped) return
       await reload({ quietly }).catch(error => say(`❌ ${error.message}; the configuration stays as it was`))
-      watcher?.add(this.#current.files.map(nearestFolder))
+      watcher?.add(this.current.files.map(nearestFolder))
     }
     void import('chokidar').then(({ watch }) => {
       if (isStopped) return
       // Of the folders, only the way to the files is watched.
       const ignored = (path: string) =>
-        !this.#current.files.some(file => file === path || file.startsWith(join(path, sep)))
-      watcher = watch(this.#current.files.map(nearestFolder), { persistent: false, ignored })
+        !this.current.files.some(file => file === path || file.startsWith(join(path, sep)))
+      watcher = watch(this.current.files.map(nearestFolder), { persistent: false, ignored })
       // The first events are those of the files as they are, which may have changed since they were read.
       watcher.on('all', () => {
         clearTimeout(timer)
@@ -139,12 +132,10 @@ export class Configuration implements Part {
   }
 }
 
-export function differs(
-  before: ToolpostConfig,
-  after: ToolpostConfig,
-  keys: readonly (keyof ToolpostConfig)[],
-): boolean {
-  return keys.some(key => !isDeepStrictEqual(before[key], after[key]))
+type Key = keyof ToolpostConfig
+
+export function differs(before: ResolvedConfig, after: ResolvedConfig, ...keys: Key[]): boolean {
+  return keys.some(key => !isDeepStrictEqual(before.config[key], after.config[key]))
 }
 
 function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
@@ -164,7 +155,7 @@ function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadCh
 /** In one line, naming what takes effect only after a restart. */
 function changesText(changes: ReloadChanges, before: ResolvedConfig, after: ResolvedConfig): string {
   const { added, removed, changed } = changes
-  const late = READ_ONCE.filter(key => differs(before.config, after.config, [key]))
+  const late = READ_ONCE.filter(key => differs(before, after, key))
   const lists = { added, restarted: changed, removed, 'restart Toolpost to apply': late }
   const parts = Object.entries(lists).filter(([, names]) => names.length > 0)
   const shown = parts.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')

@@ -45,8 +45,7 @@ export class Control implements Part {
   readonly #tell: ControlEvents
   #resolved: ResolvedConfig
   #current: Interceptors | undefined
-  /** The last known state of each server that was ready before. */
-  readonly #states = new Map<string, string>()
+  readonly #away = new Set<string>()
 
   /** Throws a ConfigError if the remembered decisions cannot be read. */
   constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
@@ -86,7 +85,7 @@ export class Control implements Part {
   /** The counts of limits and breakers are kept, unless their configuration changed. */
   prepare(after: ResolvedConfig, before?: ResolvedConfig): () => void {
     const { config, file, autoApprove } = after
-    const isNew = (...keys: (keyof ToolpostConfig)[]) => !before || differs(before.config, config, keys)
+    const isNew = (...keys: (keyof ToolpostConfig)[]) => !before || differs(before, after, ...keys)
     const remembered = rememberedDecisions(file)
     const rules = [...(config.policy ?? []), ...samplingRules(config)]
     const next: Interceptors = {
@@ -113,9 +112,8 @@ export class Control implements Part {
 
   /** The breaker of a server that comes back is reset: earlier failures no longer count. */
   noteServer({ name, state }: ServerStatus): void {
-    const before = this.#states.get(name)
-    if (state === 'ready' && before !== undefined && before !== 'ready') this.resetBreaker(name)
-    if (state === 'ready' || before !== undefined) this.#states.set(name, state)
+    if (state !== 'ready') this.#away.add(name)
+    else if (this.#away.delete(name)) this.resetBreaker(name)
   }
 
   resetBreaker(server: string): void {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { applyEdits, modify } from 'jsonc-parser'
-import type { ServerStatus } from '../mcp/index.ts'
 import { isRecord, valueAt } from '../util/guards.ts'
 import { ConfigError } from './config.ts'
 import { BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
@@ -61,17 +60,15 @@ export class ConfigEditor {
   }
 }
 
-interface AddServerOptions {
+interface AddServerOptions extends Record<'check' | 'replace', boolean> {
   /** The configuration; `undefined` for the built-in example, which is written to a file together with the server. */
   file: string | undefined
   name: string
   entry: Readonly<Record<string, unknown>>
-  check: boolean
-  replace: boolean
   signal?: AbortSignal | undefined
 }
 
-type TriedServer = { status: ServerStatus; tools: string[] }
+type TriedServer = Awaited<ReturnType<typeof tryServer>>
 
 /** With `hasExample`, the file is new and holds the built-in example as well, which ran here until now. */
 type AddedServer =
@@ -115,12 +112,7 @@ function writeExample(editor: ConfigEditor): void {
   })
 }
 
-async function tryServer(
-  file: string,
-  name: string,
-  entry: unknown,
-  signal?: AbortSignal,
-): Promise<TriedServer> {
+async function tryServer(file: string, name: string, entry: unknown, signal?: AbortSignal) {
   const source = new ConfigSource(file, JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' }))
   const read = () => resolveSource(source)
   const project = new Project(await read(), { read, triesOnce: true })

@@ -86,7 +86,7 @@ export class ModelChoice implements Part {
   }
 
   apply(after: ResolvedConfig, before: ResolvedConfig): void {
-    if (!differs(before.config, after.config, ['model', 'models', 'fastPath', 'sentences'])) return
+    if (!differs(before, after, 'model', 'models', 'fastPath', 'sentences')) return
     const wasChosen = this.#clients.has(undefined)
     this.#clients.clear()
     this.chosen = undefined

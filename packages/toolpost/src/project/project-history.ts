@@ -46,7 +46,7 @@ export class ProjectHistory implements Part {
   }
 
   async apply(after: ResolvedConfig, before: ResolvedConfig): Promise<void> {
-    if (!this.#options || !differs(before.config, after.config, ['history'])) return
+    if (!this.#options || !differs(before, after, 'history')) return
     await this.close()
     await this.keep({ ...this.#options, after: undefined })
   }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Interceptor } from '../executor/chain.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
-import type { History, HistoryStatus } from '../history/history.ts'
+import type { History } from '../history/history.ts'
 import type { Approval, Approvals, Pins } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -23,8 +23,9 @@ import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { type CloseOptions, Configuration, differs, type Part } from './configuration.ts'
 import { Control } from './control.ts'
-import { DurableRuns, type DurableWishes } from './durable/durable-runs.ts'
-import type { DurableChange, DurableStatus } from './durable.ts'
+import type { DurableRuns } from './durable/durable-runs.ts'
+import { type DurableWishes, ProjectDurable } from './durable/project-durable.ts'
+import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
 import { ModelChoice, type ModelChoiceOptions, type ModelInfo } from './model-choice.ts'
@@ -65,16 +66,7 @@ export interface ProjectEvents {
   durable: DurableChange
 }
 
-/** A snapshot of the whole project; what is `undefined` is off. */
-export interface ProjectStatus {
-  servers: ServerStatus[]
-  /** Why there are no servers, if they could not be started. */
-  problem: string | undefined
-  model: ModelInfo | undefined
-  voice: VoicePart[]
-  history?: HistoryStatus | undefined
-  durable?: DurableStatus | undefined
-}
+export type ProjectStatus = ReturnType<Project['status']>
 
 /** A running toolpost.json. Nothing is loaded or started before it is needed; the parts do not delay one another. */
 export class Project {
@@ -92,7 +84,7 @@ export class Project {
   readonly #control: Control
   readonly #model: ModelChoice
   readonly #voice: ReturnType<typeof projectVoice> | undefined
-  readonly #durable: DurableRuns
+  readonly #durable: ProjectDurable
   readonly #servers: Servers
   readonly #history: ProjectHistory
   readonly #timers: Timers
@@ -106,16 +98,11 @@ export class Project {
     const { config } = resolved
     const logger = quietLogger(options.logger?.(config))
     this.logger = logger
-    const warn = (error: unknown, message: string) => logger.warn({ error: describeThrown(error) }, message)
-    const say = (text: string) =>
-      quietly(
-        () => options.say?.(text),
-        error => warn(error, 'say() failed'),
-      )
+    const say = (text: string) => quietly(() => options.say?.(text))
     const report = options.looksForItself ? () => {} : say
     const closing = this.#closing.signal
     const listeners = new Listeners<ProjectEvents>((event, error) =>
-      warn(error, `A listener for '${event}' failed`),
+      logger.warn({ error: describeThrown(error) }, `A listener for '${event}' failed`),
     )
     this.#listeners = listeners
     for (const notice of resolved.notices) say(notice)
@@ -169,7 +156,7 @@ export class Project {
       onBack: (pool: string) => control.resetBreaker(pool),
       waitForTool: (name: string, limitMs?: number) => this.waitForTool(name, limitMs),
     }
-    this.#durable = new DurableRuns(durable, options.durable)
+    this.#durable = new ProjectDurable(durable, options.durable)
     const { voice } = options
     const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
     this.#voice = voice && projectVoice(() => voice(this, { onChange, onNotice: say }), onChange)
@@ -235,9 +222,11 @@ export class Project {
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#servers.tried(name, limitMs)
 
-  status(): ProjectStatus {
+  /** A snapshot of the whole project; what is `undefined` is off. */
+  status() {
     return {
       servers: this.#servers.status().map(status => this.#control.withBreaker(status)),
+      /** Why there are no servers, if they could not be started. */
       problem: this.#servers.problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
@@ -340,7 +329,7 @@ function replaceTools(manager: ToolManager): NonNullable<Part['prepare']> {
   return (after, before) => {
     const tools = toolsOf(after)
     const old = toolsOf(before).map(({ name }) => name)
-    const isMoved = differs(before.config, after.config, ['documents', 'search'])
+    const isMoved = differs(before, after, 'documents', 'search')
     const declared = ({ config }: ResolvedConfig, name: string) =>
       config.tools?.findLast(each => each.name === name)
     const isSame = ({ name }: Tool) =>

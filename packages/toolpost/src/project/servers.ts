@@ -23,6 +23,8 @@ import type { ResolvedConfig } from './resolve.ts'
 /** How long to wait for an earlier server that has not failed yet, since it takes precedence for a name. */
 const GRACE_FOR_EARLIER_MS = 500
 
+const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
+
 interface ServersOptions extends ProjectContext {
   triesOnce?: boolean | undefined
   catalog: Catalog
@@ -203,20 +205,20 @@ export class Servers implements Part {
   async home(): Promise<ExampleHome | undefined> {
     const { configuration, closing } = this.#options
     if (configuration.current.file !== undefined || closing.aborted) return undefined
-    const report = (text: string) => this.#report(`The example home ${text}`)
-    this.#home ??= startExampleHome().then(
-      home => {
-        if (!home)
-          report(`is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`)
-        return home
-      },
-      error => {
-        this.problem = describeThrown(error)
-        report(`could not be started; continuing with local tools only: ${this.problem}`)
-        return undefined
-      },
-    )
+    this.#home ??= this.#startHome()
     return this.#home
+  }
+
+  async #startHome(): Promise<ExampleHome | undefined> {
+    try {
+      const home = await startExampleHome()
+      if (!home) this.#report(MISSING_HOME)
+      return home
+    } catch (error) {
+      this.problem = describeThrown(error)
+      this.#report(`The example home could not be started; continuing with local tools only: ${this.problem}`)
+      return undefined
+    }
   }
 
   async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
