@@ -27,13 +27,11 @@ interface CatalogEvents {
   updated: string
 }
 
-/** An offer of a server, by its own name or URI. */
 interface Found {
   server: CatalogServer
   key: string
 }
 
-/** `as` is its name here. */
 interface Placed extends Found {
   as: string
   entry: Params
@@ -50,7 +48,6 @@ const CHANGE_PAUSE_MS = 50
 export class Catalog {
   #servers: () => readonly CatalogServer[] = () => []
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
-  /** Changed resources that are not reported yet. */
   readonly #updated = new Set<string>()
 
   show(servers: () => readonly CatalogServer[]): void {

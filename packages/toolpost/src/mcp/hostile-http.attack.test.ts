@@ -169,17 +169,6 @@ describe('answers over HTTP that do not come as they should', () => {
 })
 
 describe('redirects', () => {
-  it('a call that is redirected is not sent again', async () => {
-    const { result, calls } = await callOf(
-      ({ response }) => void response.writeHead(307, { location: '/elsewhere' }).end(),
-    )
-    expect(result).toMatchObject({
-      code: 'tool_error',
-      error: expect.stringContaining('/elsewhere; calls are never sent twice'),
-    })
-    expect(calls).toBe(1)
-  })
-
   it('another server gets neither the request nor its credentials', async () => {
     await using other = await httpByHand(() => {})
     const away: Behaviour = ({ response }) => void response.writeHead(307, { location: other.url }).end()

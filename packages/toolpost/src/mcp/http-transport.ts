@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import type {
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client'
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
@@ -23,7 +28,6 @@ export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')
 
 interface Exchange {
   readonly id?: unknown
-  readonly isCall?: boolean
   /** Whether the response is a stream, which may end without an answer. */
   isStream?: boolean
   isAnswered?: boolean
@@ -32,18 +36,11 @@ interface Exchange {
 /** The exchange that a `fetch` and the messages on its stream belong to, also after the stream was resumed. */
 const exchanges = new AsyncLocalStorage<Exchange>()
 
-/** The request on whose stream a message arrives, if any. */
 export function currentRequestId(): number | undefined {
   return exchanges.getStore()?.id as number | undefined
 }
 
-export interface HttpTransportOptions {
-  login: ServerLogin | undefined
-  onMessage(direction: 'sent' | 'received', message: object): void
-  isSse: boolean
-}
-
-type InnerTransport = Transport & { terminateSession?(): Promise<void> }
+type OnMessage = (direction: 'sent' | 'received', message: object) => void
 
 /** The SDK's transport, with limits on what a server may send, and errors that say what they mean for the connection. */
 export class HttpTransport implements Transport {
@@ -57,15 +54,14 @@ export class HttpTransport implements Transport {
   readonly stderr = ''
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
-  /** Over the older HTTP+SSE, all answers come on one stream. */
-  readonly hasPerRequestStream: boolean
-  readonly #inner: InnerTransport
+  readonly hasPerRequestStream = true
+  readonly #inner: StreamableHTTPClientTransport
   readonly #url: URL
-  readonly #onMessage: HttpTransportOptions['onMessage']
+  readonly #onMessage: OnMessage
   #answers = 0
 
-  static async create(entry: HttpServerEntry, options: HttpTransportOptions): Promise<HttpTransport> {
-    const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
+  static async create(entry: HttpServerEntry, login: ServerLogin | undefined, onMessage: OnMessage) {
+    const { StreamableHTTPClientTransport } = await loadSdk()
     const url = new URL(entry.url)
     const { username, password } = url
     const headers = new Headers(entry.headers)
@@ -73,23 +69,20 @@ export class HttpTransport implements Transport {
     if ((username || password) && !headers.has('authorization'))
       headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
     url.username = url.password = ''
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options)
-    const Inner = options.isSse ? SSEClientTransport : StreamableHTTPClientTransport
-    const inner = new Inner(url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
-    return new HttpTransport(inner, url, options)
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, login)
+    const requestInit = { headers: Object.fromEntries(headers) }
+    return new HttpTransport(new StreamableHTTPClientTransport(url, { requestInit, fetch }), url, onMessage)
   }
 
-  private constructor(inner: InnerTransport, url: URL, { isSse, onMessage }: HttpTransportOptions) {
+  private constructor(inner: StreamableHTTPClientTransport, url: URL, onMessage: OnMessage) {
     this.#inner = inner
     this.#url = url
     this.#onMessage = onMessage
-    this.hasPerRequestStream = !isSse
     inner.onmessage = message => this.#receive(message as JSONRPCMessage)
     inner.onerror = error => this.#onError(error)
     inner.onclose = () => this.lose(new ServerFailure('the server closed the connection'))
   }
 
-  /** Where requests go, for traces. */
   get address() {
     const { hostname: host, port, protocol } = this.#url
     const address = { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
@@ -97,7 +90,7 @@ export class HttpTransport implements Transport {
   }
 
   setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion?.(version)
+    this.#inner.setProtocolVersion(version)
   }
 
   start(): Promise<void> {
@@ -108,19 +101,18 @@ export class HttpTransport implements Transport {
     if (this.failure) throw this.failure.with(this.failure.message, 'unsent')
     const isAnswer = !('method' in message)
     const id = !isAnswer && 'id' in message ? message.id : undefined
-    const exchange: Exchange = { id, isCall: !isAnswer && message.method === 'tools/call' }
+    const exchange: Exchange = { id }
     if (isAnswer && this.#answers >= MAX_ANSWERS) return
     if (isAnswer) this.#answers++
     this.#onMessage('sent', message)
     try {
-      await exchanges.run(exchange, () => this.#inner.send(message, options))
+      await exchanges.run(exchange, () => this.#inner.send(message, options as object))
     } catch (error) {
       throw options?.requestSignal?.aborted ? error : this.#explain(error)
     } finally {
       if (isAnswer) this.#answers--
     }
-    const isOver = this.hasPerRequestStream && !exchange.isStream && !exchange.isAnswered
-    if (id !== undefined && isOver)
+    if (id !== undefined && !exchange.isStream && !exchange.isAnswered)
       throw unusable('Malformed MCP result: response id matches no pending request')
   }
 
@@ -140,12 +132,9 @@ export class HttpTransport implements Transport {
     if (!this.isReady || this.failure) return
     // After the request it may concern has failed.
     if (failure?.kind === 'needs_login') return void setImmediate(() => this.lose(failure))
-    // A new stream of HTTP+SSE would be a new session, which knows nothing of this one.
-    if ('event' in error) return this.lose(new ServerFailure(describeError(error)))
     this.onerror?.(error)
   }
 
-  /** What a failed request means for its call, and for the connection. */
   #explain(error: unknown): ServerFailure {
     const failure = failureOf(error) ?? new ServerFailure(describeError(error))
     const { kind, status = 0 } = failure
@@ -168,7 +157,7 @@ export class HttpTransport implements Transport {
 
   /** Ends the session, if there is one: best effort, it must not hold anything up. */
   async close(): Promise<void> {
-    const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
+    const goodbye = this.failure ? undefined : this.#inner.terminateSession().catch(() => {})
     this.failure ??= new ServerFailure('the connection was closed')
     this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
@@ -177,29 +166,20 @@ export class HttpTransport implements Transport {
 }
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, { login, isSse }: HttpTransportOptions) {
-  /** Where the server redirected the handshake: calls go there directly. */
-  const moved = new Map<string, string>()
+function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
+    // The SDK follows redirects within the server.
     const once: RequestInit = { ...init, redirect: 'manual' }
-    const target = moved.get(String(url)) ?? String(url)
-    const response = await (login ? login.fetch(target, once) : fetch(target, once))
+    const response = await (login ? login.fetch(String(url), once) : fetch(url, once))
     const { status, headers, body } = response
-    const location = status >= 300 && status < 400 ? headers.get('location') : null
-    if (location !== null && URL.canParse(location, target)) {
-      const { href, origin, pathname } = new URL(location, target)
-      const problem = `the server redirects to ${origin}${pathname}; calls are never sent twice`
-      if (exchange?.isCall) throw statusFailure(response, problem)
-      if (origin === new URL(target).origin && status >= 307) moved.set(String(url), href)
-    }
     const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
     if (status >= 400) return refused(response, exchange)
     if (type === 'text/event-stream' && body) {
       if (exchange && init.method === 'POST') exchange.isStream = true
       return new Response(body.pipeThrough(limitedEvents(maxBytes)), { headers })
     }
-    if (status >= 300 || exchange?.id === undefined || isSse) {
+    if (status >= 300 || exchange?.id === undefined) {
       void body?.cancel().catch(() => {})
       return new Response(null, { status, headers })
     }
@@ -223,9 +203,7 @@ async function refused(response: Response, exchange: Exchange | undefined): Prom
     const message: unknown = status === 400 ? JSON.parse(text) : undefined
     if (isRecord(message) && isRecord(message.error) && message.id === exchange?.id)
       return new Response(text, { headers })
-  } catch {
-    // Not JSON.
-  }
+  } catch {}
   throw statusFailure(response, text)
 }
 

@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
-import { sseServer, streamableServer } from './test-servers/http-servers.ts'
+import { streamableServer } from './test-servers/http-servers.ts'
 
-const kinds = [
-  ['Streamable HTTP of SDK v1', streamableServer, '2025-11-25'],
-  ['SSE only, of SDK v1', sseServer, '2025-11-25'],
-] as const
-
-describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
+describe('Streamable HTTP of SDK v1', () => {
   it('connects, lists and calls', async () => {
-    await using server = await makeServer()
+    await using server = await streamableServer()
     await using client = await startServers({ remote: { url: server.url } })
     expect(client.status()).toMatchObject({
       state: 'ready',
       attempts: 1,
-      protocolVersion,
+      protocolVersion: '2025-11-25',
       stderr: '',
       pid: undefined,
     })
@@ -31,7 +26,7 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
   })
 
   it('[F34] takes user and password out of the address, into a header', async () => {
-    await using server = await makeServer()
+    await using server = await streamableServer()
     const url = server.url.replace('://', '://me:p%40ss-of-the-address@')
     await using client = await startServers({ remote: { url } })
     expect(client.status().state).toBe('ready')
@@ -43,7 +38,7 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
   })
 
   it('is lost when the server goes, and comes back by itself', async () => {
-    await using server = await makeServer()
+    await using server = await streamableServer()
     await using client = await startServers({ remote: { url: server.url } })
     await client.executor.execute('echo', { text: 'before' })
     await server.stop()

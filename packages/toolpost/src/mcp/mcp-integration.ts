@@ -182,7 +182,11 @@ export class McpIntegration {
 
   /** Stops every server. Resolves when all their processes are gone; pending calls fail. Idempotent. */
   async close(): Promise<void> {
-    this.#closing ??= Promise.all([...this.#servers, ...this.#removed].map(server => server.close()))
+    const close = async (server: McpServer) => {
+      await server.stop('it was closed')
+      server.offers.forget()
+    }
+    this.#closing ??= Promise.all([...this.#servers, ...this.#removed].map(close))
     await this.#closing
   }
 

@@ -23,22 +23,19 @@ import type { ServerState, ServerStatus } from './server-status.ts'
 import { type Listed, Session } from './session.ts'
 import { type McpToolDefinition, usableDefinitions } from './tool-definition.ts'
 
-/** What the servers of a configuration share. */
 export interface McpHost {
   tools: ToolManager
   logins: Logins
   catalog: Catalog
   clock: Clock
   logger: Logger
-  sample?: Sample | undefined
+  sample: Sample | undefined
   /** How many times the first connection is tried before the server counts as failed and is retried slowly. */
   attempts: number
   baseDelayMs: number
   connectTimeoutMs: number
   onChange(server: McpServer, what: Change): void
-  /** The first connection failed, and is retried slowly from now on; or it needs a login. */
   onFailed(server: McpServer, failure: ServerFailure, attempts: number): void
-  /** A message for the user while a server takes long to start. */
   onProgress(text: string): void
 }
 
@@ -66,7 +63,6 @@ export class McpServer {
   entry: ServerEntry
   order = 0
   readonly logger: Logger
-  /** Logs what the server can cause as often as it likes. */
   readonly log: RateLimitedLog
   readonly messages = new MessageLog()
   readonly offers: ServerOffers
@@ -80,7 +76,7 @@ export class McpServer {
   /** Aborts when the current round of connecting is over. */
   #round = new AbortController()
   #running: Promise<void> = Promise.resolve()
-  /** The current attempt, or the last one: resolves to its failure, or `undefined` if the server is ready. */
+  /** Of the current or last attempt: its failure, or `undefined` if the server is ready. */
   #attempt: Promise<ServerFailure | undefined> = Promise.resolve(undefined)
   #number = 0
   #nextAt: string | undefined
@@ -110,19 +106,18 @@ export class McpServer {
     return this.#host.logins.of(this.name)
   }
 
-  /** Starts connecting. Resolves when the server is ready, has failed or needs a login; never rejects. */
+  /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. Never rejects. */
   start(): Promise<void> {
     this.#startedAt = this.#host.clock.now()
-    return this.#connect(1)
+    return this.#connect()
   }
 
-  /** Whether it has not been connected since it was configured. */
   get isFirstStart(): boolean {
     return this.state === 'starting' && !this.#wasReady
   }
 
   /** The session after the current attempt; `undefined` if that fails. */
-  async reconnected(): Promise<Session | undefined> {
+  async tried(): Promise<Session | undefined> {
     if (this.state === 'starting') await this.#attempt
     return this.session
   }
@@ -158,15 +153,10 @@ export class McpServer {
     }
   }
 
-  /** Resolves after the current attempt, whether or not it succeeds. */
-  async tried(): Promise<void> {
-    await this.#attempt
-  }
-
-  /** Closes the session until it is restarted. Its tools stay, and say why they are unavailable. */
-  async stop(): Promise<void> {
+  /** Closes the session and ends what it started. Its tools stay, and say why they are unavailable. */
+  async stop(cause = 'it was stopped'): Promise<void> {
     this.logger.info({}, 'Stopping MCP server')
-    await this.#end('stopped', 'it was stopped')
+    await this.#end('stopped', cause)
   }
 
   /** Closes the session and opens a new one. Resolves when that has succeeded or failed. */
@@ -193,20 +183,12 @@ export class McpServer {
     return this.start()
   }
 
-  /** Takes no more calls, and ends when the pending ones have. */
   async remove(): Promise<void> {
     this.#host.tools.removeAll(this.#registered().map(tool => tool.name))
     this.offers.forget()
     await this.#end('stopped', 'it was removed from the configuration', true)
   }
 
-  /** Closes the session and ends what it started. Resolves when everything is gone. */
-  async close(): Promise<void> {
-    await this.#end('stopped', 'it was closed')
-    this.offers.forget()
-  }
-
-  /** Ends the session at once, or as soon as its pending calls have ended. */
   async #end(event: Event, cause: string, afterCalls = false): Promise<void> {
     const { session } = this
     const running = this.#running
@@ -267,23 +249,22 @@ export class McpServer {
     this.failure = failure
     this.#become('lost')
     this.logger.error(failure.logFields, 'MCP connection lost')
-    void this.#connect(Math.max(1, this.#shortLives))
+    void this.#connect()
   }
 
   get #livedMs(): number {
     return this.#host.clock.now() - this.#readyAt
   }
 
-  /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. */
-  #connect(firstAttempt: number): Promise<void> {
+  #connect(): Promise<void> {
     return new Promise(settle => {
-      this.#running = this.#tryUntilReady(firstAttempt, this.#round.signal, settle).finally(settle)
+      this.#running = this.#tryUntilReady(this.#round.signal, settle).finally(settle)
     })
   }
 
-  async #tryUntilReady(firstAttempt: number, round: AbortSignal, settle: () => void): Promise<void> {
+  async #tryUntilReady(round: AbortSignal, settle: () => void): Promise<void> {
     const { attempts } = this.#host
-    for (let attempt = firstAttempt; ; attempt++) {
+    for (let attempt = Math.max(1, this.#shortLives); ; attempt++) {
       const needsLogin = this.failure?.kind === 'needs_login'
       const due = needsLogin ? this.#loggedIn(round, settle) : this.#due(attempt, round)
       // No gap before an attempt that is due: a call that was interrupted waits for it.
@@ -365,15 +346,15 @@ export class McpServer {
     this.#readyAt = this.#host.clock.now()
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
     this.#updateTools(session.tools, session)
-    // They changed while the session was being established.
     if (this.#isStale) void this.#refreshTools()
     this.offers.adopt(session)
     this.#become('connected')
-    const fields = { attempt, tools: this.#registered().length }
-    this.logger.info(fields, `MCP connection succeeded on attempt ${attempt}`)
+    this.logger.info(
+      { attempt, tools: this.#registered().length },
+      `MCP connection succeeded on attempt ${attempt}`,
+    )
   }
 
-  /** Waits until an attempt is due, or the round is over. */
   #due(attempt: number, round: AbortSignal): Promise<void> | undefined {
     const { clock, attempts } = this.#host
     const delayMs = this.#delayBefore(attempt)
@@ -390,7 +371,6 @@ export class McpServer {
     })
   }
 
-  /** The usual delay, or as long as the server asked for. */
   #delayBefore(attempt: number): number {
     const { attempts, baseDelayMs } = this.#host
     const [n, base, max] = this.#wasReady

@@ -64,7 +64,7 @@ interface ToolCall {
 async function invoke(call: ToolCall, args: object, options: Options): Promise<unknown> {
   const { server, isWrite } = call
   // If the server was just reconfigured, the call waits for its replacement.
-  let session = server.session ?? (server.isFirstStart ? await server.reconnected() : undefined)
+  let session = server.session ?? (server.isFirstStart ? await server.tried() : undefined)
   if (!session || (!server.session && options.signal?.aborted)) throw server.unavailable()
   for (let mayRepeat = !isWrite; ; mayRepeat = false) {
     try {
@@ -72,7 +72,7 @@ async function invoke(call: ToolCall, args: object, options: Options): Promise<u
     } catch (error) {
       if (!(error instanceof ServerFailure && error.isLoss)) throw await errorOf(call, error, options)
       if (!mayRepeat) throw lost(server, error, isWrite ? OUTCOME_UNKNOWN : '')
-      session = await server.reconnected()
+      session = await server.tried()
       if (!session || options.signal?.aborted) throw lost(server, error)
     }
   }
@@ -128,7 +128,7 @@ async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown
     const consequence = isWrite && kind === 'unusable' ? OUTCOME_UNKNOWN : ''
     return new ToolFailureError('tool_error', `${message}${consequence}`, { retryAfterMs })
   }
-  const asked = await server.requests.afterVisits(error, options)
+  const asked = await server.requests.withVisits(error, options)
   // What is left of addresses to visit is not fit to be visited.
   if (!(asked instanceof RpcError) || asked.data === undefined || asked.rpcCode === URL_REQUIRED) return asked
   const details = { rpc: { code: asked.rpcCode, data: asked.data } }

@@ -27,19 +27,14 @@ export const METHOD_NOT_FOUND = -32_601
 export const INVALID_PARAMS = -32_602
 export const INTERNAL_ERROR = -32_603
 
-/** A request of the other side, while it is being answered. */
 interface IncomingRequest {
   readonly id: RequestId
   readonly method: string
   /** Aborts when the other side cancels the request, or the connection ends. */
   readonly signal: AbortSignal
-  /** What the transport says about the message, such as its HTTP request. */
   readonly extra: unknown
-  /** Sends a notification on the stream of this request. */
   notify(method: string, params?: object): void
-  /** Reports progress, if the other side asked for it. */
   progress(params: { progress: number; total?: number | undefined; message?: string | undefined }): void
-  /** Sends a request on the stream of this request. */
   request(method: string, params?: object, options?: RequestOptions): Promise<unknown>
 }
 
@@ -63,11 +58,9 @@ export interface RequestOptions {
   /** Like a listener on `signal`, without the cost of a signal. */
   onAbort?: ((listener: () => void) => void) | undefined
   onProgress?: ((params: Params) => void) | undefined
-  /** Added to the request's `_meta`. */
   meta?: Params | undefined
   /** Passed to the transport, for example headers; called with the id of the request. */
   send?: ((id: number) => TransportSendOptions | undefined) | undefined
-  /** Whatever the request is made for; see `pending`. */
   from?: unknown
 }
 
@@ -94,7 +87,6 @@ export class Peer {
   #nextId = 1
   #closed: Error | undefined
 
-  /** Attaches to a transport; `start()` it afterwards. */
   constructor(transport: Transport, options: PeerOptions = {}) {
     this.#transport = transport
     this.#options = options

@@ -78,7 +78,6 @@ async function watch(): Promise<void> {
   }
   const last = watchdog
   watchdog = undefined
-  // It may have never started.
   if (!last?.stdin || last.exitCode !== null || last.signalCode !== null) return
   // From now on it keeps this process alive until it has exited.
   last.ref()

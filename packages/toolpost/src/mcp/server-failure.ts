@@ -11,11 +11,9 @@ interface FailureDetails {
    * user has to log in first. `failed`: anything else.
    */
   kind?: 'failed' | 'permanent' | 'lost' | 'unsent' | 'unusable' | 'needs_login' | 'lacks_scope'
-  /** The tail of its stderr; empty for a server over HTTP. */
   stderr?: string
   exitCode?: number | null
   exitSignal?: string | null
-  /** Of an HTTP server that refused a request. */
   status?: number | undefined
   retryAfterMs?: number | undefined
   /** The request whose answer is unusable, if that can be told. */
@@ -78,7 +76,6 @@ export function failureIn(error: unknown): ServerFailure | undefined {
   return undefined
 }
 
-/** Appended to the error of a call that may have been executed. */
 export const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
 
 /** `is 12 bytes long, over the limit of 10 bytes (maxLineBytes)`. */
@@ -89,7 +86,6 @@ export function tooLong(maxBytes: number, bytes?: number): string {
 const LOGGED_CHARACTERS = 4_000
 const SHOWN_CHARACTERS = 2_000
 
-/** The last lines of a text, starting with a whole line if possible. */
 export function lastLines(text: string): string {
   if (text.length <= SHOWN_CHARACTERS) return text
   const tail = text.slice(-SHOWN_CHARACTERS)
@@ -101,7 +97,6 @@ export function describeError(error: unknown): string {
   try {
     return safeText(fullMessage(error))
   } catch {
-    // Its properties throw when they are read.
     return describeThrown(error)
   }
 }

@@ -18,7 +18,6 @@ export type OfferKind = Exclude<ListKind, 'tools'>
 /** Resources, templates or prompts as their server describes them, by their URI, template or name. */
 type OfferList = ReadonlyMap<string, Params>
 
-/** The field that names an offer. */
 export const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 
 const NOTHING: OfferList = new Map()
@@ -42,7 +41,6 @@ export class ServerOffers {
   readonly #catalog: Catalog
   /** `until`: when it must be read again. */
   readonly #lists = new Map<OfferKind, { list: Promise<OfferList>; until: number }>()
-  /** By URI, whoever follows a resource. */
   readonly #followed = new Map<string, Set<() => void>>()
 
   constructor(server: McpServer, catalog: Catalog) {
@@ -115,7 +113,6 @@ export class ServerOffers {
     }
   }
 
-  /** Never rejects. */
   async setLogLevel(level: string): Promise<void> {
     if (this.has('logging')) await this.request('logging/setLevel', { level }).catch(() => {})
   }

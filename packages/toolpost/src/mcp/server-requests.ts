@@ -27,7 +27,6 @@ const MAX_WATCHED_ADDRESSES = 1_000
 
 /** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {
-  /** Only what can be answered. */
   readonly capabilities: ClientCapabilities
   readonly #server: McpServer
   readonly #sample: Sample | undefined
@@ -90,17 +89,13 @@ export class ServerRequests {
     }
   }
 
-  /** The server reports that an out-of-band interaction is complete. */
   completed({ elicitationId }: Params): void {
     this.#watched.get(String(elicitationId))?.()
     this.#watched.delete(String(elicitationId))
   }
 
-  /**
-   * For a call refused until URLs have been visited (-32042): passes them to the caller. Resolves to an error that says what
-   * was done and what to do next; any other error is returned unchanged.
-   */
-  async afterVisits(error: unknown, from: Requester): Promise<unknown> {
+  /** What a call fails with that was refused until URLs have been visited (-32042), which the caller gets; else `error`. */
+  async withVisits(error: unknown, from: Requester): Promise<unknown> {
     if (!(error instanceof RpcError) || error.rpcCode !== URL_REQUIRED) return error
     const { elicitations } = isRecord(error.data) ? error.data : {}
     const questions = (Array.isArray(elicitations) ? elicitations : [])
@@ -109,17 +104,9 @@ export class ServerRequests {
       .map(each => this.#address(each))
     if (questions.length === 0) return error
     const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
-    const first = `Open this page first, then call again: ${wanted}`
-    const next = new RpcError(`${first}. Open the address, then call again`)
     if (from.onAddresses) from.onAddresses(questions)
-    if (from.onAddresses || !from.ask) return next
-    for (const question of questions) {
-      const { action, reason } = await from.ask(question)
-      if (action === 'accept') continue
-      // If there is a reason, nobody was asked.
-      return reason ? next : new RpcError(`${first}. The user declined, so the call was not made`)
-    }
-    return new RpcError(`${first}. The page was opened; call again once you are done there`)
+    else for (const each of questions) if ((await from.ask?.(each))?.action !== 'accept') break
+    return new RpcError(`Open this page first, then call again: ${wanted}`)
   }
 
   #address({ message, url, elicitationId: id }: Params): Question {

@@ -19,20 +19,16 @@ export interface ServerStatus {
   state: ServerState
   /** The number of the attempt that made, or is making, the current connection. */
   attempts: number
-  /** The names its tools are registered under. */
   tools: string[]
-  /** Why it is not ready. */
   error: string | undefined
   /** The tail of its stderr, without secrets; empty for a server over HTTP. */
   stderr: string
   /** The exit code of its last process that ended; `null` if it never ran. */
   exitCode: number | null
   pid: number | undefined
-  /** Non-JSON-RPC lines on its stdout. */
   junkLines: number
   /** ISO time; only while waiting for an attempt. */
   nextAttemptAt: string | undefined
-  /** From the start until it was first ready. */
   readyAfterMs: number | undefined
   protocolVersion: string | undefined
   info?: ServerInfo | undefined

@@ -13,7 +13,6 @@ import { StdioTransport } from './stdio-transport.ts'
 
 export interface RequestOptions extends PeerRequestOptions {
   from?: Requester | undefined
-  /** Called with the request once it has an id. */
   onRequest?: ((request: ServerRequest) => void) | undefined
   headers?: Record<string, string> | undefined
 }
@@ -44,11 +43,9 @@ export interface Listed {
 /** The peer of one connection to a server: shakes hands, lists what the server has, and follows its changes. */
 export class Session extends Peer {
   capabilities: Params = {}
-  /** How the server describes itself, with its instructions. */
   info: Params = {}
   protocolVersion = ''
   hasAnswered = false
-  /** The ids of tasks that calls wait for. */
   readonly tasks = new Set<string>()
   /** The tools it listed at the handshake, unvalidated. */
   tools: Listed = { entries: [], isCut: false }
@@ -68,19 +65,10 @@ export class Session extends Peer {
 
   /** Rejects with a ServerFailure. */
   static async open(server: McpServer, signal: AbortSignal): Promise<Session> {
-    const isSse = server.entry.type === 'sse'
-    return Session.#open(server, signal, isSse).catch(failure => {
-      if (isSse || ![400, 404, 405].includes(failure.status)) throw failure
-      // It may know only the older HTTP+SSE. If not, the first failure says more.
-      return Session.#open(server, signal, true).catch(() => Promise.reject(failure))
-    })
-  }
-
-  static async #open(server: McpServer, signal: AbortSignal, isSse: boolean): Promise<Session> {
     const { entry, login, messages } = server
     const onMessage = messages.add.bind(messages)
     const transport = isHttp(entry)
-      ? await HttpTransport.create(entry, { login, isSse, onMessage })
+      ? await HttpTransport.create(entry, login, onMessage)
       : new StdioTransport(entry, { onMessage, onJunk: line => server.onJunk(line) })
     const session = new Session(server, transport)
     const giveUp = () => void session.close()
@@ -184,7 +172,6 @@ export class Session extends Peer {
     return { entries, isCut: false }
   }
 
-  /** Subscribes to changes of a resource. */
   async follow(uri: string): Promise<void> {
     this.#followed.add(uri)
     await (this.#isModern ? this.#listen() : this.request('resources/subscribe', { uri }))
@@ -326,7 +313,6 @@ export class Session extends Peer {
     else if (!this.#isClosing) void this.idle().then(() => super.close())
   }
 
-  /** Why the handshake failed: it was aborted, the process ended, or `error`. */
   #failureOf(error: unknown, signal: AbortSignal): ServerFailure {
     const ended = this.transport.failure ?? new ServerFailure('')
     const failure = failureIn(error) ?? ended.with(describeError(error), 'failed')

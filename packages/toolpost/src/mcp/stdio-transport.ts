@@ -20,7 +20,6 @@ interface StdioEvents {
   onMessage(direction: 'sent' | 'received', message: object, bytes: number): void
 }
 
-/** Errors that an immediate retry does not change. */
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 const SENT = Promise.resolve()
 const NEWLINE = 10
@@ -35,7 +34,6 @@ export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
   onmessage: Transport['onmessage']
-  /** Called once the process has ended and its output was read. */
   onlost: ((failure: ServerFailure) => void) | undefined
   /** How the process ended, once it has and its output was read. */
   failure: ServerFailure | undefined
@@ -50,7 +48,6 @@ export class StdioTransport implements Transport {
   /** The beginning of an incomplete line, or its head and tail if it is over the limit. */
   #parts: Buffer[] = []
   #bytes = 0
-  /** Lines to be written at the end of this turn of the event loop. */
   #outbox = ''
   #stuck: NodeJS.Timeout | undefined
   #stderr = Buffer.alloc(0)
@@ -200,7 +197,6 @@ export class StdioTransport implements Transport {
     if (start < chunk.length) this.#keep(chunk.subarray(start))
   }
 
-  /** Never holds more than one line of the maximum length. */
   #keep(part: Buffer): void {
     this.#bytes += part.length
     this.#parts.push(part)

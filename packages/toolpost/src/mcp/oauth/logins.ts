@@ -59,7 +59,6 @@ function usesOAuth({ oauth, headers = {}, url }: HttpServerEntry): boolean {
   return !new Headers(headers).has('authorization') && !username && !password
 }
 
-/** How many times a request is sent again with another token or a wider scope. */
 const MAX_RENEWALS = 2
 
 /** What a server says when it rejects a request for lack of a login or scope. */

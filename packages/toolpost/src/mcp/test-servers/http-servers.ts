@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 
@@ -78,27 +77,6 @@ export function streamableServer(): Promise<TestHttpServer> {
       onChange(() => server.sendToolListChanged())
       await server.connect(transport as never)
       await transport.handleRequest(request, response)
-    }
-  })
-}
-
-/** SDK v1, only the old HTTP+SSE. */
-export function sseServer(): Promise<TestHttpServer> {
-  return serve(({ names, journal, onChange }) => {
-    const sessions = new Map<string, SSEServerTransport>()
-    return async (request, response) => {
-      const url = new URL(request.url ?? '/', 'http://localhost')
-      if (request.method === 'GET' && url.pathname === '/') {
-        const transport = new SSEServerTransport('/messages', response)
-        sessions.set(transport.sessionId, transport)
-        const server = mcpServer(names, journal)
-        onChange(() => server.sendToolListChanged())
-        return server.connect(transport)
-      }
-      const session = sessions.get(url.searchParams.get('sessionId') ?? '')
-      if (url.pathname !== '/messages') return void response.writeHead(405).end()
-      if (!session) return void response.writeHead(404).end('No such session')
-      return session.handlePostMessage(request, response)
     }
   })
 }
