@@ -1,4 +1,4 @@
-import { createGzip, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { startServers } from '../../test/hostile-server/harness.ts'
 import { unharmed } from '../../test/unharmed.ts'
@@ -48,15 +48,6 @@ describe('answers over HTTP without measure', () => {
         void response
           .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
           .end(bomb),
-    ],
-    [
-      'a compressed stream without end',
-      ({ response }) => {
-        const gzip = createGzip()
-        gzip.pipe(response.writeHead(200, { ...sse, 'content-encoding': 'gzip' }))
-        forEver(gzip, 'data and more ')
-        response.on('close', () => gzip.destroy())
-      },
     ],
   ])('[F48] %s is a size error of that call, and memory is bounded', async (_, behave) => {
     const before = process.memoryUsage().rss
@@ -130,24 +121,6 @@ describe('answers over HTTP that do not come as they should', () => {
     },
   )
 
-  it.each<[string, number, Record<string, string>, string]>([
-    ['200', 200, {}, ''],
-    ['200', 200, { 'content-type': 'text/html' }, '<p>Hello'],
-  ])('[F09] %s without a result ends the call at once, in words', async (shown, status, headers, body) => {
-    await using server = await httpByHand(
-      ({ response }) => void response.writeHead(status, headers).end(body),
-    )
-    await using client = await startServers({ remote: { url: server.url, trust: true } })
-    const words = `The server answered ${shown} without a result`
-    const [write, read] = await Promise.all(['act', 'look'].map(name => client.executor.run({ name })))
-    expect(write).toMatchObject({
-      code: 'tool_error',
-      error: expect.stringMatching(new RegExp(`^${words}.*; the outcome of the call is unknown$`)),
-    })
-    expect(read).toMatchObject({ code: 'tool_error', error: expect.stringContaining(words) })
-    expect(read).toMatchObject({ error: expect.not.stringContaining('outcome') })
-  })
-
   it.each([
     ['comments', ': c\n\n'],
     ['requests', `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n\n`],
@@ -180,32 +153,5 @@ describe('redirects', () => {
     )
     expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining(other.url) })
     expect(other.seen).toEqual([])
-  })
-})
-
-describe('a server of the newest protocol that does not answer subscriptions/listen', () => {
-  it.each<[string, Behaviour]>([
-    ['is silent', () => {}],
-    ['opens a stream and is silent', ({ response }) => void response.writeHead(200, sse).flushHeaders()],
-    ['refuses', ({ response }) => void response.writeHead(500).end()],
-  ])('is ready with its tools: it %s', async (_, listen) => {
-    const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
-    await using server = await httpByHand(() => {}, {
-      'server/discover': ({ message, response }) =>
-        json(response, {
-          jsonrpc: '2.0',
-          id: message.id,
-          result: {
-            ...complete,
-            supportedVersions: ['2026-07-28'],
-            capabilities: { tools: { listChanged: true } },
-            serverInfo: { name: 'modern', version: '1' },
-          },
-        }),
-      'subscriptions/listen': listen,
-    })
-    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
-    expect(client.status()).toMatchObject({ state: 'ready', protocolVersion: '2026-07-28' })
-    expect(client.status().tools).toEqual(['act', 'look'])
   })
 })

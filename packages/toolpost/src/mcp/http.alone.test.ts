@@ -31,7 +31,7 @@ describe('Streamable HTTP of SDK v1', () => {
     await using client = await startServers({ remote: { url } })
     expect(client.status().state).toBe('ready')
     expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
-    expect(server.authorizations).toEqual([
+    expect([...server.authorizations]).toEqual([
       `Basic ${Buffer.from('me:p@ss-of-the-address').toString('base64')}`,
     ])
     expect(JSON.stringify([client.log.records, client.status()])).not.toContain('ss-of-the-address')
