@@ -14,7 +14,7 @@ export interface HeaderParameter {
   type: string
 }
 
-export interface HeaderParameters {
+interface HeaderParameters {
   parameters: readonly HeaderParameter[]
   /** Why clients cannot use a tool with this schema over HTTP. */
   problem?: string | undefined
@@ -39,7 +39,10 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
     const inner = value as JsonSchema
     const { [KEY]: header, type } = inner
     if (Object.hasOwn(inner, KEY) && !Array.isArray(value)) {
-      const wrong = isReachable && path.length > 0 ? problemOf(header, type, parameters) : MISPLACED
+      const isPlaced = isReachable && path.length > 0
+      const wrong = isPlaced
+        ? problemOf(header, type, parameters)
+        : 'is only permitted on properties and nested properties'
       if (wrong) problem ??= `${path.join('.') || 'the schema itself'}: ${KEY} ${wrong}`
       // A server still compares the header of a number, which clients must not send.
       if (!wrong || type === 'number') parameters.push({ path, header: String(header), type: String(type) })
@@ -55,8 +58,6 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
   return found
 }
 
-const MISPLACED = 'is only permitted on properties and nested properties'
-
 function problemOf(header: unknown, type: unknown, others: readonly HeaderParameter[]): string | undefined {
   if (typeof header !== 'string' || !TOKEN.test(header)) return 'is not a valid header name'
   if (others.some(each => each.header.toLowerCase() === header.toLowerCase()))
@@ -65,20 +66,16 @@ function problemOf(header: unknown, type: unknown, others: readonly HeaderParame
   return `needs a type of ${TYPES.join(', ')}; got ${typeof type === 'string' ? type : 'none'}`
 }
 
-/** The headers of a call, for arguments that are also sent in headers. */
+/** The headers of a call. Text that HTTP would reject or change is encoded. */
 export function paramHeaders(schema: JsonSchema, args: object): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const { path, header } of headerParameters(schema).parameters) {
     const value = valueAt(args, path)
-    const isSent = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-    const isExact = !Number.isInteger(value) || Number.isSafeInteger(value)
-    if (isSent && isExact) headers[`Mcp-Param-${header}`] = headerValue(String(value))
+    const isNumber = Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))
+    if (typeof value !== 'string' && typeof value !== 'boolean' && !isNumber) continue
+    const text = String(value)
+    const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text)
+    headers[`Mcp-Param-${header}`] = isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
   }
   return headers
-}
-
-/** Text that HTTP would reject or change is encoded. */
-function headerValue(text: string): string {
-  const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text)
-  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 }

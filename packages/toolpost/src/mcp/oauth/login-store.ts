@@ -30,6 +30,7 @@ export class LoginStore {
   readonly #folder: string | undefined
   readonly #file: string
   readonly #onProblem: (problem: string) => void
+  readonly #watchers = new Set<() => void>()
   #kept: Record<string, unknown> = {}
 
   /** Without a folder, a login lasts as long as the program. */
@@ -58,6 +59,7 @@ export class LoginStore {
         await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
         await rename(draft, this.#file)
       }
+      for (const look of this.#watchers) look()
       return login
     }
     if (this.#folder === undefined) return change()
@@ -65,12 +67,15 @@ export class LoginStore {
     return locked(`${this.#file}.lock`, change)
   }
 
-  /** Calls `listener` when another process may have changed a login; returns a function that stops it. */
+  /** Calls `listener` when a login may have changed, even by another process; returns a function that stops it. */
   watch(listener: () => void): () => void {
-    if (this.#folder === undefined) return () => {}
     const look = () => listener()
-    watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
-    return () => unwatchFile(this.#file, look)
+    this.#watchers.add(look)
+    if (this.#folder !== undefined) watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
+    return () => {
+      this.#watchers.delete(look)
+      unwatchFile(this.#file, look)
+    }
   }
 
   async #readAll(): Promise<Record<string, unknown>> {

@@ -87,7 +87,6 @@ export class ServerLogin {
   readonly #isConfigured: boolean
   /** Unfinished logins, by their `state`; each answer is accepted only once. */
   readonly #pending = new Map<string, LoginProvider>()
-  readonly #listeners = new Set<() => void>()
   #login: Login = {}
   #reading: Promise<void> | undefined
   #renewing: Promise<boolean> | undefined
@@ -156,12 +155,10 @@ export class ServerLogin {
     removeFromLogs([code])
     await this.#advance(provider, { authorizationCode: code, ...(iss !== null && { iss }) })
     await this.#update(async () => provider.login)
-    this.#notify()
   }
 
   async signIn(): Promise<void> {
     await this.#update(login => this.#signedIn(login))
-    this.#notify()
   }
 
   /** Deletes the login; resolves to whether there was one. */
@@ -169,26 +166,16 @@ export class ServerLogin {
     await this.#read()
     const wasLoggedIn = this.#token !== undefined
     await this.#update(async () => ({}))
-    if (wasLoggedIn) this.#notify()
     return wasLoggedIn
   }
 
   /** Calls `listener` when the login changes, even in another process; returns a function that stops it. */
   onChange(listener: () => void): () => void {
-    const stopWatching = this.#store.watch(async () => {
+    return this.#store.watch(async () => {
       const before = this.#token
       await this.#read()
       if (this.#token !== undefined && this.#token !== before) listener()
     })
-    this.#listeners.add(listener)
-    return () => {
-      stopWatching()
-      this.#listeners.delete(listener)
-    }
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener()
   }
 
   get #token(): string | undefined {
@@ -290,20 +277,16 @@ export class ServerLogin {
     const { auth } = await loadSdk()
     this.#challenge ??= await askForChallenge(this.#url)
     const scope = this.#login.wantedScope ?? this.#challenge.scope ?? this.#oauth.scope
-    const options = { ...this.#discovery, serverUrl: this.#url, ...(scope !== undefined && { scope }) }
+    const { error: _, ...challenge } = this.#challenge
+    const options = { ...challenge, serverUrl: this.#url, ...(scope !== undefined && { scope }) }
     await withOAuthFetch(this.#url, fetchFn => auth(provider, { ...options, ...answer, fetchFn }))
-  }
-
-  get #discovery() {
-    const { resourceMetadataUrl } = this.#challenge ?? {}
-    return resourceMetadataUrl && { resourceMetadataUrl }
   }
 
   /** The authorization server that the server names; `undefined` if it says nothing about logging in. */
   async #issuer(): Promise<string | undefined> {
     const { discoverOAuthServerInfo } = await loadSdk()
     const { authorizationServerMetadata, ...found } = await withOAuthFetch(this.#url, fetchFn =>
-      discoverOAuthServerInfo(this.#url, { ...this.#discovery, fetchFn }),
+      discoverOAuthServerInfo(this.#url, { ...this.#challenge, fetchFn }),
     )
     return authorizationServerMetadata?.issuer ?? (found.resourceMetadata && found.authorizationServerUrl)
   }
