@@ -84,28 +84,19 @@ export class ChatArchive {
 
   #write(action: (folder: string) => Promise<void>): void {
     const folder = this.#folder()
-    if (folder === undefined) return
     const failed = (error: unknown) =>
       this.#logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation')
-    this.#writing = this.#writing.then(() => action(folder)).catch(failed)
+    if (folder !== undefined) this.#writing = this.#writing.then(() => action(folder)).catch(failed)
   }
 
   /** Files that are malformed are ignored. */
   async #read(folder: string): Promise<void> {
     for (const name of await readdir(folder).catch(() => [])) {
-      const text = await readFile(join(folder, name), 'utf8').catch(() => '')
-      const found: unknown = /^[0-9a-f-]{36}\.json$/.test(name) && parsed(text)
+      const read = async () => JSON.parse(await readFile(join(folder, name), 'utf8')) as unknown
+      const found = name.endsWith('.json') ? await read().catch(() => undefined) : undefined
       if (isStored(found) && fileOf(found.id) === name && !this.#kept.has(found.id))
         this.#kept.set(found.id, found)
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -141,18 +132,17 @@ export function messagesOf(
   turns: readonly ChatTurn[],
   textOf: (result: ToolResult) => string,
 ): PlainMessage[] {
-  const messages: PlainMessage[] = []
-  for (const { question, parts, end } of turns) {
-    if (end.stopReason === 'stopped' || end.stopReason === 'error') continue
-    let said: PlainMessage = { role: 'assistant', content: '' }
-    messages.push({ role: 'user', content: question }, said)
+  const answered = turns.filter(({ end }) => end.stopReason !== 'stopped' && end.stopReason !== 'error')
+  return answered.flatMap(({ question, parts }) => {
+    const messages: PlainMessage[] = [{ role: 'user', content: question }]
+    let said: PlainMessage | undefined
     // Text after calls begins another message, and an answer ends with one.
     for (const part of [...parts, { kind: 'text' as const, text: '' }]) {
+      if (!said || (part.kind === 'text' && said.tool_calls)) {
+        said = { role: 'assistant', content: '' }
+        messages.push(said)
+      }
       if (part.kind === 'text') {
-        if (said.tool_calls) {
-          said = { role: 'assistant', content: '' }
-          messages.push(said)
-        }
         said.content += part.text
         continue
       }
@@ -162,6 +152,6 @@ export function messagesOf(
       const content = result ? textOf(result) : `Error: No result for tool "${name}"`
       messages.push({ role: 'tool', content, tool_call_id: id })
     }
-  }
-  return messages
+    return messages
+  })
 }

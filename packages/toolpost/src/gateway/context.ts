@@ -1,20 +1,20 @@
 import type { ToolExecutor } from '../executor/executor.ts'
-import type { Logger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import type { McpIntegration } from '../mcp/index.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import type { DurableStatus } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
-import type { ActiveCalls } from './active-calls.ts'
+import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
-import type { ChatArchive } from './chat-archive.ts'
-import type { ClientList, Clients } from './clients.ts'
-import type { EventHub } from './events.ts'
+import { ChatArchive } from './chat-archive.ts'
+import { type ClientList, Clients } from './clients.ts'
+import { EventHub } from './events.ts'
 import type { GatewayOptions } from './gateway.ts'
-import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
-import type { OAuthClients } from './oauth.ts'
-import type { Questions } from './questions.ts'
-import type { RecentCalls } from './recent-calls.ts'
+import { McpEndpoint } from './mcp-server/http-endpoint.ts'
+import { OAuthClients } from './oauth.ts'
+import { Questions } from './questions.ts'
+import { RecentCalls } from './recent-calls.ts'
 
 /** What not every source has. */
 type ProjectParts =
@@ -46,24 +46,41 @@ export interface GatewaySource
   on(event: 'server' | 'voice' | 'approval' | 'timer', listener: (event?: unknown) => void): () => void
 }
 
+export type GatewayContext = ReturnType<typeof contextOf>
+
+const DEFAULT_INSTRUCTIONS =
+  'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
+
 /** What the routes work with. */
-export interface GatewayContext {
-  executor: ToolExecutor
-  source: GatewaySource
-  clients: Clients
-  oauth: OAuthClients
-  /** The system prompt of every conversation. */
-  instructions: string
-  calls: ActiveCalls
-  recent: RecentCalls
-  archive: ChatArchive
-  events: EventHub
+export function contextOf(options: GatewayOptions, token: string | false) {
+  const { instructions = DEFAULT_INSTRUCTIONS, slowMs, clock } = options
+  const logger = quietLogger(options.logger)
+  const source = sourceOf(options)
+  const { executor, catalog, waitWhileStarting } = source
+  const { tools } = executor
+  const oauth = new OAuthClients(tools, () => oauthOf(options), logger)
+  const list = () => options.clients ?? source.config?.clients
+  const clients = new Clients({ tools, token, list, oauth })
   /** The open streams of all kinds. */
-  streams: Set<unknown>
-  /** Questions from tools to their callers over HTTP. */
-  questions: Questions
-  mcp: McpEndpoint
-  logger: Logger
+  const streams = new Set<unknown>()
+  const calls = new ActiveCalls()
+  return {
+    ...{ executor, source, clients, oauth, instructions, calls, streams, logger },
+    recent: new RecentCalls(source, slowMs),
+    archive: new ChatArchive(source, logger),
+    events: new EventHub(),
+    /** Questions from tools to their callers over HTTP. */
+    questions: new Questions(clock),
+    mcp: new McpEndpoint({
+      ...{ executor, clients, logger, calls, streams, catalog, waitWhileStarting },
+      offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
+    }),
+  }
+}
+
+/** Read again when the configuration changes. */
+export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undefined {
+  return oauth ?? project?.config?.gateway?.oauth
 }
 
 /** What a gateway needs from the MCP servers. */

@@ -5,7 +5,6 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
-import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
@@ -14,19 +13,20 @@ import type { OAuthConfig } from '../project/config.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { Clock } from '../util/clock.ts'
-import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
-import { ChatArchive } from './chat-archive.ts'
-import { type ClientList, Clients, createGuard } from './clients.ts'
+import { type ClientList, createGuard } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
-import { type GatewayContext, type GatewayServers, type GatewaySource, sourceOf } from './context.ts'
-import { addEventRoute, EventHub, publishEvents } from './events.ts'
+import {
+  contextOf,
+  type GatewayContext,
+  type GatewayServers,
+  type GatewaySource,
+  oauthOf,
+} from './context.ts'
+import { addEventRoute, publishEvents } from './events.ts'
 import { type App, failure, type GatewayEnv } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
-import { McpEndpoint } from './mcp-server/http-endpoint.ts'
-import { METADATA_PATHS, OAuthClients } from './oauth.ts'
-import { Questions } from './questions.ts'
-import { RecentCalls } from './recent-calls.ts'
+import { METADATA_PATHS } from './oauth.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
@@ -90,34 +90,14 @@ export class GatewayError extends Error {
   override name = 'GatewayError'
 }
 
-const DEFAULT_INSTRUCTIONS =
-  'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
-
 /** Throws a GatewayError if clients could not be told apart, a token could be guessed, or an issuer not be trusted. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { clock, bigResults, instructions = DEFAULT_INSTRUCTIONS } = options
+  const { clock, bigResults } = options
   let token = options.token ?? randomBytes(24).toString('base64url')
-  const logger = quietLogger(options.logger)
-  const source = sourceOf(options)
-  const { executor } = source
-  const { tools } = executor
-  const list = () => options.clients ?? source.config?.clients
-  checkClients(list(), token)
+  checkClients(options.clients ?? options.project?.config?.clients, token)
   checkOAuth(oauthOf(options), token)
-  const oauth = new OAuthClients(tools, () => oauthOf(options), logger)
-  const clients = new Clients({ tools, token, list, oauth })
-  const shared = { executor, clients, logger, calls: new ActiveCalls(), streams: new Set<unknown>() }
-  const context: GatewayContext = {
-    ...{ ...shared, source, oauth, instructions },
-    recent: new RecentCalls(source, options.slowMs),
-    archive: new ChatArchive(source, logger),
-    events: new EventHub(),
-    questions: new Questions(clock),
-    mcp: new McpEndpoint({
-      ...{ ...shared, catalog: source.catalog, waitWhileStarting: source.waitWhileStarting },
-      offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
-    }),
-  }
+  const context = contextOf(options, token)
+  const { source, executor, clients, calls } = context
   const stops = [
     ...publishEvents(context, clock),
     // A project's executor has it already.
@@ -133,9 +113,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       clients.setToken(next)
     },
     fetch: createFetch(context, options),
-    abort: () => shared.calls.abort(),
+    abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
-      await shared.calls.drain(drainMs, clock)
+      await calls.drain(drainMs, clock)
       for (const stop of stops) stop()
       context.questions.close()
       context.events.close()
@@ -157,11 +137,6 @@ function checkOAuth(oauth: OAuthConfig | undefined, own: string | false): void {
   if (own === false && oauth) throw new GatewayError('\'oauth\' needs authentication: remove "token": false')
   const [found] = oauth ? oauthProblems(oauth) : []
   if (found) throw new GatewayError(`gateway.oauth.${found.path.join('.')}: ${found.problem}`)
-}
-
-/** Read again when the configuration changes. */
-export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undefined {
-  return oauth ?? project?.config?.gateway?.oauth
 }
 
 const ROUTES = [

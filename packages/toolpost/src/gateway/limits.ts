@@ -70,7 +70,6 @@ export const TASK_POLL_MS = 500
 export const TASK_TTL_MS = 15 * 60 * 1_000
 /** How many tasks one client may have; finished ones make room for others. */
 export const MAX_CLIENT_TASKS = 100
-export const MAX_TASK_MESSAGE = 1_000
 /** How many resources one client may subscribe to, and how long that waits for the servers before it is acknowledged. */
 export const MAX_FOLLOWED = 1_000
 export const FOLLOWING_MS = 500

@@ -6,14 +6,13 @@ import { textOf } from '../../executor/model-text.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import { INVALID_PARAMS, type Params, RpcError } from '../../mcp/peer.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
-import type { Ask } from '../../tools/caller.ts'
+import type { Ask, Caller } from '../../tools/caller.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { BLOCK_TYPES } from '../../tools/tool-output.ts'
 import { isObjectLike, isRecord } from '../../util/guards.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import type { GatewaySource } from '../context.ts'
 import { PROGRESS_GAP_MS } from '../limits.ts'
-import type { ClientHelp } from './client-calls.ts'
 import { type McpRequest, MISSING_CAPABILITY } from './protocol.ts'
 
 export interface CallToolOptions {
@@ -31,7 +30,7 @@ export interface McpCall {
   args: Params
   /** Tools outside the manager. */
   also: readonly Tool[]
-  help: ClientHelp
+  help: Caller
   caller: AbortController
   request: McpRequest
   /** The request that waits for it now. */
@@ -53,7 +52,6 @@ export async function callTool(call: McpCall, options: CallToolOptions): Promise
   let progressAt = Number.NEGATIVE_INFINITY
   const onProgress: RunOptions['onProgress'] = progress => {
     const { progressToken } = current()?.meta ?? {}
-    help.onProgress?.(progress)
     if (progressToken === undefined) return
     progressAt = performance.now()
     current()?.notify('notifications/progress', { progressToken, ...progress })
@@ -76,7 +74,7 @@ export async function callTool(call: McpCall, options: CallToolOptions): Promise
         conversation: session?.id,
         origin: 'mcp',
         startedAt: request.startedAt,
-        onProgress: request.meta.progressToken !== undefined || help.onProgress ? onProgress : undefined,
+        onProgress: request.meta.progressToken === undefined ? undefined : onProgress,
         meta: metaOfCall(request),
         signal,
       },

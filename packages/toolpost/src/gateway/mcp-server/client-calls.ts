@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { fingerprint } from '../../interceptors/canonical.ts'
 import { INVALID_PARAMS, type Params, RpcError } from '../../mcp/peer.ts'
 import type { AskedBy, Caller, Question, QuestionAnswer } from '../../tools/caller.ts'
-import type { Progress } from '../../tools/tool.ts'
 import { isRecord } from '../../util/guards.ts'
-import { shortText } from '../../util/text.ts'
 import { Disconnected } from '../http.ts'
 import * as limits from '../limits.ts'
 import {
@@ -24,14 +22,9 @@ import {
  * answers, or polls the call as a task; the work continues from there, and is never restarted.
  */
 
-/** How a client helps with work done for it, and follows its progress. */
-export interface ClientHelp extends Caller {
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-}
-
 /** Work done for a client, with its help, until `caller` aborts. `current` is the request now waiting for it. */
 export type Work = (
-  help: ClientHelp,
+  help: Caller,
   caller: AbortController,
   current: () => McpRequest | undefined,
 ) => Promise<object>
@@ -39,7 +32,7 @@ export type Work = (
 type SendRequest = (method: string, params: object, by: AskedBy) => Promise<unknown>
 
 /** Left out is what the client cannot do. A client that fails, is gone or answers nonsense has not decided. */
-function helpOf(request: McpRequest, send: SendRequest, current: () => McpRequest | undefined): ClientHelp {
+function helpOf(request: McpRequest, send: SendRequest, current: () => McpRequest | undefined): Caller {
   const { elicitation, sampling, roots } = capabilitiesOf(request)
   const record = async (what: string, answer: Promise<unknown>) => {
     const given = await answer
@@ -108,11 +101,9 @@ class ClientCall {
   readonly result: Promise<object>
   /** Runs while it waits for its client to return. */
   timer: NodeJS.Timeout | undefined
-  /** Of a task: how it ended, and what it said last. */
+  /** Of a task: how it ended. */
   end: { status: 'completed' | 'failed' | 'cancelled'; result?: object; error?: object } | undefined
-  message: string | undefined
   readonly createdAt = new Date().toISOString()
-  updatedAt = this.createdAt
   readonly #caller = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()
   /** The request the client is waiting for now, if any. */
@@ -123,15 +114,11 @@ class ClientCall {
 
   constructor(owner: string, request: McpRequest, work: Work) {
     const current = () => this.#request
-    const help: ClientHelp = {
+    const help: Caller = {
       ...helpOf(request, (...asked) => this.#ask(...asked), current),
       onTask: () => {
         this.#isLong = true
         this.#wake('long')
-      },
-      onProgress: ({ message }) => {
-        if (message !== undefined) this.message = shortText(message, limits.MAX_TASK_MESSAGE)
-        this.#changed()
       },
     }
     this.owner = owner
@@ -139,8 +126,12 @@ class ClientCall {
     // Deferred until there is a request to log to.
     this.result = Promise.resolve().then(() => work(help, this.#caller, current))
     this.result.then(
-      result => this.finish({ status: 'completed', result }),
-      error => this.finish({ status: 'failed', error: errorOf(error) }),
+      result => {
+        this.end ??= { status: 'completed', result }
+      },
+      error => {
+        this.end ??= { status: 'failed', error: errorOf(error) }
+      },
     )
   }
 
@@ -194,19 +185,9 @@ class ClientCall {
     for (const key of [...this.#open.keys()]) this.#settle(key, undefined)
   }
 
-  finish(end: ClientCall['end']): void {
-    this.end ??= end
-    this.#changed()
-  }
-
-  #changed(): void {
-    this.updatedAt = new Date().toISOString()
-  }
-
   #settle(key: string, response: unknown): void {
     this.#open.get(key)?.settle(response)
     this.#open.delete(key)
-    this.#changed()
   }
 
   /** Uses the server's own key for the question, if it is free. */
@@ -217,7 +198,6 @@ class ClientCall {
       this.#open.set(key, { request: { method, params }, isHandedOut: false, settle: resolve })
       signal?.addEventListener('abort', () => this.#settle(key, undefined), { once: true })
       this.#wake('asks')
-      this.#changed()
     })
   }
 }
@@ -241,7 +221,7 @@ export class ClientCalls {
     },
     'tasks/cancel': (params: Params, request: McpRequest): object => {
       const [, call] = this.#task(params, request)
-      if (!call.end) call.finish({ status: 'cancelled' })
+      call.end ??= { status: 'cancelled' }
       call.giveUp('cancelled')
       return {}
     },
@@ -326,13 +306,12 @@ function knowsTasks(request: McpRequest): boolean {
   return isRecord(capabilitiesOf(request).extensions?.[TASKS_EXTENSION])
 }
 
-function viewOf(taskId: string, { isAsking, end, message, createdAt, updatedAt }: ClientCall): object {
+function viewOf(taskId: string, { isAsking, end, createdAt }: ClientCall): object {
   return {
     taskId,
     status: end?.status ?? (isAsking ? 'input_required' : 'working'),
-    ...(message !== undefined && { statusMessage: message }),
     createdAt,
-    lastUpdatedAt: updatedAt,
+    lastUpdatedAt: new Date().toISOString(),
     ttlMs: limits.TASK_TTL_MS,
     pollIntervalMs: limits.TASK_POLL_MS,
   }

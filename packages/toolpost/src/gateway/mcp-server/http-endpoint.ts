@@ -12,7 +12,7 @@ import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { METHOD_NOT_FOUND, type Params, Peer, type RequestId } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
-import type { Client, Clients } from '../clients.ts'
+import type { Clients } from '../clients.ts'
 import * as http from '../http.ts'
 import { HEARTBEAT_MS, MAX_MCP_SESSIONS, MAX_STREAMS, MCP_SESSION_IDLE_MS } from '../limits.ts'
 import { McpMethods, type McpMethodsOptions, SESSION_VERSIONS } from './methods.ts'
@@ -92,34 +92,52 @@ export class McpEndpoint {
   #answerNewest(c: http.RequestContext, message: Message, startedAt: number): Promise<Response> | Response {
     const { id = 0, method } = message
     const params = isRecord(message.params) ? message.params : {}
-    const version =
-      protocol.metaIn(params)[PROTOCOL_VERSION_META_KEY] ?? http.headerOf(c, 'mcp-protocol-version')
+    const meta = protocol.metaIn(params)
+    const version = meta[PROTOCOL_VERSION_META_KEY] ?? http.headerOf(c, 'mcp-protocol-version')
     if (version !== protocol.NEWEST_VERSION) {
       const data = { supported: [protocol.NEWEST_VERSION], requested: version }
       return refused(400, `Unsupported protocol version: ${String(version)}`, { code: -32_022, data, id })
     }
     if (typeof method !== 'string' || message.id === undefined) return new Response(null, { status: 202 })
-    const request = new NewestRequest(c, { id, method, params, startedAt }, this.#options.clients)
-    const tool = method === 'tools/call' ? c.env.client.findTool(String(params.name)) : undefined
-    const mismatch = headerMismatch(request.header, method, params, tool)
+    const { client } = c.env
+    const tool = method === 'tools/call' ? client.findTool(String(params.name)) : undefined
+    const header = (name: string) => http.headerOf(c, name)
+    const mismatch = headerMismatch(header, method, params, tool)
     if (mismatch) return refused(400, mismatch.message, { ...mismatch, id })
     if (!this.#methods.has(method, true))
       return refused(404, 'Method not found', { code: METHOD_NOT_FOUND, id })
-    const { streams } = this.#options
+    const { streams, clients } = this.#options
     const isListening = method === 'subscriptions/listen'
     if (isListening && streams.size >= MAX_STREAMS)
       return refused(503, 'Too many streams: try again later', { id })
-    if (isListening) streams.add(request)
+    const caller = http.callerOf(c)
+    const exchange = exchangeWith(() => caller.abort(new http.Disconnected()))
+    if (isListening) streams.add(exchange)
+    const request: protocol.McpRequest = {
+      id,
+      method,
+      params,
+      meta,
+      caller,
+      startedAt,
+      header,
+      session: undefined,
+      // Looked up every time: rights can change while it runs.
+      get client() {
+        return clients.named(client.key)
+      },
+      notify: (method, params) => exchange.send({ jsonrpc: '2.0', method, params }),
+    }
     void this.#methods
       .answer(request)
-      .then(result => request.answer(protocol.messageText({ jsonrpc: '2.0', id, result })))
+      .then(result => exchange.answer(protocol.messageText({ jsonrpc: '2.0', id, result })))
       .catch(failed => {
         const error = protocol.errorOf(failed)
         const status = error.code === protocol.MISSING_CAPABILITY ? 400 : 200
-        request.answer(protocol.messageText({ jsonrpc: '2.0', id, error }), status)
+        exchange.answer(protocol.messageText({ jsonrpc: '2.0', id, error }), status)
       })
-      .finally(() => streams.delete(request))
-    return request.response
+      .finally(() => streams.delete(exchange))
+    return exchange.response
   }
 
   /** A message of a 2025 protocol. GET listens, DELETE ends the session. */
@@ -220,64 +238,32 @@ function isPlainlyNewest(message: Message, version: string | undefined, method: 
   )
 }
 
-type Given = Pick<protocol.McpRequest, 'id' | 'method' | 'params'> & { startedAt: number }
-
-/** A request and its response: plain JSON, or a stream if anything is sent before the answer, or that takes long. */
-class NewestRequest implements protocol.McpRequest {
-  readonly id: RequestId
-  readonly method: string
-  readonly params: Params
-  readonly meta: Params
-  readonly startedAt: number
-  readonly caller: AbortController
-  readonly session = undefined
-  readonly response: Promise<Response>
-  readonly header: (name: string) => string | undefined
-  readonly #client: Client
-  readonly #clients: Clients
-  readonly #timer = setTimeout(() => this.#toStream(), HEARTBEAT_MS).unref()
-  #respond: (response: Response) => void = () => {}
-  #stream: http.EventStream | undefined
-  #isOpen = true
-
-  constructor(c: http.RequestContext, { id, method, params, startedAt }: Given, clients: Clients) {
-    this.id = id
-    this.method = method
-    this.params = params
-    this.meta = protocol.metaIn(params)
-    this.startedAt = startedAt
-    this.caller = http.callerOf(c)
-    this.header = name => http.headerOf(c, name)
-    this.#client = c.env.client
-    this.#clients = clients
-    this.response = new Promise(resolve => {
-      this.#respond = resolve
-    })
+/** The response to one request: plain JSON, or a stream if anything is sent before the answer, or that takes long. */
+function exchangeWith(onGone: () => void) {
+  let isOpen = true
+  let stream: http.EventStream | undefined
+  let respond: (response: Response) => void = () => {}
+  const response = new Promise<Response>(resolve => {
+    respond = resolve
+  })
+  const toStream = () => {
+    stream ??= new http.EventStream(() => isOpen && onGone())
+    respond(stream.response)
+    return stream
   }
-
-  /** Looked up every time: rights can change while it runs. */
-  get client(): Client {
-    return this.#clients.named(this.#client.key)
-  }
-
-  notify(method: string, params: object): void {
-    if (this.#isOpen)
-      this.#toStream().write(eventOf(protocol.messageText({ jsonrpc: '2.0', method, params })))
-  }
-
-  answer(text: string, status = 200): void {
-    this.#isOpen = false
-    clearTimeout(this.#timer)
-    if (!this.#stream) return this.#respond(http.content(text, undefined, status))
-    this.#stream.write(eventOf(text))
-    this.#stream.close()
-  }
-
-  #toStream(): http.EventStream {
-    if (this.#stream) return this.#stream
-    this.#stream = new http.EventStream(() => this.#isOpen && this.caller.abort(new http.Disconnected()))
-    this.#respond(this.#stream.response)
-    return this.#stream
+  const timer = setTimeout(toStream, HEARTBEAT_MS).unref()
+  return {
+    response,
+    send(message: object): void {
+      if (isOpen) toStream().write(eventOf(protocol.messageText(message)))
+    },
+    answer(text: string, status = 200): void {
+      isOpen = false
+      clearTimeout(timer)
+      if (!stream) return respond(http.content(text, undefined, status))
+      stream.write(eventOf(text))
+      stream.close()
+    },
   }
 }
 

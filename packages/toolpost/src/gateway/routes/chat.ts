@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { safeText } from '../../logging/safe-value.ts'
-import type { AiClient, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
+import type { AiClient, ConversationMessage } from '../../models/ai-client.ts'
 import { Conversations } from '../../models/conversations.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { unlessAborted } from '../../util/clock.ts'
@@ -8,20 +8,11 @@ import type { AnswerPart, ChatCall, ChatEnd, ChatEvents, ChatTurn, ConversationR
 import { messagesOf } from '../chat-archive.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import * as http from '../http.ts'
-import {
-  KEPT_CHARACTERS,
-  KEPT_CONVERSATIONS,
-  KEPT_MESSAGES,
-  MAX_CHATS,
-  MAX_MESSAGE_LENGTH,
-} from '../limits.ts'
+import * as limits from '../limits.ts'
 import { recordResult, recordValue } from '../recent-calls.ts'
 
 const { failure, json, withBody } = http
 const STILL_ANSWERING = 'This conversation is still being answered'
-
-type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
-type Outcome = Omit<ChatEnd, 'conversation' | 'model' | 'durationMs'>
 
 /** A question in the chat. */
 interface Question {
@@ -40,9 +31,9 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
   const { source, archive, calls, executor, logger, instructions, questions } = context
   /** The exact messages of conversations, for the lifetime of this process. */
   const exact = new Conversations({
-    conversations: KEPT_CONVERSATIONS,
-    messages: KEPT_MESSAGES,
-    characters: KEPT_CHARACTERS,
+    conversations: limits.KEPT_CONVERSATIONS,
+    messages: limits.KEPT_MESSAGES,
+    characters: limits.KEPT_CHARACTERS,
   })
   /** The conversations that are being answered. */
   const busy = new Set<string>()
@@ -56,7 +47,6 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     const models = c.env.client.isNamed ? await usual() : await (source.models?.() ?? usual())
     return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
-  app.post('/api/chat', c => withBody(c, body => answer(c, body)))
   const path = '/api/conversations/:id'
   const unknown = () => failure(404, 'No conversation with this id')
   app.get('/api/conversations', async c => {
@@ -69,7 +59,7 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
   })
   app.patch(path, c =>
     withBody(c, async ({ name }) => {
-      if (typeof name !== 'string' || name.trim() === '')
+      if (typeof name !== 'string' || !/\S/.test(name))
         return failure(400, "'name' must be a non-empty string")
       const renamed = await archive.rename(c.env.client.name, c.req.param('id'), name)
       return renamed ? json(infoOf(renamed)) : unknown()
@@ -82,35 +72,34 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     exact.forget(id)
     return http.noContent()
   })
-
-  /** Streams the answer: `token`, `call`, `status`, and finally always one `end`. One at a time in a conversation. */
-  async function answer(c: http.RequestContext, body: http.Body): Promise<Response> {
-    const question = await read(c, body)
-    if (question instanceof Response) return question
-    const { conversation } = question
-    if (busy.has(conversation)) return failure(409, STILL_ANSWERING)
-    if (busy.size >= MAX_CHATS) return http.busy('Too many questions at once')
-    busy.add(conversation)
-    const caller = http.onSignal(c.req.raw.signal)
-    const stream = new http.EventStream(() => caller.abort(), c.env.outgoing)
-    const send: Send = (event, data) => stream.write(http.eventText(event, data))
-    void calls.run(caller, async () => {
-      const end = await answered(c, question, caller.signal, send)
-      busy.delete(conversation)
-      send('end', end)
-      stream.close()
-    })
-    return stream.response
-  }
+  app.post('/api/chat', c =>
+    withBody(c, async body => {
+      const question = await read(c, body)
+      if (question instanceof Response) return question
+      const { conversation } = question
+      if (busy.has(conversation)) return failure(409, STILL_ANSWERING)
+      if (busy.size >= limits.MAX_CHATS) return http.busy('Too many questions at once')
+      busy.add(conversation)
+      const caller = http.onSignal(c.req.raw.signal)
+      const stream = new http.EventStream(() => caller.abort(), c.env.outgoing)
+      void calls.run(caller, async () => {
+        const end = await answer(c, question, caller.signal, stream)
+        busy.delete(conversation)
+        stream.write(http.eventText('end', end))
+        stream.close()
+      })
+      return stream.response
+    }),
+  )
 
   /** The question in a request, or the response to an invalid one. */
   async function read(c: http.RequestContext, body: http.Body): Promise<Question | Response> {
     const { client } = c.env
     const { message, conversation, turn, model } = body
-    if (typeof message !== 'string' || message.trim() === '')
+    if (typeof message !== 'string' || !/\S/.test(message))
       return failure(400, "'message' must be a non-empty string")
-    if (message.length > MAX_MESSAGE_LENGTH)
-      return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
+    if (message.length > limits.MAX_MESSAGE_LENGTH)
+      return failure(400, `'message' is longer than ${limits.MAX_MESSAGE_LENGTH} characters`)
     if (turn !== undefined && !(Number.isSafeInteger(turn) && (turn as number) >= 0))
       return failure(400, "'turn' must be a whole number, 0 or greater")
     if (model !== undefined && typeof model !== 'string') return failure(400, "'model' must be a string")
@@ -126,50 +115,28 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     return { message, conversation: id, before, isReplacing: turn !== undefined, answerer }
   }
 
-  /** Never rejects: the end says what went wrong. The answer is saved before that is sent. */
-  async function answered(
+  /** Streams `token`, `call` and `status`. Never rejects: the end says what went wrong. The answer is saved first. */
+  async function answer(
     c: http.RequestContext,
-    question: Question,
-    stop: AbortSignal,
-    send: Send,
+    { conversation, answerer, message, before, isReplacing }: Question,
+    signal: AbortSignal,
+    stream: http.EventStream,
   ): Promise<ChatEnd> {
-    const { conversation, answerer, message, before } = question
+    const { client } = c.env
     const askedAt = Date.now()
     const startedAt = performance.now()
     const parts: AnswerPart[] = []
-    const { text, ...outcome } = await ask(c, question, stop, (event, data) => {
-      if (event === 'token') addText(parts, (data as ChatEvents['token']).text)
-      if (event === 'call') addCall(parts, data as ChatCall)
-      send(event, data)
-    })
-    // The whole text counts only if nothing was streamed.
-    if (!parts.some(part => part.kind === 'text' && part.text.trim() !== '')) addText(parts, text)
-    const end = { ...outcome, model: answerer.name, durationMs: Math.round(performance.now() - startedAt) }
-    const turns = [...before, { question: message, askedAt, parts, end }]
-    await archive.keep(c.env.client.name, conversation, turns).catch(error => {
-      logger.error({ error: safeText(String(error)) }, 'Could not save a conversation')
-    })
-    return { text, conversation, ...end }
-  }
-
-  async function ask(
-    c: http.RequestContext,
-    question: Question,
-    stop: AbortSignal,
-    send: Send,
-  ): Promise<Outcome> {
-    const { conversation, before, isReplacing, answerer, message } = question
-    const { client } = c.env
+    const send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) =>
+      stream.write(http.eventText(event, data))
     // The exact messages while this process lives; after that, as saved.
-    const known = isReplacing ? undefined : exact.of(conversation)
-    const said: readonly ConversationMessage[] = known ?? messagesOf(before, result => executor.text(result))
-    try {
-      const asked = answerer.client.ask(
+    const said: readonly ConversationMessage[] =
+      (isReplacing ? undefined : exact.of(conversation)) ??
+      messagesOf(before, result => executor.text(result))
+    const asked = async () => {
+      const answered = answerer.client.ask(
         [{ role: 'system', content: instructions }, ...said, { role: 'user', content: message }],
         {
-          ...{ executor, origin: 'chat', caller: client.caller, conversation, signal: stop },
-          meta: http.metaOf(c),
-          // Others do not watch for questions.
+          ...{ executor, origin: 'chat', caller: client.caller, conversation, signal, meta: http.metaOf(c) },
           ask: http.preferencesOf(c).has('questions')
             ? questions.askFor({ caller: client.caller })
             : undefined,
@@ -177,23 +144,40 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
           get tools() {
             return client.isNamed ? client.tools() : undefined
           },
-          onToken: text => send('token', { text }),
-          onCall: event => send('call', callData(event)),
+          onToken: text => {
+            addText(parts, text)
+            send('token', { text })
+          },
+          onCall: ({ call: { id = '', name, args }, type: phase, ...event }) => {
+            // Bounded, without secrets, as in the list of calls.
+            const result = 'result' in event && { result: recordResult(event.result) }
+            const call: ChatCall = { phase, id, name, args: recordValue(args), ...result }
+            addCall(parts, call)
+            send('call', call)
+          },
           onStatus: status => send('status', status),
         },
       )
       // A client that ignores its signal is not waited for.
-      const given = await unlessAborted(asked, stop)
-      exact.keep(conversation, given.messages)
-      const { text, stopReason, iterations, usage, modelCalls } = given
+      const { messages, text, stopReason, iterations, usage, modelCalls } = await unlessAborted(
+        answered,
+        signal,
+      )
+      exact.keep(conversation, messages)
       const counted = { ...(usage && { usage }), ...(modelCalls?.length && { model_calls: modelCalls }) }
       return { text, stopReason, iterations, ...counted }
-    } catch (error) {
-      if (stop.aborted) return { text: '', stopReason: 'stopped', error: 'The answer was stopped' }
+    }
+    const { text, ...outcome } = await asked().catch(error => {
+      if (signal.aborted) return { text: '', stopReason: 'stopped' as const, error: 'The answer was stopped' }
       const why = safeText(error instanceof Error ? error.message : String(error))
       logger.warn({ error: why }, 'Chat failed')
-      return { text: '', stopReason: 'error', error: why }
-    }
+      return { text: '', stopReason: 'error' as const, error: why }
+    })
+    // The whole text counts only if nothing was streamed.
+    if (!parts.some(part => part.kind === 'text' && /\S/.test(part.text))) addText(parts, text)
+    const end = { ...outcome, model: answerer.name, durationMs: Math.round(performance.now() - startedAt) }
+    await archive.keep(client.name, conversation, [...before, { question: message, askedAt, parts, end }])
+    return { text, conversation, ...end }
   }
 }
 
@@ -214,10 +198,7 @@ function addCall(parts: AnswerPart[], call: ChatCall): void {
 }
 
 /** The client to answer with this model, or the usual one; or the response that says why there is none. */
-async function answererFor(
-  model: string | undefined,
-  source: GatewaySource,
-): Promise<Question['answerer'] | Response> {
+async function answererFor(model: string | undefined, source: GatewaySource) {
   if (!source.client) return failure(404, 'The chat is off: no model client was passed to createGateway')
   if (model === undefined) {
     const usual = await source.model().catch(() => undefined)
@@ -232,14 +213,4 @@ async function answererFor(
   }
   const names = (await source.models?.())?.map(({ name }) => name) ?? []
   return failure(400, `Unknown model '${model.slice(0, 100)}'; expected one of ${names.join(', ')}`)
-}
-
-/** Bounded, without secrets, as in the list of calls. */
-function callData({
-  call,
-  ...event
-}: CallNotice & { result?: Parameters<typeof recordResult>[0] }): ChatCall {
-  const { id = '', name, args } = call
-  const result = event.result && { result: recordResult(event.result) }
-  return { phase: event.type, id, name, args: recordValue(args), ...result }
 }
