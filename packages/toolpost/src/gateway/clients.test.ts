@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, echoTool, eventReader, testGateway } from '../../test/gateway.ts'
+import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
+import { CLIENTS } from '../../test/mcp-clients.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { limits } from '../interceptors/index.ts'
 import { OfflineClient } from '../models/index.ts'
@@ -7,6 +8,7 @@ import { recordingLogger } from '../testing/index.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { GatewayOptions } from './gateway.ts'
+import { serveGateway } from './serve-gateway.ts'
 
 const CLAUDE = 'claude-token-0123456789'
 const HOME = 'home-token-0123456789!?'
@@ -116,92 +118,21 @@ describe('clients with a token of their own', () => {
     expect((await gateway.post(restart)).status).toBe(200)
     expect(restarted).toEqual(['fs'])
   })
-
-  it('chat with what they may use, in conversations of their own', async () => {
-    await using gateway = gatewayWith()
-    const ask = async (message: string, headers = {}, conversation?: string) => {
-      const response = await gateway.post('/api/chat', { message, conversation }, { headers })
-      return (await eventReader(response).all()).at(-1)?.data
-    }
-    const allowed = await ask('perform read', as(CLAUDE))
-    expect(allowed.text).toBe('Read done.')
-    expect((await ask('perform secret', as(CLAUDE))).text).not.toContain('done')
-    expect((await ask('perform secret')).text).toBe('Secret done.')
-    const { calls } = await dataOf(gateway.get('/api/calls'))
-    expect(calls).toMatchObject([
-      { tool: 'read', origin: 'chat', caller: 'claude' },
-      { tool: 'secret', caller: 'default' },
-    ])
-    expect((await ask('perform read', as(CLAUDE), allowed.conversation)).conversation).toBe(
-      allowed.conversation,
-    )
-    for (const other of [as(HOME), {}])
-      expect((await ask('perform read', other, allowed.conversation)).conversation).not.toBe(
-        allowed.conversation,
-      )
-  })
 })
 
-describe('clients over MCP', () => {
-  const post = (gateway: ReturnType<typeof gatewayWith>, body: object, headers: Record<string, string>) =>
-    gateway.post('/mcp', body, {
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...headers,
-      },
-    })
-  const initialize = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-  }
-  const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} }
-  const callOf = (name: string) => ({
-    jsonrpc: '2.0',
-    id: 3,
-    method: 'tools/call',
-    params: { name, arguments: {} },
-  })
-  const META = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  const modern = <T extends { params: object; method: string }>(message: T) => ({
-    ...message,
-    params: { ...message.params, _meta: META },
-  })
-  const modernHeaders = (message: { method: string; params: object }) => ({
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': message.method,
-    ...('name' in message.params && { 'mcp-name': String(message.params.name) }),
-  })
-  const answer = async (response: Response) => {
-    const text = await response.text()
-    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
-  }
-
-  it.each(['in a session', 'of 2026'])('list and call only what they may use: %s', async kind => {
+describe.each(CLIENTS)('a named client over MCP, %s', (_, connect) => {
+  it('lists and calls only what it may use', async () => {
     await using gateway = gatewayWith()
-    const begun = kind === 'in a session' && (await post(gateway, initialize, as(CLAUDE)))
-    const session: Record<string, string> = begun
-      ? { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
-      : {}
-    const send = (message: { method: string; params: object }) =>
-      kind === 'of 2026'
-        ? post(gateway, modern(message), { ...as(CLAUDE), ...modernHeaders(message) })
-        : post(gateway, message, { ...as(CLAUDE), ...session })
-    const { result } = await answer(await send(list))
-    expect(namesIn(result)).toEqual(['echo', 'read', 'write'])
-    expect((await answer(await send(callOf('read')))).result.content[0].text).toBe('read done')
-    expect((await answer(await send(callOf('secret')))).error).toMatchObject({ code: -32602 })
-    const { calls } = await dataOf(gateway.get('/api/calls'))
-    expect(calls).toMatchObject([
+    const served = await serveGateway({ port: 0, executor: gateway.executor, clients, token: OWN })
+    await using client = await connect({ url: served.url }, { token: CLAUDE })
+    expect(namesIn({ tools: await client.tools() })).toEqual(['echo', 'read', 'write'])
+    expect((await client.call('read')).content[0].text).toBe('read done')
+    await expect(client.call('secret')).rejects.toMatchObject({ code: -32602 })
+    expect((await dataOf(gateway.get('/api/calls'))).calls).toMatchObject([
       { tool: 'read', origin: 'mcp', caller: 'claude' },
       { tool: 'secret', caller: 'claude' },
     ])
+    await served.close({ drainMs: 0 })
   })
 })
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { commandLine } from '../../test/command.ts'
 import { CLIENTS } from '../../test/mcp-clients.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { Approvals, type ApprovalsOptions, policy } from '../interceptors/index.ts'
@@ -33,8 +32,6 @@ async function serveDelete(options: ApprovalsOptions = {}, guard: Partial<ServeO
   return { url: gateway.url, approvals, runs, [Symbol.asyncDispose]: close }
 }
 
-const answering = (action: string) => async () => ({ action, ...(action === 'accept' && { content: {} }) })
-
 /** Accepts everything, and remembers what it was asked. */
 function willing() {
   const asked: string[] = []
@@ -56,16 +53,6 @@ describe.each(CLIENTS)('a client of the %s that can ask its person', (_name, con
     expect(gateway.approvals.list()).toEqual([])
     await client.call('delete', { path: 'a' })
     expect(asked).toHaveLength(2)
-  })
-
-  it('reads that denied by the user if they decline', async () => {
-    await using gateway = await serveDelete()
-    await using client = await connect(gateway, { person: answering('decline') })
-    expect(await client.call('delete', { path: 'a' })).toMatchObject({
-      isError: true,
-      content: [{ text: "Tool 'delete' was denied: denied by the user (mcp)" }],
-    })
-    expect(gateway.runs).toEqual([])
   })
 })
 
@@ -107,35 +94,5 @@ describe.each(CLIENTS)('a named client of the %s that can ask its person', (_nam
     expect((await decideAs(OWNER)).status).toBe(200)
     expect(await answer).toMatchObject({ content: [{ text: 'deleted' }] })
     expect(asked).toEqual([])
-  })
-})
-
-describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, connect) => {
-  const { configFile } = commandLine()
-  const config = () =>
-    configFile({
-      policy: [{ tools: 'echo', from: ['mcp'], then: 'ask' }],
-      tools: [
-        {
-          name: 'echo',
-          description: 'Gives back its arguments',
-          parameters: { type: 'object' },
-          implementation: { type: 'builtin', handler: 'echo' },
-        },
-      ],
-    })
-
-  it.each([
-    ['accept', { content: [{ text: '{"echo":{"x":1}}' }] }],
-    ['decline', { isError: true, content: [{ text: "Tool 'echo' was denied: denied by the user (mcp)" }] }],
-  ])('takes %s of its person', async (action, expected) => {
-    await using client = await connect({ config: config() }, { person: answering(action) })
-    expect(await client.call('echo', { x: 1 })).toMatchObject(expected)
-  })
-
-  it('denies the call at once if the client cannot ask, with the way to allow it', async () => {
-    await using client = await connect({ config: config() })
-    const text = expect.stringContaining("this MCP client cannot ask you; allow it with a rule in 'policy'")
-    expect(await client.call('echo', { x: 1 })).toMatchObject({ isError: true, content: [{ text }] })
   })
 })

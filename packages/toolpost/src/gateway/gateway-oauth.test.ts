@@ -140,29 +140,6 @@ describe('a request to a gateway with an issuer', () => {
 })
 
 describe('keys of an issuer', () => {
-  it('are fetched once for many tokens, and a new one is followed', async () => {
-    await using issuer = await TestIssuer.start()
-    await using gateway = gatewayFor(issuer)
-    const get = async () => (await gateway.get('/api/tools', as(await issuer.token()))).status
-    expect(await Promise.all([get(), get(), get(), get()])).toEqual([200, 200, 200, 200])
-    expect(issuer.asked).toEqual(['/.well-known/oauth-authorization-server', '/keys'])
-    await issuer.addKey()
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15_000 })
-    expect(await get()).toBe(200)
-    expect(issuer.asked.slice(2)).toEqual(['/keys'])
-    const old = await issuer.token({
-      header: { kid: 'key-1' },
-      ...(issuer.keys[0] && { key: issuer.keys[0].key }),
-    })
-    issuer.keys.shift()
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
-    const late = await gateway.get('/api/tools', as(old))
-    expect([late.status, (await dataOf(late)).error]).toEqual([
-      401,
-      expect.stringContaining('no applicable key'),
-    ])
-  })
-
   it('that are unavailable open no door: 503 while the issuer is down, until it is back', async () => {
     await using issuer = await TestIssuer.start()
     const logger = recordingLogger()

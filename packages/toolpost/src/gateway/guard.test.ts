@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ADDRESS, echoTool, testGateway } from '../../test/gateway.ts'
+import { ADDRESS, testGateway } from '../../test/gateway.ts'
 
 const ROUTES = [
   '/',
@@ -85,12 +85,6 @@ describe('the token', () => {
     const response = await gateway.get(path, { authorization: `bearer ${token}` })
     expect(response.status).not.toBe(401)
     await response.body?.cancel()
-  })
-
-  it.each(POSTS)('is asked for when something is sent to %s', async path => {
-    await using gateway = testGateway([echoTool], { token })
-    const request = new Request(ADDRESS + path, { method: 'POST', body: '{}' })
-    expect((await gateway.fetch(request)).status).toBe(401)
   })
 
   it('is not asked for on open routes, nor by the page itself, which could not send it', async () => {

@@ -132,19 +132,6 @@ describe.each(WAYS)('what servers have beside tools, for a client of the %s', (_
     expect(text(await client.read('two+note://7'))).toEqual(['two note://7'])
   })
 
-  it('fails in the words of the server, with its code', async () => {
-    // The newest protocol has no code of its own for it.
-    const notFound = {
-      code: expect.toBeOneOf([-32_602, -32_002]),
-      message: expect.stringContaining('two has no x:missing'),
-    }
-    await expect(client.read('two+x:missing')).rejects.toMatchObject(notFound)
-    await expect(client.read('nowhere:x:missing')).rejects.toThrow('one has no nowhere:x:missing')
-    await expect(client.read('one+x:broken')).rejects.toThrow(
-      'Malformed MCP result: a resource without contents',
-    )
-  })
-
   it('tells of changes of each kind, once for those that come together', async () => {
     for (const method of ['tools', 'resources', 'prompts'])
       await client.call('notify', { method: `notifications/${method}/list_changed`, count: 20 })

@@ -66,19 +66,6 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (name, 
     expect(await client.call('answer', { result: structured })).toMatchObject(structured)
   })
 
-  it("hears of failures in the server's own words, and what arguments it lacks", async () => {
-    await using hostile = await startHostile()
-    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway)
-    const result = { isError: true, content: [{ type: 'text', text: 'the fuse is gone' }] }
-    expect(await client.call('answer', { result })).toMatchObject(result)
-    expect(await client.call('echo', {})).toMatchObject({
-      isError: true,
-      content: [{ text: "Invalid parameters: missing 'text'. Required: text (string)" }],
-    })
-    await expect(client.call('ecco', {})).rejects.toThrow("Tool 'ecco' not found. Did you mean echo?")
-  })
-
   it('[F06] cancels a call, down to the server behind', async () => {
     await using hostile = await startHostile()
     await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, startServers } from '../../test/hostile-server/harness.ts'
-import { type AnyClient, CLIENTS, CLIENTS_2025 } from '../../test/mcp-clients.ts'
+import { type AnyClient, CLIENTS } from '../../test/mcp-clients.ts'
 import { offeringServer } from '../mcp/test-servers/offering.ts'
 import { type ServedGateway, serveGateway } from './serve-gateway.ts'
 
-const PATIENCE = { interval: 10, timeout: 10_000 }
 const ADA = 'ada-token-0123456789'
 const BOB = 'bob-token-0123456789'
 const OWN = 'own-token-0123456789'
@@ -157,20 +156,4 @@ describe('a session, or a question that is open', () => {
     expect(JSON.parse(done.content[0].text)).toMatchObject({ answered: { action: 'accept' } })
     expect((await call(ADA, answer)).error.message).toContain('no longer open')
   })
-})
-
-describe('large things over MCP', () => {
-  it.each(CLIENTS_2025)(
-    'log messages come from the level on that a client of the %s wants',
-    async (_, connect) => {
-      await using client = await connect({ url: gateway.url }, { token: OWN })
-      const log = (level: string) =>
-        client.call('notify', { method: 'notifications/message', params: { level, data: `a ${level}` } })
-      await client.setLevel('error')
-      for (const level of ['debug', 'warning', 'error', 'nonsense']) await log(level)
-      await client.setLevel('debug')
-      await log('debug')
-      await expect.poll(() => client.logs.map(({ data }) => data), PATIENCE).toEqual(['a error', 'a debug'])
-    },
-  )
 })

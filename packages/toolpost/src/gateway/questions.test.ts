@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { ModelClient } from '../models/index.ts'
-import { fakeClock } from '../testing/fake-clock.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -89,27 +88,6 @@ describe('questions over HTTP', () => {
     expect((await dataOf(refused)).error).toMatch(words)
     await answer(id, { action: 'cancel' })
     expect(await resultOf(called)).toEqual({ action: 'cancel' })
-  })
-
-  it('end with the call, with their time, and with the gateway', async () => {
-    const clock = fakeClock()
-    const { gateway, call, open, list } = setUp(undefined, { clock })
-    const gone = new AbortController()
-    const called = call(CLAUDE, { signal: gone.signal })
-    await open()
-    gone.abort()
-    await called
-    expect(await list()).toEqual([])
-    const late = call()
-    await open()
-    await clock.advance(5 * 60_000)
-    expect(await resultOf(late)).toEqual({ action: 'cancel' })
-    const last = call()
-    await open()
-    const closed = gateway.close({ drainMs: 0 })
-    await clock.advance(2_000)
-    await closed
-    expect((await dataOf(last)).code).toBe('cancelled')
   })
 
   it('reach the person of a chat', async () => {

@@ -126,16 +126,6 @@ describe('closing', () => {
     })
   })
 
-  it('[F40] ends calls that do not end by the limit', async () => {
-    const { tool, begun, aborted } = patientTool()
-    await using served = await serve({}, tool)
-    const answer = call(served.url, 'patient')
-    await begun
-    await served.close({ drainMs: 10 })
-    await aborted
-    expect(await (await answer).json()).toMatchObject({ success: false, code: 'cancelled' })
-  })
-
   it('[F40] refuses a call whose body was still on its way', async () => {
     const { createGateway } = await import('./gateway.ts')
     const gateway = createGateway({ token: false, executor: executorWith(echoTool) })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ADDRESS, dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
-import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from './limits.ts'
+import { MAX_MCP_SESSIONS } from './limits.ts'
 
 const initialize = {
   jsonrpc: '2.0',
@@ -85,22 +85,6 @@ describe('sessions of clients of the 2025 protocols', () => {
     await streams[0]?.body?.cancel()
     expect((await send(initialize)).status).toBe(200)
     expect((await gateway.get('/api/events')).status).toBe(200)
-  })
-
-  it('[F54] whose client listens stay, however long it says nothing; others are over after an hour', async () => {
-    await using gateway = testGateway()
-    const { send, begin, listen } = clientOf(gateway)
-    vi.useFakeTimers({ toFake: ['Date'] })
-    const listening = await begin()
-    const stream = await listen(listening)
-    const silent = await begin()
-    vi.setSystemTime(Date.now() + MCP_SESSION_IDLE_MS + 1)
-    await begin()
-    expect((await send(ping, silent)).status).toBe(404)
-    await stream.body?.cancel()
-    await begin()
-    // It listened until now, so that it can listen again.
-    expect((await send(ping, listening)).status).toBe(200)
   })
 })
 

@@ -1,6 +1,5 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { ADDRESS, dataOf, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { dataOf, testGateway } from '../../test/gateway.ts'
 import { defineTool } from '../tools/tool.ts'
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -30,33 +29,5 @@ describe('the trace in the headers of', () => {
       gateway.post('/api/tools/meta/call', {}, { headers: headers as Record<string, string> }),
     )
     expect(result).toEqual(expected)
-  })
-})
-
-describe.each(['legacy', 'auto'] as const)('over MCP (%s)', mode => {
-  async function callMeta(
-    gateway: TestGateway,
-    headers: Record<string, string>,
-    _meta?: Record<string, unknown>,
-  ) {
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
-    const fetch = async (url: string | URL, init?: RequestInit) => gateway.fetch(new Request(url, init))
-    const requestInit = { headers }
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${ADDRESS}/mcp`), { fetch, requestInit }))
-    const { content } = await client.callTool({ name: 'meta', arguments: {}, ...(_meta && { _meta }) })
-    await client.close()
-    return JSON.parse((content[0] as { text: string }).text)
-  }
-
-  it('the trace in _meta goes along, with what else is there', async () => {
-    await using gateway = testGateway([metaTool])
-    const meta = { ...HEADERS, 'com.example/tenant': 7 }
-    expect(await callMeta(gateway, {}, meta)).toMatchObject(meta)
-  })
-
-  it('the trace in the headers does, if there is none in _meta', async () => {
-    await using gateway = testGateway([metaTool])
-    expect(await callMeta(gateway, HEADERS)).toMatchObject(HEADERS)
-    expect(await callMeta(gateway, HEADERS, { traceparent: 'nonsense' })).toMatchObject(HEADERS)
   })
 })

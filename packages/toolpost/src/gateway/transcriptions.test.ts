@@ -47,17 +47,6 @@ describe('POST /api/transcriptions', () => {
     expect(heard.map(bytes => Buffer.from(bytes).toString())).toEqual([Buffer.from(wav).toString()])
   })
 
-  it('[F06] stops when the caller goes away', async () => {
-    const { voice, begun, aborted } = patientVoice()
-    await using gateway = testGateway([], { voice })
-    const gone = new AbortController()
-    const response = send(gateway, wav, { signal: gone.signal })
-    await begun
-    gone.abort()
-    await aborted
-    expect((await response).status).toBe(503)
-  })
-
   it('[F40] is waited for when the gateway closes, up to a limit', async () => {
     const { voice, begun, understand } = patientVoice()
     const gateway = testGateway([], { voice })
