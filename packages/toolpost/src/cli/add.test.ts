@@ -5,11 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { writeFiles } from '../../test/config-folder.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
-import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
-import { packageRoot } from '../util/package-root.ts'
 
 const { toolpost, folder } = commandLine()
-const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const { command, args = [] } = hostileServer()
 const program = [command, ...args]
 
@@ -53,41 +50,6 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     ]
     expect(await toolpost(words)).toMatchObject({ code: 1, err: expect.stringContaining('no key') })
     expect(names()).toEqual([])
-  })
-})
-
-describe.skipIf(!hasPseudoTerminal)('toolpost init at a terminal', { timeout: 60_000 }, () => {
-  const init = (cwd: string, home = cwd) => {
-    const env = [`HOME=${home}`, `APPDATA=${home}`, `XDG_CONFIG_HOME=${home}`]
-    return onTerminal([COMMAND, 'init'], { cwd, env })
-  }
-
-  it('writes what was agreed to', async () => {
-    const cwd = mkdtempSync(join(folder, 'init-'))
-    await using person = init(cwd)
-    await person.sees('[Y/n]')
-    person.types('n\r')
-    expect(await person.exit).toBe(0)
-    expect(JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))).not.toHaveProperty('history')
-  })
-
-  it('copies the servers of another program that the person vouches for, with trust', async () => {
-    const cwd = mkdtempSync(join(folder, 'init-'))
-    const home = mkdtempSync(join(folder, 'home-'))
-    writeFiles(home, { '.cursor/mcp.json': { mcpServers: { odd: { command, args } } } })
-    await using person = init(cwd, home)
-    for (const [question, answer] of [
-      ['Use them here?', 'y'],
-      ['Do you vouch for', 'y'],
-      ['Keep a history', 'n'],
-    ]) {
-      await person.sees(question as string)
-      person.types(`${answer}\r`)
-    }
-    expect(await person.exit).toBe(0)
-    const written = JSON.parse(readFileSync(join(cwd, 'toolpost.json'), 'utf8'))
-    expect(written).toMatchObject({ mcpServers: { odd: { command, args, trust: true } } })
-    expect(written).not.toHaveProperty('include')
   })
 })
 

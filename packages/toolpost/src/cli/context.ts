@@ -22,7 +22,7 @@ export interface BareContext<Words = unknown> {
   /** The arguments of the command, and its options. */
   words: Words
   flags: Flags
-  /** `--yes` approves the commands of the configuration, and answers the questions of `init`. */
+  /** `--yes` approves the commands of the configuration. */
   options: { config?: string; logLevel?: string; yes?: boolean }
 }
 

@@ -189,7 +189,7 @@ async function main(words: string[]): Promise<void> {
     .description('Executes the tool calls of AI models.')
     .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
-    .option('-y, --yes', 'approve the commands of the configuration; with init, accept all defaults')
+    .option('-y, --yes', 'approve the commands of the configuration')
     .option('-V, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(see toolpost --help)')

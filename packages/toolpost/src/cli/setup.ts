@@ -1,54 +1,39 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasDatabase } from '../history/database.ts'
+import { addServer as add } from '../project/add-server.ts'
 import type { ServerConfig } from '../project/config.ts'
-import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
+import { ConfigEditor } from '../project/edit-config.ts'
 import { knownPrograms } from '../project/other-programs.ts'
-import { programServers, resolveConfig } from '../project/resolve.ts'
-import { commandsOf, trust } from '../project/trust.ts'
+import { programServers } from '../project/read.ts'
+import { commandsOf } from '../project/trust.ts'
 import { approve, type BareContext, type CommandContext, type Flags } from './context.ts'
-import { EXIT, Stopped, stop, UsageError } from './exit.ts'
-import { isInteractive, isYes, say, typedLine } from './terminal.ts'
+import { EXIT, stop, UsageError } from './exit.ts'
+import { say } from './terminal.ts'
 
-/** `toolpost init`: writes a toolpost.json after asking, with the servers of other programs on this machine. */
+/** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
 export async function writeConfig({ options }: BareContext): Promise<number> {
   const editor = await ConfigEditor.open(options.config)
-  if (!editor.isNew) throw new UsageError(`${editor.file} exists; \`toolpost add\` adds a server to it`)
-  const agrees = async (question: string) => {
-    if (options.yes || !process.stdin.isTTY) return true
-    const answer = await typedLine(`${question} [Y/n] `)
-    if (answer === undefined) throw new Stopped('No answer')
-    return !/^\s*n/i.test(answer)
-  }
+  const { file, folder } = editor
+  if (!editor.isNew) throw new UsageError(`${file} exists; \`toolpost add\` adds a server to it`)
   const included: string[] = []
-  const copied: Record<string, ServerConfig> = {}
-  for (const program of knownPrograms(editor.folder)) {
-    // One that cannot be read would fail at every start.
-    const servers = await programServers(program, editor.folder).catch((error: Error) => {
-      say(`${program.name}: skipped: ${error.message}`)
-      return []
-    })
-    const names = servers.map(({ name }) => name).join(', ')
-    if (servers.length === 0) continue
-    if (!(await agrees(`${program.name} (${program.file}) has ${names}. Use them here?`))) continue
-    // Only our own file may say whom to trust.
-    if (!(await vouchesFor(names, options.yes))) included.push(program.file)
-    else for (const { name, entry } of servers) copied[name] ??= { ...entry, trust: true }
-  }
+  for (const program of knownPrograms(folder))
+    try {
+      const names = (await programServers(program, folder)).map(({ name }) => name)
+      if (names.length === 0) continue
+      included.push(program.file)
+      say(`${program.name} (${program.file}): uses ${names.join(', ')}`)
+    } catch (error) {
+      // It would fail at every start.
+      say(`${program.name}: skipped: ${(error as Error).message}`)
+    }
   if (included.length > 0) editor.set(['include'], included)
-  editor.set(['mcpServers'], copied)
-  const next = ['toolpost add NAME -- command …', 'toolpost up']
-  if (await agrees('Keep a history of calls, for `toolpost calls` and the console?')) {
-    editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
-    if (!hasDatabase()) next.unshift('npm i libsql')
-  }
+  editor.set(['mcpServers'], {})
+  editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
   await editor.save()
-  try {
-    // What the person has just chosen is not asked about again; if that cannot be saved, it is.
-    trust(editor.file, commandsOf((await resolveConfig(editor.file)).config.mcpServers))
-  } catch {}
-  ignoreState(join(editor.folder, '.gitignore'))
-  say(`Wrote ${editor.file}\nNext: ${next.join('\n      ')}`)
+  ignoreState(join(folder, '.gitignore'))
+  const next = [hasDatabase() ? [] : 'npm i libsql', 'toolpost add NAME -- command …', 'toolpost up'].flat()
+  say(`Wrote ${file}\nNext: ${next.join('\n      ')}`)
   return EXIT.ok
 }
 
@@ -64,8 +49,7 @@ export async function addServer({ options, words, flags }: BareContext<[string, 
   const [name, command] = words
   const { check = true, force: replace = false } = flags
   const given = entryFrom(command, flags)
-  const isTrusted = flags.trust ?? (await vouchesFor(name, options.yes))
-  const entry = { ...given, ...(isTrusted && { trust: true }) }
+  const entry = { ...given, ...(flags.trust && { trust: true }) }
   if (check) say(`Trying '${name}' …`)
   const added = await add({ file: options.config, name, entry, check, replace, signal: stop.signal })
   if (added.outcome === 'taken')
@@ -81,16 +65,9 @@ export async function addServer({ options, words, flags }: BareContext<[string, 
   else if (tried) say(`✔ ${tried.tools.length} tools: ${tried.tools.join(', ')}`)
   say(`Wrote ${file}`)
   const advice = `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`
-  if (!isTrusted) say(advice)
+  if (!flags.trust) say(advice)
   if (hasExample) say('It also has the built-in example, which ran here until now.')
   return EXIT.ok
-}
-
-/** Asks at a terminal; otherwise the answer is no. */
-async function vouchesFor(names: string, isQuick = false): Promise<boolean> {
-  if (isQuick || !isInteractive()) return false
-  const question = `Do you vouch for what ${names} says about its tools? If not, chat asks before them. [y/N] `
-  return isYes(await typedLine(question))
 }
 
 function entryFrom(

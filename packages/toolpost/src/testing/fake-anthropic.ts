@@ -1,5 +1,6 @@
 import {
   type FakeModelServer,
+  type NextReply,
   type ScriptedReply,
   startModelServer,
   type WireFormat,
@@ -37,7 +38,7 @@ export interface FakeAnthropicOptions {
   /** The only key accepted; any if left out. */
   apiKey?: string
   models?: readonly string[]
-  replies?: Parameters<FakeModelServer<AnthropicRequest>['script']>
+  replies?: readonly NextReply<AnthropicRequest>[]
 }
 
 const ERROR_TYPES: Record<number, string> = {

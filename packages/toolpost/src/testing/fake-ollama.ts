@@ -3,6 +3,7 @@ import {
   type FakeModelServer,
   type FakeReply,
   jsonReply,
+  type NextReply,
   type ScriptedReply,
   startModelServer,
   type WireFormat,
@@ -30,7 +31,7 @@ export interface FakeOllamaOptions {
   contextLength?: number
   /** Its models have to be loaded first: requests wait until this settles. */
   loading?: Promise<unknown>
-  replies?: Parameters<FakeModelServer<OllamaRequest>['script']>
+  replies?: readonly NextReply<OllamaRequest>[]
 }
 
 const DEFAULT_MODELS = { 'qwen3:0.6b': ['completion', 'tools', 'thinking'] }

@@ -1,6 +1,7 @@
 import {
   type FakeModelServer,
   jsonReply,
+  type NextReply,
   type ScriptedReply,
   startModelServer,
   type WireFormat,
@@ -23,7 +24,7 @@ export interface FakeOpenAiOptions {
   /** The only key accepted; any, or none, if left out. */
   apiKey?: string
   models?: readonly string[]
-  replies?: Parameters<FakeModelServer<OpenAiRequest>['script']>
+  replies?: readonly NextReply<OpenAiRequest>[]
 }
 
 /** An HTTP server on loopback that behaves like OpenAI's API at `/v1`: chat completions, and the list of models. */

@@ -42,14 +42,13 @@ export interface RecordedRequest<Body> {
   closed: Promise<void>
 }
 
-type NextReply<Body> = FakeReply | string | ((body: Body) => FakeReply | string)
+/** What is replied next: text, a reply, or a function of the request. */
+export type NextReply<Body> = FakeReply | string | ((body: Body) => FakeReply | string)
 
 export interface FakeModelServer<Body> {
   readonly url: string
   /** Every model request, in order. */
   readonly requests: RecordedRequest<Body>[]
-  /** Adds replies to the script. */
-  script(...replies: NextReply<Body>[]): void
   /** Settles when this many model requests have arrived. */
   received(count: number): Promise<void>
   close(): Promise<void>
@@ -86,9 +85,8 @@ export interface WireFormat<Body extends { stream: boolean }> {
 /** A server on loopback that speaks a provider's format and replies from a script. */
 export async function startModelServer<Body extends { stream: boolean }>(
   format: WireFormat<Body>,
-  replies: readonly NextReply<Body>[] = [],
+  script: readonly NextReply<Body>[] = [],
 ): Promise<FakeModelServer<Body>> {
-  const script = [...replies]
   const requests: RecordedRequest<Body>[] = []
   const waiting = new Set<() => void>()
   const answerTo = (body: Body, headers: IncomingHttpHeaders, turn: number): FakeReply => {
@@ -118,7 +116,6 @@ export async function startModelServer<Body extends { stream: boolean }>(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    script: (...more) => void script.push(...more),
     received: count =>
       new Promise(resolve => {
         const check = () => requests.length >= count && waiting.delete(check) && resolve()
