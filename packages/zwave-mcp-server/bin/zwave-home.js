@@ -5,10 +5,6 @@ import module from 'node:module'
 
 const files = ['../dist/zwave-home.cjs', '../dist/home/cli.js'].map(path => new URL(path, import.meta.url))
 const main = files.find(file => existsSync(file))
-if (main) {
-  module.enableCompileCache?.()
-  await import(main.href)
-} else {
-  process.stderr.write('zwave-home is not built yet. Run: npm run build\n')
-  process.exitCode = 2
-}
+if (!main) throw new Error('zwave-home is not built yet. Run: npm run build')
+module.enableCompileCache?.()
+await import(main.href)

@@ -5,10 +5,6 @@ import module from 'node:module'
 
 const files = ['../dist/zwave-mcp-server.cjs', '../dist/cli.js'].map(path => new URL(path, import.meta.url))
 const main = files.find(file => existsSync(file))
-if (main) {
-  module.enableCompileCache?.()
-  await import(main.href)
-} else {
-  process.stderr.write('zwave-mcp-server is not built yet. Run: npm run build\n')
-  process.exitCode = 2
-}
+if (!main) throw new Error('zwave-mcp-server is not built yet. Run: npm run build')
+module.enableCompileCache?.()
+await import(main.href)

@@ -31,9 +31,17 @@ export interface BrokerOptions {
   readonly logger: Logger
 }
 
-const RECONNECT_MS = 1_000
-const CONNECT_TIMEOUT_MS = 5_000
-const KEEPALIVE_S = 15
+/** Queues nothing; reconnects after a second, and by itself. */
+const OPTIONS: IClientOptions = {
+  keepalive: 15,
+  connectTimeout: 5_000,
+  reconnectPeriod: 1_000,
+  reconnectOnConnackError: true,
+  resubscribe: false,
+  queueQoSZero: false,
+  timerVariant: 'native',
+  log: () => {},
+}
 const UNSUBSCRIBABLE = 128
 
 /**
@@ -57,7 +65,7 @@ export class BrokerConnection {
 
   start({ onState, onMessage }: LinkListener): void {
     this.#onState = onState
-    this.#connect(onMessage).catch((error: unknown) => this.#goOffline(explain(error)))
+    this.#connect(onMessage).catch((error: unknown) => this.#setState(offline(explain(error))))
   }
 
   /** Sends a message now. False: not connected, and the message was dropped. */
@@ -99,10 +107,6 @@ export class BrokerConnection {
     this.url = withoutCredentials(url)
     const client = await connectMqtt(url, {
       clientId: `zwave-mcp-server-${randomUUID().slice(0, 8)}`,
-      keepalive: KEEPALIVE_S,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectPeriod: RECONNECT_MS,
-      reconnectOnConnackError: true,
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
     })
@@ -113,7 +117,7 @@ export class BrokerConnection {
       client.subscribe(filter, { qos: 0 }, (error, granted) => {
         if (!client.connected) return
         if (error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE))
-          this.#goOffline(`it refused the subscription to ${filter}`)
+          this.#setState(offline(`it refused the subscription to ${filter}`))
         else this.#setState({ status: 'connected' })
       })
     })
@@ -123,15 +127,11 @@ export class BrokerConnection {
     client.on('error', error => {
       this.#lastError = explain(error)
     })
-    client.on('close', () => this.#goOffline(this.#lastError ?? 'the connection was closed'))
-  }
-
-  #goOffline(cause: string): void {
-    if (this.#closed || (this.state.status === 'offline' && this.state.cause === cause)) return
-    this.#setState({ status: 'offline', cause })
+    client.on('close', () => this.#setState(offline(this.#lastError ?? 'the connection was closed')))
   }
 
   #setState(state: LinkState): void {
+    if (this.#closed || JSON.stringify(state) === JSON.stringify(this.state)) return
     this.state = state
     const { logger } = this.#options
     if (state.status === 'offline')
@@ -146,17 +146,14 @@ export async function connectMqtt(url: string, options: IClientOptions): Promise
   // Keeps `DEBUG=*` from printing mqtt.js's packets, which include the password.
   if (process.env.DEBUG && !process.env.DEBUG.includes('-mqtt*')) process.env.DEBUG += ',-mqtt*'
   const { connect } = await import('mqtt')
-  const quiet = {
-    clean: true,
-    resubscribe: false,
-    queueQoSZero: false,
-    timerVariant: 'native',
-    log: () => {},
-  } as const
-  const client = connect({ ...brokerAddress(url), ...quiet, ...options })
+  const client = connect({ ...brokerAddress(url), ...OPTIONS, ...options })
   return client.on('connect', () => {
     if (client.stream instanceof Socket) client.stream.setNoDelay(true)
   })
+}
+
+function offline(cause: string): LinkState {
+  return { status: 'offline', cause }
 }
 
 /** The reason in an error: a refused connection to a host with several addresses has an empty message. */

@@ -24,9 +24,6 @@ export function createLogger(level: LogLevel, write: (line: string) => void): Lo
   return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** A logger that drops everything. */
-export const SILENT: Logger = createLogger('silent', () => {})
-
 /** The logger of a command. */
 export function stderrLogger(level: LogLevel): Logger {
   return createLogger(level, line => void process.stderr.write(`${line}\n`))

@@ -87,7 +87,7 @@ async function run(config: Config, stdout: Writable): Promise<void> {
 function connect({ brokerUrl, username, password, prefix }: Config, logger: Logger): BrokerConnection {
   return new BrokerConnection({
     ...(brokerUrl === undefined
-      ? { url: async () => (await (await import('./home/index.ts')).startHome({ prefix, logger })).url }
+      ? { url: async () => (await (await import('./home/index.ts')).startHome({ prefix })).url }
       : { url: brokerUrl, username, password }),
     filter: `${prefix}/#`,
     logger,

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { brokerAddress, ConfigError, reportFailure, withoutCredentials } from '../config.ts'
 import { VERSION } from '../data.ts'
-import { isLogLevel, stderrLogger } from '../log.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
 import { GATEWAY_TYPES, PAYLOAD_TYPES } from './virtual-home.ts'
 
@@ -21,7 +20,7 @@ Usage: zwave-home [--virtual-home] [options]
   --until-stdin-ends  stop when stdin closes
   --version, --help
 
-When ready, prints one line of JSON to stdout: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
+When ready, prints one line of JSON to stdout: {"url":"mqtt://127.0.0.1:PORT"}.
 `
 
 const TEXT = { type: 'string' } as const
@@ -52,7 +51,6 @@ async function start(values: ReturnType<typeof parseArgs<{ options: typeof OPTIO
     return startBroker({ port })
   }
   if (broker) brokerAddress(broker)
-  const level = process.env.ZWAVE_LOG_LEVEL ?? ''
   return startHome({
     port,
     brokerUrl: broker,
@@ -61,7 +59,6 @@ async function start(values: ReturnType<typeof parseArgs<{ options: typeof OPTIO
     devices: devices === undefined ? undefined : await readDevices(devices),
     topics: readChoice('--topics', values.topics, GATEWAY_TYPES),
     payload: readChoice('--payload', values.payload, PAYLOAD_TYPES),
-    logger: stderrLogger(isLogLevel(level) ? level : 'info'),
   })
 }
 

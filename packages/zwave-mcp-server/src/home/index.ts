@@ -20,12 +20,6 @@ export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
   readonly port?: number | undefined
 }
 
-export interface RunningHome {
-  readonly url: string
-  readonly home: VirtualHome
-  close(): Promise<void>
-}
-
 const LOOPBACK = '127.0.0.1'
 
 /** Starts an MQTT broker (aedes) that only this machine can reach. Closing it cuts clients off and loses what is retained. */
@@ -54,7 +48,7 @@ export async function startBroker({ port = 0 }: { port?: number | undefined } = 
 }
 
 /** Starts a virtual home, with an embedded broker unless one is given; resolves once its state is published. */
-export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}): Promise<RunningHome> {
+export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}) {
   const broker = brokerUrl ? undefined : await startBroker({ port })
   const url = broker?.url ?? brokerUrl ?? ''
   const home = new VirtualHome({ ...options, brokerUrl: url })

@@ -2,13 +2,11 @@ import { readData } from '../data.ts'
 import { LOCKED, MAX_ZWAVE_LEVEL, RESTORE_LEVEL, UNLOCKED } from '../zwave/device.ts'
 import { nodePath, type TopicStyle, valuePath } from '../zwave/topics.ts'
 import {
-  commandClass,
   commandClassNumber,
   isRecord,
   type NodeStatus,
   type Primitive,
   STATUSES,
-  THERMOSTAT_MODES,
   type ValueAddress,
 } from '../zwave/values.ts'
 
@@ -25,7 +23,7 @@ export interface DeviceDescription {
 }
 
 export interface ValueDescription {
-  readonly type: keyof typeof CLASSES
+  readonly type: 'switch' | 'dimmer' | 'cover' | 'lock' | 'thermostat' | 'sensor' | 'binary'
   readonly endpoint?: number
   /** Default: off, closed, locked, 20 degrees, or not known yet. */
   readonly value?: boolean | number
@@ -59,24 +57,15 @@ export interface VirtualValue extends ValueAddress {
   readonly states?: ReadonlyArray<{ readonly text: string; readonly value: number }>
 }
 
-/** The default home: one device of each kind, a dead one and one that never answers. */
-export const { devices: DEFAULT_DEVICES, scenes: DEFAULT_SCENES } = readData<{
+/** The default home: one device of each kind, a dead one and one that never answers; and the values of each type. */
+const home = readData<{
   readonly devices: readonly DeviceDescription[]
   readonly scenes: readonly SceneDescription[]
+  readonly controller: object
+  readonly types: Readonly<Record<string, readonly (Partial<VirtualValue> & { commandClass: string })[]>>
 }>('home.json')
-
-/** The command class of each type of value. */
-const CLASSES = {
-  switch: 'switch_binary',
-  dimmer: 'switch_multilevel',
-  cover: 'switch_multilevel',
-  lock: 'door_lock',
-  thermostat: 'thermostat_setpoint',
-  sensor: 'sensor_multilevel',
-  binary: 'sensor_binary',
-} as const
+export const { devices: DEFAULT_DEVICES, scenes: DEFAULT_SCENES, controller: CONTROLLER } = home
 const MOTOR = { basic: 4, generic: 17, specific: 7 }
-const HEAT = 1
 
 /** Reads devices described in JSON: `{"devices": […]}` or the list alone. Errors name the path of the mistake. */
 export function describeDevices(json: unknown): DeviceDescription[] {
@@ -87,12 +76,9 @@ export function describeDevices(json: unknown): DeviceDescription[] {
     if (!isRecord(device) || !Array.isArray(device.values)) throw new Error(`${at}.values must be a list.`)
     if (device.status !== undefined && !STATUSES.some(known => known === device.status))
       throw new Error(`${at}.status must be one of ${STATUSES.join(', ')}.`)
-    for (const [number, value] of device.values.entries()) {
-      if (!isRecord(value) || !Object.hasOwn(CLASSES, String(value.type)))
-        throw new Error(`${at}.values[${number}].type must be one of ${Object.keys(CLASSES).join(', ')}.`)
-      if ((value.type === 'sensor' || value.type === 'binary') && typeof value.property !== 'string')
-        throw new Error(`${at}.values[${number}].property is missing.`)
-    }
+    for (const [number, value] of device.values.entries())
+      if (!isRecord(value) || !Object.hasOwn(home.types, String(value.type)))
+        throw new Error(`${at}.values[${number}].type must be one of ${Object.keys(home.types).join(', ')}.`)
   }
   return devices
 }
@@ -170,32 +156,12 @@ export function valueId({ commandClass: name, endpoint, property, key }: Virtual
 
 /** The values that a gateway lists for a description. */
 function valuesOf(description: ValueDescription, lastUpdate: number): VirtualValue[] {
-  const { type, endpoint = 0, value, property: own = '', unit, drift, mode = HEAT } = description
-  const table = commandClass(CLASSES[type])
-  const shown = {
-    commandClass: CLASSES[type],
-    endpoint,
-    property: table?.property ?? own,
-    lastUpdate,
-    writeable: false,
-    type: type === 'binary' ? 'boolean' : (table?.type ?? 'number'),
-    ...(unit && { unit }),
-    ...(drift && { drift }),
-  } as const
-  if (type === 'sensor') return [{ ...shown, value }]
-  if (type === 'binary') return [{ ...shown, value: value ?? false }]
-  if (type === 'thermostat') {
-    const [min, max] = /F/.test(unit ?? '') ? [45, 90] : [7, 32]
-    const modes = [...new Set([0, HEAT, mode])]
-    const states = modes.map(number => ({ text: THERMOSTAT_MODES[number] ?? '', value: number }))
-    const settable = { ...shown, writeable: true }
-    return [
-      { ...settable, key: '1', unit: unit ?? '°C', min, max, value: value ?? 20 },
-      { ...settable, commandClass: 'thermostat_mode', property: 'mode', value: mode, states },
-    ]
-  }
-  const lock = (value ?? true) ? LOCKED : UNLOCKED
-  const state = type === 'lock' ? lock : (value ?? (type === 'switch' ? false : 0))
-  const target = { ...shown, property: table?.target ?? '', writeable: true, value: state }
-  return [{ ...shown, value: state }, target]
+  const { type, endpoint = 0, value, property = '', unit, mode, drift } = description
+  const templates = home.types[`${type} ${unit}`] ?? home.types[type] ?? []
+  const lock = value === undefined ? undefined : value ? LOCKED : UNLOCKED
+  return templates.map(template => {
+    const given = template.property === 'mode' ? mode : type === 'lock' ? lock : value
+    const own = { ...(unit && { unit }), ...(drift && { drift }), value: given ?? template.value }
+    return { type: 'number', endpoint, property, writeable: false, lastUpdate, ...template, ...own }
+  })
 }

@@ -1,9 +1,9 @@
 import type { IClientPublishOptions, MqttClient } from 'mqtt'
 import { connectMqtt } from '../broker-connection.ts'
-import { type Logger, SILENT } from '../log.ts'
 import { clientTopic, parseTopic, sanitizeTopic, type TopicStyle } from '../zwave/topics.ts'
 import { isPrimitive, isRecord, type NodeStatus, type Primitive, parseJson } from '../zwave/values.ts'
 import {
+  CONTROLLER,
   DEFAULT_DEVICES,
   DEFAULT_SCENES,
   type DeviceDescription,
@@ -33,7 +33,6 @@ export interface VirtualHomeOptions {
   /** Defaults: `named` and `time-value`. */
   readonly topics?: (typeof GATEWAY_TYPES)[number] | undefined
   readonly payload?: (typeof PAYLOAD_TYPES)[number] | undefined
-  readonly logger?: Logger | undefined
 }
 
 /** A command that reached a device. */
@@ -47,14 +46,7 @@ export interface ReceivedCommand {
 const GATEWAY_VERSION = '11.0.0'
 const DEFAULT_DELAY_MS = 10
 const RECONNECT_MS = 250
-const CONTROLLER = {
-  id: 1,
-  status: 'Alive',
-  available: true,
-  ready: true,
-  isControllerNode: true,
-  values: {},
-}
+
 /**
  * Simulates Z-Wave JS UI 11 and the devices behind it: same topics, payloads and API.
  * Like the real one, it does not republish all values when it reconnects; `getNodes` returns them.
@@ -69,7 +61,6 @@ export class VirtualHome {
   readonly #prefix: string
   readonly #gateway: string
   readonly #style: TopicStyle
-  readonly #logger: Logger
   #client: MqttClient | undefined
 
   constructor(options: VirtualHomeOptions) {
@@ -77,7 +68,6 @@ export class VirtualHome {
     this.#prefix = options.prefix ?? 'zwave'
     this.#gateway = sanitizeTopic(`ZWAVE_GATEWAY-${options.gatewayName ?? 'virtual-home'}`)
     this.#style = options.topics === 'valueid' ? 'valueid' : 'named'
-    this.#logger = options.logger ?? SILENT
     this.devices = (options.devices ?? DEFAULT_DEVICES).map(
       (device, index) => new VirtualDevice(device, index + 2, Date.now()),
     )
@@ -95,7 +85,7 @@ export class VirtualHome {
     })
     this.#client = client
     client.on('message', (topic, payload) => this.#onMessage(topic, payload.toString()))
-    client.on('error', error => this.#logger.debug({ error }, 'virtual home: MQTT error'))
+    client.on('error', () => {})
     await new Promise<void>((resolve, reject) => {
       client.once('error', reject)
       client.on('connect', () => {
@@ -157,7 +147,6 @@ export class VirtualHome {
   /** Delivers a command to a device, which acts on it if it can. */
   command(device: VirtualDevice, target: VirtualValue, value: Primitive): void {
     this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })
-    this.#logger.debug({ device: device.name, value }, 'virtual home: command')
     const { delayMs = this.#options.delayMs ?? DEFAULT_DELAY_MS, answers = true } = device.description
     if (!answers || device.status === 'Dead' || device.status === 'Asleep') return
     const act = () => void this.#report(device, device.act(target, value, Date.now()))

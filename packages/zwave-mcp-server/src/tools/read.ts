@@ -1,4 +1,5 @@
 import { type Device, fullName, kindOf, type Reading, readingsOf } from '../zwave/device.ts'
+import { PROBE_MS } from '../zwave/network.ts'
 import { findDevice } from './find-device.ts'
 import {
   answer,
@@ -27,7 +28,7 @@ const AGES = [
 export const listDevices: RunTool = async ({ filter, includeInactive }, { network }) => {
   const unreachable = await whyNotReady(network)
   // Renames are not published, and callers take device names from this list.
-  if (!unreachable && network.hasList) await network.refresh(0)
+  if (!unreachable) await network.refresh(0)
   const all = network.devices()
   const isLive = all.every(device => network.isLive(device))
   const problem = unreachable ?? (isLive ? undefined : NOT_LIVE)
@@ -127,9 +128,10 @@ function sayAge(ageMs: number): string {
 
 async function examine({ network, virtual, now }: ToolContext) {
   const cause = await network.whyNotReady()
-  const [connected, gatewayAnswers] = cause
+  const checks = cause
     ? [false, false]
-    : await Promise.all([network.brokerAnswers(), network.refresh()])
+    : await Promise.all([network.link.answers(PROBE_MS), network.refresh()])
+  const [connected, gatewayAnswers] = checks
   const { gateway, lastMessageAt } = network
   const { name, version, driverReady } = gateway
   const devices = network.devices()
@@ -137,15 +139,12 @@ async function examine({ network, virtual, now }: ToolContext) {
   const online = gateway.online ?? (name !== null && gatewayAnswers ? true : null)
   const isKnown = online !== null || devices.length > 0
   const count = (status: Device['status']) => devices.filter(device => device.status === status).length
-  const problems = [
-    name === null && UNKNOWN_GATEWAY,
-    !gatewayAnswers && 'The gateway did not answer a request for its nodes.',
-    sayUnfollowed(devices),
-  ]
+  const silent = !gatewayAnswers && 'The gateway did not answer a request for its nodes.'
+  const problems = [name === null && UNKNOWN_GATEWAY, silent, sayUnfollowed(devices)]
   return {
-    healthy: connected && isKnown && online !== false && driverReady !== false,
+    healthy: Boolean(connected) && isKnown && online !== false && driverReady !== false,
     virtualHome: virtual,
-    broker: { url: network.brokerUrl, connected, cause: connected ? null : (cause ?? 'it does not answer') },
+    broker: { url: network.link.url, connected, cause: connected ? null : (cause ?? 'it does not answer') },
     gateway: { name, online, version },
     driver: { ready: driverReady },
     devices: { total: devices.length, asleep: count('Asleep'), dead: count('Dead') },
@@ -161,10 +160,10 @@ function sayUnfollowed(devices: readonly Device[]): string | false {
   const unfollowed = devices.filter(({ isFollowed }) => !isFollowed)
   if (unfollowed.length === 0) return false
   const names = listWords(unfollowed.slice(0, MAX_NAMES).map(fullName), 'or')
+  const whose = unfollowed.length === devices.length ? 'any device' : names
   return (
-    `No topics seen for ${unfollowed.length === devices.length ? 'any device' : names} (gateway type Manual, or Retain is ` +
-    'off): values are requested from the gateway, and commands go through its API. For live updates, use the gateway type ' +
-    'Named topics or ValueID topics.'
+    `No topics seen for ${whose} (gateway type Manual, or Retain is off): values are requested from the gateway, and ` +
+    'commands go through its API. For live updates, use the gateway type Named topics or ValueID topics.'
   )
 }
 
@@ -172,17 +171,16 @@ function describe({ broker, gateway, driver, devices, lastMessage, virtualHome, 
   const virtual = virtualHome && 'This is a virtual home: no real devices are connected.'
   if (broker.cause !== null)
     return sentences([`The MQTT broker at ${broker.url} is unreachable: ${broker.cause}.`, virtual])
-  const online = gateway.online ? 'the gateway is online' : 'the gateway is offline'
-  const ready = driver.ready ? 'is ready' : 'is not ready'
-  const said = [
-    'The MQTT broker is connected',
-    gateway.online === null ? 'no gateway has been seen' : online,
-    `and the Z-Wave driver ${driver.ready === null ? 'has not reported its status' : ready}.`,
-  ]
-  const dead = devices.dead > 0 ? `, ${devices.dead} of them dead` : ''
+  const online =
+    gateway.online === null
+      ? 'no gateway has been seen'
+      : `the gateway is ${gateway.online ? 'on' : 'off'}line`
+  const ready =
+    driver.ready === null ? 'has not reported its status' : driver.ready ? 'is ready' : 'is not ready'
+  const known = `${devices.total} ${devices.total === 1 ? 'device is' : 'devices are'} known`
   return sentences([
-    said.join(', '),
-    `${devices.total} ${devices.total === 1 ? 'device is' : 'devices are'} known${dead}.`,
+    `The MQTT broker is connected, ${online}, and the Z-Wave driver ${ready}.`,
+    `${known}${devices.dead > 0 ? `, ${devices.dead} of them dead` : ''}.`,
     lastMessage
       ? `The last message arrived ${sayAge(lastMessage.ageSeconds * 1000)}.`
       : 'No message has arrived yet.',

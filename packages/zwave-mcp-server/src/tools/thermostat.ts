@@ -1,8 +1,8 @@
-import { type Device, fullName } from '../zwave/device.ts'
+import { fullName } from '../zwave/device.ts'
 import { type DeviceValue, describeReading, THERMOSTAT_MODES } from '../zwave/values.ts'
 import { type Order, sendOrder } from './control.ts'
-import { deviceToCommand, type Found, whyUnreachable } from './find-device.ts'
-import { type Arguments, answer, deviceFields, listWords, type RunTool, refuse } from './tool.ts'
+import { deviceToCommand, whyUnreachable } from './find-device.ts'
+import { answer, deviceFields, listWords, type RunTool, refuse } from './tool.ts'
 
 /** One thermostat value to set; `done` is its phrase for the answer: "heat", "21 °C". */
 interface Step extends Order {
@@ -16,16 +16,30 @@ const USUAL_RANGE = { celsius: [5, 35], fahrenheit: [40, 95] } as const
 
 /** `set_thermostat`: sets a thermostat's target temperature, its mode, or both. */
 export const setThermostat: RunTool = async (args, context) => {
-  if (args.temperature === undefined && args.mode === undefined)
+  const { deviceName, temperature, mode } = args
+  if (temperature === undefined && mode === undefined)
     return refuse('set_thermostat needs a temperature, a mode or both.')
-  const found = await deviceToCommand(context.network, String(args.deviceName), 'thermostat')
+  const found = await deviceToCommand(context.network, String(deviceName), 'thermostat')
   if (typeof found === 'string') return refuse(found)
-  const steps = plan(found, args)
-  const problem = typeof steps === 'string' ? steps : whyUnreachable(context.network, found.device)
-  if (typeof steps === 'string' || problem) return refuse(String(problem))
+  const { device, endpoint } = found
+  const name = fullName(device)
+  const own = device.values.filter(value => endpoint === undefined || value.endpoint === endpoint)
+  const setpoints = own.filter(
+    value => value.commandClass === 'thermostat_setpoint' && describeReading(value),
+  )
+  const modeValue = own.find(value => value.commandClass === 'thermostat_mode' && describeReading(value))
+  if (setpoints.length === 0 && !modeValue) return refuse(`${name} is not a thermostat.`)
+  const wantedMode = mode === undefined ? modeValue?.value : modeNumber(String(mode))
+  const planned = [
+    mode !== undefined && planMode(name, modeValue, String(mode)),
+    temperature !== undefined && planTemperature(name, setpoints, wantedMode, Number(temperature)),
+  ]
+  const problem = planned.find(step => typeof step === 'string') ?? whyUnreachable(context.network, device)
+  if (problem) return refuse(problem)
   const done: string[] = []
   const say = (more?: string) =>
     [done.length > 0 && `${found.name} is set to ${listWords(done)}.`, more].filter(Boolean).join(' ')
+  const steps = planned.filter(step => typeof step === 'object')
   let missed: string | undefined
   for (const { done: phrase, ...order } of steps) {
     const outcome = await sendOrder(context, found, order)
@@ -34,74 +48,44 @@ export const setThermostat: RunTool = async (args, context) => {
     else done.push(phrase)
   }
   const setpoint = steps.map(({ state }) => state).find(({ key }) => key !== undefined)
-  return answer(say(missed), {
-    ...deviceFields(found.device),
-    temperature: args.temperature ?? null,
-    unit: setpoint ? rangeOf(setpoint).unit : null,
-    mode: args.mode ?? null,
-    confirmed: !missed,
-  })
+  const unit = setpoint ? rangeOf(setpoint).unit : null
+  const asked = { temperature: temperature ?? null, unit, mode: mode ?? null }
+  return answer(say(missed), { ...deviceFields(device), ...asked, confirmed: !missed })
 }
 
-/** The steps in order, or the reason why they cannot be carried out. */
-function plan({ device, endpoint }: Found, { temperature, mode }: Arguments): Step[] | string {
-  const valuesOf = (className: string) =>
-    device.values.filter(
-      value =>
-        value.commandClass === className &&
-        describeReading(value) &&
-        (endpoint === undefined || value.endpoint === endpoint),
-    )
-  const setpoints = valuesOf('thermostat_setpoint')
-  const [modeValue] = valuesOf('thermostat_mode')
-  if (setpoints.length === 0 && !modeValue) return `${fullName(device)} is not a thermostat.`
-  const wantedMode = mode === undefined ? modeValue?.value : modeNumber(String(mode))
-  const steps = [
-    mode !== undefined && planMode(device, modeValue, String(mode)),
-    temperature !== undefined &&
-      planTemperature(device, setpoints, { mode: wantedMode, temperature: Number(temperature) }),
-  ].filter(step => step !== false)
-  return steps.find(step => typeof step === 'string') ?? (steps as Step[])
-}
-
-function planMode(device: Device, state: DeviceValue | undefined, mode: string): Step | string {
+/** What to send, or the reason why it cannot be done. */
+function planMode(name: string, state: DeviceValue | undefined, mode: string): Step | string {
   const value = modeNumber(mode)
-  if (!state || value === undefined)
-    return `${fullName(device)} has no modes; only its temperature can be set.`
+  if (!state || value === undefined) return `${name} has no modes; only its temperature can be set.`
   if (!state.choices || state.choices.includes(value)) return makeStep(state, value, sayMode)
-  return `${fullName(device)} has no mode ${mode}; expected one of ${listWords(state.choices.map(sayMode), 'or')}.`
+  return `${name} has no mode ${mode}; expected one of ${listWords(state.choices.map(sayMode), 'or')}.`
 }
 
 function planTemperature(
-  device: Device,
+  name: string,
   setpoints: readonly DeviceValue[],
-  { mode, temperature }: { mode: unknown; temperature: number },
+  mode: unknown,
+  temperature: number,
 ): Step | string {
   const wanted = mode === modeNumber('auto') ? SETPOINT_OF_AUTO : String(mode)
   const only = setpoints.length === 1 ? setpoints[0] : undefined
   const state = setpoints.find(({ key }) => key === wanted) ?? only
   if (!state) {
-    const names = setpoints.map(setpoint => describeReading(setpoint)?.name ?? '')
-    const which =
-      names.length > 0 ? `It has several: ${listWords(names)}. Give the mode too.` : 'It has no setpoint.'
-    return `It is unclear which temperature of ${fullName(device)} to set. ${which}`
+    const names = listWords(setpoints.map(setpoint => describeReading(setpoint)?.name ?? ''))
+    const which = names ? `It has several: ${names}. Give the mode too.` : 'It has no setpoint.'
+    return `It is unclear which temperature of ${name} to set. ${which}`
   }
   const { min, max, unit } = rangeOf(state)
-  return temperature < min || temperature > max
-    ? `${fullName(device)} accepts ${min} to ${max} ${unit}, not ${temperature}. Nothing was sent.`
-    : makeStep(state, temperature, degrees => `${degrees} ${unit}`)
+  if (temperature >= min && temperature <= max)
+    return makeStep(state, temperature, degrees => `${degrees} ${unit}`)
+  return `${name} accepts ${min} to ${max} ${unit}, not ${temperature}. Nothing was sent.`
 }
 
-function makeStep(state: DeviceValue, value: number, say: (value: number) => string): Step {
-  return {
-    state,
-    target: state.property,
-    value,
-    accepts: reported => reported === value,
-    command: `"${say(value)}"`,
-    say: reported => `set to ${say(Number(reported))}`,
-    done: say(value),
-  }
+function makeStep(state: DeviceValue, value: number, sayValue: (value: number) => string): Step {
+  const accepts = (reported: unknown) => reported === value
+  const say = (reported: unknown) => `set to ${sayValue(Number(reported))}`
+  const done = sayValue(value)
+  return { state, target: state.property, value, accepts, command: `"${done}"`, say, done }
 }
 
 function sayMode(mode: number): string {

@@ -41,7 +41,7 @@ export function listWords(words: readonly string[], joint = 'and'): string {
 /** Waits for the state of the home. Returns a sentence saying why if the broker is unreachable. */
 export async function whyNotReady(network: ZwaveNetwork): Promise<string | undefined> {
   const cause = await network.whyNotReady()
-  return cause && `The MQTT broker at ${network.brokerUrl} is unreachable: ${cause}.`
+  return cause && `The MQTT broker at ${network.link.url} is unreachable: ${cause}.`
 }
 
 /** The fields that identify the device in an answer. */

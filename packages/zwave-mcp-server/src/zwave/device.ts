@@ -95,23 +95,19 @@ export function fullName({ name, location }: Device): string {
 
 /** The readings of a device: actuators first, then sensors. */
 export function readingsOf(device: Device): Reading[] {
-  const actuators = actuatorsOf(device).map(({ kind, state }) => ({
-    name: kind,
-    unit: kind === 'dimmer' || kind === 'cover' ? '%' : null,
-    ...placed(state, shownState(kind, state.value)),
-    text: sayState(kind, state.value),
-  }))
+  const placed = ({ endpoint, time }: DeviceValue) => ({ endpoint, time: time ?? null })
+  const actuators = actuatorsOf(device).map(({ kind, state }) => {
+    const unit = kind === 'dimmer' || kind === 'cover' ? '%' : null
+    const value = shownState(kind, state.value)
+    return { name: kind, unit, value, ...placed(state), text: sayState(kind, state.value) }
+  })
   const sensors = device.values.flatMap(value => {
     const described = describeReading(value)
-    return described ? [{ ...described, ...placed(value, value.value ?? null) }] : []
+    return described ? [{ ...described, value: value.value ?? null, ...placed(value) }] : []
   })
   const readings = [...actuators, ...sensors]
   if (new Set(readings.map(({ endpoint }) => endpoint)).size < 2) return readings
   return readings.map(item => ({ ...item, name: `${item.name} at endpoint ${item.endpoint}` }))
-}
-
-function placed({ endpoint, time }: DeviceValue, value: Primitive | null) {
-  return { value, endpoint, time: time ?? null }
 }
 
 /** An actuator's state as data: percent, or true for on and locked. */

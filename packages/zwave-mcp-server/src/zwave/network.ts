@@ -53,11 +53,13 @@ type CommandOutcome =
 
 const FIRST_CONNECT_MS = 3_000
 const CHECK_MS = 5
-const PROBE_MS = 1_000
+/** How long a broker that is there takes to answer. */
+export const PROBE_MS = 1_000
 const POLL_MS = 500
 const ANSWER_MS = 1_000
 /** After this long without a message, the retained ones count as received: MQTT does not mark their end. */
 const QUIET_MS = 60
+const FIRST_MESSAGE_MS = 300
 const ARRIVAL_MAX_MS = 1_500
 const RELIST_MS = 10_000
 /** A list younger than this is not requested again. */
@@ -77,6 +79,7 @@ export class ZwaveNetwork {
   lastMessageAt: number | null = null
   /** Undefined: the gateway has not listed its scenes. */
   scenes: readonly Scene[] | undefined
+  readonly link: BrokerLink
   readonly #options: NetworkOptions
   readonly #now: () => number
   readonly #registry = new DeviceRegistry()
@@ -85,13 +88,14 @@ export class ZwaveNetwork {
   #listedAt = Number.NEGATIVE_INFINITY
   #askedAt = Number.NEGATIVE_INFINITY
   #started = false
-  /** Whether the state of the home is in, so that no tool answers from half of it; else when the last of it came. */
+  /** Whether the state of the home is in, so that no tool answers from half of it; at the latest from this time on. */
   #hasArrived = false
-  #heardAt = 0
+  #quietFrom = 0
   #ignored = { window: 0, count: 0 }
 
   constructor(options: NetworkOptions) {
     this.#options = options
+    this.link = options.link
     this.#now = options.now ?? Date.now
     this.gateway = new Gateway({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
   }
@@ -100,11 +104,11 @@ export class ZwaveNetwork {
   start(): void {
     if (this.#started) return
     this.#started = true
-    this.#options.link.start({
+    this.link.start({
       onState: ({ status }) => {
         if (status !== 'connected') return this.#onLost()
         this.#hasArrived = false
-        this.#heardAt = Date.now()
+        this.#quietFrom = Date.now() + FIRST_MESSAGE_MS
         if (this.gateway.canBeAsked) void this.#list()
       },
       onMessage: message => this.#onMessage(message),
@@ -113,35 +117,25 @@ export class ZwaveNetwork {
 
   async close(): Promise<void> {
     this.#onLost()
-    await this.#options.link.close()
-  }
-
-  /** The broker's URL, without user and password. */
-  get brokerUrl(): string {
-    return this.#options.link.url
+    await this.link.close()
   }
 
   devices(): Device[] {
     return this.#registry.devices()
   }
 
-  /** Whether the gateway has listed its nodes, and so can be expected to do it again. */
-  get hasList(): boolean {
-    return this.#listedAt > 0
-  }
-
   /** Whether the known state of a device is current: it publishes its values, or the gateway has just listed them. */
   isLive({ isFollowed }: Device): boolean {
     const isKnown = isFollowed || this.#now() - this.#listedAt < FRESH_MS + ANSWER_MS
-    return this.#options.link.state.status === 'connected' && isKnown
+    return this.link.state.status === 'connected' && isKnown
   }
 
   /** Waits until the state of the home is in. Returns the cause if the broker is unreachable. */
   async whyNotReady(): Promise<string | undefined> {
     this.start()
-    const { link } = this.#options
+    const { link } = this
     await until(() => link.state.status !== 'connecting', FIRST_CONNECT_MS)
-    const isQuiet = () => Date.now() - this.#heardAt > QUIET_MS && !this.gateway.awaits('getNodes')
+    const isQuiet = () => Date.now() > this.#quietFrom && !this.gateway.awaits('getNodes')
     await until(() => this.#hasArrived || link.state.status !== 'connected' || isQuiet(), ARRIVAL_MAX_MS)
     this.#hasArrived = true
     const { state } = link
@@ -151,11 +145,6 @@ export class ZwaveNetwork {
     return undefined
   }
 
-  /** Whether the broker answers now. */
-  brokerAnswers(): Promise<boolean> {
-    return this.#options.link.answers(PROBE_MS)
-  }
-
   /** Asks the gateway for its nodes and scenes, unless it just listed them. False: it did not answer. */
   async refresh(freshMs = FRESH_MS): Promise<boolean> {
     if (!this.gateway.canBeAsked || this.#now() - this.#listedAt < freshMs) return true
@@ -163,14 +152,14 @@ export class ZwaveNetwork {
   }
 
   async activate({ id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
-    if (!(await this.brokerAnswers())) return NO_ANSWER
+    if (!(await this.link.answers(PROBE_MS))) return NO_ANSWER
     return this.gateway.call('_activateScene', timeoutMs, id)
   }
 
   /** Sends a command and waits for the device's report. */
   async send(command: Command): Promise<CommandOutcome> {
     // Ask first: a hanging broker would accept the command and deliver it much later.
-    if (!(await this.brokerAnswers())) return NO_ANSWER
+    if (!(await this.link.answers(PROBE_MS))) return NO_ANSWER
     if (command.signal?.aborted) return { kind: 'not sent', cause: 'the call was cancelled' }
     const { device, state, value } = command
     const outcome = await (state.topic ? this.#publish(command, state.topic) : this.#write(command))
@@ -185,8 +174,7 @@ export class ZwaveNetwork {
     const { property, key } = command.state
     const end = key === undefined ? property : `${property}/${key}`
     const topic = `${heardOn.slice(0, -end.length)}${command.target}${end.slice(property.length)}`
-    const { prefix, link } = this.#options
-    const isSent = link.publish(`${prefix}/${topic}/set`, JSON.stringify(command.value))
+    const isSent = this.link.publish(`${this.#options.prefix}/${topic}/set`, JSON.stringify(command.value))
     return isSent ? this.#report(command) : NO_CONNECTION
   }
 
@@ -244,7 +232,7 @@ export class ZwaveNetwork {
     const { topic: name, text } = message
     this.#options.logger.trace({ topic: name, payload: text }, 'message')
     this.lastMessageAt = this.#now()
-    this.#heardAt = Date.now()
+    this.#quietFrom = Date.now() + QUIET_MS
     const topic = parseTopic(this.#options.prefix, name)
     if (topic.kind === 'driver') this.gateway.onDriver(text)
     else if (topic.kind === 'api') this.#onApi(topic, message)

@@ -26,15 +26,13 @@ interface Entry {
   path: string
 }
 
-/** A message about a device: its status, or with an address one of its values. */
+/** A message about a device: its status, or with an address one of its values. `topic` is below the prefix. */
 interface NodeMessage {
   readonly node: string
+  readonly topic: string
   readonly payload: Payload
-  /** An old one, sent because we subscribed. */
   readonly retained: boolean
   readonly address?: ValueAddress | undefined
-  /** Below the prefix. */
-  readonly topic: string
 }
 
 /** Whose message it was; `isMoved`: a listed device has a new path. Otherwise why it was ignored. */

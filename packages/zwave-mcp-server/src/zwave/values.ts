@@ -37,25 +37,8 @@ export interface DeviceValue extends ValueAddress, Reported {
 export const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] as const
 export type NodeStatus = (typeof STATUSES)[number]
 
-/** A node as the gateway's `getNodes` lists it. */
-export interface Node {
-  readonly id: number
-  readonly name?: string
-  readonly location?: string
-  readonly status: NodeStatus
-  /** The stick itself. */
-  readonly isController: boolean
-  /** Whether its device class is a motor, as in blinds. */
-  readonly isMotor: boolean
-  readonly values: readonly DeviceValue[]
-}
-
-/** A gateway scene: values that are set together. */
-export interface Scene {
-  readonly id: number
-  readonly name: string
-}
-
+export type Node = NonNullable<ReturnType<typeof parseNodes>>[number]
+export type Scene = ReturnType<typeof parseScenes>[number]
 export type ActuatorKind = 'switch' | 'dimmer' | 'cover' | 'lock'
 
 /** How the values of a command class are named, typed and phrased; `number` as in the API and in ValueID topics. */
@@ -84,7 +67,6 @@ interface CommandClass {
 
 const MAX_PAYLOAD_CHARACTERS = 64 * 1024
 const MAX_SHOWN_CHARACTERS = 200
-const MAX_SCENES = 1_000
 /** Device classes: multilevel switches that are motors, and window coverings. */
 const MULTILEVEL_SWITCH = 17
 const WINDOW_COVERING = 9
@@ -139,10 +121,8 @@ export function describeReading(address: ValueAddress & Reported) {
   return { name, unit, text: (word ?? states.otherwise ?? '{value}').replace('{value}', String(value)) }
 }
 
-function readingName(
-  { names = {}, name, namedByKey }: CommandClass,
-  { key, property }: ValueAddress,
-): string {
+function readingName(table: CommandClass, { key, property }: ValueAddress): string {
+  const { names = {}, name, namedByKey } = table
   const known = key ?? property
   if (Object.hasOwn(names, known)) return names[known] ?? known
   if (name) return name.replace('{key}', String(Number(key)))
@@ -180,24 +160,23 @@ function parseReported({ value, time, unit }: Record<string, unknown>): Reported
 }
 
 /** The nodes in the result of `getNodes`, without virtual ones; undefined if it is not a list. */
-export function parseNodes(result: unknown): Node[] | undefined {
+export function parseNodes(result: unknown) {
   if (!Array.isArray(result)) return undefined
-  return result.flatMap((node): Node[] => {
-    if (!isRecord(node) || typeof node.id !== 'number' || node.virtual === true) return []
-    const { id, name, loc, values } = node
-    const { generic, specific } = isRecord(node.deviceClass) ? node.deviceClass : {}
+  const nodes = result.filter(node => isRecord(node) && typeof node.id === 'number' && node.virtual !== true)
+  return nodes.map(({ id, name, loc, values, deviceClass, ...node }) => {
+    const { generic, specific } = isRecord(deviceClass) ? deviceClass : {}
     const isMultilevelMotor = generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific))
-    return [
-      {
-        id,
-        ...(typeof name === 'string' && name && { name }),
-        ...(typeof loc === 'string' && loc && { location: loc }),
-        status: parseStatus(node.status, node.available),
-        isController: node.isControllerNode === true,
-        isMotor: generic === WINDOW_COVERING || isMultilevelMotor,
-        values: isRecord(values) ? Object.values(values).flatMap(parseValue) : [],
-      },
-    ]
+    return {
+      id: Number(id),
+      ...(typeof name === 'string' && name && { name }),
+      ...(typeof loc === 'string' && loc && { location: loc }),
+      status: parseStatus(node.status, node.available),
+      /** The stick itself. */
+      isController: node.isControllerNode === true,
+      /** Whether its device class is a motor, as in blinds. */
+      isMotor: generic === WINDOW_COVERING || isMultilevelMotor,
+      values: isRecord(values) ? Object.values(values).flatMap(parseValue) : [],
+    }
   })
 }
 
@@ -226,9 +205,9 @@ function parseValue(value: unknown): DeviceValue[] {
 }
 
 /** The scenes in the result of `_getScenes`. */
-export function parseScenes(result: unknown): Scene[] {
+export function parseScenes(result: unknown): { id: number; name: string }[] {
   if (!Array.isArray(result)) return []
-  return result.slice(0, MAX_SCENES).flatMap(scene => {
+  return result.flatMap(scene => {
     if (!isRecord(scene) || typeof scene.sceneid !== 'number' || typeof scene.label !== 'string') return []
     return [{ id: scene.sceneid, name: cleanText(scene.label) }]
   })
