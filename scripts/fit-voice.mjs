@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openProject, stderrLogger } from 'toolpost/project'
 import { startHome } from 'zwave-mcp-server/home'
+import { HOME } from '../bench/voice/home.mjs'
 import { plan, record } from '../bench/voice/recordings.mjs'
 import { readAudio } from '../packages/voice-gateway/dist/audio/wav.js'
 import { MoonshineTranscriber } from '../packages/voice-gateway/dist/index.js'
@@ -18,9 +19,9 @@ const CONDITIONS = ['clean', 'pink 20 dB', 'pink 10 dB', 'reverb']
 const MOST_WRONG = 0.003
 /** Asked about from here on: one in four is meant. */
 const ASK_FROM = Math.log(1 / 3)
-/** Given, not fitted: if two meanings are as likely, it must ask, and recordings of single sentences show that too rarely. */
-const CERTAINTY = 4.7
-const NAMES = ['bias', 'belowFree', 'distance', 'gap', 'tells']
+/** Acting on speech that was no command is this much worse than doing the wrong thing. */
+const OTHER_SPEECH = 3
+const HEARD = ['belowFree', 'distance', 'gap']
 
 const { values: options } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ const { values: options } = parseArgs({
     keep: { type: 'string' },
   },
 })
-const home = await startHome()
+const home = await startHome(HOME)
 process.env.MQTT_BROKER_URL = home.url
 const project = await openProject({
   logger: () => stderrLogger('fatal'),
@@ -90,28 +91,43 @@ function evidenceOf({ half, condition, sentence, expected, listened }) {
   const { kind, key } = understand(sentence)
   const { best, evidence } = weigh(listened, understand) ?? {}
   const isCommand = !expected.nothing
-  const isRight = isCommand && kind !== 'nothing' && best?.key === key
+  const isRight = isCommand && kind !== 'nothing' && isSame(best?.key, key)
   const acts = best?.kind === 'act' || best?.kind === 'tell'
   return [{ half, condition, isCommand, isRight, evidence: acts ? evidence : undefined }]
 }
 
-/** Logistic regression by Newton's method, in steps of at most 1. */
+/** The same calls; asking for the same thing twice is no mistake. */
+function isSame(key = '', other = '') {
+  const calls = text => [...new Set(text.split(' + '))].sort().join()
+  return calls(key) === calls(other)
+}
+
+/** Maximum likelihood by gradient descent (Adam): the score is the log of the odds of being right. */
 function fitWeights(rows) {
-  const x = rows.map(({ evidence }) => NAMES.map(name => evidence[name] ?? 1))
-  let w = NAMES.map(() => 0)
-  for (let step = 0; step < 100; step++) {
-    const p = x.map((row, n) => 1 / (1 + Math.exp(-dot(row, w) - CERTAINTY * rows[n].evidence.certainty)))
-    const gradient = w.map(
-      (value, i) => 0.01 * value + sum(x, (row, n) => row[i] * (p[n] - Number(rows[n].isRight))),
-    )
-    const hessian = w.map((_, i) =>
-      w.map((_, j) => (i === j ? 0.01 : 0) + sum(x, (row, n) => row[i] * row[j] * p[n] * (1 - p[n]))),
-    )
-    const by = solve(hessian, gradient)
-    const length = Math.max(1, ...by.map(Math.abs))
-    w = w.map((value, i) => value - by[i] / length)
+  const weights = { heard: 3, belowFree: 0, distance: 0, gap: 0, certain: 0, margin: 1 }
+  const names = Object.keys(weights)
+  const mean = Object.fromEntries(names.map(name => [name, { first: 0, second: 0 }]))
+  for (let step = 1; step <= 6_000; step++) {
+    const gradient = Object.fromEntries(names.map(name => [name, name === 'heard' ? 0 : 0.1 * weights[name]]))
+    for (const { evidence, isRight, isCommand } of rows) {
+      const score = scoreOf(evidence, weights)
+      const error = (1 / (1 + Math.exp(-score)) - Number(isRight)) * (isCommand ? 1 : OTHER_SPEECH)
+      // Which of the two doubts counts: that it was not heard, or that another sentence was.
+      const notCertain = Math.exp(score - weights.certain - weights.margin * evidence.margin)
+      gradient.certain += error * notCertain
+      gradient.margin += error * notCertain * evidence.margin
+      gradient.heard += error * (1 - notCertain)
+      for (const name of HEARD) gradient[name] += error * (1 - notCertain) * evidence[name]
+    }
+    for (const name of names) {
+      const of = mean[name]
+      of.first = 0.9 * of.first + 0.1 * gradient[name]
+      of.second = 0.999 * of.second + 0.001 * gradient[name] ** 2
+      const size = Math.sqrt(of.second / (1 - 0.999 ** step)) + 1e-9
+      weights[name] -= ((0.03 / (1 - 0.9 ** step)) * of.first) / size
+    }
   }
-  return { ...Object.fromEntries(NAMES.map((name, i) => [name, w[i]])), certainty: CERTAINTY }
+  return weights
 }
 
 /** The lowest score above which hardly a command is wrong, and nothing else is carried out. */
@@ -150,24 +166,4 @@ function report(halves) {
     ]
     console.log(`| ${cells.join(' | ')} |`)
   }
-}
-
-function dot(a, b) {
-  return a.reduce((total, value, i) => total + value * b[i], 0)
-}
-
-function sum(items, value) {
-  return items.reduce((total, item, n) => total + value(item, n), 0)
-}
-
-/** Gaussian elimination. */
-function solve(matrix, vector) {
-  const rows = matrix.map((row, i) => [...row, vector[i]])
-  for (let i = 0; i < rows.length; i++)
-    for (let j = 0; j < rows.length; j++) {
-      if (i === j) continue
-      const factor = rows[j][i] / rows[i][i]
-      rows[j] = rows[j].map((value, k) => value - factor * rows[i][k])
-    }
-  return rows.map((row, i) => row[row.length - 1] / row[i])
 }

@@ -1,5 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import mqtt from 'mqtt'
+import { DEFAULT_DEVICES } from 'zwave-mcp-server/home'
+
+/** The example's home, with the rooms that its devices are named after. */
+export const HOME = {
+  devices: DEFAULT_DEVICES.map(device => ({
+    ...device,
+    location: device.location ?? /^(Living Room|Hallway) /.exec(device.name)?.[1],
+  })),
+  scenes: [{ name: 'Movie Time', values: { 'Living Room Light': 20, 'Living Room Blinds': 0 } }],
+}
 
 /** Reports of values that can be commanded: `zwave/Demo_Switch/switch_binary/endpoint_0/currentValue`. */
 const REPORT =

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { openProject, stderrLogger } from 'toolpost/project'
 import { startHome } from 'zwave-mcp-server/home'
 import { startVoice } from '../../packages/voice-gateway/dist/index.js'
-import { watchHome } from './home.mjs'
+import { HOME, watchHome } from './home.mjs'
 
 /** A gateway with a virtual home; `devices` replaces those of the example. */
-export async function openSession({ devices, microphone = false, speaker } = {}) {
-  const running = await startHome({ devices })
+export async function openSession({ devices = HOME.devices, microphone = false, speaker } = {}) {
+  const running = await startHome({ ...HOME, devices })
   process.env.MQTT_BROKER_URL = running.url
   const project = await openProject({
     logger: () => stderrLogger('fatal'),

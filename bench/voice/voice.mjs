@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { DEFAULT_DEVICES } from 'zwave-mcp-server/home'
 import { findSpeaker } from '../../packages/voice-gateway/dist/index.js'
+import { HOME } from './home.mjs'
 import { hear } from './judge.mjs'
 import { CONDITIONS, plan, record, SPLIT } from './recordings.mjs'
 import { printConditions, printGoals, printMisses } from './report.mjs'
@@ -141,10 +141,8 @@ async function withManyDevices(recordings) {
   const rooms = 'Kitchen Bathroom Bedroom Office Cellar Attic Hall Studio Nursery Garden'.split(' ')
   const things = 'Lamp Fan Socket Radiator Curtain Speaker Heater Mirror Plug Kettle'.split(' ')
   const names = rooms.flatMap(room => things.flatMap(thing => [`${room} ${thing}`, `Left ${room} ${thing}`]))
-  const more = names
-    .slice(0, 200 - DEFAULT_DEVICES.length)
-    .map(name => ({ name, values: [{ type: 'switch' }] }))
-  const session = await openSession({ devices: [...DEFAULT_DEVICES, ...more] })
+  const more = names.slice(0, 200 - HOME.devices.length).map(name => ({ name, values: [{ type: 'switch' }] }))
+  const session = await openSession({ devices: [...HOME.devices, ...more] })
   const turns = await hearAll(shuffled(clean).slice(0, 30), session, asFile)
   await session.close()
   return turns

@@ -75,14 +75,12 @@ export function graphOf(grammar: Grammar | undefined): SentenceGraph {
   }
   const { before = [], after = [], joint = [] } = language.spoken
   const said = (texts: readonly string[]) => ofNode(anyOf(texts.map(keysOf)))
-  const skipped = said(language.skipWords.filter(words => /^[\p{L} ]+$/u.test(words)))
   const command = ofBlocks(isFirst)
   anything = command
   const later = ofBlocks(({ dialogue }) => dialogue === 'later')
-  whole.arcs[0]?.push([command, 1], [later, 3], [skipped, 0], [said(before), 2])
-  whole.arcs[1]?.push([said(after), 3], [said(joint), 2], [skipped, 3])
-  whole.arcs[2]?.push([command, 1], [skipped, 2])
-  whole.arcs[3]?.push([skipped, 3])
+  whole.arcs[0]?.push([command, 1], [later, 3], [said(before), 2])
+  whole.arcs[1]?.push([said(after), 3], [said(joint), 2])
+  whole.arcs[2]?.push([command, 1], [said(before), 2])
   return { version, rules }
 }
 

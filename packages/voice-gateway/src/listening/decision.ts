@@ -1,7 +1,7 @@
 import type { Meaning } from '../messages.ts'
 import { saidWords } from '../speech-to-text/spoken-numbers.ts'
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
-import { comparePhones, phonesOf } from './phones.ts'
+import { comparePhones, type PhoneDifference, phonesOf } from './phones.ts'
 import { isBareAnswer, yesOrNo } from './yes-or-no.ts'
 
 /**
@@ -30,28 +30,32 @@ export interface Evidence {
   distance: number
   /** The longest run of phones that only one of them has. */
   gap: number
-  /** How much likelier it is than the next sentence that means something else: 0 if as likely, towards 1 if certain. */
-  certainty: number
-  /** 1 for a question: a wrong answer does little harm, and being asked back is tiresome. */
-  tells: number
+  /** How much likelier its meaning is than any other, in nats. */
+  margin: number
 }
 
-/** The score says how safely a sentence can be carried out. Fitted by scripts/fit-voice.mjs on one half of the voices. */
-const WEIGHTS: Readonly<Record<keyof Evidence | 'bias', number>> = {
-  bias: 0.88,
-  belowFree: -0.31,
-  distance: -5.83,
-  gap: -0.44,
-  certainty: 4.7,
-  tells: 0.42,
+/** Fitted by scripts/fit-voice.mjs on one half of the voices. */
+const WEIGHTS: Readonly<Record<keyof Evidence | 'heard' | 'certain', number>> = {
+  heard: 9.87,
+  belowFree: -0.6,
+  distance: -5.13,
+  gap: -1.27,
+  certain: 0.21,
+  margin: 0.89,
 }
-const ACT_FROM = 2.56
+const ACT_FROM = 2.02
 const ASK_FROM = -1.1
-const LEAST_CERTAINTY = -3
-/** Sentences further apart than this cannot be confused, in nats. */
+/** How many nats a phone counts that differs from the free transcript, when sentences are compared with each other. */
+const PHONE_NATS = 0.6
+/** Meanings further apart than this cannot be confused, in nats. */
 const WIDEST_MARGIN = 9
 
-type Candidate = HeardSentence & Meaning
+interface Candidate extends HeardSentence, Meaning {
+  sound: string
+  difference: PhoneDifference
+  /** How likely it is, judged by the sound and by the free transcript. */
+  rank: number
+}
 
 /** Decides between a sentence of the grammar, the free transcript, and asking. Never bends other speech into a command. */
 export function decide(listened: Listened, understand: (text: string) => Meaning): Heard {
@@ -74,28 +78,29 @@ export function decide(listened: Listened, understand: (text: string) => Meaning
 
 /** The likeliest sentence, and what speaks for it. The free transcript is one too, if it is understood for certain. */
 export function weigh(listened: Listened, understand: (text: string) => Meaning) {
-  const meant = (sentence: HeardSentence): Candidate => ({ ...sentence, ...understand(sentence.text) })
-  const free = meant(listened)
-  const sentences = listened.sentences.map(meant)
-  const all = doesSomething(free) && !free.isGuess ? [free, ...sentences] : sentences
-  const best = all.sort((a, b) => b.score - a.score).find(({ kind }) => kind !== 'nothing')
-  if (!best) return undefined
-  const margin = marginOf(best, all)
-  const { distance, longestGap } = comparePhones(phonesOf(free.text), phonesOf(best.text))
-  const evidence: Evidence = {
-    belowFree: Math.max(0, free.score - best.score),
-    distance,
-    gap: longestGap,
-    certainty: Math.max(LEAST_CERTAINTY, 1 - Math.exp(-margin)),
-    tells: Number(!best.changes),
+  const said = phonesOf(listened.text)
+  const candidate = (sentence: HeardSentence): Candidate => {
+    const phones = phonesOf(sentence.text)
+    const difference = comparePhones(said, phones)
+    const rank = sentence.score - PHONE_NATS * difference.cost
+    return { ...sentence, ...understand(sentence.text), sound: phones.join(' '), difference, rank }
   }
+  const free = candidate(listened)
+  const sentences = listened.sentences.map(candidate)
+  const all = doesSomething(free) && !free.isGuess ? [free, ...sentences] : sentences
+  const [best] = all.filter(({ kind }) => kind !== 'nothing').sort((a, b) => b.rank - a.rank)
+  if (!best) return undefined
+  const { distance, longestGap: gap } = best.difference
+  const margin = marginOf(best, all)
+  const evidence: Evidence = { belowFree: Math.max(0, free.score - best.score), distance, gap, margin }
   return { best, margin, evidence }
 }
 
-/** How safely a sentence can be carried out. */
-export function scoreOf(evidence: Evidence, weights = WEIGHTS): number {
-  const names = Object.keys(evidence) as (keyof Evidence)[]
-  return names.reduce((sum, name) => sum + weights[name] * evidence[name], weights.bias)
+/** How safely a sentence can be carried out: as the log of the odds that it was heard, and not another one. */
+export function scoreOf({ belowFree, distance, gap, margin }: Evidence, weights = WEIGHTS): number {
+  const heard =
+    weights.heard + weights.belowFree * belowFree + weights.distance * distance + weights.gap * gap
+  return -logSum([-heard, -(weights.certain + weights.margin * margin)])
 }
 
 /** Decoys, greetings and questions back to the speaker call no tool. */
@@ -105,11 +110,26 @@ function doesSomething({ kind }: Meaning): boolean {
 
 /** Negative if another meaning is likelier; 0 if another sounds the same, as spelling says nothing about what was said. */
 function marginOf(best: Candidate, candidates: readonly Candidate[]): number {
-  const sound = phonesOf(best.text).join(' ')
-  const others = candidates.filter(({ key, kind }) => key !== best.key || kind !== best.kind)
-  const margins = others.map(other => {
-    const margin = best.score - other.score
-    return phonesOf(other.text).join(' ') === sound ? Math.min(0, margin) : margin
+  const meanings = new Map<string, Map<string, Candidate>>()
+  for (const each of candidates) {
+    const meaning = `${each.kind} ${each.key}`
+    const sounds = meanings.get(meaning) ?? new Map<string, Candidate>()
+    meanings.set(meaning, sounds)
+    if (each.rank > (sounds.get(each.sound)?.rank ?? Number.NEGATIVE_INFINITY)) sounds.set(each.sound, each)
+  }
+  const own = `${best.kind} ${best.key}`
+  const rankOf = (sounds: Map<string, Candidate> | undefined) =>
+    logSum([...(sounds?.values() ?? [])].map(({ rank }) => rank))
+  const margins = [...meanings].map(([meaning, sounds]) => {
+    if (meaning === own) return WIDEST_MARGIN
+    const margin = rankOf(meanings.get(own)) - rankOf(sounds)
+    return sounds.has(best.sound) ? Math.min(0, margin) : margin
   })
   return Math.min(WIDEST_MARGIN, ...margins)
+}
+
+/** Of likelihoods given as logarithms. */
+function logSum(logs: readonly number[]): number {
+  const highest = Math.max(...logs)
+  return highest + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - highest), 0))
 }

@@ -1,44 +1,33 @@
+import llamaTokenizer from 'llama-tokenizer-js'
 import type { SentenceGraph } from 'toolpost/models'
 import { SentenceWalk, type WordState } from './sentence-walk.ts'
 import { ENGLISH, type NumberSoFar, nextNumber } from './spoken-numbers.ts'
 
-/** The tokenizer's symbol for the space before a word. */
-const BLANK = '▁'
-/** Tokens that may spell a sentence: letters, figures, and the signs that belong to words. */
-const WRITABLE = /^(?:▁?[a-z0-9'.%°]*|[,.?!-])$/
-/** The most tokens to remember, about 15 MB; beyond that the cache is dropped and refilled. */
-const MOST_TOKENS = 50_000
+/** The most nodes to remember; beyond that the cache is dropped and refilled. */
+const MOST_NODES = 100_000
 /** Numbers in a home have three words at most; those of a calculation may have more and are then written in words. */
 const MOST_NUMBER_WORDS = 5
 const MOST_NUMBERS = 1_200
 /** Signs written after figures and spoken as words. */
 const SIGNS = ['%', '°'] as const
+const COMMA = tokenOf(',')
+const FINAL = [...'.?!'].map(tokenOf)
 
-/** A trie of the spellings of what may be said at one point. */
-export class LetterNode {
+/** A trie of the tokens of what may be said at one point. */
+export class TokenNode {
   static #last = 0
-  readonly id = ++LetterNode.#last
-  readonly letters = new Map<string, LetterNode>()
+  readonly id = ++TokenNode.#last
+  readonly next = new Map<number, TokenNode>()
   /** The state of the sentence if the word ends here. */
   after: WordState | undefined
   /** The words spoken if it does. */
   words = ''
-
-  at(letters: string): LetterNode {
-    let node: LetterNode = this
-    for (const letter of letters) {
-      const next = node.letters.get(letter) ?? new LetterNode()
-      node.letters.set(letter, next)
-      node = next
-    }
-    return node
-  }
 }
 
-/** A token that may come next, and the letter node it leads to. */
-export interface AllowedToken {
+/** A token that may come next, and the node it leads to. */
+interface AllowedToken {
   token: number
-  to: LetterNode
+  to: TokenNode
   /** Whether the current word ends before it. */
   endsWord: boolean
 }
@@ -49,103 +38,81 @@ interface Allowed {
   mayEnd: boolean
 }
 
-/** The tokens of a vocabulary by their lower-case spelling: `Turn`, `turn` and `TURN` are the same. */
-export type TokenLetters = ReturnType<typeof tokenLetters>
+const written = new Map<string, readonly (readonly number[])[]>()
 
-export function tokenLetters(vocabulary: readonly string[]) {
-  const byLetters = new Map<string, number[]>()
-  let longest = 1
-  vocabulary.forEach((token, id) => {
-    const letters = token.toLowerCase().replace('’', "'")
-    if (token === '' || !WRITABLE.test(letters)) return
-    byLetters.set(letters, [...(byLetters.get(letters) ?? []), id])
-    longest = Math.max(longest, letters.length)
-  })
-  return { longest, of: (letters: string): readonly number[] => byLetters.get(letters) ?? [] }
-}
-
-/** Which tokens continue a sentence of a graph: walks the vocabulary and the graph together, letter by letter. */
+/** Which tokens continue a sentence of a graph, each word spelled as the tokenizer would: the model knows no other way. */
 export class AllowedTokens {
   readonly #graph: SentenceGraph
-  readonly #letters: TokenLetters
   #walk: SentenceWalk
-  #trees = new Map<number, LetterNode>()
-  #allowed = new Map<LetterNode, Allowed>()
-  #remembered = 0
+  #trees = new Map<number, TokenNode>()
+  #nodes = 0
   /** The node after the final punctuation mark. */
-  readonly #end = new LetterNode()
+  readonly #end = new TokenNode()
 
-  constructor(graph: SentenceGraph, letters: TokenLetters) {
+  constructor(graph: SentenceGraph) {
     this.#graph = graph
-    this.#letters = letters
     this.#walk = new SentenceWalk(graph)
   }
 
   /** The node before the first word. Nodes from an earlier start may no longer be cached. */
-  start(): LetterNode {
-    if (this.#walk.isFull || this.#remembered > MOST_TOKENS) {
+  start(): TokenNode {
+    if (this.#walk.isFull || this.#nodes > MOST_NODES) {
       this.#walk = new SentenceWalk(this.#graph)
       this.#trees = new Map()
-      this.#allowed = new Map()
-      this.#remembered = 0
+      this.#nodes = 0
     }
     return this.#tree(this.#walk.start())
   }
 
-  from(node: LetterNode): Allowed {
-    if (node === this.#end) return { tokens: [], mayEnd: true }
-    const known = this.#allowed.get(node)
-    if (known) return known
+  from(node: TokenNode): Allowed {
     const { after } = node
-    const tokens = this.#writable(node, false)
-    if (after) tokens.push(...this.#afterWord(after))
-    const allowed = { tokens, mayEnd: after?.mayEnd ?? false }
-    this.#allowed.set(node, allowed)
-    this.#remembered += tokens.length
-    return allowed
+    const tokens = [...node.next].map(([token, to]) => ({ token, to, endsWord: false }))
+    if (!after) return { tokens, mayEnd: node === this.#end }
+    const tree = this.#tree(after)
+    const ends = after.mayEnd ? FINAL.map(token => [token, this.#end] as const) : []
+    const more = [...tree.next, [COMMA, tree] as const, ...ends]
+    return {
+      tokens: [...tokens, ...more.map(([token, to]) => ({ token, to, endsWord: true }))],
+      mayEnd: after.mayEnd,
+    }
   }
 
-  /** The trie of everything that may be written next, each with its leading space. The first to claim a spelling keeps it. */
-  #tree(state: WordState): LetterNode {
+  /** The trie of everything that may be written next. The first to claim a spelling keeps it. */
+  #tree(state: WordState): TokenNode {
     const known = this.#trees.get(state.id)
     if (known) return known
-    const root = new LetterNode()
-    for (const { letters, words, after } of spellings(state)) {
-      const node = root.at(BLANK + letters)
-      if (!node.after) Object.assign(node, { after, words })
-    }
+    const root = new TokenNode()
+    for (const { letters, words, after } of spellings(state))
+      for (const tokens of tokensOf(letters)) {
+        const node = tokens.reduce((at, token) => this.#step(at, token), root)
+        if (!node.after) Object.assign(node, { after, words })
+      }
     this.#trees.set(state.id, root)
     return root
   }
 
-  /** Every token whose letters lie on a path from this node. */
-  #writable(from: LetterNode, endsWord: boolean): AllowedToken[] {
-    const found: AllowedToken[] = []
-    const follow = (node: LetterNode, written: string) => {
-      for (const token of this.#letters.of(written)) found.push({ token, to: node, endsWord })
-      if (written.length >= this.#letters.longest) return
-      for (const [letter, next] of node.letters) follow(next, written + letter)
-    }
-    for (const [letter, next] of from.letters) follow(next, letter)
-    return found
+  #step(node: TokenNode, token: number): TokenNode {
+    const known = node.next.get(token)
+    if (known) return known
+    const next = new TokenNode()
+    node.next.set(token, next)
+    this.#nodes++
+    return next
   }
+}
 
-  /** The next word, after a space, comma or hyphen; or the final punctuation mark. */
-  #afterWord(after: WordState): AllowedToken[] {
-    const tree = this.#tree(after)
-    const to = (marks: string, node: LetterNode | undefined) =>
-      node
-        ? [...marks]
-            .flatMap(mark => this.#letters.of(mark))
-            .map(token => ({ token, to: node, endsWord: true }))
-        : []
-    return [
-      ...this.#writable(tree, true),
-      ...to(',', tree),
-      ...to('-', tree.letters.get(BLANK)),
-      ...to('.?!', after.mayEnd ? this.#end : undefined),
-    ]
-  }
+function tokenOf(mark: string): number {
+  return llamaTokenizer.vocabById.indexOf(mark)
+}
+
+/** In lower case, and as the first word of a sentence or a name. */
+function tokensOf(letters: string): readonly (readonly number[])[] {
+  const known = written.get(letters)
+  if (known) return known
+  const forms = new Set([letters, letters.replace(/^./u, first => first.toUpperCase())])
+  const tokens = [...forms].map(form => llamaTokenizer.encode(form, false))
+  written.set(letters, tokens)
+  return tokens
 }
 
 /** One way to write what may be said next, the words it stands for, and the state after it. */
@@ -164,6 +131,7 @@ function spellings(state: WordState): Spelling[] {
   return [...words, ...figures(state), ...contracted]
 }
 
+/** Numbers in figures, with a sign after them, or in words with a hyphen. */
 function figures(state: WordState): Spelling[] {
   const found: Spelling[] = []
   const follow = (at: WordState, said: readonly string[], number: NumberSoFar | undefined): void => {
@@ -171,6 +139,7 @@ function figures(state: WordState): Spelling[] {
     if (number && /\d$/.test(number.figures)) {
       const words = said.join(' ')
       found.push({ letters: number.figures, words, after: at })
+      if (said.length === 2 && number.value < 100) found.push({ letters: said.join('-'), words, after: at })
       for (const sign of SIGNS) {
         const word = ENGLISH.signs[sign] ?? sign
         const after = at.after(word)

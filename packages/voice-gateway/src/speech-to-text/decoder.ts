@@ -22,6 +22,8 @@ export interface DecoderState {
   past: Tensors
 }
 
+/** Logits this far below the highest do not count. */
+const NEGLIGIBLE = 14
 export const START_TOKEN = 1
 export const END_TOKEN = 2
 
@@ -105,11 +107,15 @@ export function logProbability({ logits, logSum }: Row, token: number): number {
   return (logits[token] ?? Number.NEGATIVE_INFINITY) - logSum
 }
 
-/** Plain loops, because each step has half a million values. */
+/** One plain loop, because each step has a million values; those far below the highest so far add nothing. */
 function rowOf(logits: Float32Array): Row {
   let highest = Number.NEGATIVE_INFINITY
-  for (let at = 0; at < logits.length; at++) highest = Math.max(highest, logits[at] as number)
   let sum = 0
-  for (let at = 0; at < logits.length; at++) sum += Math.exp((logits[at] as number) - highest)
-  return { logits, logSum: highest + Math.log(sum) }
+  for (let at = 0; at < logits.length; at++) {
+    const logit = logits[at] as number
+    if (logit < highest - NEGLIGIBLE) continue
+    sum += Math.exp(logit)
+    if (logit > highest) highest = logit
+  }
+  return { logits, logSum: Math.log(sum) }
 }

@@ -1,7 +1,6 @@
 // Runs in the forked process: loads the models once, then answers one request after another.
-import llamaTokenizer from 'llama-tokenizer-js'
 import { SAMPLE_RATE } from '../audio/wav.ts'
-import { AllowedTokens, tokenLetters } from './allowed-tokens.ts'
+import { AllowedTokens } from './allowed-tokens.ts'
 import type { FromChild, Request, ToChild } from './model-process.ts'
 import {
   amplified,
@@ -26,7 +25,6 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 /** Anything longer is not a command, and searching it for sentences would take long. */
 const LONGEST_COMMAND = 12 * SAMPLE_RATE
 
-const letters = tokenLetters(llamaTokenizer.vocabById)
 const streams = new Map<number, ReturnType<Silero['stream']>>()
 let stoppedId: number | undefined
 let allowed: AllowedTokens | undefined
@@ -45,7 +43,7 @@ function receive(message: ToChild, models: Models): void {
   if (message.type === 'stop') stoppedId = message.id
   else if (message.type === 'reset') streams.delete(message.detector)
   else if (message.type === 'graph') {
-    allowed = new AllowedTokens(message.graph, letters)
+    allowed = new AllowedTokens(message.graph)
     // Computed in advance: the first utterance does not have to wait for it.
     allowed.from(allowed.start())
   } else void answer(message, models)

@@ -1,4 +1,4 @@
-import type { AllowedTokens, LetterNode } from './allowed-tokens.ts'
+import type { AllowedTokens, TokenNode } from './allowed-tokens.ts'
 import { type Decoder, END_TOKEN, logProbability, type Row } from './decoder.ts'
 import type { HeardSentence } from './transcriber.ts'
 
@@ -16,7 +16,7 @@ interface FreeText {
 }
 
 interface Hypothesis extends Step {
-  node: LetterNode
+  node: TokenNode
   /** The words before the current one. */
   said: string
   score: number
@@ -31,9 +31,10 @@ interface SearchOptions {
 }
 
 /** How many hypotheses are followed: many names begin alike, and the right one is not always among the best at first. */
-const FIRST_TOKENS = 5
-const FIRST_WIDTH = 16
-const LATER_WIDTH = 10
+
+const FIRST_TOKENS = 6
+const FIRST_WIDTH = 32
+const LATER_WIDTH = 20
 /** Hypotheses this much less likely than the best are not followed, and sentences this much less likely not reported. */
 const BELOW_BEST = 12
 /** Sentences this much less likely than the free transcript were not said. */
@@ -134,7 +135,7 @@ function widen({ beam, rows, allowed, free, finished }: Widening): Hypothesis[] 
       if (likelihood < least) continue
       const words = endsWord ? whole : said
       // Hypotheses that differ only in case, punctuation or the spelling of a number are the same.
-      const isWhole = to.after !== undefined && to.letters.size === 0
+      const isWhole = to.after !== undefined && to.next.size === 0
       const key = isWhole ? joined(words, to.words) : `${words}|${to.id}`
       if ((next.get(key)?.score ?? Number.NEGATIVE_INFINITY) < likelihood)
         next.set(key, { node: to, said: words, score: likelihood, row, token })

@@ -18,7 +18,11 @@ const WORD = /\d+|\p{L}+(?:'\p{L}+)*|[%°+&]/gu
 
 /** The words of a text as spoken, in lower case, including figures and signs. */
 export function saidWords(text: string): string[] {
-  const found = text.toLowerCase().replaceAll('’', "'").match(WORD) ?? []
+  const plain = text
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replaceAll(/(?<=\d)\.(?=\d)/g, ` ${point} `)
+  const found = plain.match(WORD) ?? []
   return found.flatMap(word => signs[word] ?? (/^\d/.test(word) ? numberWords(word) : word))
 }
 
