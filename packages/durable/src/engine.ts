@@ -18,17 +18,13 @@ import { Workers } from './workers.ts'
 
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 500
-const STARTING_LOOK_MS = 20
 const LOOK_EVERY_MS = 1_000
 /** In looks. */
 const RARELY = 5
 const CLEAN_EVERY = 60
-const DEFAULT_DRAIN_MS = 10_000
-const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 /** The tool's own deadline should come first: its result says more. */
 const GRACE_MS = 1_000
-const LISTED_RESULT = 10_000
-const MAX_LISTED = 500
+const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 /** The advisory lock of the process that prepares the database. */
 const LOCK = 0x54_4f_4f_4c
 /** Stands for the tools without an MCP server, among the servers. */
@@ -39,26 +35,30 @@ const LOCAL = 'local'
  * `ready()` resolves when it is connected, `status()` says why it is not. One per process at a time.
  */
 export function createDurable(options: DurableOptions): Durable {
-  const { executor, pool = 'default', limits = {}, servers = [], dataDir, onChange, logger } = options
+  const { executor, pool = 'default', concurrency = 16, limits = {}, servers = [], onChange } = options
   const { tools } = executor
   const isWorker = options.role !== 'gateway'
-  const takesRuns = isWorker && options.concurrency !== 0
-  const limited = [LOCAL, ...servers].filter(server => limits[server])
-  const embedded = dataDir === undefined ? undefined : createEmbedded(dataDir, options)
-  /** Tells those who wait for a run, by its id, its new state and its result; nothing if this process is closed. */
-  const changes = new EventEmitter().setMaxListeners(0)
-  const changed = new Set<string>()
-  const over = new AbortController()
-  const store = new runs.Store(() => why())
+  const takesRuns = isWorker && concurrency > 0
+  const limited = [LOCAL, ...servers].flatMap(server => {
+    const limit = limits[server]
+    return limit && takesRuns ? [[`${pool}/${server}`, limit] as const] : []
+  })
+  const embedded = options.dataDir === undefined ? undefined : createEmbedded(options.dataDir, options)
+  const store = new runs.Store()
   const workers = new Workers(store, { ...options, pool })
   const runner = createRunner({
-    ...{ ...options, store, process: workers.process },
-    queues: new Map(takesRuns ? limited.map(server => [`${pool}/${server}`, limits[server] ?? {}]) : []),
+    ...{ ...options, concurrency, store, process: workers.process, queues: new Map(limited) },
     onEnd: (row, result) => {
       changes.emit(row.id, row, result)
       take()
     },
   })
+  /** Tells those who wait for a run, by its id, its new state and its result; nothing if this process is closed. */
+  const changes = new EventEmitter().setMaxListeners(0)
+  /** `once` also listens to errors. */
+  const waited = () => changes.eventNames().flatMap(name => (name === 'error' ? [] : String(name)))
+  const changed = new Set<string>()
+  const over = new AbortController()
   let status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
   let place = 'PostgreSQL'
   let isPrepared = false
@@ -72,18 +72,17 @@ export function createDurable(options: DurableOptions): Durable {
   /** The tool that another project was warned about. */
   let clash: string | undefined
 
-  const why = () => (closing ? 'Toolpost is shutting down' : status.text)
   const become = (state: DurableStatus['state'], text: string) => {
     status = { state, text }
     onChange?.({ type: 'state' })
   }
   const notice = (text: string) => {
-    logger?.warn({ state: status.state }, text)
+    options.logger?.warn({ state: status.state }, text)
     options.onNotice?.(text)
   }
   const until = async (isTrue: () => boolean, limitMs = Number.POSITIVE_INFINITY) => {
     const end = performance.now() + limitMs
-    while (!isTrue() && !closing && performance.now() < end) await sleep(STARTING_LOOK_MS)
+    while (!isTrue() && !closing && performance.now() < end) await sleep(20)
   }
 
   /**
@@ -138,54 +137,39 @@ export function createDurable(options: DurableOptions): Durable {
     await client.query('SELECT pg_advisory_unlock($1)', [LOCK])
   }
 
-  /** Joins the others, over a new connection. */
+  /** Joins the others, over a new connection, and reads what happened meanwhile. */
   async function enter(client: pg.Client): Promise<void> {
     client.on('notification', ({ payload = '{}' }) => {
       const { run, state, asks }: { run?: string; state?: string; asks?: boolean } = JSON.parse(payload)
       if (run === undefined) return look()
       if (state === 'waiting') take()
       if (asks) void tellApprovals().catch(() => {})
-      readChanged([run])
+      changed.add(run)
+      return readChanged()
     })
     await client.query(`LISTEN ${runs.CHANNEL}`)
-    await workers.register()
-    await publish()
+    await workers.publish(published)
     await workers.look()
     onChange?.({ type: 'workers' })
     await tellApprovals()
-    // Whatever happened meanwhile.
-    readChanged([...waited(), ...runner.running.keys()])
-  }
-
-  /** Tells the others which tools this worker runs. Runs may be waiting for one that has just appeared. */
-  async function publish(): Promise<void> {
-    if (!isWorker || published.length === 0 || !isPrepared) return
-    await workers.publish(published)
+    for (const id of [...waited(), ...runner.running.keys()]) changed.add(id)
+    readChanged()
     take()
   }
 
+  const asked = () =>
+    store.query(`SELECT * FROM toolpost.runs WHERE ${runs.ASKS} ORDER BY created_at LIMIT 1000`)
+
   async function tellApprovals(): Promise<void> {
-    const asked = `SELECT * FROM toolpost.runs WHERE ${runs.ASKS} ORDER BY created_at LIMIT 1000`
-    const approvals = (await store.query(asked)).flatMap(({ approval }) => approval ?? [])
+    const approvals = (await asked()).flatMap(({ approval }) => approval ?? [])
     onChange?.({ type: 'approvals', approvals })
   }
 
-  /** The runs that somebody waits for. `once` also listens to errors. */
-  const waited = () =>
-    changes
-      .eventNames()
-      .map(String)
-      .filter(name => name !== 'error')
-
-  /** Tells what changed to those who wait for it and to the listener. If the database is gone, it is read on return. */
-  function readChanged(ids: string[]): void {
-    for (const id of ids) changed.add(id)
-    readAll()
-  }
-  const readAll = oneAtATime(async () => {
+  /** Tells what changed to those who wait for it and to the listener. */
+  const readChanged = oneAtATime(async () => {
     const ids = [...changed]
-    changed.clear()
     const own = new Map(runner.running)
+    changed.clear()
     for (const row of await store.query('SELECT * FROM toolpost.runs WHERE id = ANY($1)', [ids])) {
       changes.emit(row.id, row)
       onChange?.({ type: 'run', run: runs.runOf(row) })
@@ -198,64 +182,55 @@ export function createDurable(options: DurableOptions): Durable {
     if (!isPrepared || !takesRuns || closing) return
     const names = tools.getTools().map(({ name }) => name)
     await runner.enqueue(names)
-    if (runner.room() <= 0) return
+    const room = concurrency - runner.running.size
+    if (room <= 0) return
     const rows = await store.query(
       `UPDATE toolpost.runs SET state = 'running', worker = $5, started_at = now() WHERE id IN (
          SELECT id FROM toolpost.runs WHERE ended_at IS NULL AND state = 'waiting' AND pool = $1 AND tool = ANY($2)
            AND queue <> ALL($3) ORDER BY created_at LIMIT $4 FOR UPDATE SKIP LOCKED) RETURNING *`,
-      [pool, names, limited.map(server => `${pool}/${server}`), runner.room(), workers.process],
+      [pool, names, limited.map(([queue]) => queue), room, workers.process],
     )
     for (const row of rows) runner.start(row)
   })
 
-  /** Every second: who is alive, and whatever a lost notice would have said. */
+  /** Every second: who is alive, who died, and what is overdue. */
   const look = oneAtATime(async () => {
     if (closing || !isPrepared) return
     const { isChanged, dead } = await workers.look()
     if (isChanged) onChange?.({ type: 'workers' })
-    if (isChanged) warnOfClash()
+    // Two projects that share a database and a pool would run each other's calls.
+    const tool = workers.clash()
+    if (tool !== undefined && tool !== clash)
+      notice(
+        `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
+      )
+    clash = tool
     const unswept = dead.filter(name => !swept.includes(name))
     if (unswept.length > 0) await workers.takeOver(unswept)
     if (unswept.length > 0) await runner.reclaim(unswept)
     swept = dead
-    if (looks++ % RARELY === 0) {
+    if (looks % RARELY === 0) {
       // Taken by this process, but PostgreSQL was gone before it could say so.
       const isForgotten = "worker = $2 AND NOT id = ANY($3) AND started_at < now() - interval '5 s'"
       await store.requeue(isForgotten, [workers.process, [...runner.running.keys()]])
       await workers.endOverdue()
       take()
     }
-    if (looks % CLEAN_EVERY !== 1) return
+    if (looks++ % CLEAN_EVERY !== 0) return
     await workers.clean(dead)
     await runner.clean()
   })
 
-  /** Two projects that share a database and a pool would run each other's calls. */
-  function warnOfClash(): void {
-    const tool = workers.clash()
-    if (tool !== undefined && tool !== clash)
-      notice(
-        `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
-      )
-    clash = tool ?? clash
-  }
-
   /** Where a run goes: here, or to whoever has the tool; `undefined` if nobody has. */
   function route(name: string, wanted: string) {
     const own = isWorker && wanted === pool ? tools.findTool(name) : undefined
-    const server = (own && tools.originOf(own)?.server) ?? LOCAL
     const offer = workers.find(wanted, name)
+    const server = (own ? tools.originOf(own) : offer?.tool)?.server ?? LOCAL
     const isElsewhere = offer?.live && (!own || limits[server])
-    const found = isElsewhere
-      ? { ...offer, server: offer.tool.server ?? LOCAL }
-      : own && { pool, tool: own, server }
-    return (
-      found && {
-        ...{ pool: found.pool, queue: `${found.pool}/${found.server}` },
-        worker: isElsewhere ? null : workers.process,
-        repeatable: found.tool.readOnly === true || found.tool.idempotent === true,
-      }
-    )
+    const tool = isElsewhere ? offer.tool : own
+    const repeatable = tool?.readOnly === true || tool?.idempotent === true
+    const worker = isElsewhere ? null : workers.process
+    return tool && { pool: wanted, queue: `${wanted}/${server}`, worker, repeatable }
   }
 
   /** The result of a run, or at the caller's deadline that it goes on. Waiting for a person does not count. */
@@ -265,16 +240,17 @@ export function createDurable(options: DurableOptions): Durable {
     const limitMs = given.timeoutMs ?? maxTimeoutMs ?? timeoutMs ?? executor.timeoutMsOf(name, {})
     let deadline: AbortSignal | undefined
     let now: runs.RunRow | undefined = row
-    let result = row.ended_at ? runs.resultOf(row) : undefined
-    while (now && !result) {
+    let result: ToolResult | undefined
+    while (now) {
+      result ??= now.ended_at ? runs.resultOf(now) : undefined
+      if (result) return result
       if (now.state === 'running' && now.progress) given.onProgress?.(now.progress)
       deadline = now.state === 'approval' ? undefined : (deadline ?? AbortSignal.timeout(limitMs + GRACE_MS))
       const change: unknown[] = await once(changes, id, deadline && { signal: deadline }).catch(() => [])
       if (deadline?.aborted) return runs.failed('timeout', name, `${limitMs} ms; run '${id}' continues`, id)
       ;[now, result] = change as [runs.RunRow?, ToolResult?]
-      if (now?.ended_at) result ??= runs.resultOf(now)
     }
-    return result ?? runs.failed('unavailable', name, 'this process is shutting down; the run continues', id)
+    return runs.failed('unavailable', name, 'this process is shutting down; the run continues', id)
   }
 
   /** Around every call, innermost: that of a run journals its intent, others may have to become runs. */
@@ -284,22 +260,11 @@ export function createDurable(options: DurableOptions): Durable {
     if (execution) return runner.invoke(execution, call, next)
     const target = options.handsOver?.(call)
     if (!target) return next()
-    const { id, args, caller, signal, timeoutMs, ask, meta } = call
+    const { id, args, caller, signal, timeoutMs, ask, meta, options: given } = call
     const { decision } = (call.notes.approval ?? {}) as { decision?: string }
-    const about = {
-      origin: 'worker',
-      caller,
-      signal,
-      timeoutMs,
-      ask,
-      meta,
-      approved: decision === 'approved',
-    }
-    const { onProgress } = call.options
-    const result = await durable.run(
-      { id, name: target.name, args },
-      { ...about, onProgress, pool: target.pool },
-    )
+    const about = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress: given.onProgress }
+    const more = { ...about, pool: target.pool, approved: decision === 'approved' }
+    const result = await durable.run({ id, name: target.name, args }, more)
     if (result.run_id !== undefined) call.notes.run = result.run_id
     return { ...result, tool_name: call.name }
   }
@@ -320,31 +285,25 @@ export function createDurable(options: DurableOptions): Durable {
       return accepted.result.finally(() => signal?.removeEventListener('abort', cancel))
     },
     async accept(call, given = {}) {
-      const { name } = call
+      const { name, args } = call
       const { key, caller, origin, approval: asks, timeoutMs, repair, meta, calledAs = name } = given
       const wanted = given.pool ?? pool
       const refuse = (code: 'unavailable' | 'invalid_arguments', why: string) => runs.failed(code, name, why)
       // Calls that arrive before the first connection wait for it. An outage is answered at once.
-      await until(
-        () => ['ready', 'lost'].includes(status.state) || isHopeless,
-        executor.timeoutMsOf(name, given),
-      )
-      if (status.state !== 'ready' || closing) return { refused: refuse('unavailable', why()) }
-      const stored = runs.jsonWithin({ id: call.id, args: call.args, timeoutMs, repair, meta })
+      const isTried = () => ['ready', 'lost'].includes(status.state) || isHopeless
+      await until(isTried, executor.timeoutMsOf(name, given))
+      if (closing) return { refused: refuse('unavailable', 'Toolpost is shutting down') }
+      if (status.state !== 'ready') return { refused: refuse('unavailable', status.text) }
+      const stored = runs.jsonWithin({ id: call.id, args, timeoutMs, repair, meta })
       const tooLarge = 'Invalid parameters: a durable call takes at most 1 MB of JSON'
       if (stored === undefined) return { refused: refuse('invalid_arguments', tooLarge) }
       const random = randomUUID().replaceAll('-', '')
       const id = `run_${key === undefined ? random : runs.hashOf(['key', caller ?? null, key]).slice(0, 32)}`
-      const call_hash = runs.hashOf([calledAs, call.args ?? {}])
+      const call_hash = runs.hashOf([calledAs, args ?? {}])
       const askedAt = Date.now()
-      const approval = asks && {
-        ...{ id: `about_${randomUUID()}`, tool: name, args: call.args, origin, caller, ...asks },
-        ...{
-          askedAt,
-          expiresAt: askedAt + (asks.timeoutMs ?? DEFAULT_APPROVAL_MS),
-          state: 'waiting' as const,
-        },
-      }
+      const expiresAt = askedAt + (asks?.timeoutMs ?? DEFAULT_APPROVAL_MS)
+      const about = { id: `about_${randomUUID()}`, tool: name, args, origin, caller, ...asks }
+      const approval = asks && { ...about, askedAt, expiresAt, state: 'waiting' as const }
       try {
         const to = route(name, wanted)
         const worker = asks ? null : (to?.worker ?? null)
@@ -352,12 +311,13 @@ export function createDurable(options: DurableOptions): Durable {
         const run = {
           ...{ ...to, id, tool: name, call: stored, call_hash, caller, origin, key, worker, approval },
           ...{ state: asks ? 'approval' : isHere ? 'running' : 'waiting', started_at: isHere ? 'now' : null },
-          approved_by: given.approved ? '' : null,
+          ...{ approved_by: given.approved ? '' : null, expires_at: asks ? new Date(expiresAt) : null },
         }
         const row = to && (await store.insert(run))
         if (row && isHere) runner.start(row, given)
-        if (row)
-          return { id, approval, result: resultOf(row, isHere ? { ...given, onProgress: undefined } : given) }
+        // Here, the executor reports progress.
+        const { onProgress, ...silent } = given
+        if (row) return { id, approval, result: resultOf(row, isHere ? silent : given) }
         const known = key === undefined ? undefined : await store.read(id)
         if (!known) return { refused: runs.nobodyRuns(name, wanted, workers.find(wanted, name)?.seen) }
         // Without a pool the tool is unknown here by now.
@@ -379,17 +339,17 @@ export function createDurable(options: DurableOptions): Durable {
     async callOf(id) {
       const row = await store.read(id)
       if (!row) return undefined
-      const { args, id: _, ...given } = runs.storedOf(row)
+      const { args, id: _, ...given } = row.call
       return { call: { name: row.tool, args }, options: { ...given, pool: row.pool } }
     },
     /** Without large results. */
     async list({ tool, caller, state, before, limit = 50 } = {}) {
       const rows = await store.query(
-        `SELECT *, CASE WHEN length(result) > ${LISTED_RESULT} THEN NULL ELSE result END AS result FROM toolpost.runs
+        `SELECT *, CASE WHEN length(result::text) > 10000 THEN NULL ELSE result END AS result FROM toolpost.runs
          WHERE ($1::text IS NULL OR tool = $1) AND ($2::text IS NULL OR caller = $2) AND ($3::text IS NULL OR state = $3)
            AND ($4::text IS NULL OR (created_at, id) < (SELECT created_at, id FROM toolpost.runs WHERE id = $4))
-         ORDER BY created_at DESC, id DESC LIMIT $5`,
-        [tool, caller, state, before, Math.min(Math.max(1, Math.trunc(limit)), MAX_LISTED)],
+         ORDER BY created_at DESC, id DESC LIMIT least($5, 500)`,
+        [tool, caller, state, before, limit],
       )
       return rows.map(runs.runOf)
     },
@@ -401,21 +361,24 @@ export function createDurable(options: DurableOptions): Durable {
     },
     workers: () => workers.list(),
     offers: () => workers.offers(),
+    /** Runs may be waiting for a tool that has just appeared. */
     publish(own) {
-      published = own
-      void publish().catch(() => {})
+      published = isWorker ? own : []
+      if (isPrepared) void workers.publish(published).then(take, () => {})
     },
     /** The run gives its place back while a person decides, and starts again afterwards. */
     requestApproval(call, asked) {
-      const { row } = executionOf(call) ?? {}
-      if (!row) return undefined
-      const by = row.approved_by || undefined
-      if (row.approved_by !== null) return Promise.resolve({ approved: true, reason: '', by })
-      const park = `state = 'approval', attempt = attempt + 1, worker = NULL, started_at = NULL, approval = $3
+      const { id, attempt, approved_by } = executionOf(call)?.row ?? {}
+      if (id === undefined) return undefined
+      if (approved_by != null)
+        return Promise.resolve({ approved: true, reason: '', by: approved_by || undefined })
+      const park = `state = 'approval', attempt = attempt + 1, worker = NULL, started_at = NULL, approval = $3, expires_at = $4
         WHERE id = $1 AND attempt = $2 AND state = 'running' AND intent IS NULL`
-      return store.change(park, [row.id, row.attempt, asked]).then(
-        () => ({ approved: false, reason: 'the run waits for a decision' }),
-        error => ({ approved: false, reason: `nobody could be asked: ${messageOf(error)}` }),
+      const parked = store.change(park, [id, attempt, asked, new Date(asked.expiresAt)])
+      const refuse = (reason: string) => ({ approved: false, reason })
+      return parked.then(
+        () => refuse('the run waits for a decision'),
+        error => refuse(messageOf(error)),
       )
     },
     /** The first decision counts. */
@@ -424,8 +387,7 @@ export function createDurable(options: DurableOptions): Durable {
       decision,
       { by = '', reason = by ? `denied by ${by}` : 'denied by the user' } = {},
     ) {
-      const asked = `SELECT * FROM toolpost.runs WHERE ${runs.ASKS} AND approval->>'id' = $1`
-      const [row] = await store.query(asked, [approvalId])
+      const row = (await asked()).find(({ approval }) => approval?.id === approvalId)
       if (!row) return false
       const approve =
         "state = 'waiting', approved_by = $3 WHERE id = $1 AND attempt = $2 AND state = 'approval'"
@@ -434,7 +396,7 @@ export function createDurable(options: DurableOptions): Durable {
         : store.change(approve, [row.id, row.attempt, by]))
       return decided !== undefined
     },
-    close({ drainMs = DEFAULT_DRAIN_MS } = {}) {
+    close({ drainMs = 10_000 } = {}) {
       closing ??= close(drainMs)
       return closing
     },
@@ -444,7 +406,7 @@ export function createDurable(options: DurableOptions): Durable {
   async function close(drainMs: number): Promise<void> {
     await sleep(0)
     const isReady = status.state === 'ready'
-    await Promise.all([look.ended(), take.ended()])
+    await Promise.all([look(), take()])
     await runner.stop(isReady ? drainMs : 0)
     over.abort()
     await main
@@ -464,16 +426,16 @@ export function createDurable(options: DurableOptions): Durable {
 }
 
 /** Runs `work` again if it was asked for meanwhile, but never twice at once. What fails is tried again the next time. */
-function oneAtATime(work: () => Promise<void>): (() => void) & { ended(): Promise<void> } {
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   let isWanted = false
   const loop = async () => {
     for (; isWanted; await work().catch(() => {})) isWanted = false
     running = undefined
   }
-  const ask = () => {
+  return () => {
     isWanted = true
     running ??= loop()
+    return running
   }
-  return Object.assign(ask, { ended: async () => running })
 }

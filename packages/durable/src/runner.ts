@@ -5,12 +5,7 @@ import { DBOS } from '@dbos-inc/dbos-sdk'
 import type { CallContext, Interceptor, Progress, ToolResult } from 'toolpost'
 import type { DurableOptions, DurableRunOptions } from 'toolpost/project'
 import { DatabaseProblem } from './database.ts'
-import { failed, keptResult, type RunRow, type Store, storedOf } from './store.ts'
-
-/*
- * DBOS, one instance per process: an attempt of a run is one workflow, started here or taken from the queue of a server with
- * limits. Everything here is DBOS's public API.
- */
+import { failed, keptResult, type RunRow, type Store } from './store.ts'
 
 const SCHEMA = 'toolpost_engine'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
@@ -22,14 +17,11 @@ const RETRY_MS = 200
 const GIVE_BACK_MS = 1_000
 /** Gives up on a call that kills every worker that runs it. */
 const MAX_DEATHS = 20
-const DEFAULT_CONCURRENCY = 16
 
 /** An attempt that this process executes, with what its caller passed. */
-export interface Execution {
+interface Execution {
   row: RunRow
   given: DurableRunOptions
-  /** Runs something in the caller's context, for traces. */
-  within: <T>(work: () => T) => T
   stop: AbortController
   isBegun?: boolean
   /** Whether the tool was started. */
@@ -42,6 +34,7 @@ interface RunnerOptions extends DurableOptions {
   store: Store
   /** The name of this process. */
   process: string
+  concurrency: number
   /** The queues of servers with limits that this process takes runs from. */
   queues: ReadonlyMap<string, { concurrency?: number; perMinute?: number }>
   onEnd(row: RunRow, result: ToolResult): void
@@ -49,7 +42,7 @@ interface RunnerOptions extends DurableOptions {
 
 const nameOf = ({ id, attempt }: RunRow) => `${id}:${attempt}`
 
-let current: Runner | undefined
+let current: ReturnType<typeof createRunner> | undefined
 /** Outside any workflow: what a tool starts is no part of the run that invoked it. */
 const outside = AsyncLocalStorage.snapshot()
 const workflow = DBOS.registerWorkflow(
@@ -57,16 +50,24 @@ const workflow = DBOS.registerWorkflow(
   { name: 'toolpost.call' },
 )
 
-export type Runner = ReturnType<typeof createRunner>
-
 /** The execution that a call in the executor belongs to. */
 export function executionOf({ options }: CallContext): Execution | undefined {
   return (options as { execution?: Execution }).execution
 }
 
-/** Executes runs in this process, through the executor like every other call. */
-export function createRunner(options: RunnerOptions) {
-  const { store, executor, process, queues, concurrency = DEFAULT_CONCURRENCY, logger, onEnd } = options
+/**
+ * Executes runs in this process, through the executor like every other call. An attempt is one DBOS workflow, started here or
+ * taken from the queue of a server with limits. Everything is DBOS's public API.
+ */
+export function createRunner({
+  store,
+  executor,
+  process,
+  queues,
+  concurrency,
+  logger,
+  onEnd,
+}: RunnerOptions) {
   const running = new Map<string, Execution>()
   /** Queues that DBOS polls, and what they were given. */
   const polled = new Map<string, string[]>()
@@ -89,20 +90,13 @@ export function createRunner(options: RunnerOptions) {
     return undefined
   }
 
-  function add(row: RunRow, given: DurableRunOptions = {}): Execution {
-    const execution = { row, given, within: AsyncLocalStorage.snapshot(), stop: new AbortController() }
-    running.set(row.id, execution)
-    return execution
-  }
-
-  function remove(execution: Execution): void {
-    // The next attempt may have begun.
-    if (running.get(execution.row.id) === execution) running.delete(execution.row.id)
+  function add(row: RunRow, given: DurableRunOptions = {}): void {
+    running.set(row.id, { row, given, stop: new AbortController() })
   }
 
   function run(execution: Execution): Promise<ToolResult> {
     const { row, given, stop } = execution
-    const { id, args, ...stored } = storedOf(row)
+    const { id, args, ...stored } = row.call
     let toldAt = Number.NEGATIVE_INFINITY
     // A caller in this process gets every update, the others a throttled few.
     const onProgress = (progress: Progress) => {
@@ -118,6 +112,9 @@ export function createRunner(options: RunnerOptions) {
   }
 
   const runner = {
+    /** By the id of their runs. */
+    running: running as ReadonlyMap<string, Execution>,
+
     async launch(): Promise<void> {
       if (current)
         throw new DatabaseProblem('Durable calls are in use in this process already; close them first')
@@ -131,12 +128,7 @@ export function createRunner(options: RunnerOptions) {
         logger: { debug, info: debug, warn: debug, error: debug },
       })
       current = runner
-      try {
-        await DBOS.launch()
-      } catch (error) {
-        await shutDown(0)
-        throw error
-      }
+      await DBOS.launch().catch(error => shutDown(0).then(() => Promise.reject(error)))
     },
 
     /** Waits up to `drainMs` for what is running here. */
@@ -146,21 +138,15 @@ export function createRunner(options: RunnerOptions) {
       for (const execution of running.values()) runner.lose(execution)
     },
 
-    /** By the id of their runs. */
-    running: running as ReadonlyMap<string, Execution>,
-    /** How many more runs this process may execute. */
-    room: () => concurrency - running.size,
-
     /** Starts a run that belongs to this process. */
     start(row: RunRow, given?: DurableRunOptions): void {
-      const execution = add(row, given)
+      add(row, given)
+      const { id, attempt } = row
+      const started = outside(() => DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(id, attempt))
       const giveBack = () => {
-        remove(execution)
-        void store.requeue('id = $2', [row.id]).catch(() => {})
+        running.delete(id)
+        void store.requeue('id = $2', [id]).catch(() => {})
       }
-      const started = outside(() =>
-        DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(row.id, row.attempt),
-      )
       started.then(handle => void handle.getResult().catch(() => {}), giveBack)
     },
 
@@ -190,9 +176,9 @@ export function createRunner(options: RunnerOptions) {
     },
 
     /** Returns what processes that died had taken from queues, so that it no longer counts against their limits. */
-    async reclaim(dead: string[]): Promise<void> {
-      const filter = { executorId: dead, loadInput: false, loadOutput: false }
-      for (const { workflowID, queueName } of await DBOS.listWorkflows({ status: 'PENDING', ...filter }))
+    async reclaim(executorId: string[]): Promise<void> {
+      const filter = { status: 'PENDING', executorId, loadInput: false, loadOutput: false } as const
+      for (const { workflowID, queueName } of await DBOS.listWorkflows(filter))
         await (queueName ? DBOS.resumeWorkflow(workflowID, { queueName }) : DBOS.cancelWorkflow(workflowID))
     },
 
@@ -220,23 +206,26 @@ export function createRunner(options: RunnerOptions) {
       const execution = running.get(id)
       if (!execution || execution.isBegun || execution.row.attempt !== attempt) return
       execution.isBegun = true
-      const { row, within } = execution
+      const { row } = execution
       const { tool, deaths } = row
+      const isKnown = executor.tools.findTool(tool) !== undefined
       const deadly = failed('unavailable', tool, `its worker died ${deaths} times while running the call`)
-      if (executor.tools.findTool(tool)) {
-        const result = deaths < MAX_DEATHS ? await within(() => run(execution)) : deadly
-        const kept = keptResult(result, executor)
-        const finish = () =>
-          store.finish({ ...row, state: 'running' }, result, execution.isInvoked === true, kept)
-        const ended = execution.isLost ? undefined : await insist(finish)
-        remove(execution)
-        if (ended) onEnd(ended, { ...result, run_id: id })
-      } else {
-        // Its server may be starting, or another worker has it.
-        await sleep(GIVE_BACK_MS)
-        await insist(() => store.requeue('id = $2', [id]))
-        remove(execution)
-      }
+      const result = isKnown && deaths < MAX_DEATHS ? await run(execution) : deadly
+      // Its server may be starting, or another worker has it.
+      if (!isKnown) await sleep(GIVE_BACK_MS)
+      const finish = () =>
+        isKnown
+          ? store.finish(
+              { ...row, state: 'running' },
+              result,
+              execution.isInvoked,
+              keptResult(result, executor),
+            )
+          : store.requeue('id = $2', [id])
+      const changed = execution.isLost ? undefined : await insist(finish)
+      // The next attempt may have begun.
+      if (running.get(id) === execution) running.delete(id)
+      if (changed?.ended_at) onEnd(changed, { ...result, run_id: id })
     },
 
     /**
@@ -245,9 +234,9 @@ export function createRunner(options: RunnerOptions) {
      */
     async invoke(execution: Execution, ...[call, next]: Parameters<Interceptor>): Promise<ToolResult> {
       const { id, attempt, repeatable } = execution.row
-      const nonce = `${process}/${randomUUID()}`
       const intend = `intent = $3, intent_at = now()
         WHERE id = $1 AND attempt = $2 AND state = 'running' AND (intent IS NULL OR intent = $3)`
+      const nonce = `${process}/${randomUUID()}`
       const journal = () => store.change(intend, [id, attempt, nonce])
       if (!repeatable && !(await insist(journal))) execution.isLost = true
       if (execution.isLost) return failed('cancelled', call.name)

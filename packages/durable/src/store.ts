@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import type { Progress, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
+import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
 import type { Approval } from 'toolpost/interceptors'
-import { type DurableRunOptions, type Run, type RunState, safeValue } from 'toolpost/project'
+import { type Run, type RunState, safeValue } from 'toolpost/project'
 import { connectionTo, DatabaseProblem } from './database.ts'
 
 export const CHANNEL = 'toolpost_durable'
@@ -36,9 +36,9 @@ const TABLES = `
       AND EXISTS (SELECT FROM pg_stat_activity WHERE application_name = right(process, 36))) AS live FROM toolpost.workers w) p;
   CREATE TABLE IF NOT EXISTS toolpost.runs (
     id text PRIMARY KEY, tool text NOT NULL, pool text NOT NULL, queue text NOT NULL, repeatable boolean NOT NULL,
-    call text NOT NULL, call_hash text NOT NULL, caller text, origin text, key text, state text NOT NULL,
+    call json NOT NULL, call_hash text NOT NULL, caller text, origin text, key text, state text NOT NULL,
     attempt integer NOT NULL DEFAULT 1, deaths integer NOT NULL DEFAULT 0, worker text, intent text, approval json,
-    approved_by text, progress json, result text, is_final boolean NOT NULL DEFAULT false,
+    expires_at timestamptz, approved_by text, progress json, result json, is_final boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(), started_at timestamptz, intent_at timestamptz,
     ended_at timestamptz
   );
@@ -54,28 +54,25 @@ const TABLES = `
     FOR EACH ROW EXECUTE FUNCTION toolpost.tell();
 `
 /** A person is being asked about a run, and still has time. */
-export const ASKS = `state = 'approval' AND ended_at IS NULL
-  AND (approval->>'expiresAt')::float8 > extract(epoch FROM now()) * 1000`
+export const ASKS = "state = 'approval' AND ended_at IS NULL AND expires_at > now()"
 
-type Nullable = 'caller' | 'origin' | 'key' | 'worker' | 'approved_by' | 'result'
+type Text = 'id' | 'tool' | 'pool' | 'queue' | 'call_hash'
+type NullableText = 'caller' | 'origin' | 'key' | 'worker' | 'approved_by'
 
 /**
  * `queue`: the pool and server of its tool. `repeatable`: read-only or idempotent, so it may be executed again after a crash.
  * `deaths`: how many workers died with it.
  */
-export interface RunRow extends Record<Nullable, string | null> {
-  id: string
-  tool: string
-  pool: string
-  queue: string
+export interface RunRow extends Record<Text, string>, Record<NullableText, string | null> {
+  /** All that another process needs to execute it. */
+  call: Pick<ToolCall, 'id' | 'args'> & Pick<RunOptions, 'timeoutMs' | 'repair' | 'meta'>
   repeatable: boolean
-  call: string
-  call_hash: string
   state: RunState
   attempt: number
   deaths: number
   approval: Approval | null
   progress: Progress | null
+  result: ToolResult | null
   created_at: Date
   started_at: Date | null
   intent_at: Date | null
@@ -84,17 +81,11 @@ export interface RunRow extends Record<Nullable, string | null> {
 
 /** Our queries. */
 export class Store {
-  readonly #why: () => string
   #pool: pg.Pool | undefined
-
-  /** `why` says why it is not open. */
-  constructor(why: () => string) {
-    this.#why = why
-  }
 
   get pool(): pg.Pool {
     if (this.#pool) return this.#pool
-    throw new Error(`Durable calls are unavailable: ${this.#why()}`)
+    throw new Error('there is no connection to PostgreSQL')
   }
 
   /** Creates our tables if necessary. Throws a `DatabaseProblem`, with nothing changed, if they are of another version. */
@@ -138,7 +129,7 @@ export class Store {
     const fresh = { result: null, progress: null, intent: null, intent_at: null, ended_at: null }
     const columns = Object.entries({ ...fresh, ...row })
     const names = columns.map(([name]) => name)
-    const [inserted] = await this.query(
+    const rows = await this.query(
       `INSERT INTO toolpost.runs (${names}) VALUES (${names.map((_, index) => `$${index + 1}`)})
        ON CONFLICT (id) DO UPDATE SET ${names.map(name => `${name} = EXCLUDED.${name}`)}, attempt = runs.attempt + 1,
          created_at = clock_timestamp()
@@ -146,19 +137,14 @@ export class Store {
        RETURNING *`,
       columns.map(([, value]) => value),
     )
-    return inserted
+    return rows[0]
   }
 
   /** Journals a result; `undefined` if the run has ended, or has moved on from that state or attempt. */
-  finish(
-    { id, attempt, state }: RunRow,
-    result: ToolResult,
-    isFinal: boolean,
-    kept = JSON.stringify(result),
-  ) {
+  finish({ id, attempt, state }: RunRow, result: ToolResult, isFinal = false, kept?: string) {
     return this.change(
       'state = $4, result = $5, is_final = $6, ended_at = now() WHERE id = $1 AND attempt = $2 AND state = $3',
-      [id, attempt, state, result.success ? 'done' : 'failed', kept, isFinal],
+      [id, attempt, state, result.success ? 'done' : 'failed', kept ?? result, isFinal],
     )
   }
 
@@ -180,13 +166,6 @@ export function jsonWithin(value: object): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** All that another process needs to execute a run. */
-export function storedOf(
-  row: RunRow,
-): Pick<DurableRunOptions, 'timeoutMs' | 'repair' | 'meta'> & { id?: string; args?: unknown } {
-  return JSON.parse(row.call)
 }
 
 /** Equal for equal values, whatever the order of their keys. */
@@ -215,7 +194,7 @@ export function runOf(row: RunRow): Run {
     return at ? [{ name, at, worker: name === 'started' || name === 'ended' ? worker : undefined }] : []
   })
   return {
-    ...{ id, tool, args: safeValue(storedOf(row).args ?? {}), state, pool, worker, steps },
+    ...{ id, tool, args: safeValue(row.call.args ?? {}), state, pool, worker, steps },
     attempts: started_at || ended_at ? attempt : attempt - 1,
     ...{ caller: row.caller ?? undefined, origin: row.origin ?? undefined, key: row.key ?? undefined },
     ...{ created_at: created_at.toISOString(), started_at: iso(started_at), ended_at: iso(ended_at) },
@@ -232,7 +211,7 @@ function workerOf(process: string): string {
 /** The result of a run that has ended; `undefined` if it has not, or its result was left out of a list. */
 export function resultOf({ id, tool, state, result }: RunRow): ToolResult | undefined {
   if (state === 'cancelled') return failed('cancelled', tool, '', id)
-  return result === null ? undefined : { ...JSON.parse(result), run_id: id }
+  return result === null ? undefined : { ...result, run_id: id }
 }
 
 /** A result as it is journalled: plain data within bounds. */

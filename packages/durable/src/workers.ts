@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { DurableOptions, DurableWorker, OfferedTool, PublishedTool } from 'toolpost/project'
-import { ASKS, CHANNEL, failed, nobodyRuns, type RunRow, type Store, unknown } from './store.ts'
+import { CHANNEL, failed, nobodyRuns, type RunRow, type Store, unknown } from './store.ts'
 
 const DEFAULT_DAYS = 30
 
@@ -33,24 +33,18 @@ export class Workers {
     this.process = `${this.#id}~${this.connection}`
   }
 
-  async register(): Promise<void> {
-    const { pool, role = 'worker' } = this.#options
-    await this.#store.query(
-      `INSERT INTO toolpost.workers (process, id, pool, role, host, pid) VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (process) DO UPDATE SET seen_at = now()`,
-      [this.process, this.#id, pool, role, hostname(), process.pid],
-    )
-  }
-
-  /** Replaces what this process offers, and tells the others. */
+  /** Registers this process with what it offers, and tells the others. */
   async publish(tools: readonly PublishedTool[]): Promise<void> {
+    const { pool, role = 'worker' } = this.#options
     // PostgreSQL cannot store NUL.
     const storable = (_: string, value: unknown) =>
       typeof value === 'string' ? value.replaceAll('\0', '') : value
     await this.#store.query(
-      `WITH published AS (UPDATE toolpost.workers SET tools = $2, published_at = clock_timestamp() WHERE process = $1)
-       SELECT pg_notify('${CHANNEL}', '{"workers":true}')`,
-      [this.process, JSON.stringify(tools, storable)],
+      `WITH published AS (
+         INSERT INTO toolpost.workers (process, id, pool, role, host, pid, tools) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (process) DO UPDATE SET seen_at = now(), published_at = clock_timestamp(), tools = EXCLUDED.tools)
+       SELECT pg_notify('${CHANNEL}', '{}')`,
+      [this.process, this.#id, pool, role, hostname(), process.pid, JSON.stringify(tools, storable)],
     )
   }
 
@@ -121,27 +115,28 @@ export class Workers {
       `SELECT r.*, gone FROM toolpost.runs r, LATERAL (SELECT max(seen_at) AS gone, bool_or(NOT dead) AS served
          FROM toolpost.processes p
          WHERE p.pool = r.pool AND p.tools @> jsonb_build_array(jsonb_build_object('name', r.tool))) p
-       WHERE ended_at IS NULL AND (state = 'approval' AND NOT (${ASKS})
+       WHERE ended_at IS NULL AND (state = 'approval' AND expires_at <= now()
          OR state = 'waiting' AND served IS NOT TRUE AND now() - pg_postmaster_start_time() > interval '4 s'
          AND (key IS NULL OR greatest(created_at, gone) < now() - (SELECT deserted FROM toolpost.meta))) LIMIT 1000`,
     )
     for (const row of rows) {
       const { state, tool, pool, approval, gone } = row
-      const seconds = ((approval?.expiresAt ?? 0) - (approval?.askedAt ?? 0)) / 1_000
+      const { expiresAt = 0, askedAt = 0 } = approval ?? {}
+      const seconds = (expiresAt - askedAt) / 1_000
       const time = seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
-      const isLate = state === 'approval'
       const late = failed('denied', tool, `nobody answered within ${time}`)
-      await this.#store.finish(row, isLate ? late : nobodyRuns(tool, pool, gone), isLate)
+      if (state === 'approval') await this.#store.finish(row, late, true)
+      else await this.#store.finish(row, nobodyRuns(tool, pool, gone))
     }
   }
 
   /** Forgets old runs, not too many at once, and processes that are gone: earlier ones of this name, and old ones. */
   async clean(dead: readonly string[]): Promise<void> {
-    await this.#store.query(
-      `DELETE FROM toolpost.workers WHERE process = ANY($1)
-         AND (id = $2 AND seen_at < now() - interval '1 min' OR seen_at < now() - interval '7 days')`,
-      [dead, this.#id],
-    )
+    const isOld = "seen_at < now() - CASE WHEN id = $2 THEN interval '1 min' ELSE interval '7 days' END"
+    await this.#store.query(`DELETE FROM toolpost.workers WHERE process = ANY($1) AND ${isOld}`, [
+      dead,
+      this.#id,
+    ])
     await this.#store.query(
       `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
          WHERE ended_at < now() - $1::float8 * interval '1 day' LIMIT 5000)`,

@@ -15,41 +15,32 @@ import type { Progress, ToolTraits } from '../tools/tool.ts'
  * and loaded only when a configuration asks for it.
  */
 
+type OptionalText<Name extends string> = Partial<Record<Name, string | undefined>>
+
 /** `waiting`: accepted, but not started. `approval`: a person is being asked. The last three are final. */
 export const RUN_STATES = ['waiting', 'approval', 'running', 'done', 'failed', 'cancelled'] as const
 export type RunState = (typeof RUN_STATES)[number]
 
 /** A journalled step of a run. */
-export interface RunStep {
-  name: string
-  at: string
-  worker?: string | undefined
-}
+export interface RunStep extends Record<'name' | 'at', string>, OptionalText<'worker'> {}
 
-/** A durable call. Arguments are shortened and redacted as in logs; times are ISO 8601. */
-export interface Run {
-  id: string
-  tool: string
+/**
+ * A durable call. Arguments are shortened and redacted as in logs; times are ISO 8601. `worker`: the one that runs it, or ran it
+ * last. `key`: the idempotency key it came with.
+ */
+export interface Run
+  extends Record<'id' | 'tool' | 'created_at', string>,
+    OptionalText<'started_at' | 'ended_at' | 'pool' | 'worker' | 'caller' | 'origin' | 'key'> {
   args: unknown
   state: RunState
   attempts: number
-  created_at: string
-  started_at?: string | undefined
-  ended_at?: string | undefined
-  pool?: string | undefined
-  /** The worker that runs it, or ran it last. */
-  worker?: string | undefined
-  caller?: string | undefined
-  origin?: string | undefined
-  /** The idempotency key it came with. */
-  key?: string | undefined
   steps: RunStep[]
   progress?: Progress | undefined
   result?: ToolResult | undefined
 }
 
 /** `before`: only runs accepted before the one with this id, for paging. */
-export interface RunFilter extends Partial<Record<'tool' | 'caller' | 'before', string | undefined>> {
+export interface RunFilter extends OptionalText<'tool' | 'caller' | 'before'> {
   state?: RunState | undefined
   limit?: number | undefined
 }
@@ -63,13 +54,12 @@ export interface DurableWorker extends Record<'id' | 'pool' | 'host' | 'seen_at'
   running: number
 }
 
-export interface DurableRunOptions extends RunOptions {
-  /** The same key and call from one caller is the same run; the same key with another call is refused. */
-  key?: string | undefined
-  /** The pool whose workers may run it, if they publish the tool; this process's own if left out. Empty: it is not started. */
-  pool?: string | undefined
-  /** The caller's name for the tool, if its workers have another one for it. */
-  calledAs?: string | undefined
+/**
+ * `key`: the same key and call from one caller is the same run; the same key with another call is refused. `pool`: whose workers
+ * may run it, if they publish the tool; this process's own if left out; if empty, it is not started. `calledAs`: the caller's
+ * name for the tool, if its workers have another one for it.
+ */
+export interface DurableRunOptions extends RunOptions, OptionalText<'key' | 'pool' | 'calledAs'> {
   /** A person decides before it is queued; the wait is durable, too. */
   approval?: DryRun['asks'] | undefined
   /** A person has approved it: it is not asked about again. */
@@ -77,33 +67,29 @@ export interface DurableRunOptions extends RunOptions {
 }
 
 /** A tool as a worker publishes it. `server`: its MCP server there. `fingerprint`: equal for equal definitions. */
-export interface PublishedTool extends ToolTraits, Record<'name' | 'description' | 'fingerprint', string> {
+export interface PublishedTool
+  extends ToolTraits,
+    Record<'name' | 'description' | 'fingerprint', string>,
+    OptionalText<'server'> {
   schema: JsonSchema
   outputSchema?: JsonSchema | undefined
-  server?: string | undefined
 }
 
-/** A tool that other processes publish, or used to. */
-export interface OfferedTool {
+/** A tool that other processes publish, or used to; `gone_since` (ISO 8601) the last of its live workers disappeared. */
+export interface OfferedTool extends OptionalText<'gone_since'> {
   pool: string
   tool: PublishedTool
-  /** How many live workers run it. */
   workers: number
-  /** ISO 8601: when the last of them disappeared. */
-  gone_since?: string | undefined
 }
 
-/** The options of `createDurable` in `toolpost-durable`. */
-export interface DurableOptions {
+/**
+ * The options of `createDurable` in `toolpost-durable`. `databaseUrl`: the PostgreSQL to use, or `dataDir`: the folder of an
+ * embedded one, which is started. `workerId`: identifies this process among all others, also after a restart.
+ */
+export interface DurableOptions extends OptionalText<'databaseUrl' | 'dataDir' | 'workerId' | 'pool'> {
   executor: ToolExecutor
-  /** The PostgreSQL to use, or the folder of an embedded one, which is started. */
-  databaseUrl?: string | undefined
-  dataDir?: string | undefined
-  /** Identifies this process among all others; stays the same across restarts. */
-  workerId?: string | undefined
   /** `gateway`: accepts runs, but leaves them to workers. */
   role?: 'worker' | 'gateway' | undefined
-  pool?: string | undefined
   /** How many runs this worker takes at once; with 0 it runs only what it accepts itself. */
   concurrency?: number | undefined
   /** The MCP servers whose tools this worker has. */
@@ -143,10 +129,12 @@ export type DurableChange =
   | { type: 'workers' | 'state' }
   | { type: 'approvals'; approvals: readonly Approval[] }
 
-/** `lost`: it was connected, and is reconnecting. `failed`: it could not be started; `text` says if it is retried. */
+/**
+ * `lost`: it was connected, and is reconnecting. `failed`: it could not be started. `text`: where the database is, or what is
+ * wrong, what to do, and whether it is retried.
+ */
 export interface DurableStatus {
   state: 'starting' | 'ready' | 'lost' | 'failed'
-  /** Where the database is, or what is wrong and what to do. */
   text: string
 }
 

@@ -174,7 +174,7 @@ export class DurableRuns implements Part {
     this.#created = this.#starting = this.#problem = undefined
     const durable = await created?.catch(() => undefined)
     for (const stop of this.#stops.splice(0)) stop()
-    this.#removeRemotes(() => true)
+    this.#updateRemotes()
     await durable?.close(options)
     this.#durable = undefined
   }
@@ -254,42 +254,37 @@ export class DurableRuns implements Part {
 
   /** Where a tool runs; `undefined` if it runs here. */
   #remoteOf(tool: Tool): engine.OfferedTool | undefined {
-    const origin = this.#parts.executor.tools.originOf(tool)
-    return origin && this.#remotes.get(`${origin.server}\0${origin.name}`)
+    return this.#remotes.get(this.#keyOf(tool))
   }
 
-  /** What the tools of a pool belong to in the list of tools. */
-  #serverOf(pool: string): string {
-    return Object.hasOwn(this.#parts.configuration.config.mcpServers ?? {}, pool) ? `${pool}-pool` : pool
-  }
-
-  #removeRemotes(fits: (key: string) => boolean): void {
-    const { tools } = this.#parts.executor
-    const isGone = (tool: Tool) => {
-      const remote = this.#remoteOf(tool)
-      return remote && fits(`${this.#serverOf(remote.pool)}\0${remote.tool.name}`)
-    }
-    tools.removeAll(tools.getTools().flatMap(tool => (isGone(tool) ? tool.name : [])))
+  #keyOf(tool: Tool): string {
+    const { server, name } = this.#parts.executor.tools.originOf(tool) ?? {}
+    return `${server}\0${name}`
   }
 
   /** Registers what others offer now, and this process does not have itself, as ordinary tools. */
   #updateRemotes(): void {
-    const { executor, onBack } = this.#parts
+    const { executor, configuration, onBack } = this.#parts
+    const { tools } = executor
+    const serverOf = (pool: string) =>
+      Object.hasOwn(configuration.config.mcpServers ?? {}, pool) ? `${pool}-pool` : pool
     const same = ({ name, fingerprint: print }: engine.PublishedTool) => `${name}\0${print}`
     const own = new Set(this.#own().map(same))
-    const offers = (this.#durable?.offers() ?? []).filter(({ tool }) => !own.has(same(tool)))
+    const offers =
+      (this.#created && this.#durable?.offers())?.filter(({ tool }) => !own.has(same(tool))) ?? []
     const before = this.#remotes
-    const now = new Map(offers.map(offer => [`${this.#serverOf(offer.pool)}\0${offer.tool.name}`, offer]))
+    const now = new Map(offers.map(offer => [`${serverOf(offer.pool)}\0${offer.tool.name}`, offer]))
     const isOther = (key: string) => now.get(key)?.tool.fingerprint !== before.get(key)?.tool.fingerprint
-    this.#removeRemotes(isOther)
+    const gone = tools.getTools().filter(tool => this.#remoteOf(tool) && isOther(this.#keyOf(tool)))
+    tools.removeAll(gone.map(({ name }) => name))
     this.#remotes = now
     const back = new Set<string>()
     for (const [key, { pool, workers, tool }] of now) {
-      const server = this.#serverOf(pool)
+      const server = serverOf(pool)
       const { fingerprint: _, server: __, ...definition } = tool
       const invoke = () =>
         Promise.reject(new Error('the tool runs on a worker: call it through the executor'))
-      if (isOther(key)) executor.tools.addMcpTools([{ ...definition, invoke }], { server, order: ORDER })
+      if (isOther(key)) tools.addMcpTools([{ ...definition, invoke }], { server, order: ORDER })
       if (workers > 0 && !before.get(key)?.workers) back.add(server)
     }
     for (const server of back) onBack(server)
