@@ -63,7 +63,7 @@ export function durableUnderTest() {
     open = durable
     durable.publish(tools.getTools().map(published))
     if (isAwaited) await durable.ready()
-    return { durable, executed, underWay, changes }
+    return { durable, executed, underWay, changes, tools }
   }
 
   /** A worker of the pool `elsewhere` in a separate process. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { Interceptor } from 'toolpost'
+import { setImmediate } from 'node:timers/promises'
+import { defineTool, type Interceptor } from 'toolpost'
 import { expect, it, vi } from 'vitest'
 import { asks, durableUnderTest, WAIT } from './durable-under-test.ts'
 
@@ -60,6 +61,29 @@ it('[F68] keeps only what was executed: a key that was refused before runs when 
   expect(await send('fail', 'failed')).toMatchObject({ code: 'tool_error', error: 'attempt 1' })
   expect(await send('fail', 'failed')).toMatchObject({ code: 'tool_error', error: 'attempt 1' })
   expect(await send('fail', 'another')).toMatchObject({ error: 'attempt 2' })
+})
+
+it('never executes a call that it refused, whenever its tool appears', async () => {
+  const { durable, tools } = await start()
+  const executed: string[] = []
+  const late = (name: string) => {
+    const handler = () => void executed.push(name)
+    return defineTool({ name, description: 'Late', schema: { type: 'object' }, handler })
+  }
+  const calls = Array.from({ length: 30 }, async (_, turns) => {
+    const name = `late_${turns}`
+    const answer = durable.run({ name }, { key: name })
+    for (let turn = 0; turn < turns; turn++) await setImmediate()
+    if (turns === 29) await answer
+    tools.addCustomTool(late(name))
+    return { name, isAccepted: (await answer).success }
+  })
+  const answers = await Promise.all(calls)
+  await durable.close()
+  expect(answers).toContainEqual({ name: 'late_0', isAccepted: true })
+  expect(answers).toContainEqual({ name: 'late_29', isAccepted: false })
+  const accepted = answers.flatMap(({ name, isAccepted }) => (isAccepted ? name : []))
+  expect(executed.sort()).toEqual(accepted.sort())
 })
 
 it('[F68] runs a key that found no worker, once there is one', SLOW, async () => {
