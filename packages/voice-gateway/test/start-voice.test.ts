@@ -39,7 +39,7 @@ const NO_SERVERS: Partial<VoiceProject> = {
 }
 
 function statusWith(servers: ServerStatus[]) {
-  return { servers, problem: undefined, model: undefined, voice: [] }
+  return { servers, problem: undefined, model: undefined, voice: [], history: undefined, durable: undefined }
 }
 
 interface Start extends Partial<Omit<VoiceOptions, 'project'>> {
