@@ -133,6 +133,8 @@ describe('arguments that came as text', () => {
     ['JSON', '{"n": 5}'],
     ['JSON in a code block', '```json\n{"n": 5}\n```'],
     ['JSON in JSON', '"{\\"n\\": 5}"'],
+    ['a comma too many, single quotes, bare keys', "{n: 5, 'note': 'x',}"],
+    ["Python's words", '{"n": 5, "on": True, "note": "True"}'],
   ])('[F44] are read: %s', async (_what, text) => {
     expect(await repaired(text)).toMatchObject({ args: { n: 5 }, repairs: ['arguments: text → object'] })
   })
@@ -142,7 +144,8 @@ describe('arguments that came as text', () => {
     ['cut off between values', '{"n": 5, "filter": {"level": 1}'],
     ['a list', '[1]'],
     ['words', 'five please'],
-    ['not JSON', "{'n': 5,}"],
+    ['half a number', '{n: -}'],
+    ['a hole', '{"n": 5, "tags": [1, ..., 9]}'],
     ['a number', '5'],
     ['an unsafe integer', '{"n": 9007199254740993}'],
   ])('[F44] are refused where it is not certain: %s', async (_what, text) => {

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv'
 import { explainErrors, kindOf, pointerParts } from '../schema/explain.ts'
 import { declaredNames, schemasOfPart } from '../schema/json-schema.ts'
 import { isObjectLike } from '../util/guards.ts'
-import { parseJsonText } from './json-text.ts'
+import { parseJsonText, parseNearlyJson } from './json-text.ts'
 import type { Plan } from './plan.ts'
 import { ABSENT, type Arguments, type Change, changed, repairsFor } from './repair.ts'
 
@@ -80,7 +80,7 @@ export function validateArguments(plan: Plan, given: Arguments, repair: boolean)
 
 /** Parses arguments given as text, as some models send them. */
 export function argumentsFromText(text: string): Arguments | undefined {
-  let value: unknown = text.trim() === '' ? {} : parseJsonText(text)
+  let value: unknown = text.trim() === '' ? {} : (parseJsonText(text) ?? parseNearlyJson(text))
   if (typeof value === 'string') value = parseJsonText(value)
   return typeof measureArguments(value) === 'number' ? (value as Arguments) : undefined
 }
