@@ -40,7 +40,7 @@ export interface DryRun {
 /** What would happen to a call. */
 export type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
 
-/** What becomes of work when it has ended: with a failure, or with a value. */
+/** Makes a result of work that has ended: with a failure, or with a value. */
 type Settle<T> = (context: CallContext, failure: Failure | undefined, value: unknown) => T
 
 const NO_OPTIONS: RunOptions = {}
@@ -51,6 +51,7 @@ const NO_OPTIONS: RunOptions = {}
  */
 export class CallContext implements InvokeOptions {
   readonly id: string | undefined = undefined
+  readonly callId: string | undefined = undefined
   readonly name: string = '(unreadable)'
   /** The arguments as the caller gave them. */
   readonly given: unknown = undefined
@@ -66,8 +67,10 @@ export class CallContext implements InvokeOptions {
   readonly startedAt: number
   /** `undefined` if none was found. */
   tool: Tool | undefined = undefined
-  /** Of MCP tools: where the tool came from. */
+  /** Of MCP tools: where the tool came from, its server, and that server's own name for it. */
   mcp: McpOrigin | undefined = undefined
+  server: string | undefined = undefined
+  originalName: string | undefined = undefined
   /** What the executor knows about the tool. */
   plan: Plan | undefined = undefined
   /** Why the call cannot run: `next()` resolves to it. */
@@ -121,6 +124,7 @@ export class CallContext implements InvokeOptions {
       const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
       const given = name ?? tool?.name ?? '(no name)'
       this.id = typeof id === 'string' || id == null ? (id ?? undefined) : describeThrown(id)
+      this.callId = this.id
       this.name = typeof given === 'string' ? given : describeThrown(given)
       this.given = args
       this.#args = args
@@ -152,20 +156,6 @@ export class CallContext implements InvokeOptions {
   toolArguments(): Record<string, unknown> {
     const args = this.#frozen === undefined ? this.#args : copy(this.#frozen, same => same)
     return args as Record<string, unknown>
-  }
-
-  /** The MCP server that the tool comes from. */
-  get server(): string | undefined {
-    return this.mcp?.server
-  }
-
-  /** The server's own name for the tool, if that is another one. */
-  get originalName(): string | undefined {
-    return this.mcp?.name
-  }
-
-  get callId(): string | undefined {
-    return this.id
   }
 
   /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
@@ -300,8 +290,7 @@ export class CallContext implements InvokeOptions {
   /** Like a listener on `signal`, without the cost of a signal. */
   onAbort(listener: () => void): void {
     if (this.#isAborted) return listener()
-    this.#abortListeners ??= []
-    this.#abortListeners.push(listener)
+    this.#abortListeners = [...(this.#abortListeners ?? []), listener]
   }
 
   /** Ends what the tool is doing. */
@@ -334,8 +323,7 @@ export class CallContext implements InvokeOptions {
 
   /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
   #extend(maxMs: number): void {
-    const isHeld = this.#holds > 0
-    const now = isHeld ? this.#heldAt + QUESTION_MS : this.services.clock.now()
+    const now = this.#holds > 0 ? this.#heldAt + QUESTION_MS : this.services.clock.now()
     const extraMs = Math.min(this.#stepMs - (this.deadlineAt - now), maxMs - this.#limitMs)
     if (extraMs <= 0) return
     this.#limitMs += extraMs
@@ -351,22 +339,18 @@ export class CallContext implements InvokeOptions {
   /** Asks the person behind the call, if there is one. */
   get ask(): Ask | undefined {
     const { ask } = this.options
-    return (
-      ask &&
-      (async question => {
-        if (this.isInvoked && !this.isRunning) return { action: 'cancel' }
-        return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
-      })
-    )
+    if (!ask) return undefined
+    return async question => {
+      if (this.isInvoked && !this.isRunning) return { action: 'cancel' }
+      return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
+    }
   }
 
   get sample(): Caller['sample'] {
     const { sample } = this.options
-    return (
-      sample &&
-      ((params, options) =>
-        this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) })))
-    )
+    if (!sample) return undefined
+    return (params, options) =>
+      this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) }))
   }
 
   get onTask(): Caller['onTask'] {

@@ -24,41 +24,33 @@ export class Failure {
   }
 }
 
-export function unknownTool(name: string, suggestions: string[]): Failure {
-  return new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
-}
+export const unknownTool = (name: string, suggestions: string[]) =>
+  new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
 
 export function invalidArguments(problems: readonly string[], tool: Tool, schema: JsonSchema): Failure {
   const required = requiredArguments(schema)
-  return new Failure('invalid_arguments', `Invalid parameters: ${problems.join('; ')}`, {
-    ...(required !== '' && { required }),
-    signature: signatureOf(tool),
-  })
+  const diagnosis = { ...(required !== '' && { required }), signature: signatureOf(tool) }
+  return new Failure('invalid_arguments', `Invalid parameters: ${problems.join('; ')}`, diagnosis)
 }
 
 /** Shortened, because the reason may quote the schema. */
-export function invalidSchema(name: string, reason: string): Failure {
-  const shown = shortText(reason, MAX_REASON_CHARS)
-  return new Failure('invalid_schema', `Tool '${name}' has an unusable schema: ${shown}`)
-}
+export const invalidSchema = (name: string, reason: string) =>
+  new Failure(
+    'invalid_schema',
+    `Tool '${name}' has an unusable schema: ${shortText(reason, MAX_REASON_CHARS)}`,
+  )
 
-export function timedOut(name: string, afterMs: number): Failure {
-  return new Failure('timeout', `Tool '${name}' timed out after ${afterMs} ms`)
-}
+export const timedOut = (name: string, afterMs: number) =>
+  new Failure('timeout', `Tool '${name}' timed out after ${afterMs} ms`)
 
-export function cancelled(name: string): Failure {
-  return new Failure('cancelled', `Tool '${name}' was cancelled`)
-}
+export const cancelled = (name: string) => new Failure('cancelled', `Tool '${name}' was cancelled`)
 
-export function unavailable(name: string, cause: string, diagnosis?: Diagnosis): Failure {
-  return new Failure('unavailable', `The ${name} service is unavailable: ${cause}`, diagnosis)
-}
+export const unavailable = (name: string, cause: string, diagnosis?: Diagnosis) =>
+  new Failure('unavailable', `The ${name} service is unavailable: ${cause}`, diagnosis)
 
-export function toolError(message: string, diagnosis?: Diagnosis): Failure {
-  return new Failure('tool_error', message, diagnosis)
-}
+export const toolError = (message: string, diagnosis?: Diagnosis) =>
+  new Failure('tool_error', message, diagnosis)
 
 /** For values that throw when they are read. */
-export function unexpected(error: unknown): Failure {
-  return toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
-}
+export const unexpected = (error: unknown) =>
+  toolError(`The call failed unexpectedly: ${describeThrown(error)}`)

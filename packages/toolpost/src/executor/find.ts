@@ -20,8 +20,12 @@ export function find(context: CallContext): Failure | undefined {
   if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name)))
     return unknownTool(name, similarNames(name, among ?? services.tools.getTools()))
   context.tool = tool
-  context.mcp = services.tools.originOf(tool)
-  if (context.mcp) services.tools.keepNames([tool])
+  const origin = services.tools.originOf(tool)
+  if (!origin) return undefined
+  services.tools.keepNames([tool])
+  context.mcp = origin
+  context.server = origin.server
+  context.originalName = origin.name
   return undefined
 }
 
@@ -57,6 +61,4 @@ function nameDistance(wanted: string, name: string): number {
   return isContained ? Math.min(relative, 0.3 + relative / 10) : relative
 }
 
-function folded(name: string): string {
-  return name.toLowerCase().replace(/[\s_.-]/g, '')
-}
+const folded = (name: string) => name.toLowerCase().replace(/[\s_.-]/g, '')

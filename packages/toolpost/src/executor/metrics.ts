@@ -32,16 +32,6 @@ export class Metrics {
   readonly #tools = new Map<string, ToolFigures>()
   #inFlight = 0
 
-  /** The counters of one tool. */
-  of(name: string): ToolFigures {
-    const known = this.#tools.get(name)
-    if (known) return known
-    const durations = new Array<number>(BOUNDS_MS.length + 1).fill(0)
-    const figures = { calls: 0, failures: {}, repairs: 0, durations, durationSumMs: 0 }
-    this.#tools.set(name, figures)
-    return figures
-  }
-
   begin(): void {
     this.#inFlight++
   }
@@ -49,7 +39,9 @@ export class Metrics {
   /** Time that interceptors waited is not the tool's, and does not count as its duration. */
   end({ tool, repairs, waitedMs }: CallContext, result: ToolResult): void {
     this.#inFlight--
-    const counted = this.of(tool?.name ?? UNKNOWN)
+    const name = tool?.name ?? UNKNOWN
+    const counted = this.#tools.get(name) ?? newFigures()
+    if (counted.calls === 0) this.#tools.set(name, counted)
     const durationMs = result.execution_time_ms - waitedMs
     counted.calls++
     counted.durationSumMs += durationMs
@@ -92,6 +84,11 @@ export class Metrics {
     lines.push('# TYPE toolpost_calls_in_flight gauge', `toolpost_calls_in_flight ${this.#inFlight}\n`)
     return lines.join('\n')
   }
+}
+
+function newFigures(): ToolFigures {
+  const durations = new Array<number>(BOUNDS_MS.length + 1).fill(0)
+  return { calls: 0, failures: {}, repairs: 0, durations, durationSumMs: 0 }
 }
 
 type Samples = [labels: string, value: number, suffix?: string][]

@@ -4,9 +4,7 @@ import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock
 import { quietly } from '../util/quietly.ts'
 
 /** A limit in milliseconds; anything else counts as not given. */
-export function limitOf(ms: number | undefined): number | undefined {
-  return typeof ms === 'number' && ms >= 0 ? ms : undefined
-}
+export const limitOf = (ms: number | undefined) => (typeof ms === 'number' && ms >= 0 ? ms : undefined)
 
 /** The caller's limit, else the tool's, else the executor's; never more than the tool's `maxTimeoutMs`. */
 export function timeLimit(own: number | undefined, tool: Tool | undefined, usual: number): number {
@@ -69,12 +67,10 @@ export class Deadlines {
   }
 }
 
-/** Shared by all executors on the system clock. */
 const shared = new Deadlines(systemClock)
 
-export function deadlinesOf(clock: Clock): Deadlines {
-  return clock === systemClock ? shared : new Deadlines(clock)
-}
+/** Shared by all executors on the system clock. */
+export const deadlinesOf = (clock: Clock) => (clock === systemClock ? shared : new Deadlines(clock))
 
 type Cancellable = { cancel(): void }
 
@@ -91,9 +87,7 @@ export function watch(signal: AbortSignal, call: Cancellable): void {
   signal.addEventListener('abort', () => calls.forEach(each => void each.cancel()), { once: true })
 }
 
-export function unwatch(signal: AbortSignal, call: Cancellable): void {
-  watched.get(signal)?.delete(call)
-}
+export const unwatch = (signal: AbortSignal, call: Cancellable) => watched.get(signal)?.delete(call)
 
 type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
 

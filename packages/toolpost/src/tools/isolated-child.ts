@@ -47,18 +47,12 @@ process.on('message', async ({ args }: { args: unknown }) => {
 /** Describes anything that was thrown, with the code of its cause ("fetch failed"). */
 function errorOf(thrown: unknown): NonNullable<Answer['error']> {
   if (!(thrown instanceof Error)) return { message: String(thrown) }
-  const {
-    name,
-    message,
-    cause,
-    code = (cause as { code?: unknown } | undefined)?.code,
-  } = thrown as Error & {
-    code?: unknown
-  }
-  const { status } = thrown as { status?: unknown }
-  return {
-    ...{ name: String(name), message: String(message) },
+  const { name, message, cause, ...fields } = thrown as Error & { code?: unknown; status?: unknown }
+  const { code = (cause as { code?: unknown } | undefined)?.code, status } = fields
+  const plain = {
+    name: String(name),
+    message: String(message),
     ...(code !== undefined && { code: String(code) }),
-    ...(typeof status === 'number' && { status }),
   }
+  return typeof status === 'number' ? { ...plain, status } : plain
 }

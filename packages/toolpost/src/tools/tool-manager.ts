@@ -193,9 +193,7 @@ export class ToolManager {
   }
 }
 
-function qualified({ server, name }: McpOrigin): string {
-  return `${server}__${name}`
-}
+const qualified = ({ server, name }: McpOrigin) => `${server}__${name}`
 
 /** The tool under a name; `invoke` stays bound to the original. */
 function withName(tool: Tool, name: string): Tool {

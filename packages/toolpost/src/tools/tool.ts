@@ -9,13 +9,12 @@ export interface Progress {
   message?: string | undefined
 }
 
-/** A request to a tool's server. */
+/** A request to a tool's server; `address` is left out for a stdio server. */
 export interface ServerRequest {
   method: string
   id: string | number
   protocolVersion: string | undefined
   sessionId?: string | undefined
-  /** Left out for a stdio server. */
   address?: { host: string; port: number } | undefined
 }
 
@@ -74,12 +73,12 @@ export interface Tool<Args extends object = object, Result = unknown> extends To
   /** Metadata from an MCP server, passed on unchanged. */
   readonly passedOn?: Readonly<{ icons?: unknown; annotations?: unknown; _meta?: unknown }> | undefined
   /** What an MCP server says about it, if invisible text was removed from that. */
-  readonly raw?:
-    | Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
-    | undefined
+  readonly raw?: RawDefinition | undefined
   /** LangChain: `content_and_artifact` tools return `[content, artifact]`. */
   readonly responseFormat?: string | undefined
 }
+
+type RawDefinition = Readonly<{ name: string; title?: unknown; description?: unknown; inputSchema?: unknown }>
 
 /** What can be registered: a Tool, or a LangChain tool with any type of arguments. */
 export interface ToolLike {

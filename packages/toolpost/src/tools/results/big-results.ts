@@ -124,6 +124,4 @@ function shapeOf(value: unknown, text: string): string {
   return `an object with ${keys.slice(0, MAX_KEYS).join(', ')}${keys.length > MAX_KEYS ? ' …' : ''}`
 }
 
-function formatted(count: number): string {
-  return count.toLocaleString('en-US')
-}
+const formatted = (count: number) => count.toLocaleString('en-US')
