@@ -5,7 +5,6 @@ import { recordingLogger } from '../testing/recording-logger.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { Interceptor } from './chain.ts'
-import type { CallContext } from './context.ts'
 import { ToolExecutor } from './executor.ts'
 
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
@@ -48,28 +47,6 @@ describe('executor.use', () => {
     executor.use(named('b'))
     expect(await run()).toMatchObject({ success: true, result: 4, tool_call_id: 'c1' })
     expect(seen).toEqual(['a in', 'b in', 'b out', 'a out'])
-  })
-
-  it('shows the call as it was found, fitted and validated', async () => {
-    const { executor, run, tools } = setUp()
-    let seen: CallContext | undefined
-    executor.use((call, next) => {
-      seen = call
-      return next()
-    })
-    const { signal } = new AbortController()
-    await run('{"n": "3"}', { repair: true, origin: 'mcp', caller: 'claude', signal })
-    expect(seen).toMatchObject({
-      id: 'c1',
-      name: 'double',
-      args: { n: 3 },
-      tool: tools.findTool('double'),
-      failure: undefined,
-      server: undefined,
-      origin: 'mcp',
-      caller: 'claude',
-      signal,
-    })
   })
 })
 

@@ -223,8 +223,19 @@ describe('a name once given', () => {
     const { executor, tools } = setUp()
     tools.addMcpTools([evil], { server: 'first', order: 0 })
     tools.addMcpTools([mail], { server: 'mail', order: 1 })
+    tools.addMcpTools([tool('call_tool')], { server: 'hub' })
     executor.use(policy([{ tools: 'send_mail', then: 'deny' }]))
     expect(await executor.run({ name: 'mail__send_mail' })).toMatchObject({ code: 'denied' })
+    const args = { name: 'send_mail', arguments: {} }
+    expect(await executor.run({ name: 'call_tool', args })).toMatchObject({ code: 'denied' })
+  })
+
+  it('allows nothing by a name that any server may choose', async () => {
+    const { executor, tools } = setUp(tool('send_mail'))
+    tools.addMcpTools([evil], { server: 'evil' })
+    executor.use(policy([{ tools: 'send_mail', then: 'allow' }, { then: 'deny' }]))
+    expect(await executor.run({ name: 'send_mail' })).toMatchObject({ success: true })
+    expect(await executor.run({ name: 'evil__send_mail' })).toMatchObject({ code: 'denied' })
   })
 })
 

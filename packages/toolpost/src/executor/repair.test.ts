@@ -31,40 +31,20 @@ async function repaired(args: unknown, repair = true, logger = recordingLogger()
 }
 
 describe('repair', () => {
-  it.each([
+  it.each<[string, object, object, string]>([
     ['numeric text', { n: '5' }, { n: 5 }, 'n: numeric text → number'],
     ['numeric text with an exponent', { n: '1e3' }, { n: 1_000 }, 'n: numeric text → number'],
-    ['decimal text', { n: 1, x: '-0.50' }, { n: 1, x: -0.5 }, 'x: numeric text → number'],
-    ['"true"', { n: 1, on: 'True' }, { n: 1, on: true }, 'on: text → true'],
-    ['an enum in another case', { n: 1, mode: ' ON ' }, { n: 1, mode: 'on' }, 'mode: text → "on"'],
-    [
-      'an enum with other blanks',
-      { n: 1, mode: 'nightmode' },
-      { n: 1, mode: 'Night Mode' },
-      'mode: text → "Night Mode"',
-    ],
-    ['one value for a list', { n: 1, tags: 'a' }, { n: 1, tags: ['a'] }, 'tags: one value → list of one'],
-    [
-      'a list as JSON text',
-      { n: 1, tags: '["a","b"]' },
-      { n: 1, tags: ['a', 'b'] },
-      'tags: JSON text → list',
-    ],
-    [
-      'an object as JSON text',
-      { n: 1, filter: '{"level":2}' },
-      { n: 1, filter: { level: 2 } },
-      'filter: JSON text → object',
-    ],
-    ['null for an optional argument', { n: 1, note: null }, { n: 1 }, 'note: null → left out'],
-    [
-      'the one alternative that fits',
-      { n: 1, either: '7' },
-      { n: 1, either: 7 },
-      'either: numeric text → number',
-    ],
+    ['decimal text', { x: '-0.50' }, { x: -0.5 }, 'x: numeric text → number'],
+    ['"true"', { on: 'True' }, { on: true }, 'on: text → true'],
+    ['an enum in another case', { mode: ' ON ' }, { mode: 'on' }, 'mode: text → "on"'],
+    ['an enum with other blanks', { mode: 'nightmode' }, { mode: 'Night Mode' }, 'mode: text → "Night Mode"'],
+    ['one value for a list', { tags: 'a' }, { tags: ['a'] }, 'tags: one value → list of one'],
+    ['a list as JSON text', { tags: '["a","b"]' }, { tags: ['a', 'b'] }, 'tags: JSON text → list'],
+    ['an object as JSON', { filter: '{"level":2}' }, { filter: { level: 2 } }, 'filter: JSON text → object'],
+    ['null for an optional argument', { note: null }, {}, 'note: null → left out'],
+    ['the one alternative that fits', { either: '7' }, { either: 7 }, 'either: numeric text → number'],
   ])('puts right %s', async (_what, given, args, repair) => {
-    expect(await repaired(given)).toEqual({ args, repairs: [repair] })
+    expect(await repaired({ n: 1, ...given })).toEqual({ args: { n: 1, ...args }, repairs: [repair] })
   })
 
   it('goes on inside of what it has opened', async () => {

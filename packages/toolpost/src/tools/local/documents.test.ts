@@ -84,17 +84,13 @@ describe('rag_query follows its files', () => {
     await write('a.md', 'apple')
     const ask = ragQuery(folder)
     expect(await filesFor(ask, 'apple')).toEqual(['a.md'])
-
     await write('b.md', 'banana')
     expect(await filesFor(ask, 'banana')).toEqual(['b.md'])
-
     await edit('a.md', 'grape')
     expect(await filesFor(ask, 'grape')).toEqual(['a.md'])
     expect(await filesFor(ask, 'apple')).toEqual([])
-
     await rename(join(folder, 'b.md'), join(folder, 'c.md'))
     expect(await filesFor(ask, 'banana')).toEqual(['c.md'])
-
     await unlink(join(folder, 'c.md'))
     expect(await filesFor(ask, 'banana')).toEqual([])
     expect((await ask({ query: 'banana' })).text).toContain('in 1 document')

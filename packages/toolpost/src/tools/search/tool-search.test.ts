@@ -77,17 +77,10 @@ describe('find_tools and call_tool', () => {
     expect(found).toEqual(['move_file'])
   })
 
-  it('offers the nearest if nothing fits', async () => {
-    const { text, found } = await invoke({ query: 'obzervashuns', limit: 1 })
-    expect(text).toBe(
-      'No tool matches "obzervashuns". Closest matches:\n- delete_observations(…): Delete specific observations from entities',
-    )
-    expect(found).toEqual([])
-  })
-
-  it('says what there is if nothing is even near', async () => {
-    const { text } = await invoke({ query: 'qqqqq' })
-    expect(text).toContain('No tool matches "qqqqq". Available:\n- local: move_file, listDirectory')
+  it('offers the nearest if nothing fits, or says what there is', async () => {
+    const { text } = await invoke({ query: 'obzervashuns', limit: 1 })
+    expect(text).toMatch(/^No tool matches "obzervashuns". Closest matches:\n- delete_observations\(…\): /)
+    expect((await invoke({ query: 'qqqqq' })).text).toContain('Available:\n- local: move_file, listDirectory')
   })
 
   it('a call of call_tool is the call inside it', () => {
