@@ -174,14 +174,14 @@ const MODELS: readonly (string | undefined)[] = ['chat', 'voice', 'mcp']
 
 /** Denies calls by models to tools whose definition changed, until the owner accepts the change. */
 export function pins(store: Pins): Interceptor {
-  return async function pins(call, next) {
+  return function pins(call, next) {
     if (call.failure || call.server === undefined || !MODELS.includes(call.origin)) return next()
     const change = store.heldChange(call.server, call.originalName ?? call.name)
     if (!change) return next()
-    const parts = change.changed.join(' and ')
-    return denied(
-      call,
-      `its ${parts} changed since it was accepted; compare with 'toolpost pins', then 'toolpost pins accept ${change.server}'`,
+    const { changed, server } = change
+    const advice = `compare with 'toolpost pins', then 'toolpost pins accept ${server}'`
+    return Promise.resolve(
+      denied(call, `its ${changed.join(' and ')} changed since it was accepted; ${advice}`),
     )
   }
 }

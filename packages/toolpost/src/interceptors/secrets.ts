@@ -16,7 +16,7 @@ const MIN_LENGTH = 8
 /** Denies calls with a configured secret in the arguments, unless it is a secret of the server that is called. */
 export function secretGuard(secrets: readonly OwnedSecret[]): Interceptor {
   const guarded = secrets.filter(({ value }) => value.length >= MIN_LENGTH)
-  return async function secretGuard(call, next) {
+  return function secretGuard(call, next) {
     if (guarded.length === 0 || call.failure || call.server === undefined) return next()
     const foreign = guarded.filter(({ server }) => server !== call.server)
     const found = foreign.length > 0 && foreign.find(({ value }) => contains(call.args, value))
@@ -24,10 +24,8 @@ export function secretGuard(secrets: readonly OwnedSecret[]): Interceptor {
     const isShared =
       found && guarded.some(({ value, server }) => value === found.value && server === call.server)
     if (!found || isShared) return next()
-    return denied(
-      call,
-      `its arguments contain the secret ${found.key}, which '${call.server}' must not receive`,
-    )
+    const reason = `its arguments contain the secret ${found.key}, which '${call.server}' must not receive`
+    return Promise.resolve(denied(call, reason))
   }
 }
 

@@ -6,7 +6,7 @@ import { oauthProblem } from '../mcp/oauth/oauth-options.ts'
 import { isHttpUrl } from '../mcp/server-entry.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { kindOf } from '../schema/explain.ts'
-import { isRecord, ownValue } from '../util/guards.ts'
+import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { fitsGlob, globProblem, isLoopback } from '../util/text.ts'
 import type { OAuthConfig, ServerConfig, ToolpostConfig } from './config.ts'
@@ -64,19 +64,36 @@ export function serverKeys(): string[] {
  * compiling it would take longer than everything else that a command does.
  */
 export function problemIn(config: unknown, definition?: 'decisions'): Problem | undefined {
-  const schema = definition ? { $ref: `#/definitions/${definition}` } : configSchema()
-  return check(schema, config, []).next().value
+  return check(definition ? { $ref: `#/definitions/${definition}` } : configSchema(), config, [])
 }
 
-function* check(given: Schema, value: unknown, path: string[]): Generator<Problem, undefined> {
+function check(given: Schema, value: unknown, path: string[]): Problem | undefined {
   const schema = target(given)
+  const {
+    properties = {},
+    additionalProperties = true,
+    propertyNames = {},
+    required = [],
+    items = {},
+  } = schema
   const problem = ownProblem(schema, value)
-  if (problem !== undefined) yield { path, problem }
-  else if (schema.anyOf) yield* checkForms(schema.anyOf, value, path)
-  else if (isRecord(value)) yield* checkProperties(schema, value, path)
-  else if (Array.isArray(value))
-    for (const [index, item] of value.entries())
-      yield* check(schema.items ?? {}, item, [...path, String(index)])
+  if (problem !== undefined) return { path, problem }
+  if (schema.anyOf) return formProblem(schema.anyOf, value, path)
+  if (!isObjectLike(value)) return undefined
+  const missing = required.find(key => !Object.hasOwn(value, key))
+  if (missing !== undefined) return { path, problem: `missing '${placeOf([...path, missing])}'` }
+  for (const [key, entry] of Object.entries(value)) {
+    if (entry === undefined) continue
+    const inner = [...path, key]
+    const known = Array.isArray(value) ? items : (ownValue(properties, key) ?? additionalProperties)
+    const keys = Object.keys(properties).filter(name => !name.startsWith('$'))
+    if (!known)
+      return { path, key, problem: `unknown '${placeOf(inner)}'; expected one of ${keys.join(', ')}` }
+    const found =
+      check(propertyNames, key, inner) ?? (known === true ? undefined : check(known, entry, inner))
+    if (found) return found
+  }
+  return undefined
 }
 
 function target({ $ref = '', ...schema }: Schema): Schema {
@@ -95,7 +112,7 @@ function ownProblem(schema: Schema, value: unknown): string | undefined {
     if (value > maximum) return `must be <= ${maximum}`
     return value <= over ? `must be > ${over}` : undefined
   }
-  if (typeof value === 'object' && value !== null) {
+  if (isObjectLike(value)) {
     const least = (Array.isArray(value) ? schema.minItems : schema.minProperties) ?? 0
     return Object.keys(value).length < least ? 'must not be empty' : undefined
   }
@@ -111,33 +128,13 @@ function isType(type: unknown, value: unknown): boolean {
   return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type
 }
 
-function* checkProperties(
-  schema: Schema,
-  value: Record<string, unknown>,
-  path: string[],
-): Generator<Problem> {
-  const { properties = {}, additionalProperties = true, propertyNames = {}, required = [] } = schema
-  const missing = required.find(key => !Object.hasOwn(value, key))
-  if (missing !== undefined) yield { path, problem: `missing '${placeOf([...path, missing])}'` }
-  for (const [key, entry] of Object.entries(value)) {
-    if (entry === undefined) continue
-    const inner = [...path, key]
-    yield* check(propertyNames, key, inner)
-    const known = ownValue(properties, key) ?? additionalProperties
-    if (typeof known === 'object') yield* check(known, entry, inner)
-    const keys = Object.keys(properties).filter(name => !name.startsWith('$'))
-    if (!known)
-      yield { path, key, problem: `unknown '${placeOf(inner)}'; expected one of ${keys.join(', ')}` }
-  }
-}
-
 /** The problem of the form that was meant, judging by the type; if none was, the types that would fit. */
-function* checkForms(forms: readonly Schema[], value: unknown, path: string[]): Generator<Problem> {
-  const tried = forms.map(form => check(form, value, path).next().value)
-  if (tried.includes(undefined)) return
+function formProblem(forms: readonly Schema[], value: unknown, path: string[]): Problem | undefined {
+  const tried = forms.map(form => check(form, value, path))
+  if (tried.includes(undefined)) return undefined
   const types = forms.map(form => target(form)).map(({ type, const: only }) => type ?? only)
   const meant = tried[types.findIndex(type => isType(type, value))]
-  yield meant ?? { path, problem: `must be ${types.join(' or ')}, got ${kindOf(value)}` }
+  return meant ?? { path, problem: `must be ${types.join(' or ')}, got ${kindOf(value)}` }
 }
 
 /** Throws a ConfigError. `servers` are all that are named in the files, also disabled ones. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Interceptor } from '../executor/chain.ts'
 import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
-import type { History } from '../history/history.ts'
+import type { History, HistoryStatus } from '../history/history.ts'
 import type { Approval, Approvals, Pins } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -23,8 +23,9 @@ import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { type CloseOptions, Configuration, differs, type Part } from './configuration.ts'
 import { Control } from './control.ts'
-import { DurableRuns, type DurableWishes } from './durable/durable-runs.ts'
-import type { DurableChange } from './durable.ts'
+import type { DurableRuns } from './durable/durable-runs.ts'
+import { type DurableWishes, ProjectDurable } from './durable/project-durable.ts'
+import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
 import { ModelChoice, type ModelChoiceOptions, type ModelInfo } from './model-choice.ts'
@@ -65,7 +66,16 @@ export interface ProjectEvents {
   durable: DurableChange
 }
 
-export type ProjectStatus = ReturnType<Project['status']>
+/** A snapshot of the whole project; what is `undefined` is off. */
+export interface ProjectStatus {
+  servers: ServerStatus[]
+  /** Why there are no servers, if they could not be started. */
+  problem: string | undefined
+  model: ModelInfo | undefined
+  voice: VoicePart[]
+  history?: HistoryStatus | undefined
+  durable?: DurableStatus | undefined
+}
 
 /** A running toolpost.json. Nothing is loaded or started before it is needed; the parts do not delay one another. */
 export class Project {
@@ -83,7 +93,7 @@ export class Project {
   readonly #control: Control
   readonly #model: ModelChoice
   readonly #voice: ReturnType<typeof projectVoice> | undefined
-  readonly #durable: DurableRuns
+  readonly #durable: ProjectDurable
   readonly #servers: Servers
   readonly #history: ProjectHistory
   readonly #timers: Timers
@@ -155,7 +165,7 @@ export class Project {
       onBack: (pool: string) => control.resetBreaker(pool),
       waitForTool: (name: string, limitMs?: number) => this.waitForTool(name, limitMs),
     }
-    this.#durable = new DurableRuns(durable, options.durable)
+    this.#durable = new ProjectDurable(durable, options.durable)
     const { voice } = options
     const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
     this.#voice = voice && projectVoice(() => voice(this, { onChange, onNotice: say }), onChange)
@@ -221,11 +231,9 @@ export class Project {
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#servers.tried(name, limitMs)
 
-  /** A snapshot of the whole project; what is `undefined` is off. */
-  status() {
+  status(): ProjectStatus {
     return {
       servers: this.#servers.status().map(status => this.#control.withBreaker(status)),
-      /** Why there are no servers, if they could not be started. */
       problem: this.#servers.problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],

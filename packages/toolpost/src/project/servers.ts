@@ -45,7 +45,7 @@ export class Servers implements Part {
   #starting: Promise<void> | undefined
   /** Tools that did not appear in time, with how long they were waited for. */
   readonly #awaited = new Map<string, number>()
-  /** Reports held back until it is known whether they matter. */
+  /** Reports while one tool is waited for: they matter only if it is not found. */
   #held: string[] | undefined
   mcp: McpIntegration | undefined
   problem: string | undefined
@@ -73,8 +73,7 @@ export class Servers implements Part {
       if (Object.keys(settings.servers).length === 0) return
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return
-      const onReport = (report: string) => this.#report(report)
-      const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport }
+      const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport: this.#report }
       const mcp = new McpIntegration({ ...settings, ...host })
       mcp.on('server', onStatus)
       mcp.start(executor.tools)
@@ -121,31 +120,32 @@ export class Servers implements Part {
     await (await this.#start())?.ready(name)
   }
 
-  /** Waits only for the first attempt of each server. If one is named, problems are reported only if it is not ready. */
+  /** Waits only for the first attempt of each server, or of the named one. */
   async tried(name?: string, limitMs?: number): Promise<void> {
-    const isReady = () => this.status().some(server => server.name === name && server.state === 'ready')
-    await this.#reportingUnless(isReady, async () => {
-      const mcp = await this.#start()
-      if (mcp) await inTime(mcp.tried(name), { limitMs })
-    })
+    const mcp = await this.#start()
+    if (mcp) await inTime(mcp.tried(name), { limitMs })
   }
 
-  /** Resolves to the registered name of a tool once it appears, or to what was given; problems are reported only then. */
+  /** Resolves to the registered name of a tool, given as `tool` or `server__tool`, once it appears; else to what was given. */
   async waitForTool(given: string, limitMs?: number): Promise<string> {
-    const isThere = () => this.#named(given) !== undefined
-    if (!isThere())
-      await this.#reportingUnless(isThere, async () => {
-        const mcp = await this.#start()
-        if (!mcp) return
-        await this.waitWhileStarting(given, { limitMs })
-        const tool = this.#named(given)
-        const { order = 0 } = (tool && this.#options.executor.tools.originOf(tool)) ?? {}
-        const earlier = mcp.status().slice(0, order)
-        const tried = Promise.all(earlier.map(({ name }) => mcp.tried(name)))
-        await inTime(tried, { limitMs: GRACE_FOR_EARLIER_MS })
-        this.#awaited.set(given, limitMs ?? 0)
-      })
-    return this.#named(given)?.name ?? given
+    const known = this.#named(given)
+    if (known) return known.name
+    const held: string[] = []
+    this.#held = held
+    const mcp = await this.#start()
+    if (mcp) {
+      await this.waitWhileStarting(given, { limitMs })
+      const tool = this.#named(given)
+      const { order = 0 } = (tool && this.#options.executor.tools.originOf(tool)) ?? {}
+      const earlier = mcp.status().slice(0, order)
+      const tried = Promise.all(earlier.map(({ name }) => mcp.tried(name)))
+      await inTime(tried, { limitMs: GRACE_FOR_EARLIER_MS })
+      this.#awaited.set(given, limitMs ?? 0)
+    }
+    this.#held = undefined
+    const found = this.#named(given)
+    if (!found) held.forEach(this.#options.report)
+    return found?.name ?? given
   }
 
   /** Waits until a tool appears or no server that may have it is starting for the first time; starts and reports nothing. */
@@ -171,7 +171,7 @@ export class Servers implements Part {
   }
 
   /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */
-  readonly startingServers: Interceptor = async (call, next) => {
+  readonly startingServers: Interceptor = (call, next) => {
     const limitMs = call.failure?.code === 'unknown_tool' ? this.#awaited.get(call.name) : undefined
     if (limitMs === undefined) return next()
     const servers = this.status()
@@ -180,22 +180,11 @@ export class Servers implements Part {
     if (starting.length === 0) return next()
     const causes = starting.map(({ name }) => `Server '${name}' is still starting`)
     const failure = refusal(call, 'timeout', `Tool '${call.name}' timed out after ${limitMs} ms`)
-    return { ...failure, diagnosis: { causes } }
+    return Promise.resolve({ ...failure, diagnosis: { causes } })
   }
 
-  /** Holds back reports during `wait`, and passes them on only if `isThere()` is false afterwards. */
-  async #reportingUnless(isThere: () => boolean, wait: () => Promise<unknown>): Promise<void> {
-    this.#held ??= []
-    await wait()
-    const held = this.#held ?? []
-    this.#held = undefined
-    if (!isThere()) for (const report of held) this.#options.report(report)
-  }
-
-  #report(text: string): void {
-    if (this.#held) this.#held.push(text)
-    else this.#options.report(text)
-  }
+  readonly #report = (text: string): void =>
+    this.#held ? void this.#held.push(text) : this.#options.report(text)
 
   async entryOf(server: string): Promise<ServerEntry | undefined> {
     return this.#settings(await this.#home).servers[server]
@@ -216,7 +205,9 @@ export class Servers implements Part {
       return home
     } catch (error) {
       this.problem = describeThrown(error)
-      this.#report(`The example home could not be started; continuing with local tools only: ${this.problem}`)
+      this.#options.report(
+        `The example home could not be started; continuing with local tools only: ${this.problem}`,
+      )
       return undefined
     }
   }
