@@ -1,9 +1,8 @@
 import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, it } from 'vitest'
-import { ADDRESS, dataOf, echoTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { dataOf, echoTool, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
-import { recordingLogger } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import { createHttpServer } from './serve-gateway.ts'
 
@@ -72,16 +71,6 @@ describe('a body', () => {
     const result = await unharmed(call, gateway)
     expect(result).toMatchObject({ success: false, code: 'invalid_arguments' })
     expect(await (await mcpCall(gateway, 'echo', deep)).text()).toContain('nested')
-  })
-
-  it('that breaks off is the mistake of its sender, and no error in our log', async () => {
-    const logger = recordingLogger()
-    await using gateway = testGateway([echoTool], { logger })
-    const body = new ReadableStream({ pull: controller => controller.error(new Error('reset')) })
-    const init = { method: 'POST', body, duplex: 'half' } as RequestInit
-    const response = await gateway.fetch(new Request(`${ADDRESS}/api/tools/echo/call`, init))
-    expect([response.status, await dataOf(response)]).toEqual([400, { error: 'The body ended early' }])
-    expect(logger.records.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 

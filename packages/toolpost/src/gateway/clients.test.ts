@@ -66,17 +66,6 @@ describe('clients with a token of their own', () => {
     expect((await gateway.post(call('secret'), {}, { headers: as(HOME) })).status).toBe(200)
   })
 
-  it("the gateway's own token, and on the loopback none at all, is default and may use everything", async () => {
-    await using own = gatewayWith({ token: OWN })
-    expect(namesIn(await dataOf(own.get('/api/tools', as(OWN))))).toHaveLength(6)
-    expect(namesIn(await dataOf(own.get('/api/tools', { authorization: `bearer ${CLAUDE}` })))).toHaveLength(
-      3,
-    )
-    await own.post(call('echo'), {}, { headers: as(OWN) })
-    const { calls } = await dataOf(own.get('/api/calls', as(OWN)))
-    expect(calls).toMatchObject([{ tool: 'echo', caller: 'default' }])
-  })
-
   it('see their own calls only, whatever they ask for: pages, exports, single calls', async () => {
     await using gateway = gatewayWith()
     await gateway.post(call('echo'), { who: 'claude' }, { headers: as(CLAUDE) })

@@ -103,6 +103,15 @@ describe('POST /api/tools/:name/call', () => {
     }
   })
 
+  it('passes the trace in the headers on', async () => {
+    const about = { name: 'meta', description: 'Meta', schema: { type: 'object' } }
+    await using gateway = testGateway([defineTool({ ...about, handler: (_, { meta }) => meta ?? {} })])
+    const parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const headers = { traceparent: parent, tracestate: 'vendor=1', baggage: 'user=ada' }
+    const init = { headers: { ...headers, cookie: 'a=b' } }
+    expect((await dataOf(gateway.post('/api/tools/meta/call', {}, init))).result).toEqual(headers)
+  })
+
   it('holds the deadline of x-timeout-ms, and refuses an invalid one', async () => {
     const { tool, aborted } = patientTool()
     await using gateway = testGateway([tool])
@@ -285,16 +294,6 @@ describe('the chat', () => {
     ])
     const { calls } = await dataOf(gateway.get('/api/calls'))
     expect(calls).toMatchObject([{ tool: 'turn', origin: 'chat' }])
-  })
-
-  it('stops when the reader goes away', async () => {
-    const { tool, begun, aborted } = patientTool()
-    const model = scriptedModel({ calls: [{ name: 'patient' }] })
-    await using gateway = testGateway([tool], { client: new ModelClient({ model }) })
-    const reader = eventReader(await gateway.post('/api/chat', { message: 'wait' }))
-    await begun
-    await reader.cancel()
-    await aborted
   })
 
   it('answers one question of a conversation at a time', async () => {

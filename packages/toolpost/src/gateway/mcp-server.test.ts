@@ -78,18 +78,6 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (name, 
     await cancelled(hostile)
   })
 
-  it('is told when the server behind changes its tools', async () => {
-    await using hostile = await startHostile()
-    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
-    await using client = await connect(gateway)
-    await client.tools()
-    await client.call('change_tools')
-    await expect.poll(() => client.changes, PATIENCE).toContain('tools')
-    const names = (await client.tools()).map(({ name }) => name)
-    expect(names).toContain('added')
-    expect(names).not.toContain('removable')
-  })
-
   it('gets valid output schemas and what fits them; an invalid one spoils nothing', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
     const base = { description: 'Counts', schema: { type: 'object' }, handler: () => ({ n: 5 }) }

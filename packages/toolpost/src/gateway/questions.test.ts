@@ -71,25 +71,6 @@ describe('questions over HTTP', () => {
     expect((await answer(id, { action: 'accept', content })).status).toBe(404)
   })
 
-  it.each([
-    [{ action: 'accept' }, "Invalid answer: missing 'name'"],
-    [{ action: 'accept', content: { name: 'A' } }, /Invalid answer: 'name'/],
-    [{ action: 'accept', content: { name: 'Ada', age: 1.5 } }, /'age' must be integer/],
-    [{ action: 'accept', content: { name: 'Ada', code: 'abc' } }, /'code'/],
-    [{ action: 'accept', content: [] }, "'content' must be an object"],
-    [{ action: 'perhaps' }, "Invalid 'action'; expected one of accept, decline, cancel"],
-  ])('%j is refused with the reason, and the question stays open', async (body, words) => {
-    const { gateway, call, open, answer } = setUp()
-    await using _ = gateway
-    const called = call()
-    const { id } = await open()
-    const refused = await answer(id, body)
-    expect(refused.status).toBe(400)
-    expect((await dataOf(refused)).error).toMatch(words)
-    await answer(id, { action: 'cancel' })
-    expect(await resultOf(called)).toEqual({ action: 'cancel' })
-  })
-
   it('reach the person of a chat', async () => {
     const tools = new ToolManager()
     tools.addCustomTool(asking())

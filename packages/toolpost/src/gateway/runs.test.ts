@@ -69,25 +69,6 @@ describe('Idempotency-Key', () => {
     })
     expect(count()).toBe(2)
   })
-
-  it('costs a caller that goes away nothing: the run continues', async () => {
-    const { gateway, patient, database, call } = await durableGateway()
-    const caller = new AbortController()
-    const headers = { ...as(OWNER_TOKEN), 'idempotency-key': 'k' }
-    const request = new Request(`${ADDRESS}/api/tools/patient/call`, {
-      method: 'POST',
-      headers,
-      signal: caller.signal,
-    })
-    const answer = gateway.fetch(request)
-    await patient.begun
-    caller.abort()
-    await answer
-    const again = call('patient', headers)
-    patient.finish('done at last')
-    expect(await dataOf(again)).toMatchObject({ result: 'done at last' })
-    expect(database.entries.size).toBe(1)
-  })
 })
 
 describe('Prefer: respond-async', () => {
