@@ -54,18 +54,6 @@ describe('toolpost add', { timeout: 90_000 }, () => {
 })
 
 describe('toolpost init', { timeout: 60_000 }, () => {
-  it.each([
-    ['is written if there is none', undefined, '.toolpost/\n'],
-    ['stays as it is if it has that line', '/.toolpost\ndist\n', '/.toolpost\ndist\n'],
-  ])('keeps the token out of the repository: .gitignore %s', async (_what, before, after) => {
-    const cwd = mkdtempSync(join(folder, 'ignore-'))
-    const file = join(cwd, '.gitignore')
-    if (before !== undefined) writeFileSync(file, before)
-    const env = { HOME: cwd, USERPROFILE: cwd, APPDATA: cwd, XDG_CONFIG_HOME: cwd }
-    expect(await toolpost(['init', '--yes'], { cwd, env })).toMatchObject({ code: 0 })
-    expect(readFileSync(file, 'utf8')).toBe(after)
-  })
-
   it('writes a configuration with the servers that other programs have', async () => {
     const { file, read } = emptyFolder()
     const home = mkdtempSync(join(folder, 'home-'))

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
@@ -90,30 +90,6 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(existsSync(place.remembered)).toBe(false)
   })
 
-  it('remembers for good beside the configuration, and also after a restart', async () => {
-    using place = home()
-    const before = readFileSync(place.config, 'utf8')
-    {
-      await using gateway = await up(place.config)
-      await using client = await connect(gateway)
-      const answer = client.wipe()
-      const { id } = await gateway.waiting()
-      await gateway.approvals('approve', id, '--remember', 'always')
-      expect(await answer).toMatchObject({ content: [{ text: 'done wipe' }] })
-      expect(await client.wipe({ disk: 'b' })).toMatchObject({ content: [{ text: 'done wipe' }] })
-    }
-    expect(JSON.parse(readFileSync(place.remembered, 'utf8'))).toMatchObject({
-      rules: [
-        { tools: 'wipe', from: ['mcp'], then: 'allow', because: expect.stringContaining('remembered') },
-      ],
-    })
-    expect(readFileSync(place.config, 'utf8')).toBe(before)
-    await using gateway = await up(place.config)
-    await using client = await connect(gateway)
-    expect(await client.wipe({ disk: 'c' })).toMatchObject({ content: [{ text: 'done wipe' }] })
-    expect(place.wipes()).toBe(3)
-  })
-
   it.each([
     ['a wrong word', ['allow', 'x'], "invalid decision 'allow'; expected one of approve, deny"],
     ['no id', ['approve'], 'Which approval? `toolpost approvals` lists them'],
@@ -125,26 +101,4 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(result.err).toContain(problem)
     expect(result.err.split('\n')).toHaveLength(2)
   })
-})
-
-describe('a damaged toolpost.approvals.json', () => {
-  it.each([
-    ['half a file', '{"rules": [', ':1:12: is not JSON'],
-    [
-      'an unknown word',
-      '{"rules": [{"tools": "a", "caller": "b", "then": "allow"}]}',
-      "unknown 'rules[0].caller'",
-    ],
-  ])(
-    'with %s is a mistake of the configuration: exit 2, and nothing is started',
-    async (_title, text, problem) => {
-      using place = home()
-      writeFileSync(place.remembered, text)
-      const { code, out, err } = await toolpost(['call', 'look', '--config', place.config])
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).toContain('toolpost.approvals.json')
-      expect(err).toContain(problem)
-      expect(existsSync(join(place.folder, 'journal'))).toBe(false)
-    },
-  )
 })

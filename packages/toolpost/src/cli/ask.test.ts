@@ -74,9 +74,3 @@ describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
     expect(person.shown()).not.toContain('did not understand')
   })
 })
-
-it('chat without a terminal is denied, with the way to allow it', async () => {
-  const { code, err } = await toolpost(['chat', 'what time is it', '--config', asking('datetime')])
-  expect(err).toContain(`datetime failed: Tool 'datetime' was denied: ${WAY_TO_ALLOW}`)
-  expect(code).toBe(1)
-})

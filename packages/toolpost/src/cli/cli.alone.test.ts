@@ -46,15 +46,6 @@ describe('toolpost call', () => {
     expect(JSON.parse(out)).toEqual({ echo: { location: 'Oslo', days: 2, unit: 'c', x: '1' } })
   })
 
-  it('shows the signature after a wrong argument', async () => {
-    const { code, out, err } = await toolpost(['call', 'volume', 'action=louder'])
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toBe(
-      "Error: Invalid parameters: 'action' must be one of: get, set, mute, unmute\n" +
-        '  volume(action: "get" | "set" | "mute" | "unmute", level?: integer)\n',
-    )
-  })
-
   it.each([
     ['{bad', 'invalid symbol at line 1, column 2\n'],
     ['{"a": 1,\n "b": 2,}', 'property name expected at line 2, column 9\n'],
@@ -153,24 +144,6 @@ describe('the bundled command line', () => {
   })
 })
 
-describe('toolpost tools', () => {
-  it('shows readable signatures', async () => {
-    const { code, out, err } = await toolpost(['tools', '--config', configFile({ tools: [weather] })])
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain(
-      'get_weather(location: string, days?: integer, unit?: "c" | "f")\n    Current weather\n',
-    )
-    expect(out).toContain('math_eval(expression: string)\n')
-  })
-})
-
-it('fails with exit code 1 after a calculation that failed in its own process', async () => {
-  expect(await toolpost(['call', 'math_eval', 'expression=1/0'])).toMatchObject({
-    code: 1,
-    err: 'Error: The result of 1/0 is infinite or too large\n',
-  })
-})
-
 describe('a configuration with a mistake', () => {
   it('is used without the keys that are not ours, which are named in one line', async () => {
     const config = configFile({ toolz: [], theme: 'dark' })
@@ -197,10 +170,5 @@ describe('a configuration with a mistake', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(message)
     expect(err).toContain(file)
-  })
-
-  it('[F41] says that a file that was named is not there', async () => {
-    const { code, err } = await toolpost(['tools', '--config', 'nowhere.json'])
-    expect({ code, err }).toEqual({ code: 2, err: 'Error: nowhere.json: file not found\n' })
   })
 })

@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import type { ChatTurn } from '../gateway/api-types.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
+import { readJson } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import { isRecord } from '../util/guards.ts'
@@ -243,20 +244,13 @@ function pastCases(project: Project): object[] {
   const folder = history === undefined ? '' : join(dirname(history), 'conversations')
   const files = existsSync(folder) ? readdirSync(folder).filter(name => name.endsWith('.json')) : []
   const cases = new Map<string, object>()
-  for (const { question: ask, parts } of files.flatMap(name => firstTurn(join(folder, name)))) {
+  for (const file of files) {
+    const { turns = [] } = Object(readJson(join(folder, file))) as { turns?: ChatTurn[] }
+    const { question: ask = '', parts = [] } = turns[0] ?? {}
     const calls = parts.flatMap(part => (part.kind === 'call' && part.call.result ? [part.call] : []))
     const given = calls.flatMap(({ name, result }) => (result?.success ? [[name, result.result]] : []))
     const expect = calls.map(({ name, args }) => ({ tool: name, args }))
     if (expect.length > 0) cases.set(ask, { ask, expect, given: Object.fromEntries(given) })
   }
   return [...cases.values()]
-}
-
-/** Nothing if the file cannot be read. */
-function firstTurn(file: string): ChatTurn[] {
-  try {
-    return (JSON.parse(readFileSync(file, 'utf8')) as { turns: ChatTurn[] }).turns.slice(0, 1)
-  } catch {
-    return []
-  }
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { outputOf } from '../../../../tests/output-of.ts'
@@ -7,7 +7,6 @@ import { configFolder, writeFiles } from '../../test/config-folder.ts'
 import { consoleLine } from '../../test/console-line.ts'
 import { closedGate, gatedServer } from '../../test/gated-server.ts'
 import { dataOf } from '../../test/gateway.ts'
-import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
 import { packageRoot } from '../util/package-root.ts'
 
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
@@ -49,20 +48,6 @@ async function up(config: object | undefined) {
   }
 }
 
-/** The processes on this machine whose command line fits. */
-function processes(fits: (command: string) => boolean): number[] {
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .filter(pid => {
-      try {
-        return fits(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
-}
-
 describe('toolpost up follows its configuration', () => {
   it('[F59] starts what was added, restarts what changed, ends what was removed, and touches nothing else', async () => {
     const [a, b] = [gatedServer('a'), gatedServer('b')]
@@ -100,19 +85,6 @@ describe('toolpost up follows its configuration', () => {
     await toolpost.ready('a')
   })
 
-  it.skipIf(!hasPseudoTerminal || !isLinux)('still stops when its terminal is closed', async () => {
-    const folder = configFolder({ 'toolpost.json': { model: 'offline' } })
-    const person = onTerminal([COMMAND, 'up', '--port', '0', '--config', join(folder, 'toolpost.json')], {
-      cwd: folder,
-    })
-    await person.sees('Press Ctrl-C to stop.')
-    const own = () =>
-      processes(command => command.includes(`--config\0${folder}`) && !command.startsWith('script'))
-    expect(own().length).toBeGreaterThan(0)
-    person.hangUp()
-    await expect.poll(own, PATIENCE).toEqual([])
-  })
-
   it('[F59] lets calls under way end', async () => {
     const gate = closedGate()
     await using toolpost = await up({ mcpServers: { a: gatedServer('old', gate.path) } })
@@ -123,30 +95,6 @@ describe('toolpost up follows its configuration', () => {
     await expect.poll(() => toolpost.call('label'), PATIENCE).toBe('new')
     gate.open()
     expect(await call).toBe('old')
-  })
-})
-
-describe('toolpost serve --stdio follows its configuration', () => {
-  it('tells the client that its tools changed', async () => {
-    const folder = configFolder({ 'toolpost.json': { mcpServers: { a: gatedServer('a') } } })
-    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
-    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [COMMAND, 'serve', '--stdio'],
-      cwd: folder,
-      stderr: 'ignore',
-    })
-    const client = new Client({ name: 'test', version: '1' })
-    await client.connect(transport)
-    try {
-      const names = async () => (await client.listTools()).tools.map(({ name }) => name)
-      expect(await names()).toContain('label')
-      writeFiles(folder, { 'toolpost.json': { mcpServers: { a: gatedServer('a', '', 'fresh') } } })
-      await expect.poll(names, PATIENCE).toContain('fresh')
-    } finally {
-      await client.close()
-    }
   })
 })
 

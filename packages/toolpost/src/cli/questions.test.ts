@@ -76,13 +76,6 @@ describe('a form at a terminal', () => {
       expect(await person('\u0004').ask(question)).toEqual({ action: 'cancel' })
     },
   )
-
-  it('is asked after one that failed', async () => {
-    const { ask } = person('1\r', 'y\r')
-    const check = () => Promise.reject(new Error('no such server'))
-    await expect(ask({ ...form({ n: { type: 'number' } }), check })).rejects.toThrow('no such server')
-    expect(await ask({ message: 'Sure?', server: 'forms' })).toEqual({ action: 'accept' })
-  })
 })
 
 it('a question of a server without a terminal is declined, which is said on stderr', async () => {

@@ -103,22 +103,6 @@ const callOf = (id: number, name: string, args: object = {}) => ({
   params: { name, arguments: args },
 })
 
-describe('a destructive tool over toolpost serve --stdio', () => {
-  it('is denied at once, with the way to allow it, if the client cannot ask', async () => {
-    const wipe = { name: 'wipe', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } }
-    const server = raw(['--config', configFile({ mcpServers: { disk: hostileServer({ tools: [wipe] }) } })])
-    server.send(initialize)
-    server.send({ id: 2, method: 'tools/list' })
-    await server.answer(2)
-    server.send(callOf(3, 'wipe'))
-    expect(JSON.stringify(await server.answer(3))).toContain(
-      "this MCP client cannot ask you; allow it with a rule in 'policy'",
-    )
-    server.child.stdin.end()
-    expect(await server.exit).toBe(0)
-  })
-})
-
 describe('the end of toolpost serve --stdio', () => {
   it('[F40] leaves no process behind, whether its input ends or it is told to', async () => {
     for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {

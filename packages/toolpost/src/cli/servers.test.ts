@@ -10,22 +10,6 @@ const mcp = { retry: { attempts: 2, baseDelayMs: 10 }, connectTimeoutMs: 10_000 
 const broken = { command: process.execPath, args: ['-e', 'console.error("no such broker"); process.exit(3)'] }
 
 describe('servers on the command line', () => {
-  it('one that fails is reported, and the local tools go on', async () => {
-    const config = configFile({ mcp, mcpServers: { files: broken } })
-    const listed = await toolpost(['tools', '--config', config])
-    expect(listed.code).toBe(0)
-    expect(listed.out).toContain('echo(')
-    expect(listed.err).toMatch(
-      /^❌ Failed to initialize MCP tools after 1 attempt\n {3}Reason: Connection to stdio server 'files' failed: /,
-    )
-    expect(listed.err).toContain('MCP Server stderr: no such broker')
-    expect(listed.err).toContain(
-      '⚠️ Continuing with local tools only (datetime, search, volume, math_eval, echo)',
-    )
-    const called = await toolpost(['call', 'read_file', '--config', config])
-    expect(called).toMatchObject({ code: 1, err: expect.stringContaining("Tool 'read_file' not found") })
-  })
-
   it('a server that hangs or fails holds up no tool of another, and is not spoken of', async () => {
     const hangs = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
     const memory = {

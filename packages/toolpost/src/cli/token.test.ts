@@ -72,39 +72,6 @@ describe('the token of toolpost up', () => {
     )
     expect(existsSync(kept('token'))).toBe(false)
   })
-
-  it.each<[string, object, string[], string]>([
-    [
-      'false with clients',
-      { gateway: { token: false }, clients: { home: { token: CHOSEN } } },
-      [],
-      "gateway.token: cannot be false together with 'clients' or 'oauth'",
-    ],
-    [
-      'false beyond loopback, by a flag',
-      { gateway: { token: false } },
-      ['--host', '0.0.0.0'],
-      '"token": false turns authentication off, which is possible on loopback only',
-    ],
-    [
-      'nobody chose one beyond loopback',
-      { gateway: { host: '0.0.0.0' } },
-      [],
-      'set a token with TOOLPOST_TOKEN, --token or "gateway": { "token": … }',
-    ],
-    [
-      'that of a client',
-      { gateway: { token: CHOSEN }, clients: { home: { token: CHOSEN } } },
-      [],
-      'clients.home.token: is the same as the token of the gateway',
-    ],
-  ])('stops the start if it is %s: exit 2, with the place', async (_what, config, words, problem) => {
-    const { run } = project(config)
-    const { code, out, err } = await run(['up', '--port', '0', ...words])
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain(problem)
-    if (problem.startsWith('gateway.')) expect(err).toMatch(/toolpost\.json:4:14, gateway\.token: /)
-  })
 })
 
 describe('toolpost token', () => {
@@ -122,31 +89,6 @@ describe('toolpost token', () => {
 })
 
 describe('toolpost approvals', () => {
-  it('asks the gateway of its folder, whichever port and token that has', async () => {
-    const { cwd, run } = project()
-    const env = { TOOLPOST_TOKEN: CHOSEN }
-    await using _ = await startUp(cwd, { env })
-    expect(await run(['approvals'], env)).toMatchObject({
-      code: 0,
-      err: 'Nothing is waiting for approval.\n',
-    })
-    expect(await run(['approvals', '--token', CHOSEN])).toMatchObject({ code: 0 })
-    for (const other of [{}, { TOOLPOST_TOKEN: 'another-token-of-somebody' }])
-      expect(await run(['approvals'], other)).toEqual({
-        code: 2,
-        out: '',
-        err: 'Error: The gateway in this folder has another token: give it with --token\n',
-      })
-  })
-
-  it('says so if none runs there', async () => {
-    expect(await project().run(['approvals'])).toEqual({
-      code: 2,
-      out: '',
-      err: 'Error: No gateway runs in this folder: start it with `toolpost up`, or give its --url\n',
-    })
-  })
-
   it('[F65] sends no token to an address that somebody else wrote into the folder', async () => {
     const asked: (string | undefined)[] = []
     const trap = createServer(({ headers }, response) => {

@@ -60,11 +60,6 @@ describe.skipIf(!hasPseudoTerminal)('[F71] a toolpost.json that was never approv
     await using forced = person('--yes', 'call', 'greet')
     expect(await forced.exit).toBe(0)
   }, 60_000)
-
-  it('runs without a terminal, as in a service', async () => {
-    const { run } = clone()
-    expect(await run('call', 'greet')).toMatchObject({ code: 0, out: 'hello greet\n' })
-  })
 })
 
 describe('toolpost pins', () => {

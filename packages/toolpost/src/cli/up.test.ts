@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
@@ -7,7 +6,6 @@ import { dataOf } from '../../test/gateway.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
 import { startUp } from '../../test/up.ts'
-import type { StoredCall } from '../history/index.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 
@@ -86,51 +84,4 @@ describe('toolpost up', () => {
     expect(err).toMatch(message)
     expect(() => readFileSync(journal)).toThrow('ENOENT')
   })
-
-  it('[F41] refuses an address that is in use: said, exit 2', async () => {
-    const squatter = createServer()
-    const port = await new Promise<number>(resolve => {
-      squatter.listen(0, '127.0.0.1', () => resolve((squatter.address() as { port: number }).port))
-    })
-    const { code, err } = await toolpost(['up', '--config', configFile({}), '--port', String(port)])
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: `Error: Cannot listen on 127.0.0.1:${port}: the address is already in use; choose another one with --port\n`,
-    })
-    squatter.close()
-  })
-})
-
-describe('the history of toolpost up', () => {
-  it('outlives it: the next one answers with the calls before, and so does the command line', async () => {
-    const history = { file: 'up-history/calls.db' }
-    const say = (running: Running, text: string) => call(running, 'echo', { text })
-    {
-      await using first = await up({ history })
-      await say(first, 'before the restart')
-      first.child.kill('SIGTERM')
-      expect(await first.exit).toBe(0)
-    }
-    await using second = await up({ history })
-    await say(second, 'after it')
-    const found = async () => (await dataOf(second.ask('api/calls?tool=echo&q=restart'))).calls
-    // On a busy machine the file is opened after the first word.
-    await expect
-      .poll(found, PATIENCE)
-      .toMatchObject([{ origin: 'http', args: { text: 'before the restart' } }])
-    const config = configFile({ history })
-    await toolpost(['call', 'echo', 'text=beside it', '--config', config])
-    await say(second, 'at the end')
-    await expect
-      .poll(async () => (await toolpost(['calls', '--config', config])).out, PATIENCE)
-      .toContain('at the end')
-    const calls = JSON.parse((await toolpost(['calls', '--json', '--config', config])).out)
-    expect(calls.map(({ args }: StoredCall) => (args as { text: string }).text).sort()).toEqual([
-      'after it',
-      'at the end',
-      'before the restart',
-      'beside it',
-    ])
-    expect(new Set(calls.map(({ serial }: StoredCall) => serial)).size).toBe(4)
-  }, 60_000)
 })

@@ -95,14 +95,6 @@ describe('which client', () => {
     expect(chosen).toMatchObject({ name: 'offline', why: expect.stringContaining('_API_KEY') })
   })
 
-  it('puts the sentences before the model if the configuration says so', async () => {
-    const config = { model: 'ollama:x', fastPath: true }
-    const { client, name } = await chooseClient({ executor, config, environment: NOWHERE })
-    expect(client).not.toBeInstanceOf(OllamaClient)
-    expect(name).toBe('ollama:x')
-    await expect(client.ask('tell me a joke')).rejects.toMatchObject({ code: 'unreachable' })
-  })
-
   it('gives the settings of the configuration to the client', async () => {
     await using ollama = await fakeOllama({ replies: ['Hello.'] })
     await using openAi = await fakeOpenAi({ apiKey: 'sk-mine', replies: ['Hello.'] })

@@ -73,12 +73,6 @@ describe('AnthropicClient', () => {
     })
   })
 
-  it('asks for the last word with tools that may not be used, since Anthropic refuses calls without tools', async () => {
-    const { client, server } = await anthropic({ replies: [{ calls: [{ name: 'works' }] }, 'Enough'] })
-    expect(await client.ask('go', { maxIterations: 1 })).toMatchObject({ text: 'Enough' })
-    expect(server.requests.map(({ body }) => body.tool_choice)).toEqual([undefined, { type: 'none' }])
-  })
-
   it('the key is never in an error, a log or the client, even where the server repeats it', async () => {
     const { client, logger } = await anthropic({ apiKey: 'another', replies: [] })
     const error = await client.ask('go').catch((failure: unknown) => failure)
@@ -184,18 +178,6 @@ describe('OpenAiClient', () => {
     const error = await refused.ask('hi').catch((failure: unknown) => failure)
     expect(error).toMatchObject({ code: 'unauthorized' })
     expect(inspect([error, refused], { depth: 10, showHidden: true })).not.toContain(KEY)
-  })
-
-  it('writes single messages for servers, in their style', async () => {
-    await using server = await fakeOpenAi({ replies: [{ text: 'A haiku', stopReason: 'length' }] })
-    const client = new OpenAiClient({ model: 'fake', baseUrl: `${server.url}/v1` })
-    const messages = [{ role: 'user' as const, content: 'Write' }]
-    expect(await client.write({ messages, maxTokens: 5, timeLimitMs: 10_000 })).toEqual({
-      text: 'A haiku',
-      model: 'fake',
-      stopReason: 'maxTokens',
-    })
-    expect(server.requests[0]?.body).toMatchObject({ max_tokens: 5 })
   })
 })
 

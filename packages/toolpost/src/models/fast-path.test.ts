@@ -116,14 +116,6 @@ describe('whenToolsReady', () => {
     expect(ready).not.toHaveBeenCalled()
   })
 
-  it('lets a question wait for the tool that it needs', async () => {
-    const { client, ready, arrive } = home()
-    const answered = client.ask('turn on the lamp')
-    await vi.waitFor(() => expect(ready).toHaveBeenCalledOnce())
-    arrive()
-    expect(await answered).toMatchObject({ text: 'Lamp is done.' })
-  })
-
   it('stops waiting when the question is stopped, and no longer listens to the signal', async () => {
     const { client } = home()
     const controller = new AbortController()

@@ -150,26 +150,6 @@ describe('fitSchema', () => {
     },
     120_000,
   )
-
-  it('returns a plain schema unchanged, and shares no part of it', () => {
-    const plain = {
-      type: 'object',
-      properties: {
-        city: { type: 'string', description: 'Where', minLength: 1 },
-        days: { type: 'array', items: { type: 'integer', minimum: 1 }, default: [1] },
-        unit: { enum: ['C', 'F'] },
-      },
-      required: ['city'],
-      additionalProperties: false,
-    }
-    for (const provider of PROVIDERS) {
-      const { schema } = fitSchema(plain, provider)
-      expect(schema).toEqual(plain)
-      expect((schema.properties as typeof plain.properties).days.default).not.toBe(
-        plain.properties.days.default,
-      )
-    }
-  })
 })
 
 /** A schema that refers to itself without end has no answer. */
@@ -182,76 +162,6 @@ function isValid(validate: (value: unknown) => unknown, value: unknown): boolean
 }
 
 describe('a refused schema', () => {
-  const tree = {
-    type: 'object',
-    properties: { root: { $ref: '#/$defs/node' } },
-    $defs: {
-      node: {
-        type: 'object',
-        properties: {
-          value: { type: 'string' },
-          children: { type: 'array', items: { $ref: '#/$defs/node' } },
-        },
-      },
-    },
-  }
-
-  it('that refers to itself is written out and cut with a note', () => {
-    const { schema } = fitSchema(tree, 'openai')
-    const text = JSON.stringify(schema)
-    expect(text).not.toContain('$ref')
-    expect(text).toContain('(not described further: nested too deeply)')
-  })
-
-  it('with forms at the top has them folded', () => {
-    const forms = {
-      oneOf: [
-        {
-          type: 'object',
-          properties: { action: { const: 'create' }, title: { type: 'string' } },
-          required: ['action', 'title'],
-          additionalProperties: false,
-        },
-        {
-          type: 'object',
-          properties: { action: { const: 'delete' }, id: { type: 'integer' } },
-          required: ['action', 'id'],
-          additionalProperties: false,
-        },
-      ],
-    }
-    expect(fitSchema(forms, 'anthropic').schema).toEqual({
-      type: 'object',
-      properties: {
-        action: { enum: ['create', 'delete'] },
-        title: { type: 'string' },
-        id: { type: 'integer' },
-      },
-      required: ['action'],
-      additionalProperties: false,
-    })
-  })
-
-  it('with lists of types has one for each, for Ollama', () => {
-    const listed = { properties: { to: { type: ['string', 'null'], minLength: 1, description: 'Where' } } }
-    expect(fitSchema(listed, 'ollama').schema.properties).toEqual({
-      to: { description: 'Where', anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] },
-    })
-    expect(fitSchema(listed, 'anthropic').schema.properties).toEqual(listed.properties)
-  })
-
-  it('with names that are refused has others, and arguments are named back', () => {
-    const long = 'x'.repeat(80)
-    const named = { properties: { 'filter[id]': {}, filter_id_: {}, größe: {}, [long]: {}, ok: {} } }
-    const { schema, rename, nameBack } = fitSchema(named, 'anthropic')
-    const names = Object.keys(schema.properties as object)
-    expect(new Set(names).size).toBe(5)
-    for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/)
-    const given = { 'filter[id]': 1, filter_id_: 2, größe: 3, [long]: 4, ok: 5, extra: 6 }
-    expect(nameBack(rename(given))).toEqual(given)
-    expect(fitSchema(named, 'openai').rename(given)).toBe(given)
-  })
-
   it('that multiplies, or is huge, or contains itself, is bounded', () => {
     const levels = Array.from({ length: 40 }, (_, at) => [
       `l${at}`,

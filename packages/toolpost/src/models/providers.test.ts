@@ -228,13 +228,6 @@ describe.each([
     expect(server.requests).toHaveLength(2)
   })
 
-  it('is asked again if it is busy', async () => {
-    const busy = { status: 503, error: 'busy', headers: { 'retry-after': '0' } }
-    const { client, server } = await start([busy, { ...busy, status: 429 }, 'Here'])
-    expect((await client.ask('hello')).text).toBe('Here')
-    expect(server.requests).toHaveLength(3)
-  })
-
   it.each(['socket', 'stream'] as const)(
     '[F42] a %s that is cut in the middle is never a success',
     async cut => {

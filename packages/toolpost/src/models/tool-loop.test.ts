@@ -1,5 +1,5 @@
 import { ChatAnthropic } from '@langchain/anthropic'
-import type { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
+import type { HumanMessage } from '@langchain/core/messages'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatOllama } from '@langchain/ollama'
 import { describe, expect, it, vi } from 'vitest'
@@ -116,13 +116,6 @@ describe('attempts', () => {
     expect(logger.at('warn').map(({ fields }) => fields.delay_ms)).toEqual([1_000, 2_000, 4_000])
   })
 
-  it('does not wait beyond the time limit', async () => {
-    const model = scriptedModel({ error: busy(429, { 'retry-after': '60' }) })
-    const { client } = clientOn(model)
-    const asked = client.ask('go', { timeLimitMs: 30_000 })
-    await expect(asked).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 60_000 })
-  })
-
   it('makes none once something has been streamed', async () => {
     const model = scriptedModel('unused')
     async function* halfAnswer() {
@@ -138,23 +131,6 @@ describe('attempts', () => {
 })
 
 describe('calls and messages', () => {
-  it('gives ids to calls without one, and new ones where a model repeats itself', async () => {
-    const twice = {
-      calls: [
-        { name: 'work', id: 'call_0' },
-        { name: 'work', id: 'call_0' },
-        { name: 'work', id: undefined },
-      ],
-    }
-    const { client } = clientOn(scriptedModel(twice, twice, 'Done'))
-    const { messages, results } = await client.ask('go')
-    const ids = (messages as AIMessage[]).flatMap(message => (message.tool_calls ?? []).map(call => call.id))
-    const answered = (messages as ToolMessage[]).flatMap(message => message.tool_call_id ?? [])
-    expect(new Set(ids).size).toBe(6)
-    expect(answered).toEqual(ids)
-    expect(results.map(result => result.tool_call_id)).toEqual(ids)
-  })
-
   it('keeps blocks that must go back as they came, such as signed thoughts', async () => {
     const thought = { type: 'thinking', thinking: 'hm', signature: 'abc' }
     const content = [thought, { type: 'text', text: 'Let me see' }, { type: 'tool_use', id: 'a' }]
@@ -176,15 +152,6 @@ describe('calls and messages', () => {
     }
     expect((await client.ask('go', { onCall: fail, onToken: fail })).text).toBe('Done')
     expect(logger.at('warn')).toHaveLength(2)
-  })
-
-  it('uses the executor of the question before its own, and needs one of them', async () => {
-    const other = new ToolExecutor(new ToolManager())
-    const { client } = clientOn(scriptedModel(work(), 'Done'))
-    const { results } = await client.ask('go', { executor: other })
-    expect(results).toMatchObject([{ code: 'unknown_tool' }])
-    const homeless = new ModelClient({ model: scriptedModel('x') })
-    await expect(homeless.ask('go')).rejects.toThrow('ask needs an executor')
   })
 
   it('a LangChain chat model works as it is; one that cannot use tools says so', async () => {

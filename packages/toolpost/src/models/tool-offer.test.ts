@@ -65,15 +65,6 @@ describe('a model with more tools than it should be shown', () => {
     ])
   })
 
-  it.each([
-    [{ name: 'open_garages', arguments: {} }, 'unknown_tool'],
-    [{ arguments: {} }, 'invalid_arguments'],
-    [{ name: 'open_garage', arguments: { fast: [] } }, 'invalid_arguments'],
-  ])('reads what is wrong with a call_tool of %j', async (args, code) => {
-    const { answer } = await ask(scriptedModel({ calls: [{ name: 'call_tool', args }] }, 'Sorry'))
-    expect(answer.results).toMatchObject([{ success: false, code }])
-  })
-
   it('is always shown what is pinned, and what was used before', async () => {
     const model = scriptedModel('Hello')
     const executor = home()

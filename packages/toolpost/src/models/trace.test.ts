@@ -80,11 +80,3 @@ describe('a traced answer', () => {
     }
   })
 })
-
-describe('an answer that is not traced', () => {
-  it('is the same if nobody records it', async () => {
-    const { client, metas } = setUp({ calls: [{ name: 'look' }] }, 'Done.')
-    expect(await client.ask('look', { trace: true, meta: META })).toMatchObject({ text: 'Done.' })
-    expect(metas).toEqual([META])
-  })
-})
