@@ -1,6 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallerOptions } from '../executor/options.ts'
+import { imagesIn } from '../models/conversation.ts'
 import { fitSchema, safeNames, TOOL_NAME, toQwenTools } from '../models/fit-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -60,16 +61,9 @@ export interface TextAndImages {
 export function outputOf(result: ToolResult, executor: ToolExecutor): unknown {
   const text = executor.text(result)
   if (!result.success) throw new ToolCallError(result, text)
-  const images = imagesOf(result)
+  const images = imagesIn(result)
   if (images.length > 0) return { text, images } satisfies TextAndImages
   return result.text === undefined && typeof result.result === 'object' ? result.result : text
-}
-
-export function imagesOf(result: ToolResult): TextAndImages['images'] {
-  const content = result.success ? (result.content ?? []) : []
-  return content.flatMap(({ type, data, mimeType }) =>
-    type === 'image' && typeof data === 'string' && typeof mimeType === 'string' ? [{ data, mimeType }] : [],
-  )
 }
 
 /** Standard JSON Schema, which the libraries read without a conversion. The executor validates. */

@@ -1,6 +1,7 @@
 import type { ToolExecutor } from '../executor/executor.ts'
+import { imagesIn } from '../models/conversation.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
-import { type AdapterOptions, adaptedTools, imagesOf } from './adapted-tools.ts'
+import { type AdapterOptions, adaptedTools } from './adapted-tools.ts'
 
 export interface OpenAiAgentsTool {
   type: 'function'
@@ -43,7 +44,7 @@ export function toOpenAiAgentsTools(executor: ToolExecutor, options?: AdapterOpt
     async invoke(_context, input, { toolCall, signal } = {}) {
       const result = await run(parsed(input), { id: toolCall?.callId, signal })
       const text = executor.text(result)
-      const images = imagesOf(result).map(
+      const images = imagesIn(result).map(
         ({ data, mimeType }): AgentsPart => ({ type: 'image', image: { data, mediaType: mimeType } }),
       )
       return images.length > 0 ? [{ type: 'text', text }, ...images] : text

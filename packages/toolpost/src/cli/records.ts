@@ -38,7 +38,7 @@ export async function listCalls({ project, words, flags }: CommandContext<[strin
     const found = history ? (await history.list(query)).calls : []
     const calls = id === undefined ? found : [byPrefix(found, id, 'call', call => [call.serial, call.id])]
     const [only] = calls
-    if (action === 'export') process.stdout.write(exported(calls.toReversed(), cassette))
+    if (action === 'export') process.stdout.write((cassette ? cassetteOf : jsonLines)(calls.toReversed()))
     else if (json) return printJson(id === undefined ? calls : only)
     else if (only && id !== undefined) printFields({ ...only, startedAt: timeText(only.startedAt) })
     else if (only) printTable(COLUMNS, calls.map(rowOf))
@@ -54,9 +54,8 @@ export async function listCalls({ project, words, flags }: CommandContext<[strin
   }
 }
 
-/** Calls as JSON lines, or as a cassette. */
-function exported(calls: readonly StoredCall[], isCassette = false): string {
-  if (!isCassette) return jsonLines(calls)
+/** Calls as a cassette. */
+function cassetteOf(calls: readonly StoredCall[]): string {
   const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
   return `${cassetteHeader()}${lines.join('')}`
 }

@@ -160,12 +160,10 @@ export async function availableModels(options: SearchOptions): Promise<ListedMod
   ]
 }
 
+type ListOptions = SearchOptions & { configured?: string | undefined; current?: ListedModel | undefined }
+
 /** The models in use, configured and found, each once; `offline` comes last. Never rejects. */
-export async function listModels({
-  configured,
-  current,
-  ...where
-}: SearchOptions & { configured?: string | undefined; current?: ListedModel | undefined }) {
+export async function listModels({ configured, current, ...where }: ListOptions) {
   const all = new Map<string, string>()
   if (current) all.set(current.name, current.why)
   if (configured && !all.has(configured)) all.set(configured, 'set in the configuration')

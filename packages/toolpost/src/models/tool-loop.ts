@@ -59,7 +59,7 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   const conversation = await Conversation.from(prompt, provider.packages)
   const tools = [...(options.tools ?? executor.tools.getTools())]
   const { maxTools = DEFAULT_MAX_TOOLS, pin } = options
-  const offer = new ToolOffer({ tools, manager: executor.tools, maxTools, pin })
+  const offer = new ToolOffer(tools, executor.tools, maxTools, pin)
   const offerParts = () => void (bigResults && offer.addHelper(bigResults.tool({ caller, conversation: id })))
   offer.addUsed(conversation.calls())
   if (conversation.mentions(HANDLE_PREFIX)) offerParts()

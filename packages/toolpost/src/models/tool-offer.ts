@@ -4,19 +4,9 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { isRecord } from '../util/guards.ts'
 
-export interface ToolOfferOptions {
-  /** The tools the model may use. */
-  tools: readonly Tool[]
-  manager: ToolManager
-  /** How many tools are offered directly; if there are more, they are searched. */
-  maxTools: number
-  /** Tools that are always offered: names with `*` and `?`. */
-  pin?: readonly string[] | undefined
-}
-
 /**
- * The tools a model is offered. If there are too many: a search, the pinned ones, and those this conversation has
- * found or used.
+ * The tools a model is offered. If there are more than `maxTools`: a search, the pinned ones (names with `*` and `?`), and
+ * those this conversation has found or used.
  */
 export class ToolOffer {
   /** The tools the model may use, offered or not. */
@@ -28,7 +18,7 @@ export class ToolOffer {
   readonly #shown = new Map<string, Tool>()
   #isChanged = true
 
-  constructor({ tools, manager, maxTools, pin = [] }: ToolOfferOptions) {
+  constructor(tools: readonly Tool[], manager: ToolManager, maxTools: number, pin: readonly string[] = []) {
     this.all = tools
     this.#maxTools = maxTools
     this.#isSearched = tools.length > maxTools
