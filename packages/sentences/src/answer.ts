@@ -15,18 +15,14 @@ import {
 export interface CallResult {
   success: boolean
   result?: unknown
-  /** The result as text, if the tool gave one. */
-  text?: string | undefined
+  text?: string | undefined // The result as text, if the tool gave one
   error?: string | undefined
 }
 
 /** Runs calls at the same time, and returns their results in order. */
 export type RunCalls = (calls: readonly PlannedCall[]) => Promise<readonly CallResult[]>
 
-export interface Answered {
-  text: string
-  dialogue: Dialogue
-}
+export type Answered = { text: string; dialogue: Dialogue }
 
 const MAX_NAMED = 4
 const MAX_SPOKEN_CHARS = 300
@@ -81,7 +77,9 @@ async function answerStep(
       const name = named.filter(other => other.name === own).length > 1 ? id : own
       const isNumber = language.numbers.digitOf(keysOf(name).at(-1) ?? '') !== undefined
       const proper = /['’]s\b|\d$/.test(name) || isNumber
-      const written = lowercase && !proper ? inText(name) : name
+      // "Desk Lamp" within a sentence is "desk lamp"; "IKEA" and "Anna's" stay.
+      const inText = name.replace(/\p{Lu}\p{Ll}+(?!['’\p{Lu}\d])\b/gu, word => word.toLowerCase())
+      const written = lowercase && !proper ? inText : name
       return render(language.errors.the_name ?? '{{ name }}', { name: written, proper })
     })
     const count = named.length
@@ -175,7 +173,6 @@ function changed(value: number, slots: Values, adjust: Adjust): unknown {
   return direction === 'down' && to <= min && value > min ? clamp(min + (value - min) / 2) : clamp(to)
 }
 
-/** A result as words: the tool's own text if it gave one. */
 function textOf({ text, result }: CallResult): string {
   if (text !== undefined && text.trim() !== '') return text
   if (typeof result !== 'object' || result === null) return String(result ?? '')
@@ -188,11 +185,6 @@ function textOf({ text, result }: CallResult): string {
   const spaced = (name: string) => name.replace(/([a-z\d])([A-Z])|[_-]+/g, '$1 $2').toLowerCase()
   const parts = Object.entries(fields).map(([name, value]) => `${spaced(name)}: ${inner(value)}`)
   return parts.join(', ')
-}
-
-/** "Desk Lamp" within a sentence is "desk lamp"; "IKEA" and "Anna's" stay. */
-function inText(name: string): string {
-  return name.replace(/\p{Lu}\p{Ll}+(?!['’\p{Lu}\d])\b/gu, word => word.toLowerCase())
 }
 
 function shortened(text: string): string {

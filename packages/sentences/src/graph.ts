@@ -9,25 +9,19 @@ import { type Grammar, isFirst } from './understand.ts'
  * never expanded: a list, such as the devices, is one rule that many places refer to.
  */
 export interface SentenceGraph {
-  /** Changes whenever the sentences do. */
-  version: string
-  /** The first rule is a whole sentence. */
-  rules: readonly GraphRule[]
+  version: string // Changes whenever the sentences do
+  rules: readonly GraphRule[] // The first rule is a whole sentence
 }
 
 /** State 0 is the start. */
 export interface GraphRule {
   /** By state: what may come next, and the state after it. A label is a lower-case word or the index of a rule. */
   arcs: readonly (readonly GraphArc[])[]
-  /** The states in which the rule may end. */
-  ends: readonly number[]
+  ends: readonly number[] // The states in which the rule may end
 }
 
 type GraphArc = readonly [label: string | number, to: number]
-interface OpenRule {
-  arcs: GraphArc[][]
-  ends: number[]
-}
+type OpenRule = { arcs: GraphArc[][]; ends: number[] }
 
 let lastVersion = 0
 

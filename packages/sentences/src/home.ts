@@ -7,12 +7,7 @@ import { keysOf, type Token } from './text.ts'
 type Names = Readonly<Record<string, readonly string[]>>
 
 /** What the configuration adds to the listed home: room → devices, floor → rooms, group → devices, name → other names. */
-export interface HomeSettings {
-  rooms?: Names | undefined
-  floors?: Names | undefined
-  groups?: Names | undefined
-  aliases?: Names | undefined
-}
+export type HomeSettings = Partial<Record<'rooms' | 'floors' | 'groups' | 'aliases', Names | undefined>>
 
 /** A kind of devices: which of the listed ones belong to it, and how it is called. Described in sentences/en.yaml. */
 interface KindWords extends Partial<Record<'of' | 'not' | 'words' | 'broad' | 'spoken', string[]>> {
@@ -61,10 +56,7 @@ interface Item {
 }
 
 /** What a name slot took; which devices it means depends on what is to be done with them. */
-export interface NamePhrase {
-  key: string
-  items: readonly Item[]
-}
+export type NamePhrase = { key: string; items: readonly Item[] }
 
 /** What is known of the conversation and the purpose when a phrase is resolved. */
 interface ResolveOptions {
@@ -78,11 +70,7 @@ interface ResolveOptions {
 }
 
 /** What a phrase means; with a problem, what it might mean. */
-export interface Resolved {
-  problem?: 'which' | 'unknown' | 'here'
-  devices: Device[]
-  text: string
-}
+export type Resolved = { problem?: 'which' | 'unknown' | 'here'; devices: Device[]; text: string }
 
 /** How a word calls a device: it is in its name, its place, the broad words of its kinds, or the other ones. */
 const [BY_NAME, BROADLY, BY_KIND] = [0, 2, 3] as const
@@ -117,7 +105,8 @@ export class Home {
   constructor(listed: unknown, words: HomeWords, numbers: NumberReader, settings: HomeSettings = {}) {
     this.words = words
     this.#numbers = numbers
-    this.#roles = new Phrases(ROLES.flatMap(role => this.#said(role).map(text => [text, role] as const)))
+    const said = (role: string) => ((words[role] ?? []) as string[]).map(text => [text, role] as const)
+    this.#roles = new Phrases(ROLES.flatMap(said))
     const { rooms = {}, aliases = {}, floors = {}, groups = {} } = settings
     this.#aliases = aliases
     const data = devicesIn(listed, words)
@@ -229,10 +218,6 @@ export class Home {
     const nodes = { full: anyOf(full), noun: anyOf(nouns), room: anyOf(rooms) }
     const { item = '<full>', items = '<item>' } = this.words.spoken ?? {}
     return fill(items, { item: fill(item, { ...nodes, part: anyOf([...parts.keys()].map(keysOf)) }) })
-  }
-
-  #said(role: string): string[] {
-    return (this.words[role] ?? []) as string[]
   }
 
   /** The same phrase in a place ("in the kitchen", "here", "in the house"), without some devices. */
@@ -488,7 +473,6 @@ function excepted(item: Item): Item {
   return withRoles(item, 'except', 'all')
 }
 
-/** What a bare room stands for. */
 function usual(there: Device[], text: string, roomKind: string | undefined): Resolved {
   const devices = roomKind === undefined ? there : there.filter(({ kinds }) => kinds.has(roomKind))
   return found(devices.length > 0 || there.length > 1 ? devices : there, text)

@@ -5,10 +5,7 @@ import { NumberReader, type NumberWords } from './numbers.ts'
 import { mistake, type Node, nodesOf, parseTemplate } from './template.ts'
 
 /** A file of sentences: Home Assistant's format, and a few keys of ours. */
-export interface SentenceFile {
-  name: string // How problems name it
-  text: string
-}
+export type SentenceFile = { name: string; text: string }
 
 /** How a value is changed by a step: `read` it, add or multiply or `toggle`, set `slot`. */
 export interface Adjust extends Record<'step' | 'small' | 'large' | 'min' | 'max', number> {
@@ -19,7 +16,9 @@ export interface Adjust extends Record<'step' | 'small' | 'large' | 'min' | 'max
 }
 
 /** What all sentences of a block mean. The keys are those of the files; sentences/en.yaml describes them. */
-export interface Block extends Partial<Record<'tool' | 'response' | 'room' | 'unless_tool', string>> {
+export interface Block
+  extends Partial<Record<'tool' | 'response' | 'room' | 'unless_tool', string>>,
+    Partial<Record<'guess' | 'confirm' | 'unknown' | 'aside', boolean>> {
   id: string
   intent: string
   sentences: readonly Node[]
@@ -33,16 +32,11 @@ export interface Block extends Partial<Record<'tool' | 'response' | 'room' | 'un
   query?: { single?: boolean }
   undo?: Readonly<Record<string, unknown>>
   dialogue?: 'yes' | 'no' | 'choose' | 'again' | 'undo' | 'retarget' | 'aside' | 'later' | 'mention'
-  guess?: boolean
-  confirm?: boolean
-  unknown?: boolean
-  aside?: boolean
 }
 
 type Data = Record<string, unknown>
 type Path = readonly (string | number)[]
 
-/** One language: everything its files say, merged. */
 export class Language {
   readonly blocks: Block[] = []
   readonly rules = new Map<string, Node>()

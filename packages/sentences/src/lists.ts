@@ -2,12 +2,8 @@ import { type NumberReader, Phrases } from './numbers.ts'
 import { anyOf, expand, type Node, parseTemplate } from './template.ts'
 import type { Token } from './text.ts'
 
-export interface SlotMatch {
-  end: number
-  value: unknown
-  cost: number
-  free?: number // How many words are free text
-}
+/** `free`: how many words are free text. */
+export type SlotMatch = { end: number; value: unknown; cost: number; free?: number }
 
 export interface SlotList {
   at(tokens: readonly Token[], pos: number, text: string): SlotMatch[]
@@ -17,13 +13,11 @@ export interface SlotList {
   spoken?(): Node
 }
 
-/** A list as the files write it. */
 export interface WrittenList {
   values?: readonly (string | number | { in: string; out?: unknown })[]
   range?: { from: number; to: number; type?: string; step?: number; multiplier?: number }
   wildcard?: boolean
-  /** A template for a speech recogniser, besides the values; a range is `<number> [<unit>]`. */
-  spoken?: string
+  spoken?: string // A template for a speech recogniser, besides the values; a range is `<number> [<unit>]`
   /** Ours: units said after a number; `required` if it does not count without one or as a part of a whole. */
   unit?: { words: string[]; required?: boolean }
   /** How calculations are said: `plus: '+'`, `square root of: 'sqrt('`, `squared: '^ 2'`. */

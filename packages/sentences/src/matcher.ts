@@ -18,7 +18,6 @@ export interface Match extends Pick<Way, 'end' | 'slots' | 'cost' | 'free'> {
   block: Block
 }
 
-/** What a request is matched with, and what was found out about it. */
 export interface Request {
   text: string
   tokens: readonly Token[]

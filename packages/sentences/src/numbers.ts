@@ -1,21 +1,10 @@
 import { keysOf, type Token } from './text.ts'
 
-export interface NumberWords {
-  words?: Record<string, number>
-  ordinals?: Record<string, number>
-  fractions?: Record<string, number>
-  hundred?: string[]
-  and?: string[]
-  point?: string[]
-  minus?: string[]
-  a?: string[] // Said before "hundred" for one
-}
-
-interface NumberFound {
-  end: number
-  value: number
-  isPart: boolean // Said as a part of a whole: "half", "1/4", ".3"
-}
+type Values = Partial<Record<'words' | 'ordinals' | 'fractions', Record<string, number>>>
+/** `a` is said before "hundred" for one. */
+export type NumberWords = Values & Partial<Record<'hundred' | 'and' | 'point' | 'minus' | 'a', string[]>>
+/** `isPart`: said as a part of a whole: "half", "1/4", ".3". */
+type NumberFound = { end: number; value: number; isPart: boolean }
 
 export const CORRECTION_COST = 3
 
@@ -37,6 +26,8 @@ export class Phrases<Value> {
     if (!token) return []
     return [token.key, ...token.corrections].flatMap(first =>
       (this.#byFirst.get(first) ?? []).flatMap(({ keys, value }) => {
+        const costOf = (token: Token | undefined, key: string) =>
+          token?.key === key ? 0 : token?.corrections.includes(key) ? CORRECTION_COST : Infinity
         const cost = keys.reduce((sum, key, at) => sum + costOf(tokens[pos + at], key), 0)
         return cost < Infinity ? [{ end: pos + keys.length, value, cost }] : []
       }),
@@ -52,13 +43,6 @@ export class Phrases<Value> {
   }
 }
 
-/** 0 if the token is this word, more if it may have been meant, infinite if not. */
-function costOf(token: Token | undefined, key: string): number {
-  if (token?.key === key) return 0
-  return token?.corrections.includes(key) ? CORRECTION_COST : Infinity
-}
-
-/** Reads numbers in words or digits. */
 export class NumberReader {
   readonly #words: ReadonlyMap<string, number>
   readonly #fractions: Phrases<number>
@@ -112,8 +96,7 @@ export class NumberReader {
     const found: NumberFound[] = []
     const isOne = this.#is('a', tokens[pos]) && this.#is('hundred', tokens[pos + 1])
     let value = isOne ? 1 : 0
-    /** The next word has to be less than this. */
-    let below = isOne ? 0 : 100
+    let below = isOne ? 0 : 100 // The next word has to be less
     for (let at = isOne ? pos + 1 : pos; at < tokens.length; at++) {
       const { key, corrections } = tokens[at] as Token
       const word = [key, ...corrections].map(each => this.#words.get(each)).find(each => each !== undefined)

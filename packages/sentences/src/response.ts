@@ -1,4 +1,3 @@
-/** What a response template can refer to. */
 export type Values = Readonly<Record<string, unknown>>
 
 const MARKS = /(\{\{.*?\}\}|\{%.*?%\})/s
@@ -44,7 +43,6 @@ export function render(template: string, values: Values): string {
   return line.replace(/ ([.,!?])/g, '$1').trim()
 }
 
-/** The value of an expression. */
 function evaluate(text: string, values: Values): unknown {
   const words = [...text.matchAll(WORDS)].map(([, word = '']) => word)
   let at = 0

@@ -18,10 +18,8 @@ import {
 } from './understand.ts'
 
 export interface SentencesOptions extends HomeSettings {
-  /** Home Assistant's `custom_sentences`: `<language>/*.yaml`, or files with a `language`. */
-  folder?: string | undefined
-  /** Tried first; others follow. */
-  language?: string | undefined
+  folder?: string | undefined // `custom_sentences`: `<language>/*.yaml`, or files with a `language`
+  language?: string | undefined // Tried first; others follow
   rules?: Readonly<Record<string, string>> | undefined
   lists?: Readonly<Record<string, WrittenList>> | undefined
 }
@@ -29,8 +27,7 @@ export interface SentencesOptions extends HomeSettings {
 /** What can be asked for, with everything that depends on it. */
 export interface Situation {
   tools: readonly ToolInfo[]
-  /** Files that come with the tools. */
-  files?: readonly SentenceFile[] | undefined
+  files?: readonly SentenceFile[] | undefined // Files that come with the tools
 }
 
 type Asked = Context & { run: RunCalls }

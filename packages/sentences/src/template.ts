@@ -2,7 +2,6 @@ import { keysOf } from './text.ts'
 
 type Said = readonly { in: string; out?: unknown }[]
 
-/** A parsed sentence template in Home Assistant's syntax. */
 export type Node =
   | { readonly kind: 'word'; readonly key: string }
   | { readonly kind: 'sequence'; readonly items: readonly Node[] }

@@ -1,4 +1,3 @@
-/** A word, number or symbol of a request. */
 export interface Token {
   readonly key: string // What templates are compared with: lower case, without apostrophes
   readonly start: number
@@ -39,7 +38,6 @@ function keyOf(piece: string): string {
   return piece.normalize('NFKC').toLowerCase().replace(/['’`]/g, '')
 }
 
-/** Words as a list: "a", "a and b", "a, b and c". */
 export function listWords(words: readonly string[], joint: string): string {
   if (words.length < 2) return words.join('')
   return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`
@@ -52,13 +50,10 @@ export function corrected(tokens: readonly Token[], known: ReadonlySet<string>):
   return tokens.map(token => {
     const { key } = token
     if (key.length < 3 || /\d/.test(key) || known.has(key)) return token
-    const near = [...known].flatMap(word => {
-      const allowed = allowedDistance(key, word)
-      const distance = allowed > 0 ? editDistance(key, word) : Infinity
-      return distance <= allowed ? [{ word, distance }] : []
-    })
-    const least = Math.min(...near.map(({ distance }) => distance))
-    const corrections = near.filter(({ distance }) => distance === least).map(({ word }) => word)
+    const near = (most: number) =>
+      [...known].filter(word => allowedDistance(key, word) >= most && isWithin(key, word, most))
+    const closest = near(1)
+    const corrections = closest.length > 0 ? closest : near(2)
     return corrections.length > MAX_CORRECTIONS ? token : { ...token, corrections }
   })
 }
@@ -73,20 +68,13 @@ function allowedDistance(key: string, word: string): number {
   return isSwapped || (key.length === 4 && key.startsWith(word)) ? allowed : 0
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours. */
-function editDistance(one: string, other: string): number {
-  let [before, previous]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)]
-  for (let row = 1; row <= one.length; row++) {
-    const current = [row]
-    const at = (line: number[] | undefined, column: number) => line?.[column] ?? Infinity
-    for (let column = 1; column <= other.length; column++) {
-      const cost = one[row - 1] === other[column - 1] ? 0 : 1
-      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
-      const swapped = isSwap ? at(before, column - 2) + 1 : Infinity
-      const changed = Math.min(at(previous, column), at(current, column - 1)) + 1
-      current.push(Math.min(changed, at(previous, column - 1) + cost, swapped))
-    }
-    ;[before, previous] = [previous, current]
-  }
-  return previous?.at(-1) ?? 0
+/** Whether at most so many letters were added, left out, changed or swapped with their neighbours. */
+function isWithin(one: string, other: string, most: number): boolean {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  const [rest, wanted] = [one.slice(at), other.slice(at)]
+  if (most === 0 || rest === '' || wanted === '') return rest.length + wanted.length <= most
+  const isSwap = rest[0] === wanted[1] && rest[1] === wanted[0]
+  const changes = [[1, 0], [0, 1], [1, 1], ...(isSwap ? [[2, 2]] : [])]
+  return changes.some(([left, right]) => isWithin(rest.slice(left), wanted.slice(right), most - 1))
 }

@@ -13,72 +13,51 @@ type Property = { type?: unknown; enum?: unknown[]; minimum?: number; maximum?: 
 
 export interface ToolInfo {
   name: string
-  /** Its name on its server, if it has another one here. */
-  original?: string | undefined
+  original?: string | undefined // Its name on its server, if it has another one here
   schema?: unknown
   sentences?: readonly string[] | undefined
   readOnly?: boolean | undefined
 }
 
-export interface PlannedCall {
-  tool: string
-  args: Record<string, unknown>
-}
+export type PlannedCall = { tool: string; args: Record<string, unknown> }
 
 /** A step as it is kept in a conversation: plain data. */
-interface StoredStep {
-  block: string
-  slots: Record<string, unknown>
-  devices: string[]
-}
+type StoredStep = { block: string; slots: Record<string, unknown>; devices: string[] }
 
 /** A question that is open: shall these be done, or to which of the options (any device if there are none)? */
 type Pending =
   | { kind: 'confirm'; steps: StoredStep[] }
   | { kind: 'choose'; step: StoredStep; options: string[] }
-type Last = {
-  steps: StoredStep[]
-  it: string[]
-  them: string[]
-  undo?: StoredStep[]
-  tool?: string | undefined
-}
+type Named = { it: string[]; them: string[] }
+type Last = Named & { steps: StoredStep[]; undo?: StoredStep[]; tool?: string | undefined }
 
 /** What a conversation remembers. Plain data, kept beside the answer and never read back from its text. */
-export interface Dialogue {
-  pending?: Pending | undefined
-  last?: Last | undefined
-}
+export type Dialogue = { pending?: Pending | undefined; last?: Last | undefined }
 
-/** One thing to do: a block with its slots filled. */
 export interface Step {
   block: Block
   slots: Slots
   devices: readonly Device[]
-  /** Empty if the calls follow from what is read first. */
-  calls: readonly PlannedCall[]
+  calls: readonly PlannedCall[] // Empty if the calls follow from what is read first
 }
 
 export interface Meaning {
   /** `act` changes something, `tell` only reads, `ask` asks back, `talk` calls nothing. */
   kind: 'act' | 'tell' | 'ask' | 'talk'
   steps: Step[]
-  /** Equal for requests that mean the same. */
-  key: string
+  key: string // Equal for requests that mean the same
   /** The answer, if nothing is called; a question that it leaves open; devices that were only named. */
   text?: string
   pending?: Pending | undefined
   named?: string[] | undefined
-  /** "and …": what was spoken of before is still meant by "them". */
-  isMore?: boolean
+  isMore?: boolean // "and …": what was spoken of before is still meant by "them"
   free: number
   isGuess: boolean
 }
 
 export interface Context {
   dialogue?: Dialogue | undefined
-  /** The room the request comes from. */
-  area?: string | undefined
+  area?: string | undefined // The room the request comes from
 }
 
 type Outcome =
@@ -119,7 +98,6 @@ export class Grammar {
     this.#known = new Set([...this.matcher.words(), ...(home?.vocabulary() ?? []), ...knownWords, ...joints])
   }
 
-  /** What a request means; `undefined` if no sentence fits. */
   understand(text: string, context: Context = {}, isForLater = false): Meaning | undefined {
     const tokens = tokensOf(text)
     if (tokens.length === 0 || tokens.length > MAX_TOKENS) return undefined
@@ -280,7 +258,8 @@ export class Grammar {
     const calls = what.steps.flatMap(step => step.calls.map(call => ({ name: call.tool, args: call.args })))
     const slots = { ...block.slots, ...said, calls }
     const planned = [{ tool: tool.name, args: this.argsOf(tool, slots) }]
-    return calls.length > 0 ? stepsOf({ block, slots, devices: [], calls: planned }) : undefined
+    const steps = [{ block, slots, devices: [], calls: planned }]
+    return calls.length > 0 ? { kind: 'steps', steps } : undefined
   }
 
   /** Nothing is called so; "I meant …" may follow. */
@@ -356,14 +335,17 @@ export class Grammar {
 
   #planned(block: Block, slots: Slots, devices: readonly Device[]): Outcome {
     const plain = Object.fromEntries(Object.entries(slots).filter(([, value]) => !isPhrase(value)))
-    return stepsOf({ block, slots: plain, devices, calls: this.#callsOf(block, plain, devices) })
+    return {
+      kind: 'steps',
+      steps: [{ block, slots: plain, devices, calls: this.#callsOf(block, plain, devices) }],
+    }
   }
 
   /** Answers, corrections and repetitions. */
   #converse(block: Block, said: Slots, context: Context): Outcome | undefined {
     const { pending, last } = context.dialogue ?? {}
     const { dialogue, slots } = block
-    if (dialogue === 'aside') return stepsOf()
+    if (dialogue === 'aside') return { kind: 'steps', steps: [] }
     if (dialogue === 'yes' && pending?.kind === 'confirm') return this.#restored(pending.steps)
     if (dialogue === 'no' && pending) return { kind: 'talk', text: this.#talk(block, said) }
     if (dialogue === 'choose' && pending?.kind === 'choose') return this.#chosen(pending, said)
@@ -407,7 +389,7 @@ export class Grammar {
 
   #restored(stored: readonly StoredStep[]): Outcome | undefined {
     const steps = stored.flatMap(each => this.#step(each) ?? [])
-    return steps.length > 0 ? stepsOf(...steps) : undefined
+    return steps.length > 0 ? { kind: 'steps', steps } : undefined
   }
 
   /** Whether there are some, and all are of these kinds. */
@@ -452,10 +434,6 @@ export function lastOf(steps: readonly Step[], before?: Last, isMore = false): L
   const undo = undone.map(step => ({ ...storedOf(step), slots: { ...step.slots, ...step.block.undo } }))
   const { tool } = steps.at(-1)?.block ?? {}
   return { steps: stored, it, them, tool, ...(undo.length === steps.length && { undo }) }
-}
-
-function stepsOf(...steps: Step[]): { kind: 'steps'; steps: Step[] } {
-  return { kind: 'steps', steps }
 }
 
 function storedOf({ block, slots, devices }: Step): StoredStep {

@@ -68,13 +68,16 @@ interface Options extends SentencesOptions {
   area?: string
 }
 
+/** Shared, because reading the files takes longer than most tests. */
+const shared = new Sentences()
+
 /** Tools that answer as those of the Z-Wave server and of this machine do, for a home that is a table. */
 export function household(
   devices: readonly HouseholdDevice[],
   { scenes = [], tools = [], area, ...options }: Options = {},
 ) {
   const state = new Map(devices.map(device => [device, device.value]))
-  const sentences = new Sentences(options)
+  const sentences = Object.keys(options).length > 0 ? new Sentences(options) : shared
   const situation = { tools: [...LOCAL_TOOLS, ...HOME_TOOLS, ...tools], files: ZWAVE }
   let calls: string[] = []
   let volume = 40
@@ -109,13 +112,15 @@ export function household(
       calls.push(inShort(tool, args))
       return { success: true, result: invoke(tool, args) }
     })
-  sentences.setListing({ success: true, result: listed() })
+  const list = () => sentences.setListing({ success: true, result: listed() })
+  list()
   /** The calls of the last turn, and its answer. */
   const converse = async (...turns: string[]) => {
     let dialogue: Dialogue = {}
     let text = ''
     volume = 40
     for (const device of devices) state.set(device, device.value)
+    list()
     for (const turn of turns) {
       calls = []
       const answered = await sentences.answer(turn, situation, { dialogue, area, run })

@@ -18,8 +18,10 @@ const search: ToolInfo = {
   readOnly: true,
 }
 
+const own = new Sentences()
+
 /** The calls of a request and its answer, with these tools and no home. */
-async function ask(said: string, tools: ToolInfo[] = [issues, search], sentences = new Sentences()) {
+async function ask(said: string, tools: ToolInfo[] = [issues, search], sentences = own) {
   const calls: PlannedCall[] = []
   const run = async (planned: readonly PlannedCall[]) => {
     calls.push(...planned)
