@@ -1,5 +1,5 @@
 // What durability costs: the same call direct, durable in this process, and durable through a queue to another process,
-// interleaved in one run; then how a 100 ms tool scales from one worker to three. Prints the tables in docs/durable.md.
+// interleaved in one run; how a 100 ms tool scales from one worker to three; and what a worker costs that has nothing to do.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { createDurable } from 'toolpost-durable'
 import { TestPostgres } from '../../scripts/proof/postgres.mjs'
 import { benchTools, published } from './tools.mjs'
 
-const CALLS = { 1: 300, 32: 1_500, 256: 2_000 }
+const CALLS = { 1: 300, 50: 1_500 }
 const NAPS = 240
 
 const postgres = await TestPostgres.start()
@@ -23,20 +23,25 @@ try {
   await startWorker('queued', 256)
   await compare()
   await scale()
+  await idle()
 } finally {
   await durable.close()
   await Promise.all(children.map(stop))
   await postgres.stop()
 }
 
-async function startWorker(pool, concurrency) {
+function lineReader(...args) {
   const script = fileURLToPath(new URL('worker.mjs', import.meta.url))
-  const child = spawn(process.execPath, [script, postgres.url(), pool, String(concurrency)], {
+  const child = spawn(process.execPath, [script, postgres.url(), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   children.push(child)
-  const lines = createInterface({ input: child.stdout })
-  const state = await new Promise(resolve => lines.once('line', resolve))
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return async () => (await lines.next()).value
+}
+
+async function startWorker(pool, concurrency) {
+  const state = await lineReader(pool, String(concurrency))()
   if (state !== 'ready') throw new Error(`The worker is ${state}`)
   while (!durable.offers().some(offer => offer.pool === pool && offer.workers > 0)) await sleep(20)
   // DBOS checks for new queues once a second.
@@ -60,7 +65,7 @@ async function compare() {
   }
   for (const way of Object.values(ways)) await measure(way, { parallel: 8, total: 100 })
   console.log('| call | parallel | p50, ms | p99, ms | calls/s |\n|---|---|---|---|---|')
-  for (const parallel of [1, 32, 256])
+  for (const parallel of [1, 50])
     for (const [name, way] of Object.entries(ways)) {
       const total = name.startsWith('direct') ? CALLS[parallel] * 20 : CALLS[parallel]
       const { p50, p99, perSecond } = await measure(way, { parallel, total })
@@ -97,6 +102,15 @@ async function scale() {
   const factor = (three.perSecond / alone.perSecond).toFixed(2)
   console.log('\n| tool of 100 ms, 4 calls per worker in parallel | calls/s |\n|---|---|')
   console.log(`| one worker | ${alone.perSecond} |\n| three workers | ${three.perSecond} (${factor} ×) |`)
+}
+
+async function idle() {
+  console.log('\n| a worker with nothing to do | share of a core |\n|---|---|')
+  for (const servers of [0, 5, 50]) {
+    const read = lineReader(`idle-${servers}`, '16', String(servers))
+    await read()
+    console.log(`| ${servers} servers with limits | ${await read()} % |`)
+  }
 }
 
 function shown(milliseconds) {

@@ -12,9 +12,9 @@ import type {
 } from 'toolpost/project'
 import { connectionTo, messageOf, problemOf } from './database.ts'
 import { createEmbedded } from './embedded.ts'
+import * as runs from './run.ts'
 import { createRunner, executionOf } from './runner.ts'
-import * as runs from './store.ts'
-import { Workers } from './workers.ts'
+import { ASKS, CHANNEL, Store } from './store.ts'
 
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 500
@@ -44,10 +44,9 @@ export function createDurable(options: DurableOptions): Durable {
     return limit && takesRuns ? [[`${pool}/${server}`, limit] as const] : []
   })
   const embedded = options.dataDir === undefined ? undefined : createEmbedded(options.dataDir, options)
-  const store = new runs.Store()
-  const workers = new Workers(store, { ...options, pool })
+  const store = new Store({ ...options, pool })
   const runner = createRunner({
-    ...{ ...options, concurrency, store, process: workers.process, queues: new Map(limited) },
+    ...{ ...options, concurrency, store, queues: new Map(limited) },
     onEnd: (row, result) => {
       changes.emit(row.id, row, result)
       take()
@@ -97,7 +96,7 @@ export function createDurable(options: DurableOptions): Durable {
       try {
         const url = (await embedded?.start()) ?? new URL(options.databaseUrl ?? '')
         place = `${url.host || 'the local socket'}${url.pathname}${embedded ? ' (embedded)' : ''}`
-        client = new pg.Client(connectionTo(url, workers.connection))
+        client = new pg.Client(connectionTo(url, store.connection))
         client.on('error', () => {})
         const lost = once(client, 'end').then(() => 'the connection was closed', messageOf)
         await client.connect()
@@ -147,9 +146,9 @@ export function createDurable(options: DurableOptions): Durable {
       changed.add(run)
       return readChanged()
     })
-    await client.query(`LISTEN ${runs.CHANNEL}`)
-    await workers.publish(published)
-    await workers.look()
+    await client.query(`LISTEN ${CHANNEL}`)
+    await store.publish(published)
+    await store.look()
     onChange?.({ type: 'workers' })
     await tellApprovals()
     for (const id of [...waited(), ...runner.running.keys()]) changed.add(id)
@@ -157,8 +156,7 @@ export function createDurable(options: DurableOptions): Durable {
     take()
   }
 
-  const asked = () =>
-    store.query(`SELECT * FROM toolpost.runs WHERE ${runs.ASKS} ORDER BY created_at LIMIT 1000`)
+  const asked = () => store.query(`SELECT * FROM toolpost.runs WHERE ${ASKS} ORDER BY created_at LIMIT 1000`)
 
   async function tellApprovals(): Promise<void> {
     const approvals = (await asked()).flatMap(({ approval }) => approval ?? [])
@@ -173,7 +171,7 @@ export function createDurable(options: DurableOptions): Durable {
     for (const row of await store.query('SELECT * FROM toolpost.runs WHERE id = ANY($1)', [ids])) {
       changes.emit(row.id, row)
       onChange?.({ type: 'run', run: runs.runOf(row) })
-      if (row.ended_at || row.worker !== workers.process) runner.lose(own.get(row.id))
+      if (row.ended_at || row.worker !== store.process) runner.lose(own.get(row.id))
     }
   })
 
@@ -188,7 +186,7 @@ export function createDurable(options: DurableOptions): Durable {
       `UPDATE toolpost.runs SET state = 'running', worker = $5, started_at = now() WHERE id IN (
          SELECT id FROM toolpost.runs WHERE ended_at IS NULL AND state = 'waiting' AND pool = $1 AND tool = ANY($2)
            AND queue <> ALL($3) ORDER BY created_at LIMIT $4 FOR UPDATE SKIP LOCKED) RETURNING *`,
-      [pool, names, limited.map(([queue]) => queue), room, workers.process],
+      [pool, names, limited.map(([queue]) => queue), room, store.process],
     )
     for (const row of rows) runner.start(row)
   })
@@ -196,47 +194,47 @@ export function createDurable(options: DurableOptions): Durable {
   /** Every second: who is alive, who died, and what is overdue. */
   const look = oneAtATime(async () => {
     if (closing || !isPrepared) return
-    const { isChanged, dead } = await workers.look()
+    const { isChanged, dead } = await store.look()
     if (isChanged) onChange?.({ type: 'workers' })
     // Two projects that share a database and a pool would run each other's calls.
-    const tool = workers.clash()
+    const tool = store.clash()
     if (tool !== undefined && tool !== clash)
       notice(
         `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
       )
     clash = tool
     const unswept = dead.filter(name => !swept.includes(name))
-    if (unswept.length > 0) await workers.takeOver(unswept)
+    if (unswept.length > 0) await store.takeOver(unswept)
     if (unswept.length > 0) await runner.reclaim(unswept)
     swept = dead
     if (looks % RARELY === 0) {
       // Taken by this process, but PostgreSQL was gone before it could say so.
       const isForgotten = "worker = $2 AND NOT id = ANY($3) AND started_at < now() - interval '5 s'"
-      await store.requeue(isForgotten, [workers.process, [...runner.running.keys()]])
-      await workers.endOverdue()
+      await store.requeue(isForgotten, [store.process, [...runner.running.keys()]])
+      await store.endOverdue()
       take()
     }
     if (looks++ % CLEAN_EVERY !== 0) return
-    await workers.clean(dead)
+    await store.clean(dead)
     await runner.clean()
   })
 
   /** Where a run goes: here, or to whoever has the tool; `undefined` if nobody has. */
   function route(name: string, wanted: string) {
     const own = isWorker && wanted === pool ? tools.findTool(name) : undefined
-    const offer = workers.find(wanted, name)
+    const offer = store.find(wanted, name)
     const server = (own ? tools.originOf(own) : offer?.tool)?.server ?? LOCAL
     const isElsewhere = offer?.live && (!own || limits[server])
     const tool = isElsewhere ? offer.tool : own
     const repeatable = tool?.readOnly === true || tool?.idempotent === true
-    const worker = isElsewhere ? null : workers.process
+    const worker = isElsewhere ? null : store.process
     return tool && { pool: wanted, queue: `${wanted}/${server}`, worker, repeatable }
   }
 
   /** The result of a run, or at the caller's deadline that it goes on. Waiting for a person does not count. */
   async function resultOf(row: runs.RunRow, given: DurableRunOptions): Promise<ToolResult> {
     const { id, tool: name } = row
-    const { maxTimeoutMs, timeoutMs } = tools.findTool(name) ?? workers.find(row.pool, name)?.tool ?? {}
+    const { maxTimeoutMs, timeoutMs } = tools.findTool(name) ?? store.find(row.pool, name)?.tool ?? {}
     const limitMs = given.timeoutMs ?? maxTimeoutMs ?? timeoutMs ?? executor.timeoutMsOf(name, {})
     let deadline: AbortSignal | undefined
     let now: runs.RunRow | undefined = row
@@ -319,7 +317,7 @@ export function createDurable(options: DurableOptions): Durable {
         const { onProgress, ...silent } = given
         if (row) return { id, approval, result: resultOf(row, isHere ? silent : given) }
         const known = key === undefined ? undefined : await store.read(id)
-        if (!known) return { refused: runs.nobodyRuns(name, wanted, workers.find(wanted, name)?.seen) }
+        if (!known) return { refused: runs.nobodyRuns(name, wanted, store.find(wanted, name)?.seen) }
         // Without a pool the tool is unknown here by now.
         if (known.call_hash === call_hash && (wanted === '' || wanted === known.pool))
           return { id, result: resultOf(known, given) }
@@ -359,12 +357,12 @@ export function createDurable(options: DurableOptions): Durable {
       if (row) changes.emit(id, row)
       return row !== undefined
     },
-    workers: () => workers.list(),
-    offers: () => workers.offers(),
+    workers: () => store.workers(),
+    offers: () => store.offers(),
     /** Runs may be waiting for a tool that has just appeared. */
     publish(own) {
       published = isWorker ? own : []
-      if (isPrepared) void workers.publish(published).then(take, () => {})
+      if (isPrepared) void store.publish(published).then(take, () => {})
     },
     /** The run gives its place back while a person decides, and starts again afterwards. */
     requestApproval(call, asked) {
@@ -411,8 +409,8 @@ export function createDurable(options: DurableOptions): Durable {
     over.abort()
     await main
     const leave = 'UPDATE toolpost.workers SET closed = true WHERE process = $1'
-    if (isReady) await workers.takeOver([workers.process]).catch(() => {})
-    if (isReady) await store.query(leave, [workers.process]).catch(() => {})
+    if (isReady) await store.takeOver([store.process]).catch(() => {})
+    if (isReady) await store.query(leave, [store.process]).catch(() => {})
     for (const id of waited()) changes.emit(id)
     remove()
     await store.close()

@@ -5,7 +5,8 @@ import { DBOS } from '@dbos-inc/dbos-sdk'
 import type { CallContext, Interceptor, Progress, ToolResult } from 'toolpost'
 import type { DurableOptions, DurableRunOptions } from 'toolpost/project'
 import { DatabaseProblem } from './database.ts'
-import { failed, keptResult, type RunRow, type Store } from './store.ts'
+import { failed, keptResult, type RunRow } from './run.ts'
+import type { Store } from './store.ts'
 
 const SCHEMA = 'toolpost_engine'
 /** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
@@ -32,8 +33,6 @@ interface Execution {
 
 interface RunnerOptions extends DurableOptions {
   store: Store
-  /** The name of this process. */
-  process: string
   concurrency: number
   /** The queues of servers with limits that this process takes runs from. */
   queues: ReadonlyMap<string, { concurrency?: number; perMinute?: number }>
@@ -59,15 +58,8 @@ export function executionOf({ options }: CallContext): Execution | undefined {
  * Executes runs in this process, through the executor like every other call. An attempt is one DBOS workflow, started here or
  * taken from the queue of a server with limits. Everything is DBOS's public API.
  */
-export function createRunner({
-  store,
-  executor,
-  process,
-  queues,
-  concurrency,
-  logger,
-  onEnd,
-}: RunnerOptions) {
+export function createRunner({ store, executor, queues, concurrency, logger, onEnd }: RunnerOptions) {
+  const { process } = store
   const running = new Map<string, Execution>()
   /** Queues that DBOS polls, and what they were given. */
   const polled = new Map<string, string[]>()
@@ -155,17 +147,20 @@ export function createRunner({
      * only while it has runs, because DBOS polls it as long as it is.
      */
     async enqueue(tools: readonly string[]): Promise<void> {
-      const active =
-        'SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND queue = $1 ORDER BY created_at LIMIT 1000'
-      for (const [queueName, { concurrency: all, perMinute }] of queues) {
-        const rows = await store.query(active, [queueName])
+      const isActive = 'ended_at IS NULL AND queue = ANY($1) ORDER BY created_at LIMIT 1000'
+      const active = `SELECT id, attempt, state, tool, queue FROM toolpost.runs WHERE ${isActive}`
+      const all = queues.size > 0 ? await store.query(active, [[...queues.keys()]]) : []
+      for (const [queueName, limit] of queues) {
+        const rows = all.filter(({ queue }) => queue === queueName)
         const waiting = rows.filter(({ state, tool }) => state === 'waiting' && tools.includes(tool))
         if (rows.length === 0 && polled.delete(queueName)) await DBOS.deleteQueue(queueName)
         if (waiting.length === 0) continue
         await DBOS.registerQueue(queueName, {
-          workerConcurrency: Math.min(concurrency, all ?? concurrency),
-          ...(all !== undefined && { globalConcurrency: all }),
-          ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
+          workerConcurrency: Math.min(concurrency, limit.concurrency ?? concurrency),
+          ...(limit.concurrency !== undefined && { globalConcurrency: limit.concurrency }),
+          ...(limit.perMinute !== undefined && {
+            rateLimit: { limitPerPeriod: limit.perMinute, periodSec: 60 },
+          }),
           ...{ minPollingIntervalMs: POLL_MS, onConflict: 'always_update' },
         })
         const known = polled.get(queueName)

@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import pg from 'pg'
-import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
-import type { Approval } from 'toolpost/interceptors'
-import { type Run, type RunState, safeValue } from 'toolpost/project'
+import type { ToolResult } from 'toolpost'
+import type { DurableOptions, DurableWorker, OfferedTool, PublishedTool } from 'toolpost/project'
 import { connectionTo, DatabaseProblem } from './database.ts'
+import { failed, nobodyRuns, type RunRow, unknown } from './run.ts'
 
 export const CHANNEL = 'toolpost_durable'
 /** The version this release reads and writes. */
 const SCHEMA_VERSION = 4
 const POOL_SIZE = 10
-/** Larger arguments are refused; larger results are stored as the text a model would read. */
-const MAX_BYTES = 1_000_000
+const DEFAULT_DAYS = 30
 
 /*
  * Runs live in our own tables; DBOS only knows which attempt of which run it has to start. A run changes by single
@@ -56,32 +56,32 @@ const TABLES = `
 /** A person is being asked about a run, and still has time. */
 export const ASKS = "state = 'approval' AND ended_at IS NULL AND expires_at > now()"
 
-type Text = 'id' | 'tool' | 'pool' | 'queue' | 'call_hash'
-type NullableText = 'caller' | 'origin' | 'key' | 'worker' | 'approved_by'
-
-/**
- * `queue`: the pool and server of its tool. `repeatable`: read-only or idempotent, so it may be executed again after a crash.
- * `deaths`: how many workers died with it.
- */
-export interface RunRow extends Record<Text, string>, Record<NullableText, string | null> {
-  /** All that another process needs to execute it. */
-  call: Pick<ToolCall, 'id' | 'args'> & Pick<RunOptions, 'timeoutMs' | 'repair' | 'meta'>
-  repeatable: boolean
-  state: RunState
-  attempt: number
-  deaths: number
-  approval: Approval | null
-  progress: Progress | null
-  result: ToolResult | null
-  created_at: Date
-  started_at: Date | null
-  intent_at: Date | null
-  ended_at: Date | null
+/** A tool of a pool; `live` if somebody runs it, `workers` others. */
+interface Offer {
+  pool: string
+  tool: PublishedTool
+  live: boolean
+  workers: number
+  seen: Date
 }
 
-/** Our queries. */
+/** Runs, and the processes that share the database: who they are, what they offer, and what those left behind that died. */
 export class Store {
+  /** This process is connected under this name while it lives. */
+  readonly connection = randomUUID()
+  readonly #id: string
+  /** Unique to this run of the process, so that what it leaves behind can be told apart. */
+  readonly process: string
+  readonly #options: DurableOptions & { pool: string }
   #pool: pg.Pool | undefined
+  #offers: Offer[] = []
+  #picture = ''
+
+  constructor(options: DurableOptions & { pool: string }) {
+    this.#options = options
+    this.#id = options.workerId ?? `${hostname()}-${options.pool}`
+    this.process = `${this.#id}~${this.connection}`
+  }
 
   get pool(): pg.Pool {
     if (this.#pool) return this.#pool
@@ -156,97 +156,111 @@ export class Store {
       [deaths, ...values],
     )
   }
-}
 
-/** A value as it is journalled; `undefined` if it is not JSON or too large. */
-export function jsonWithin(value: object): string | undefined {
-  try {
-    const text = JSON.stringify(value)
-    return Buffer.byteLength(text) > MAX_BYTES ? undefined : text
-  } catch {
-    return undefined
+  /** Registers this process with what it offers, and tells the others. */
+  async publish(tools: readonly PublishedTool[]): Promise<void> {
+    const { pool, role = 'worker' } = this.#options
+    // PostgreSQL cannot store NUL.
+    const storable = (_: string, value: unknown) =>
+      typeof value === 'string' ? value.replaceAll('\0', '') : value
+    await this.query(
+      `WITH published AS (
+         INSERT INTO toolpost.workers (process, id, pool, role, host, pid, tools) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (process) DO UPDATE SET seen_at = now(), published_at = clock_timestamp(), tools = EXCLUDED.tools)
+       SELECT pg_notify('${CHANNEL}', '{}')`,
+      [this.process, this.#id, pool, role, hostname(), process.pid, JSON.stringify(tools, storable)],
+    )
   }
-}
 
-/** Equal for equal values, whatever the order of their keys. */
-export function hashOf(value: unknown): string {
-  const sorted = JSON.stringify(value, (_, inner: unknown) => {
-    if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-  })
-  return createHash('sha256').update(sorted).digest('hex')
-}
-
-/** A run as it is shown. */
-export function runOf(row: RunRow): Run {
-  const { id, tool, state, attempt, pool, approval, created_at, started_at, intent_at, ended_at } = row
-  const iso = (at: Date | number | null | undefined) => (at ? new Date(at).toISOString() : undefined)
-  const worker = row.worker === null ? undefined : workerOf(row.worker)
-  const times = {
-    accepted: created_at,
-    asked: approval?.askedAt,
-    started: started_at,
-    intent: intent_at,
-    ended: ended_at,
+  /** Says that this process is alive, looks who else is, and reads what they offer if anything changed. */
+  async look(): Promise<{ isChanged: boolean; dead: string[] }> {
+    const rows = await this.query<{ process: string; dead: boolean }>(
+      `WITH beat AS (UPDATE toolpost.workers SET seen_at = now() WHERE process = $1)
+       SELECT process, live OR process = $1 AS live, dead AND process <> $1 AS dead, published_at
+       FROM toolpost.processes ORDER BY process`,
+      [this.process],
+    )
+    const picture = JSON.stringify(rows)
+    const isChanged = picture !== this.#picture
+    if (isChanged)
+      this.#offers = await this.query<Offer>(
+        `SELECT pool, tool, bool_or(live) AS live, count(*) FILTER (WHERE live AND process <> $1)::int AS workers,
+           max(seen_at) AS seen
+         FROM toolpost.processes, jsonb_array_elements(tools) tool GROUP BY pool, tool
+         ORDER BY bool_or(live) DESC, min(started_at)`,
+        [this.process],
+      )
+    this.#picture = picture
+    return { isChanged, dead: rows.filter(({ dead }) => dead).map(row => row.process) }
   }
-  const steps = Object.entries(times).flatMap(([name, time]) => {
-    const at = iso(time)
-    return at ? [{ name, at, worker: name === 'started' || name === 'ended' ? worker : undefined }] : []
-  })
-  return {
-    ...{ id, tool, args: safeValue(row.call.args ?? {}), state, pool, worker, steps },
-    attempts: started_at || ended_at ? attempt : attempt - 1,
-    ...{ caller: row.caller ?? undefined, origin: row.origin ?? undefined, key: row.key ?? undefined },
-    ...{ created_at: created_at.toISOString(), started_at: iso(started_at), ended_at: iso(ended_at) },
-    ...(state === 'running' && { progress: row.progress ?? undefined }),
-    result: resultOf(row),
+
+  /** A tool that live workers of this pool define differently: they belong to different projects. */
+  clash(): string | undefined {
+    const live = this.#offers.filter(({ pool, live }) => pool === this.#options.pool && live)
+    const differs = ({ name, fingerprint }: PublishedTool) =>
+      live.some(({ tool }) => tool.name === name && tool.fingerprint !== fingerprint)
+    return live.find(({ tool }) => differs(tool))?.tool.name
   }
-}
 
-/** The stable id within the name of a process. */
-function workerOf(process: string): string {
-  return process.slice(0, process.lastIndexOf('~'))
-}
+  /** The offer of a tool in a pool, from live workers if possible. */
+  find(pool: string, name: string): Offer | undefined {
+    return this.#offers.find(offer => offer.pool === pool && offer.tool.name === name)
+  }
 
-/** The result of a run that has ended; `undefined` if it has not, or its result was left out of a list. */
-export function resultOf({ id, tool, state, result }: RunRow): ToolResult | undefined {
-  if (state === 'cancelled') return failed('cancelled', tool, '', id)
-  return result === null ? undefined : { ...result, run_id: id }
-}
+  /** What others offer. An offer without workers is left out if the same name is offered in another form. */
+  offers(): OfferedTool[] {
+    return this.#offers.flatMap(({ pool, tool, workers, seen }) => {
+      if (workers > 0) return [{ pool, tool, workers }]
+      return this.find(pool, tool.name)?.live ? [] : [{ pool, tool, workers, gone_since: seen.toISOString() }]
+    })
+  }
 
-/** A result as it is journalled: plain data within bounds. */
-export function keptResult(result: ToolResult, executor: ToolExecutor): string {
-  const whole = jsonWithin(result)
-  if (whole !== undefined) return whole
-  const text = executor.text(result).slice(0, MAX_BYTES)
-  const { tool_name, execution_time_ms } = result
-  const said = result.success
-    ? { success: true, result: text }
-    : { success: false, error: text, code: result.code }
-  return JSON.stringify({ ...said, tool_name, execution_time_ms })
-}
+  workers(): Promise<DurableWorker[]> {
+    return this.query<DurableWorker>(
+      `SELECT id, pool, role, host, pid, CASE WHEN live THEN 'live' ELSE 'gone' END AS state,
+         to_json(seen_at)#>>'{}' AS seen_at, to_json(started_at)#>>'{}' AS started_at,
+         (SELECT coalesce(array_agg(t->>'name' ORDER BY t->>'name'), '{}') FROM jsonb_array_elements(tools) t) AS tools,
+         (SELECT count(*)::int FROM toolpost.runs WHERE worker = process AND ended_at IS NULL) AS running
+       FROM toolpost.processes ORDER BY id, started_at`,
+    )
+  }
 
-const ERRORS = {
-  cancelled: (tool: string) => `Tool '${tool}' was cancelled`,
-  denied: (tool: string, reason: string) => `Tool '${tool}' was denied: ${reason}`,
-  invalid_arguments: (_: string, problem: string) => problem,
-  timeout: (tool: string, limit: string) => `Tool '${tool}' timed out after ${limit}`,
-  unavailable: (tool: string, cause: string) => `The ${tool} service is unavailable: ${cause}`,
-}
+  /** Of the runs of dead processes, those that may have invoked their tool end with an unknown outcome; the others wait again. */
+  async takeOver(dead: string[]): Promise<void> {
+    await this.requeue('worker = ANY($2)', [dead], 1)
+    const orphans = 'SELECT * FROM toolpost.runs WHERE ended_at IS NULL AND worker = ANY($1)'
+    for (const row of await this.query(orphans, [dead])) await this.finish(row, unknown(row), true)
+  }
 
-export function failed(code: keyof typeof ERRORS, tool: string, why = '', runId?: string): ToolFailure {
-  const error = ERRORS[code](tool, why)
-  const base = { success: false, error, code, tool_name: tool, execution_time_ms: 0 } as const
-  return runId === undefined ? base : { ...base, run_id: runId }
-}
+  /** Ends runs that nobody decided about in time, and those whose tool nobody has had for long: they may be sent again. */
+  async endOverdue(): Promise<void> {
+    const rows = await this.query<RunRow & { gone: Date | null }>(
+      `SELECT r.*, gone FROM toolpost.runs r, LATERAL (SELECT max(seen_at) AS gone, bool_or(NOT dead) AS served
+         FROM toolpost.processes p
+         WHERE p.pool = r.pool AND p.tools @> jsonb_build_array(jsonb_build_object('name', r.tool))) p
+       WHERE ended_at IS NULL AND (state = 'approval' AND expires_at <= now()
+         OR state = 'waiting' AND served IS NOT TRUE AND now() - pg_postmaster_start_time() > interval '4 s'
+         AND (key IS NULL OR greatest(created_at, gone) < now() - (SELECT deserted FROM toolpost.meta))) LIMIT 1000`,
+    )
+    for (const row of rows) {
+      const { state, tool, pool, approval, gone } = row
+      const { expiresAt = 0, askedAt = 0 } = approval ?? {}
+      const seconds = (expiresAt - askedAt) / 1_000
+      const time = seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
+      const late = failed('denied', tool, `nobody answered within ${time}`)
+      if (state === 'approval') await this.finish(row, late, true)
+      else await this.finish(row, nobodyRuns(tool, pool, gone))
+    }
+  }
 
-/** Of a run whose worker was lost after the intent to invoke the tool. */
-export function unknown({ tool, worker }: RunRow): ToolFailure {
-  const lost = `worker '${workerOf(worker ?? '')}' was lost while running the call`
-  return failed('unavailable', tool, `${lost}; the outcome of the call is unknown`)
-}
-
-export function nobodyRuns(tool: string, pool: string, since?: Date | null): ToolFailure {
-  const text = `no worker of pool '${pool}' runs it`
-  return failed('unavailable', tool, since ? `${text}, since ${since.toISOString()}` : text)
+  /** Forgets old runs, not too many at once, and processes that are gone: earlier ones of this name, and old ones. */
+  async clean(dead: readonly string[]): Promise<void> {
+    const isOld = "seen_at < now() - CASE WHEN id = $2 THEN interval '1 min' ELSE interval '7 days' END"
+    await this.query(`DELETE FROM toolpost.workers WHERE process = ANY($1) AND ${isOld}`, [dead, this.#id])
+    await this.query(
+      `DELETE FROM toolpost.runs WHERE id IN (SELECT id FROM toolpost.runs
+         WHERE ended_at < now() - $1::float8 * interval '1 day' LIMIT 5000)`,
+      [this.#options.days ?? DEFAULT_DAYS],
+    )
+  }
 }
