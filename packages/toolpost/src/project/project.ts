@@ -23,8 +23,7 @@ import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { type CloseOptions, Configuration, differs, type Part } from './configuration.ts'
 import { Control } from './control.ts'
-import type { DurableRuns } from './durable/durable-runs.ts'
-import { type DurableWishes, ProjectDurable } from './durable/project-durable.ts'
+import { DurableRuns, type DurableWishes } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
@@ -93,7 +92,7 @@ export class Project {
   readonly #control: Control
   readonly #model: ModelChoice
   readonly #voice: ReturnType<typeof projectVoice> | undefined
-  readonly #durable: ProjectDurable
+  readonly #durable: DurableRuns
   readonly #servers: Servers
   readonly #history: ProjectHistory
   readonly #timers: Timers
@@ -165,7 +164,7 @@ export class Project {
       onBack: (pool: string) => control.resetBreaker(pool),
       waitForTool: (name: string, limitMs?: number) => this.waitForTool(name, limitMs),
     }
-    this.#durable = new ProjectDurable(durable, options.durable)
+    this.#durable = new DurableRuns(durable, options.durable)
     const { voice } = options
     const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
     this.#voice = voice && projectVoice(() => voice(this, { onChange, onNotice: say }), onChange)
