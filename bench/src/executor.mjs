@@ -11,16 +11,7 @@ import { verify } from './verify.mjs'
 const SLICE_MS = 5
 const WARM_UP_ROUNDS = 60
 const ROUNDS = 300
-const PEERS = [
-  '@langchain/core',
-  '@langchain/langgraph',
-  '@mastra/core',
-  '@openai/agents',
-  'ai',
-  'ajv',
-  'pino',
-  'zod',
-]
+const PEERS = '@langchain/core @langchain/langgraph @mastra/core @openai/agents ai ajv pino zod'.split(' ')
 
 setTracingDisabled(true)
 for (const contender of CONTENDERS) await verify(contender)
