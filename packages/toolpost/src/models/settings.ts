@@ -35,13 +35,13 @@ export interface WritingRequest extends WritingStyle {
   signal?: AbortSignal | undefined
 }
 
-export interface WritingMessage {
+interface WritingMessage {
   role: 'system' | 'user' | 'assistant'
   content: string | readonly WritingBlock[]
 }
 
 /** A part of a message; an image is a `data:` URL. */
-export type WritingBlock = { type: 'text'; text: string } | { type: 'image_url'; image_url: string }
+type WritingBlock = { type: 'text'; text: string } | { type: 'image_url'; image_url: string }
 
 export interface WrittenMessage {
   text: string

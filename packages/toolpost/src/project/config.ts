@@ -38,10 +38,7 @@ export interface ToolpostConfig {
   approvals?: { timeoutMs?: number; notify?: NotifyConfig }
   pins?: 'off' | 'warn' | 'hold'
   clients?: Record<string, ClientConfig>
-  limits?: {
-    tools?: Record<string, LimitOptions>
-    servers?: Record<string, LimitOptions>
-    callers?: Record<string, LimitOptions>
+  limits?: Partial<Record<'tools' | 'servers' | 'callers', Record<string, LimitOptions>>> & {
     breaker?: { failures?: number; coolDownMs?: number } | boolean
   }
   voice?: VoiceConfig
@@ -66,11 +63,8 @@ interface SentencesConfig extends Partial<Record<'floors' | 'rooms' | 'groups' |
   lists?: Record<string, object>
 }
 
-interface ClientConfig {
+interface ClientConfig extends Partial<Record<'tools' | 'resources' | 'prompts', string[]>> {
   token: string
-  tools?: string[]
-  resources?: string[]
-  prompts?: string[]
   approves?: boolean
   toolSearch?: boolean
 }

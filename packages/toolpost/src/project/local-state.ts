@@ -10,7 +10,6 @@ const STATE_FOLDER = '.toolpost'
 const TOKEN_FILE = 'token'
 const GATEWAY_FILE = 'gateway.json'
 const OWNER_ONLY = 0o600
-const TOKEN_POLL_MS = 500
 
 /** The `.toolpost` folder of the project with this configuration file; of the working directory if it has none. */
 export function stateFolder(file: string | undefined): string {
@@ -45,7 +44,7 @@ export function followToken(folder: string, onChange: (token: string) => void): 
     if (token !== undefined && token !== known) onChange(token)
     known = token
   }
-  fs.watchFile(file, { interval: TOKEN_POLL_MS, persistent: false }, look)
+  fs.watchFile(file, { interval: 500, persistent: false }, look)
   return () => fs.unwatchFile(file, look)
 }
 

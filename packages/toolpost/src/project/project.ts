@@ -21,7 +21,7 @@ import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
-import { type CloseOptions, Configuration, differs, type Part } from './configuration.ts'
+import { type CloseOptions, Configuration, differs, type Part, type ReloadChanges } from './configuration.ts'
 import { Control } from './control.ts'
 import { DurableRuns, type DurableWishes } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
@@ -277,7 +277,12 @@ export class Project {
    * Reads the configuration again. Resolves to what changed, once it is applied; `ready` waits for the servers. On a mistake,
    * rejects with a ConfigError and changes nothing. With `quietly`, says nothing if nothing changed.
    */
-  reload = (options?: { quietly?: boolean }) => this.#configuration.reload(this.#parts, options)
+  async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
+    const changes = await this.#configuration.reload(this.#parts, options)
+    // What was added is started, too: servers, and durable calls.
+    if (this.#servers.isStarted) void this.ready()
+    return changes
+  }
 
   /** Follows the files of the configuration, and reloads when they change. Mistakes are reported and change nothing. */
   follow = () => this.#configuration.follow(options => this.reload(options))

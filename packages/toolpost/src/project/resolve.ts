@@ -121,16 +121,12 @@ interface FoundServer {
 
 /** In the order of the configuration: its own servers, then those of each included file; names are unique. */
 async function collectServers(main: ConfigSource) {
-  const all: Collected = { servers: [], notices: [], files: [main.path] }
+  const all = { servers: [] as FoundServer[], notices: [] as string[], files: [main.path] }
   await collect(main, main, all)
   return all
 }
 
-interface Collected {
-  servers: FoundServer[]
-  notices: string[]
-  files: string[]
-}
+type Collected = Awaited<ReturnType<typeof collectServers>>
 
 /** The servers that `toolpost.json` in this folder would have if it included the program's file. */
 export async function programServers({ file }: KnownProgram, folder: string): Promise<FoundServer[]> {

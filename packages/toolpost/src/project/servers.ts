@@ -54,6 +54,10 @@ export class Servers implements Part {
     this.#options = options
   }
 
+  get isStarted(): boolean {
+    return this.#starting !== undefined
+  }
+
   async #start(): Promise<McpIntegration | undefined> {
     if (!this.#options.closing.aborted) this.#starting ??= this.#open()
     await this.#starting
@@ -205,9 +209,7 @@ export class Servers implements Part {
       return home
     } catch (error) {
       this.problem = describeThrown(error)
-      this.#options.report(
-        `The example home could not be started; continuing with local tools only: ${this.problem}`,
-      )
+      this.#report(`The example home could not be started; continuing with local tools only: ${this.problem}`)
       return undefined
     }
   }
@@ -217,7 +219,6 @@ export class Servers implements Part {
     await this.#starting
     this.#starting = this.#open(before)
     await this.#starting
-    void this.mcp?.ready()
     if (file !== undefined) await this.#endHome()
   }
 
