@@ -136,9 +136,8 @@ export class McpIntegration {
     const asked = this.#servers.filter(server => name === undefined || server.name === name)
     const tried = async (server: McpServer) => {
       await Promise.race([server.tried(), this.ready(server.name)])
-      const { failure, state } = server
-      if (state === 'starting' && failure)
-        this.#report(server, failure, Math.max(1, server.status().attempts - 1))
+      const attempts = Math.max(1, server.status().attempts - 1)
+      if (server.state === 'starting' && server.failure) this.#report(server, server.failure, attempts)
     }
     await Promise.all(asked.map(tried))
   }

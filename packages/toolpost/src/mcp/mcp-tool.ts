@@ -2,6 +2,7 @@ import { isSecretKey } from '../logging/redact.ts'
 import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
 import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { ownValue } from '../util/guards.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
 import { paramHeaders } from './header-parameters.ts'
 import { MAX_INPUT_ROUNDS } from './limits.ts'
@@ -24,8 +25,7 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
   const title = definition.title ?? (typeof annotations.title === 'string' ? annotations.title : undefined)
   const [readOnly, idempotent] = [hint(annotations.readOnlyHint), hint(annotations.idempotentHint)]
   const call: ToolCall = { definition, server, isWrite: !trust || !(readOnly || idempotent) }
-  const passedOn = Object.entries({ icons, annotations: definition.annotations, _meta })
-  const given = passedOn.filter(([, value]) => value !== undefined)
+  const given = Object.entries({ icons, annotations: definition.annotations, _meta }).filter(([, it]) => it)
   return {
     name,
     description: definition.description ?? title,
@@ -39,7 +39,7 @@ export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool 
     destructive: hint(annotations.destructiveHint),
     openWorld: hint(annotations.openWorldHint),
     passedOn: given.length > 0 ? Object.fromEntries(given) : undefined,
-    sentences: sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined,
+    sentences: ownValue(sentences ?? {}, name),
     raw,
     invoke: (args, options) => invoke(call, args, options ?? NO_OPTIONS),
   }
@@ -171,7 +171,7 @@ const MAX_META_BYTES = 16 * 1024
  * protocol's own keys, which apply to one connection only, and keys that look like secrets.
  */
 function callMeta(meta: Params): Params | undefined {
-  const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined)) as Params | undefined
+  const trace = traceContext(key => ownValue(meta, key)) as Params | undefined
   const isOwn = (key: string) =>
     key !== 'progressToken' && !TRACE_KEYS.includes(key) && !RESERVED.test(key) && !isSecretKey(key)
   const own = Object.fromEntries(Object.entries(meta).filter(([key]) => isOwn(key)))

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
-import { isRecord } from '../util/guards.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
 
 /*
  * One side of a JSON-RPC connection, over any transport of the MCP SDK. Our client and our server both use it: they differ
@@ -34,7 +34,6 @@ interface IncomingRequest {
   readonly signal: AbortSignal
   readonly extra: unknown
   notify(method: string, params?: object): void
-  progress(params: { progress: number; total?: number | undefined; message?: string | undefined }): void
   request(method: string, params?: object, options?: RequestOptions): Promise<unknown>
 }
 
@@ -205,24 +204,18 @@ export class Peer {
   async #answer(id: RequestId, method: string, params: Params, extra: unknown): Promise<void> {
     const controller = new AbortController()
     this.#incoming.set(id, controller)
-    const { methods = {} } = this.#options
     const send = { relatedRequestId: id }
-    const { progressToken } = isRecord(params._meta) ? params._meta : {}
-    const notify = (name: string, given?: object) => void this.notify(name, given, send)
     const request: IncomingRequest = {
       id,
       method,
       signal: controller.signal,
       extra,
-      notify,
-      progress: given => {
-        if (progressToken !== undefined) notify('notifications/progress', { ...given, progressToken })
-      },
+      notify: (name, given) => void this.notify(name, given, send),
       request: (name, given, options) => this.request(name, given, { ...options, send: () => send }),
     }
     let answer: object
     try {
-      const known = Object.hasOwn(methods, method) ? methods[method] : undefined
+      const known = ownValue(this.#options.methods ?? {}, method)
       if (!known) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
       answer = { result: (await known(params, request)) ?? {} }
     } catch (error) {

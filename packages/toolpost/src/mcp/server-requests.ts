@@ -5,7 +5,7 @@ import { safeText } from '../logging/safe-value.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { sizeProblem } from '../schema/limits.ts'
 import { type AskedBy, answerProblem, type Question, type Requester, type Sample } from '../tools/caller.ts'
-import { isRecord } from '../util/guards.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
 import { MAX_SERVER_REQUESTS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Method, type Params, RpcError } from './peer.ts'
@@ -63,7 +63,7 @@ export class ServerRequests {
 
   async #answer(method: string, params: Params, options: AskOptions): Answer {
     if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
-    const known = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined
+    const known = ownValue(this.#table, method)
     if (!known) throw new RpcError(`Method not found: ${safeText(method, 100)}`, { code: METHOD_NOT_FOUND })
     this.#open++
     return known(params, options).finally(() => this.#open--)

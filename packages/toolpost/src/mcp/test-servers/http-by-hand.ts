@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Message {
+interface Message {
   id?: number | string
   method: string
   params?: { name?: string; protocolVersion?: string; arguments?: Record<string, unknown> }
 }
 
-export interface Exchange {
+interface Exchange {
   message: Message
   request: IncomingMessage
   response: ServerResponse
@@ -15,7 +15,7 @@ export interface Exchange {
 
 export type Behaviour = (exchange: Exchange) => void
 
-export const tools = ['act', 'look'].map(name => ({
+const tools = ['act', 'look'].map(name => ({
   name,
   inputSchema: { type: 'object' },
   annotations: { readOnlyHint: name === 'look' },
