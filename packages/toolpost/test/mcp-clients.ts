@@ -170,9 +170,8 @@ function connectV2(mode: 'legacy' | 'auto'): Connect {
   }
 }
 
-export const CLIENTS_2025: [string, Connect][] = [
+export const CLIENTS: [string, Connect][] = [
   ['SDK v1', connectV1],
   ['SDK v2, 2025 protocol', connectV2('legacy')],
+  ['SDK v2, newest protocol', connectV2('auto')],
 ]
-export const NEWEST: [string, Connect] = ['SDK v2, newest protocol', connectV2('auto')]
-export const CLIENTS: [string, Connect][] = [...CLIENTS_2025, NEWEST]

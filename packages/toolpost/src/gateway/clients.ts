@@ -211,21 +211,18 @@ export class Clients {
   }
 }
 
-export interface GuardOptions {
-  /** Host names the gateway answers to, in addition to loopback. */
-  hosts?: readonly string[] | undefined
-  clients: Clients
-  /** Whether a GET request needs no token. */
-  isOpen(path: string): boolean
-}
-
 /**
  * Refuses what a foreign web page can make a browser send, and requests without a token. Checking Host keeps out pages
  * whose domain was pointed at this machine (DNS rebinding); requiring the exact Origin keeps out all others, including
  * those on another port. The page itself is open, since a browser cannot send a token with it, and so is the OAuth
  * metadata; neither contains data. A function in front of the routes, because as a middleware it costs a third of a call.
+ * `hosts` are names in addition to loopback; `isOpen` says whether a GET request needs no token.
  */
-export function createGuard({ hosts = [], clients, isOpen }: GuardOptions) {
+export function createGuard(
+  clients: Clients,
+  isOpen: (path: string) => boolean,
+  hosts: readonly string[] = [],
+) {
   const known = new Set(['localhost', '127.0.0.1', '[::1]', ...hosts.map(host => hostnameOf(host) ?? host)])
   let lastHost: string | undefined
   /** The client, the response that refuses the request, or `undefined` if it needs no client. */

@@ -6,14 +6,9 @@ import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { packageRoot } from '../util/package-root.ts'
 
-const MISSING_PAGE = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Toolpost</title></head>
-<body><h1>Toolpost is running</h1>
-<p>The console is not built, so there is no page here. Everything else works:
-<a href="/api/tools">tools</a>, <a href="/api/servers">servers</a>, <a href="/healthz">health</a>,
-<a href="/api/openapi.json">the API</a>. In the source tree, <code>npm run build</code> builds the console.</p>
-</body></html>
-`
+const MISSING_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Toolpost</title>
+<h1>Toolpost is running</h1><p>The console is not built, so there is no page here; <code>npm run build</code> builds it.
+Everything else works: <a href="/healthz">health</a>, <a href="/api/openapi.json">the API</a>.</p></html>`
 
 const OWN = "'self'"
 const NOTHING = ["'none'"]

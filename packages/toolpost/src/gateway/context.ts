@@ -89,7 +89,7 @@ export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
   Pick<GatewaySource, 'messages'>
 
 /** The gateway's project, or a source made of the parts a program passed. */
-export function sourceOf(options: GatewayOptions): GatewaySource {
+function sourceOf(options: GatewayOptions): GatewaySource {
   const { project, executor, mcp, client, model, voice, approvals, history, bigResults } = options
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')

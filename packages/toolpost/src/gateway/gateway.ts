@@ -170,7 +170,7 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
     return failure(500, 'Internal error; see the log')
   })
   const isOpen = (path: string) => OPEN_PATHS.includes(path) || files.has(path)
-  const guard = createGuard({ hosts: options.hosts, clients, isOpen })
+  const guard = createGuard(clients, isOpen, options.hosts)
   return (request, env = {}) => {
     const answer = (client: Awaited<ReturnType<typeof guard>>) =>
       client instanceof Response ? client : app.fetch(request, Object.assign(env, { client }))

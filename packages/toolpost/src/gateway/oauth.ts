@@ -145,7 +145,7 @@ export class OAuthClients {
       const { code = '', cause, message } = error as Error & { code?: string }
       if (error instanceof IssuerUnavailable || /^ERR_JWKS_(NO|MULTIPLE)_MATCHING/.test(code)) throw error
       const problem = new IssuerUnavailable(cause instanceof Error ? cause.message : message)
-      if (!this.#isFailing)
+      if (Date.now() >= this.#failedAt + ISSUER_RETRY_MS)
         this.#logger.warn(
           { issuer: config.issuer, error: safeText(problem.message) },
           'OAuth issuer unavailable',
@@ -155,13 +155,9 @@ export class OAuthClients {
     }
   }
 
-  get #isFailing(): boolean {
-    return Date.now() < this.#failedAt + ISSUER_RETRY_MS
-  }
-
   /** After a failure, the issuer is left alone for a moment. */
   readonly #fetch: FetchImplementation = async (address, { signal }) => {
-    if (this.#isFailing) throw new IssuerUnavailable('it failed a moment ago')
+    if (Date.now() < this.#failedAt + ISSUER_RETRY_MS) throw new IssuerUnavailable('it failed a moment ago')
     return fetch(address, { signal, redirect: 'error' })
   }
 }

@@ -20,10 +20,8 @@ export function addRunRoutes(app: http.App, { calls, source }: GatewayContext): 
     return answer(runs).catch((error: Error) => busy(`Cannot read the runs: ${error.message}`))
   }
   const noRun = (id: string) => failure(404, `There is no run '${id.slice(0, 100)}', or it is no longer kept`)
-  const withRun = (
-    c: http.RequestContext,
-    answer: (runs: DurableRuns, run: durable.Run) => Response | Promise<Response>,
-  ) =>
+  type Answer = (runs: DurableRuns, run: durable.Run) => Response | Promise<Response>
+  const withRun = (c: http.RequestContext, answer: Answer) =>
     withRuns(async runs => {
       const id = c.req.param('id') ?? ''
       const run = await runs.durable.get(id)

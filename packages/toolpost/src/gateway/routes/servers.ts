@@ -30,54 +30,46 @@ const MAX_NAME = 100
 /** The MCP servers: state, messages, control, logins, and what they offer besides tools. */
 export function addServerRoutes(app: App, { source, calls }: GatewayContext): void {
   const find = (name: string) => source.status().servers.find(server => server.name === name)
-  /** Answers the owner about a known server. */
-  const forOwner = (
-    c: RequestContext,
-    what: string,
-    answer: (name: string) => Response | Promise<Response>,
-    { isKnown = true, isChange = true } = {},
-  ) => {
-    const name = c.req.param('name') ?? ''
+  const refusal = (c: RequestContext, what: string) => {
     if (c.env.client.isNamed) return failure(403, `Named clients may not ${what}`)
-    if (isChange && calls.isDraining) return shuttingDown()
-    if (!isKnown || find(name)) return answer(name)
+    return calls.isDraining ? shuttingDown() : undefined
+  }
+  const unknown = (name: string) => {
+    if (find(name)) return undefined
     const [near] = similarNames(name, source.status().servers)
     return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
   app.get('/api/servers', c => json({ servers: c.env.client.seenServers(source.status().servers) }))
   // Only `/api/servers/found`: Hono's fast router takes no fixed name beside `/api/servers/:name/…`.
-  app.get('/api/servers/:name', c => {
+  app.get('/api/servers/:name', async c => {
     if (c.req.param('name') !== 'found') return failure(404, `Not found: GET ${c.req.path.slice(0, 200)}`)
-    const answer = async () => {
-      const found = await foundServers(source.file === undefined ? process.cwd() : dirname(source.file))
-      return json({ servers: found.filter(({ name }) => !find(name)) })
-    }
-    return forOwner(c, 'look for servers', answer, { isKnown: false })
+    const folder = source.file === undefined ? process.cwd() : dirname(source.file)
+    const found = async () =>
+      json({ servers: (await foundServers(folder)).filter(({ name }) => !find(name)) })
+    return refusal(c, 'look for servers') ?? found()
   })
   app.get('/api/servers/:name/messages', c => {
-    const answer = (name: string) => {
-      const { after = '0' } = c.req.query()
-      if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
-      const messages = source.messages?.(name, { after: Number(after) }) ?? []
-      return json({ messages, stderr: find(name)?.stderr ?? '' })
-    }
-    return forOwner(c, 'read the messages of servers', answer, { isChange: false })
+    const name = c.req.param('name')
+    const { after = '0' } = c.req.query()
+    if (c.env.client.isNamed) return failure(403, 'Named clients may not read the messages of servers')
+    if (!/^\d{1,15}$/.test(after)) return failure(400, `Invalid after '${after}'; expected a number`)
+    const messages = source.messages?.(name, { after: Number(after) }) ?? []
+    return unknown(name) ?? json({ messages, stderr: find(name)?.stderr ?? '' })
   })
   const change = (verb: string, action: (name: string) => Promise<void> | undefined) =>
-    app.post(`/api/servers/:name/${verb}`, c =>
-      forOwner(c, `${verb} servers`, async name => {
-        await action(name)
-        return json({ server: find(name) })
-      }),
-    )
+    app.post(`/api/servers/:name/${verb}`, async c => {
+      const name = c.req.param('name') ?? ''
+      const refused = refusal(c, `${verb} servers`) ?? unknown(name)
+      if (!refused) await action(name)
+      return refused ?? json({ server: find(name) })
+    })
   change('restart', name => source.restart(name))
   change('start', name => source.restart(name))
   change('stop', name => source.stop?.(name))
   app.post('/api/reload', c => {
-    const reload = async () => json(await source.reload?.())
-    const answer = () =>
-      source.reload ? unlessMistaken(reload) : failure(404, 'There is no configuration file to reload')
-    return forOwner(c, 'reload the configuration', answer, { isKnown: false })
+    const missing = source.reload ? undefined : failure(404, 'There is no configuration file to reload')
+    const reload = () => unlessMistaken(async () => json(await source.reload?.()))
+    return refusal(c, 'reload the configuration') ?? missing ?? reload()
   })
   let isAdding = false
   // A server is a program that gets started, so only the owner may add one, one at a time.
@@ -105,11 +97,10 @@ export function addServerRoutes(app: App, { source, calls }: GatewayContext): vo
     })
   }
   app.post('/api/servers', c => {
-    const answer = () =>
-      source.reload
-        ? withBody(c, body => add(body, c.req.raw.signal))
-        : failure(404, 'There is no configuration file to add a server to')
-    return forOwner(c, 'add servers', answer, { isKnown: false })
+    const missing = source.reload
+      ? undefined
+      : failure(404, 'There is no configuration file to add a server to')
+    return refusal(c, 'add servers') ?? missing ?? withBody(c, body => add(body, c.req.raw.signal))
   })
   app.post('/api/servers/:name/login', async c => {
     const name = c.req.param('name')
