@@ -12,7 +12,6 @@ import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { say } from './terminal.ts'
 
-/** How long the user has to log in. */
 const LOGIN_MS = 5 * 60_000
 
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */

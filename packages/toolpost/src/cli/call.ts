@@ -69,7 +69,6 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** The milliseconds of `--timeout`, if it was given. */
 export function timeoutOf({ timeout }: Flags): number | undefined {
   if (timeout === undefined || Number(timeout) > 0) return timeout === undefined ? undefined : Number(timeout)
   throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)

@@ -19,7 +19,6 @@ export type Flags = { [Name in Value | 'limit' | 'remember' | 'repeat' | 'min' |
 
 /** For commands that need no project, or change a configuration that may be missing or broken. */
 export interface BareContext<Words = unknown> {
-  /** The arguments of the command, and its options. */
   words: Words
   flags: Flags
   /** `--yes` approves the commands of the configuration. */
@@ -32,7 +31,6 @@ export interface CommandContext<Words = unknown> extends BareContext<Words> {
 }
 
 export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
-  /** Whether the command starts no server. */
   startsNothing?: boolean
 }
 
@@ -81,7 +79,6 @@ async function askForTrust({ file, config, logger }: Project, isApproved = false
   approve(file, config)
 }
 
-/** Approves the commands of a configuration on this machine. */
 export function approve(file: string, { mcpServers }: ToolpostConfig): void {
   try {
     trust(file, commandsOf(mcpServers))

@@ -6,7 +6,6 @@ import type { CommandContext } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { print, printFields, printJson, printTable, say, timeText } from './terminal.ts'
 
-/** Throws if durable calls are configured but their package is not installed. */
 export function requireDurable({ config }: Pick<Project, 'config'>): void {
   const install = config.durable ? missingDurable() : undefined
   if (install) throw new UsageError(`'durable' in the configuration needs another package; run: ${install}`)

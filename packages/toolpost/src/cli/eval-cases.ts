@@ -26,7 +26,6 @@ export interface EvalCase {
   never: string[]
   /** A text in the answer, or a `/pattern/`. */
   answer: string | undefined
-  /** Results of the mocked tools. */
   given: Record<string, unknown>
 }
 
@@ -120,7 +119,6 @@ interface Answered {
   error: string | undefined
 }
 
-/** One run of one case. */
 export type Outcome = ReturnType<typeof scoreCase>
 
 /** These never reached a tool. */
@@ -156,7 +154,6 @@ export function scoreCase({ name, ask, expect, never, answer }: EvalCase, answer
   return { name, ask, calls: made, text, passed: why.length === 0, rightTool, rightArguments, ...counts, why }
 }
 
-/** The calls that were expected, each for one expectation. */
 function matching(
   expected: readonly ExpectedCall[],
   calls: readonly MadeCall[],

@@ -21,7 +21,6 @@ const HOPELESS =
 
 interface ModelReport {
   model: string
-  /** Why it could not be asked, or not to the end. */
   problem?: string
   outcomes: Outcome[]
 }

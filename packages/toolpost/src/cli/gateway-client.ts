@@ -9,7 +9,6 @@ import { UsageError } from './exit.ts'
 const TIMEOUT_MS = 10_000
 
 interface RequestOptions {
-  /** Sent with POST. */
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -81,7 +80,6 @@ function gatewayAt(address: string, token: string | undefined) {
       outgoing.end(body === undefined ? undefined : JSON.stringify(body))
     })
   }
-  /** The status, and the body if it is JSON. */
   const request = async (path: string, options: RequestOptions) => {
     const response = await send(path, options)
     let text = ''

@@ -89,7 +89,6 @@ const program = new Command('toolpost')
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
 let isStillSending = false
 
-/** Runs a command without a project. */
 function bare(load: Load<BareContext<never>>): Action {
   return async context => unlessStopped(Promise.resolve((await load())(context)))
 }

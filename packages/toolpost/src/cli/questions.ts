@@ -7,7 +7,6 @@ const NO_TERMINAL = 'there is no terminal to ask at'
 const WAY_TO_ALLOW = "allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
 const FORM_HELP = 'Press Enter for the default or to skip, Ctrl-D to cancel; type decline to refuse.'
 
-/** The terminal at which a person is asked. */
 export interface AskedTerminal {
   /** Shows a text, with control characters made harmless. */
   say(text: string): void

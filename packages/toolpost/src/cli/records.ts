@@ -54,7 +54,6 @@ export async function listCalls({ project, words, flags }: CommandContext<[strin
   }
 }
 
-/** Calls as a cassette. */
 function cassetteOf(calls: readonly StoredCall[]): string {
   const lines = calls.map(({ tool, args, result }) => cassetteLine({ type: 'call', tool, args, result }))
   return `${cassetteHeader()}${lines.join('')}`

@@ -1,7 +1,7 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
+import { outputOf } from '../../../../tests/output-of.ts'
 import { commandLine } from '../../test/command.ts'
 import { isRunning } from '../../test/hostile-server/harness.ts'
 import { eventsIn, hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.ts'
@@ -52,66 +52,27 @@ describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, 
 })
 
 /** The command with its pipes in hand. */
-function raw(words: string[], node: string[] = []) {
-  const child: ChildProcessWithoutNullStreams = spawn(
-    process.execPath,
-    [...node, COMMAND, 'serve', '--stdio', ...words],
-    { cwd: folder },
-  )
-  const lines: string[] = []
-  const waiting = new Set<() => void>()
-  let err = ''
-  createInterface({ input: child.stdout }).on('line', line => {
-    lines.push(line)
-    for (const look of waiting) look()
+function raw(words: string[]) {
+  const child = spawn(process.execPath, [COMMAND, 'serve', '--stdio', ...words], { cwd: folder })
+  const { out, exit } = outputOf(child)
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const clientInfo = { name: 'test', version: '1' }
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
   })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
-  return {
-    child,
-    lines,
-    exit,
-    err: () => err,
-    send: (message: object | string) =>
-      child.stdin.write(
-        `${typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })}\n`,
-      ),
-    answer: (id: number) =>
-      new Promise<Record<string, unknown>>(resolve => {
-        const look = () => {
-          const found = lines.map(line => JSON.parse(line)).find(message => message.id === id)
-          if (!found) return
-          waiting.delete(look)
-          resolve(found)
-        }
-        waiting.add(look)
-        look()
-      }),
-  }
+  return { child, exit, send, answered: (id: number) => expect.poll(out, PATIENCE).toContain(`"id":${id}`) }
 }
-
-const initialize = {
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-}
-const callOf = (id: number, name: string, args: object = {}) => ({
-  id,
-  method: 'tools/call',
-  params: { name, arguments: args },
-})
 
 describe('the end of toolpost serve --stdio', () => {
   it('[F40] leaves no process behind, whether its input ends or it is told to', async () => {
     for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
       const { config, pids, count } = withHostileServer()
       const server = raw(['--config', config])
-      server.send(initialize)
       server.send({ id: 2, method: 'tools/list' })
-      await server.answer(2)
-      server.send(callOf(3, 'never'))
+      await server.answered(2)
+      server.send({ id: 3, method: 'tools/call', params: { name: 'never', arguments: {} } })
       await expect.poll(() => count('call never'), PATIENCE).toBe(1)
       server.send({ method: 'notifications/cancelled', params: { requestId: 3 } })
       if (end === 'stdin') server.child.stdin.end()

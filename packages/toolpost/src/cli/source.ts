@@ -65,7 +65,6 @@ export async function localSource(project: Project) {
     },
     client,
     model: (): Promise<ModelInfo> => project.model(),
-    /** Starts what tools need. */
     ready: () => project.ready(),
   }
 }
@@ -135,7 +134,6 @@ interface Watching {
   ask: Ask
   isOwn(asked: Asked): boolean
   afterMs?: number
-  /** The call whose progress is shown. */
   callId?: string
   onProgress?: ((progress: Progress) => void) | undefined
 }

@@ -6,7 +6,6 @@ import { stop } from './exit.ts'
 
 /* Results go to stdout, everything else to stderr. */
 
-/** Whether a person can be asked. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** Control characters are shown as text, so that no tool can move the cursor. */
@@ -30,7 +29,6 @@ export function printFields(fields: object): void {
   }
 }
 
-/** Writes a message for the user to stderr. */
 export function say(text: string): void {
   process.stderr.write(`${shownLines(text)}\n`)
 }

@@ -31,7 +31,6 @@ function paragraph({ source, signature, description }: ToolInfo): string {
   return `${escapeControls(signature)}${from}\n    ${escapeControls(description.replace(/\s+/g, ' ').trim())}\n`
 }
 
-/** One tool in full, with an example call to copy. */
 function page({ name, source, signature, description, schema, ...tool }: ToolInfo): string {
   const marks = { 'read-only': tool.readOnly, idempotent: tool.idempotent, destructive: tool.destructive }
   const known = Object.entries(marks).flatMap(([mark, isSet]) => (isSet ? [mark] : []))
@@ -43,7 +42,6 @@ function page({ name, source, signature, description, schema, ...tool }: ToolInf
   return `${escapeControls(`${signature} (${facts.join(', ')})`)}\n${text}\n\ntoolpost call ${quoted.join(' ')}\n`
 }
 
-/** The schema's own example, or a value of its type. */
 function exampleOf(schema: unknown): string {
   const { examples, default: usual, const: only, enum: choices, type } = isRecord(schema) ? schema : {}
   const first = (list: unknown) => (Array.isArray(list) ? list[0] : undefined)

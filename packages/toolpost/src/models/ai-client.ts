@@ -27,7 +27,6 @@ export type ConversationMessage = LangChainMessage | PlainMessage
 /** A question, or a conversation that ends with one. */
 export type Prompt = string | readonly ConversationMessage[]
 
-/** Sent when a call starts and when it ends. */
 export type CallNotice =
   | { type: 'start'; call: ToolCall }
   | { type: 'end'; call: ToolCall; result: ToolResult; durationMs: number }
@@ -79,7 +78,6 @@ export interface Answer {
   text: string
   /** The whole conversation, ending with this answer: pass it with the next question. */
   messages: ConversationMessage[]
-  /** The results, in the order of the calls. */
   results: ToolResult[]
   /** How many times the model was asked with tools on offer. */
   iterations: number

@@ -27,24 +27,19 @@ export interface ChooseOptions {
   executor: ToolExecutor
   /** The model asked for: `ollama:qwen3:0.6b`, `anthropic:claude-…`, `openai:gpt-…`, `replay:<cassette>` or `offline`. */
   model?: string | undefined
-  /** Used if no model was asked for. */
   config?: ModelConfig | undefined
   environment?: Environment | undefined
   logger?: Logger | undefined
   fetch?: typeof globalThis.fetch | undefined
-  /** A cassette that the replies of the model are appended to. */
   record?: string | undefined
 }
 
 export interface ChosenClient {
   client: AiClient
-  /** `ollama:qwen3:0.6b` */
   name: string
   /** Why this one was chosen, for the user to read. */
   why: string
-  /** Writes single messages; absent without a model. */
   writer?: Writer | undefined
-  /** Answers what needs no model, if the client can. */
   sentences?: OfflineClient | undefined
 }
 

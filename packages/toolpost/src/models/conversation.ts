@@ -6,7 +6,6 @@ import { MAX_IMAGE_BYTES, MAX_IMAGES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import type { Reply, RequestedCall } from './read-reply.ts'
 
-/** A call in the history, with a unique id. */
 export interface NumberedCall extends RequestedCall {
   id: string
 }
@@ -42,12 +41,10 @@ export class Conversation {
     return new Conversation(answerOpenCalls(messages, langchain), langchain)
   }
 
-  /** Every call made in it. */
   calls(): NonNullable<AIMessage['tool_calls']> {
     return this.messages.flatMap(callsIn)
   }
 
-  /** Whether any result in it contains the text. */
   mentions(text: string): boolean {
     return this.messages.some(({ type, content }) => type === 'tool' && String(content).includes(text))
   }
@@ -77,7 +74,6 @@ export class Conversation {
   }
 }
 
-/** The text in the history for a call without a result. */
 export function placeholder(name: string, reason: string): string {
   return `Error: No result for tool "${name}": ${reason}`
 }
@@ -110,7 +106,6 @@ function answerOpenCalls(messages: readonly BaseMessage[], langchain: LangChainM
   })
 }
 
-/** The images of a result. */
 export function imagesIn(result: ToolResult): ResultImage[] {
   return imagesAmong(result.success ? result.content : [])
 }

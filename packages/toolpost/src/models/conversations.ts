@@ -2,9 +2,7 @@ import type { ConversationMessage } from './ai-client.ts'
 import { roleOf } from './conversation.ts'
 
 export interface ConversationsOptions {
-  /** How many conversations are kept. */
   conversations: number
-  /** How many messages each may have. */
   messages: number
   /** How many characters each may have, arguments included; 200,000 if left out. */
   characters?: number | undefined
@@ -19,7 +17,6 @@ export class Conversations {
     this.#limits = limits
   }
 
-  /** The messages of a conversation; `undefined` if it is unknown. */
   of(id: string): readonly ConversationMessage[] | undefined {
     return this.#kept.get(id)
   }

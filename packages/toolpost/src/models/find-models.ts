@@ -8,11 +8,9 @@ interface Server {
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** Responses about models are never longer. */
 const MAX_FACTS_BYTES = 8 * 1024 * 1024
 /** A server on the local network answers within milliseconds; a missing one is not worth waiting for. */
 const PROBE_TIMEOUT_MS = 1_000
-/** Each costs a request for its capabilities. */
 const MAX_MODELS_ASKED = 20
 const OLLAMA = 'http://127.0.0.1:11434'
 
@@ -38,11 +36,8 @@ export function ollamaAddress(environment: Environment): string {
   return trimmedEnd(url.href, '/')
 }
 
-/** What Ollama says about a model. */
 export interface OllamaFacts {
-  /** The longest context the model supports. */
   contextLength?: number | undefined
-  /** The `num_ctx` of its Modelfile. */
   ownContext?: number | undefined
   usesTools?: boolean | undefined
   canThink?: boolean | undefined

@@ -12,13 +12,10 @@ import type { RequestedCall } from './read-reply.ts'
 /** A provider with its own rules for tool schemas; `openai` stands for every compatible API. */
 export type FittingProvider = 'anthropic' | 'ollama' | 'openai'
 
-/** An argument schema that a provider accepts. */
 export interface FittedSchema {
-  /** Accepts what the original accepts, under the provider's names, and perhaps more. A fresh copy. */
+  /** Accepts what the original accepts, under the provider's names, and perhaps more. */
   readonly schema: JsonSchema
-  /** Translates a model's arguments back to the original names. */
   nameBack(args: Record<string, unknown>): Record<string, unknown>
-  /** Translates arguments to the names the model was given. */
   rename(args: Record<string, unknown>): Record<string, unknown>
 }
 
@@ -34,7 +31,6 @@ const TYPES = /^(string|number|integer|boolean|object|array|null)$/
 
 /** More values would bloat the request; the executor still checks them all. */
 const MAX_VALUES = 250
-/** More parts would weigh down every request. */
 const MAX_PARTS = 2_000
 /** How often a definition is written out inside itself. */
 const MAX_RECURSION = 2
@@ -49,7 +45,7 @@ const HASH_CHARS = 6
  */
 export function fitSchema(schema: JsonSchema, provider: FittingProvider): FittedSchema {
   const { argumentName, oneType = false } = RULES[provider]
-  const { title, description, additionalProperties, ...top } = folded(writtenOut(copyOf(schema), oneType))
+  const { title, description, additionalProperties, ...top } = folded(writtenOut(schema, oneType))
   const named = Object.entries({ title, description, additionalProperties })
   const kept = Object.fromEntries(named.filter(([, value]) => value !== undefined))
   const properties = propertiesOf(top) as Record<string, JsonSchema>
@@ -67,15 +63,6 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
     },
     nameBack: args => withNames(args, back),
     rename: args => withNames(args, renames),
-  }
-}
-
-/** Plain JSON of our own; `{}` for what is none. */
-function copyOf(schema: JsonSchema): JsonSchema {
-  try {
-    return JSON.parse(JSON.stringify(schema))
-  } catch {
-    return {}
   }
 }
 
@@ -205,7 +192,6 @@ export function safeNames(names: Iterable<string>, allowed: RegExp): Map<string,
   return renamed
 }
 
-/** The same object with its keys renamed. */
 function withNames(args: Record<string, unknown>, names: ReadonlyMap<string, string>) {
   if (names.size === 0) return args
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]))

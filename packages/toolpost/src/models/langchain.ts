@@ -7,7 +7,6 @@ type Fetch = typeof globalThis.fetch
 
 const CORE = '@langchain/core'
 
-/** What to install for a provider, so that one command gets it all. */
 export const PACKAGES = {
   anthropic: [CORE, '@langchain/anthropic'],
   ollama: [CORE, '@langchain/ollama'],

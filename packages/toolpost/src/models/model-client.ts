@@ -19,13 +19,10 @@ import { type Setup, writeMessage } from './turn.ts'
 
 /** A source of models, and how it differs from others. */
 export interface Provider extends ProviderWords {
-  /** Its name in traces. */
   readonly identity: { provider: string; model: string | undefined }
-  /** The packages it needs installed. */
   readonly packages?: readonly string[]
   /** Failures worth a retry. */
   readonly passing: readonly ModelErrorCode[]
-  /** Every whole reply has a stop reason. */
   readonly endsWithReason?: boolean
   /** Loads what is needed and binds the tools to the model. */
   open(tools: readonly Tool[], style?: WritingStyle): Promise<OpenModel>
@@ -58,7 +55,6 @@ interface Streaming {
 }
 
 interface ProviderClientOptions {
-  /** Runs the calls; can also be passed with each question. */
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
@@ -120,7 +116,6 @@ export class NamedClient extends ProviderClient {
 }
 
 export interface ModelClientOptions extends ProviderClientOptions {
-  /** Any LangChain chat model. */
   model: ChatModel
 }
 

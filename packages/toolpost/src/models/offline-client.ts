@@ -30,7 +30,6 @@ export interface SentenceSettings {
 }
 
 export interface OfflineClientOptions {
-  /** Runs the calls; can also be passed with each question. */
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
   sentences?: SentenceSettings | undefined
@@ -192,7 +191,6 @@ export class OfflineClient implements AiClient {
     return understand()
   }
 
-  /** Runs calls in parallel and adds them to the messages. */
   async #call(
     planned: readonly PlannedCall[],
     said: ConversationMessage[],
@@ -237,7 +235,6 @@ interface PlannedCall {
   args: Record<string, unknown>
 }
 
-/** The question: the text, or the last message of a conversation. */
 function questionIn(prompt: Prompt): string {
   return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
 }
@@ -249,7 +246,6 @@ function dialogueIn(prompt: Prompt): Dialogue | undefined {
   return (last as PlainMessage | undefined)?.dialogue as Dialogue | undefined
 }
 
-/** The sentence files that a server sends with a tool. */
 function filesOf({ name, passedOn }: Tool): SentenceFile[] {
   const files = (Object(passedOn?._meta) as Record<string, unknown>)[SENTENCES_META]
   return Object.entries(Object(files) as object).flatMap(([language, text]) =>

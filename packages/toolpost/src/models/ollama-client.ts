@@ -33,7 +33,6 @@ const ANSWER_TOKENS = 1_024
 /** English has about four characters per token, JSON and other languages fewer: better too much room than too little. */
 const CHARS_PER_TOKEN = 3
 const STATUS_EVERY_MS = 1_000
-/** How much of an error response is read. */
 const MAX_ERROR_BYTES = 64 * 1024
 
 export interface OllamaClientOptions extends Omit<NamedClientOptions, 'apiKey'>, OllamaSettings {

@@ -37,15 +37,12 @@ export interface Reply {
   content: string | object[]
   calls: RequestedCall[]
   usage: Usage
-  /** In the provider's words. */
   stopReason: string | undefined
 }
 
 export interface ReadOptions {
   onToken: (token: string) => void
-  /** A reply that ends without a stop reason has broken off. */
   endsWithReason?: boolean | undefined
-  /** Reaching the token limit is not an error. */
   mayBeCut?: boolean | undefined
 }
 
@@ -84,7 +81,6 @@ export async function readReply(stream: AsyncIterable<ReplyChunk>, options: Read
   return { text, content, calls: await callsOf(whole), usage: { input, output }, stopReason }
 }
 
-/** Throws a ModelError if a reply has too many calls. */
 export function checkCalls(count: number): void {
   const problem = `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was run`
   if (count > MAX_CALLS_IN_REPLY) throw new ModelError('invalid_response', problem)

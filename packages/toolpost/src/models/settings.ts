@@ -45,7 +45,6 @@ type WritingBlock = { type: 'text'; text: string } | { type: 'image_url'; image_
 
 export interface WrittenMessage {
   text: string
-  /** The model that wrote it. */
   model: string
   stopReason: 'endTurn' | 'maxTokens' | 'stopSequence'
 }

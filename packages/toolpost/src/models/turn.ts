@@ -10,12 +10,10 @@ import { explainFailure, ModelError } from './model-error.ts'
 import { isCutOff, type ReadOptions, type Reply, readReply } from './read-reply.ts'
 import type { WritingRequest, WrittenMessage } from './settings.ts'
 
-/** What every question to a model needs. */
 export interface Setup {
   provider: Provider
   logger: Logger
   clock?: Clock | undefined
-  /** Called with every reply of the model and what it answers. */
   onReply?: ((messages: readonly BaseMessage[], reply: Reply) => void) | undefined
 }
 
@@ -69,7 +67,6 @@ export class TimeLimit {
   }
 }
 
-/** The error of a question that its caller stopped. */
 export function stopped(): ModelError {
   return new ModelError('stopped', 'The question was stopped')
 }

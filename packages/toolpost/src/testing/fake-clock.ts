@@ -8,7 +8,6 @@ interface PendingTimer {
 export interface FakeClock extends Clock {
   /** Moves time forward, firing due timers in order; pending promises settle between them. */
   advance(ms: number): Promise<void>
-  /** How many timers are set. */
   readonly pending: number
 }
 
@@ -43,7 +42,6 @@ export function fakeClock(start = 0): FakeClock {
   }
 }
 
-/** Lets everything that is ready run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -27,7 +27,6 @@ export interface OllamaRequest {
 export interface FakeOllamaOptions {
   /** The installed models, with the capabilities `/api/show` reports. */
   models?: Record<string, readonly string[]>
-  /** The context length of its models, as `/api/show` reports it. */
   contextLength?: number
   /** Its models have to be loaded first: requests wait until this settles. */
   loading?: Promise<unknown>
@@ -65,7 +64,6 @@ export function fakeOllama(options: FakeOllamaOptions = {}): Promise<FakeModelSe
   return startModelServer(format, replies)
 }
 
-/** The installed models and their capabilities. */
 type Models = ReadonlyMap<string, readonly string[]>
 
 function notFound(model: string): FakeReply {

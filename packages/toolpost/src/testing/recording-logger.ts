@@ -8,13 +8,10 @@ export interface LogRecord {
 
 export interface RecordingLogger extends Logger {
   readonly records: LogRecord[]
-  /** The records of a level, in order. */
   at(level: LogLevel): LogRecord[]
-  /** The messages of a level, or of all levels, in order. */
   messages(level?: LogLevel): string[]
   /** Resolves with the record whose message contains `text`: the first, or the `number`th. */
   logged(text: string, number?: number): Promise<LogRecord>
-  /** Everything logged, as JSON lines. */
   text(): string
 }
 

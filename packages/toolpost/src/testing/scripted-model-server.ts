@@ -47,7 +47,6 @@ export type NextReply<Body> = FakeReply | string | ((body: Body) => FakeReply | 
 
 export interface FakeModelServer<Body> {
   readonly url: string
-  /** Every model request, in order. */
   readonly requests: RecordedRequest<Body>[]
   /** Settles when this many model requests have arrived. */
   received(count: number): Promise<void>
@@ -62,21 +61,14 @@ export interface ScriptedReply extends Pick<FakeReply, 'error' | 'stopReason'> {
   calls: (FakeCall & { id: string; halves: [string, string] })[]
 }
 
-/** A provider's wire format. */
 export interface WireFormat<Body extends { stream: boolean }> {
-  /** The path of model requests. */
   path: string
-  /** The content type of a stream. */
   contentType: string
-  /** The provider's refusal of an invalid request. */
   check(body: Body, headers: IncomingHttpHeaders): FakeReply | undefined
-  /** The body of a refusal. */
   refusal(message: string, status: number): object
   /** The pieces of the reply, before and after the point where a stream can hang or be cut. */
   pieces(reply: ScriptedReply, turn: number): { first: string[]; rest: string[] }
-  /** The reply to a request without a stream, as JSON. */
   whole?(reply: ScriptedReply, turn: number): object
-  /** Settles when the server is ready to reply. */
   ready?(): Promise<void>
   /** The reply at any other path, if there is one. */
   other?(path: string, body: unknown): FakeReply | undefined
@@ -155,7 +147,6 @@ function send<Body extends { stream: boolean }>(
   response.end()
 }
 
-/** A body of JSON, as another path of a provider's API would send it. */
 export const jsonReply = (value: object): FakeReply => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),

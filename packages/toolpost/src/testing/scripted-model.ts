@@ -7,7 +7,6 @@ export interface ScriptedReply {
   calls?: readonly ScriptedCall[]
   /** In tokens, as in LangChain's messages. */
   usage?: Usage
-  /** Fails the turn instead. */
   error?: Error
   /** Stays silent until the question is stopped. */
   hangs?: boolean
@@ -27,9 +26,7 @@ export interface ScriptedCall {
 
 /** One turn: what the model was given. */
 export interface ScriptedTurn {
-  /** The conversation, as LangChain's messages. */
   messages: readonly ScriptedMessage[]
-  /** The names of the tools it was offered. */
   tools: readonly string[]
 }
 
