@@ -44,8 +44,6 @@ const QUEUE_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_LENGTH = 10_000
 /** How long an answer in progress may take when the gateway closes. */
 const DRAIN_MS = 10_000
-/** The answer if a command was misheard and therefore not carried out. */
-const NOT_MEANT = 'Nothing was done.'
 
 /**
  * Answers utterances in the background, one after another: transcribes, asks the client with the executor's tools,
@@ -223,7 +221,7 @@ export class BackgroundTranscriber {
       const isMeant = ask
         ? (await ask({ message })).action === 'accept'
         : await this.#questions.confirm(conversation, message)
-      if (!isMeant) return turn.response('answered', NOT_MEANT)
+      if (!isMeant) return turn.response('answered', 'Nothing was done.')
     }
     return this.#answering.answer(turn, heard.meaning)
   }

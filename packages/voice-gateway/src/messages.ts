@@ -16,12 +16,7 @@ export type Utterance = ({ text: string } | { wav: Uint8Array } | { pcm: Uint8Ar
   overheard?: boolean | undefined
 }
 
-interface AboutUtterance {
-  id: string
-  conversation: string
-  durations: Durations
-  at: string
-}
+type AboutUtterance = { id: string; conversation: string; durations: Durations; at: string }
 
 /** Published as soon as it is known what was heard. */
 export interface TranscriptionMessage extends AboutUtterance {
@@ -58,26 +53,13 @@ export interface MadeCall {
 }
 
 /** Milliseconds in the queue, for the stages reached (an answer includes its calls), and since it was accepted. */
-export interface Durations {
-  waitMs: number
-  transcribeMs?: number
-  answerMs?: number
-  totalMs: number
-}
+export type Durations = { waitMs: number; transcribeMs?: number; answerMs?: number; totalMs: number }
 
 /** A question asked before something is done; the next utterance in that conversation is the answer. */
-export interface QuestionMessage {
-  conversation: string
-  text: string
-  at: string
-}
+export type QuestionMessage = { conversation: string; text: string; at: string }
 
 /** A timer has ended, or a command for later was carried out. */
-export interface TimerMessage {
-  name?: string | undefined
-  text: string
-  at: string
-}
+export type TimerMessage = { name?: string | undefined; text: string; at: string }
 
 /** Publishes conversations to others. Its functions must not throw or block. */
 export interface VoiceBus {

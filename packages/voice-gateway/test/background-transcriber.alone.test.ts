@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type AiClient, ModelClient, ModelError, OfflineClient } from 'toolpost/models'
 import { fakeClock, recordingLogger, scriptedModel } from 'toolpost/testing'
 import { describe, expect, it, vi } from 'vitest'
@@ -91,14 +89,6 @@ describe('hearing', () => {
     await answerTo(background, { pcm: tonePcm(), area: 'Kitchen' })
     expect(ask.mock.calls[0]?.[1]?.meaning).toBe(meaning)
     expect(ask.mock.calls[0]?.[1]?.area).toBe('Kitchen')
-  })
-
-  it('answers audio by its words, and tells what was heard before it answers', async () => {
-    const { background, bus, done } = voice({ transcriber: fakeTranscriber('Turn on the lamp.') })
-    const response = await answerTo(background, { pcm: tonePcm() })
-    expect(bus.heard).toMatchObject([{ source: 'audio', text: 'Turn on the lamp.', conversation: 'home' }])
-    expect(response.durations.transcribeMs).toBeDefined()
-    expect(done).toEqual(['on'])
   })
 
   const useless: [string, Utterance, RegExp][] = [
@@ -257,21 +247,6 @@ describe('speaking', () => {
     expect(speaker.interrupted).toEqual([])
   })
 
-  it('an answer that is still to come is spoken, whatever is said meanwhile', async () => {
-    const { client, releases } = heldClient()
-    const { background, speaker } = voice({ client })
-    const first = answerTo(background, { text: 'one' })
-    await waitFor(() => expect(releases).toHaveLength(1))
-    const second = answerTo(background, { text: 'two' })
-    await new Promise(resolve => setImmediate(resolve))
-    releases.shift()?.()
-    await first
-    await waitFor(() => expect(releases).toHaveLength(1))
-    releases.shift()?.()
-    await second
-    expect(speaker.said).toEqual(['It is done.', 'It is done.'])
-  })
-
   it('is silent about what it overheard and did not understand; what it understood it answers', async () => {
     const { background, speaker } = voice()
     const overheard = true
@@ -354,39 +329,5 @@ describe('conversations', () => {
       'Hello Ann.',
       'who am I',
     ])
-  })
-})
-
-describe('in the long run', () => {
-  it('1,000 utterances in a row keep their order and leave the memory flat', {
-    timeout: 60_000,
-  }, async () => {
-    setFlagsFromString('--expose-gc')
-    const gc = runInNewContext('gc') as () => void
-    const heapAfter = () => {
-      gc()
-      return process.memoryUsage().heapUsed
-    }
-    const answers: string[] = []
-    const { background, done } = voice({
-      logger: undefined,
-      bus: { transcription: () => {}, response: ({ id }) => void answers.push(id) },
-      speaker: { ...recordingSpeaker(), play: async () => {} },
-      transcriber: { ...fakeTranscriber(), transcribe: async () => 'turn on the lamp' },
-    })
-    const pcm = tonePcm()
-    let heapAt200 = 0
-    const waiting: Promise<unknown>[] = []
-    for (let n = 0; n < 1_000; n++) {
-      const isAudio = n % 2 === 1
-      const utterance: Utterance = isAudio ? { pcm, id: `${n}` } : { text: 'turn off the lamp', id: `${n}` }
-      waiting.push(answerTo(background, { ...utterance, conversation: `room ${n % 100}` }))
-      if (waiting.length === 16) await waiting.shift()
-      if (n === 199) heapAt200 = heapAfter()
-    }
-    await Promise.all(waiting)
-    expect(answers).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n}`))
-    expect(done).toEqual(Array.from({ length: 1_000 }, (_, n) => (n % 2 === 1 ? 'on' : 'off')))
-    expect(heapAfter() - heapAt200).toBeLessThan(8_000_000)
   })
 })

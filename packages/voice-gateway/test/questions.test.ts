@@ -7,8 +7,6 @@ import { BackgroundTranscriber, type BackgroundTranscriberOptions } from '../src
 import { yesOrNo } from '../src/listening/yes-or-no.ts'
 import type { QuestionMessage } from '../src/messages.ts'
 import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
-import { aedesBroker } from './support/brokers.ts'
-import { listen, openBus } from './support/bus.ts'
 import { eventually } from './support/eventually.ts'
 
 /** A home where files can be deleted, which is asked about. */
@@ -103,18 +101,6 @@ describe('a call that needs approval, made by voice', () => {
     expect(deleted).toEqual([])
   })
 
-  it('never takes what was said before the question', async () => {
-    const { say, asked, deleted } = home()
-    const answer = say('delete report.txt')
-    const early = say('yes')
-    await asked(1)
-    expect(deleted).toEqual([])
-    await say('no')
-    await answer
-    expect((await early).text).toMatch(/did not understand/)
-    expect(deleted).toEqual([])
-  })
-
   it.each(['what is a report', 'yes or whatever you think'])(
     'takes anything else for a new request, and does nothing: %s',
     async said => {
@@ -192,29 +178,6 @@ describe('a call that needs approval, made by voice', () => {
     expect((await answer).text).toBe('It is gone.')
     expect(deleted).toEqual([path])
   })
-})
-
-it('asks over MQTT too, and takes the answer from the topic of that room alone', async () => {
-  const { url } = await aedesBroker()
-  const { heard, client } = await listen(url, 'voice/#')
-  const { bus } = openBus({ url, onUtterance: utterance => background.take(utterance) })
-  const { background, deleted } = home({ bus })
-  await bus.ready()
-  const on = (topic: string) => heard.filter(message => message.topic === topic).map(({ body }) => body)
-  const say = (room: string, text: string) =>
-    client.publishAsync(`voice/text/${room}`, JSON.stringify({ text }), { qos: 1 })
-  await say('kitchen', 'delete report.txt')
-  await eventually(() => on('voice/question')).toMatchObject([{ conversation: 'kitchen', text: QUESTION }])
-  await say('bedroom', 'yes')
-  await eventually(() => on('voice/transcription').length).toBe(2)
-  expect(deleted).toEqual([])
-  await say('kitchen', 'yes')
-  await eventually(() => on('voice/response').map(({ conversation }) => conversation)).toEqual([
-    'kitchen',
-    'kitchen',
-    'bedroom',
-  ])
-  expect(deleted).toEqual(['report.txt'])
 })
 
 it.each([

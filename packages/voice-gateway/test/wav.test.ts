@@ -71,24 +71,18 @@ describe('readWav', () => {
     },
   )
 
-  it('refuses what is too long by its size, and takes what is just short enough', async () => {
-    const lasting = (seconds: number, rate: number) => {
-      const header = altered(
-        (view, bytes) => {
-          view.setUint32(24, rate, true)
-          view.setUint16(32, 1, true)
-          view.setUint16(34, 8, true)
-          bytes.fill(0xff, 40, 44)
-        },
-        wav.subarray(0, 44),
-      )
-      return Buffer.concat([header, Buffer.alloc(rate * seconds)])
-    }
-    const lengthOf = async (file: Uint8Array) => (await readWav(file)).length
-    await expect(lengthOf(lasting(901, 4_000))).rejects.toThrow(
+  it('refuses what is too long by its size', async () => {
+    const header = altered(
+      (view, bytes) => {
+        view.setUint32(24, 4_000, true)
+        view.setUint16(34, 8, true)
+        bytes.fill(0xff, 40, 44)
+      },
+      wav.subarray(0, 44),
+    )
+    await expect(readWav(Buffer.concat([header, Buffer.alloc(4_000 * 901)]))).rejects.toThrow(
       new AudioError('the recording is longer than 15 minutes'),
     )
-    expect(await lengthOf(lasting(900, SAMPLE_RATE))).toBe(900 * SAMPLE_RATE)
   })
 
   it('supports the extensible format', async () => {

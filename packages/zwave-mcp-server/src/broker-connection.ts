@@ -16,10 +16,7 @@ export interface Message {
   readonly retained: boolean
 }
 
-export interface LinkListener {
-  onState(state: LinkState): void
-  onMessage(message: Message): void
-}
+export type LinkListener = { onState(state: LinkState): void; onMessage(message: Message): void }
 
 export interface BrokerOptions {
   /** The URL, or a function that resolves to it: an embedded broker has one only once it has started. */

@@ -36,12 +36,6 @@ describe('zwave-home', () => {
     await expect(exit).resolves.toBe(0)
   })
 
-  it('exits with the program that started it, if asked to', async () => {
-    const { process: child, exit } = await startHomeCommand('--virtual-home', '--until-stdin-ends')
-    child.stdin.end()
-    await expect(exit).resolves.toBe(0)
-  })
-
   it('takes a port, devices in JSON, a delay and a prefix', async () => {
     const port = String(await freePort())
     const devices = jsonFile({
@@ -63,13 +57,6 @@ describe('zwave-home', () => {
     expect((await server.call('list_zwave_devices')).text).toBe(
       'There is 1 device: Desk Lamp (Study) (dimmed to 10 %).',
     )
-  })
-
-  it('plays another gateway type and payload type', async () => {
-    const { url } = await startHomeCommand('--virtual-home', '--topics', 'valueid', '--payload', 'raw')
-    const server = await startServer({ MQTT_BROKER_URL: url })
-    expect((await server.call('control_zwave_device', on('Switch One'))).text).toBe('Switch One is on.')
-    expect((await server.call('check_zwave_health')).data).toMatchObject({ problems: [] })
   })
 
   it('starts a broker alone', async () => {

@@ -28,16 +28,6 @@ async function start({ confirmMs = 5_000, startBroker = aedesBroker, ...options 
 }
 
 describe('the server', () => {
-  it('says that a silent device did not confirm, and refuses a dead one', async () => {
-    const { server, home } = await start({ confirmMs: 300 })
-    const silent = await server.call('control_zwave_device', on('porch light'))
-    expect(silent).toMatchObject({ isError: false, data: { confirmed: false } })
-    expect(silent.text).toContain('sent to Porch Light (Outside), but not confirmed within 0.3 seconds')
-    expect(await server.call('control_zwave_device', on('garage heater'))).toMatchObject({ isError: true })
-    // Unconfirmed, so the call did not wait for it to arrive.
-    await expect.poll(() => home.commands.map(({ device }) => device)).toEqual(['Porch Light'])
-  })
-
   it('finds devices with blanks, locations, marks and several endpoints', async () => {
     const { server, home } = await start({
       devices: [
@@ -90,18 +80,6 @@ describe('the server', () => {
       'There is 1 device: Switch One (off).',
     )
     expect((await server.call('list_zwave_devices', { filter: 'ghost' })).text).toBe('No device matches.')
-  })
-
-  it('sees what the devices do by themselves', async () => {
-    const { server, home } = await start()
-    await home.set('Front Door Sensor', true)
-    await server.callUntil('get_device_sensor_data', { deviceName: 'front door sensor' }, ({ text }) =>
-      text.includes('open'),
-    )
-    await home.setStatus('Switch One', 'Dead')
-    await server.callUntil('get_device_sensor_data', { deviceName: 'switch one' }, ({ text }) =>
-      text.includes('is dead'),
-    )
   })
 
   it('knows that the gateway crashed, from its last will', async () => {
@@ -191,22 +169,3 @@ it.runIf(hasMosquitto)('sends nothing to a broker that hangs, not even when it w
   })
   expect(home.commands.map(({ device }) => device)).toEqual(['Demo Switch'])
 })
-
-it.runIf(hasMosquitto)(
-  'has the retained state after a restart of the broker, though the gateway is gone',
-  async () => {
-    const broker = await mosquittoBroker()
-    const home = await startTestHome({ brokerUrl: broker.url })
-    await home.set('Front Door Sensor', true)
-    await home.stop()
-    const server = startTools({ MQTT_BROKER_URL: broker.url })
-    await broker.stop()
-    await broker.start()
-    const read = { deviceName: 'Front Door Sensor' }
-    await server.callUntil(
-      'get_device_sensor_data',
-      read,
-      ({ data, text }) => data?.live === true && text.includes('open'),
-    )
-  },
-)

@@ -6,7 +6,7 @@ import { startChild } from './support/child.ts'
 import { eventually } from './support/eventually.ts'
 import { startTestHome } from './support/homes.ts'
 import { programs } from './support/program.ts'
-import { openServer, startServer, watchStdout } from './support/server.ts'
+import { startServer, watchStdout } from './support/server.ts'
 
 const nowhere = async () => ({ MQTT_BROKER_URL: `mqtt://127.0.0.1:${await freePort()}` })
 
@@ -80,12 +80,6 @@ describe('the end', () => {
     const answer = server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
     server.process.stdin.end()
     await expect(answer).resolves.toMatchObject({ text: 'Switch One is on.' })
-    await expect(server.exit).resolves.toBe(0)
-  })
-
-  it('ends when stdin ends before a word was said', async () => {
-    const server = openServer(await nowhere())
-    server.process.stdin.end()
     await expect(server.exit).resolves.toBe(0)
   })
 

@@ -63,18 +63,6 @@ describe('control_zwave_device', () => {
   })
 
   it.each([
-    [{ action: 'on' }, '99', 'Blinds (Study) is open.'],
-    [{ action: 'off' }, '0', 'Blinds (Study) is closed.'],
-    [{ action: 'dim', level: 30 }, '30', 'Blinds (Study) is 30 % open.'],
-  ])('maps %j for a window covering', async (args, sent, text) => {
-    const { home, result } = control({ deviceName: 'study blinds', ...args })
-    expect((await result).text).toBe(text)
-    expect(home.link.commands).toEqual([
-      { topic: 'zwave/Study/Blinds/switch_multilevel/endpoint_0/targetValue/set', text: sent },
-    ])
-  })
-
-  it.each([
     [{ deviceName: 'Switch One', action: 'dim' }, 'dim needs a level from 0 to 100.'],
     [
       { deviceName: 'Switch One', action: 'on', level: 5 },
@@ -163,18 +151,6 @@ describe('control_zwave_device', () => {
     expect(result).toMatchObject({ isError: true, text })
     expect(home.link.commands).toEqual([])
   })
-
-  it('fails immediately without a broker, and sends nothing when it is back', async () => {
-    const home = fakeHome(devices)
-    home.link.lose('connect ECONNREFUSED')
-    const result = await home.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
-    expect(result).toMatchObject({
-      isError: true,
-      text: 'The MQTT broker at mqtt://fake:1883 is unreachable: connect ECONNREFUSED. Nothing was sent.',
-    })
-    home.link.connect()
-    expect(home.link.commands).toEqual([])
-  })
 })
 
 const sensors: DeviceDescription[] = [
@@ -261,11 +237,6 @@ describe('get_device_sensor_data', () => {
     )
   })
 
-  it('reads one endpoint or all', async () => {
-    expect((await read('double')).text).toContain('switch at endpoint 1 is on')
-    expect((await read('double 2')).data).toMatchObject({ readings: [{ endpoint: 2, value: false }] })
-  })
-
   it('reports the last known values when the broker is unreachable, and says so', async () => {
     const home = fakeHome(sensors)
     home.link.lose('connection closed')
@@ -317,21 +288,6 @@ describe('set_thermostat', () => {
     const commands = sent.map(([path, topic, value]) => ({ topic: `zwave/${path}/${topic}`, text: value }))
     expect(home.link.commands).toEqual(commands)
   })
-
-  it.each([
-    ['hallway', thermostats, 'Hallway Thermostat is set to 21 °C.'],
-    [
-      'the thermostat',
-      [{ name: 'Warm Wall', values: [{ type: 'thermostat' }] }],
-      'Warm Wall is set to 21 °C.',
-    ],
-  ] satisfies [string, DeviceDescription[], string][])(
-    'knows which one is "%s"',
-    async (deviceName, home, text) => {
-      const result = await fakeHome(home).call('set_thermostat', { deviceName, temperature: 21 })
-      expect(result).toMatchObject({ isError: false, text })
-    },
-  )
 
   it.each([
     [{ deviceName: 'attic' }, 'set_thermostat needs a temperature, a mode or both.'],

@@ -3,10 +3,7 @@ import type { Clock, Timer } from 'toolpost'
 import { platform as currentPlatform } from '../programs/platform.ts'
 
 /** A program that writes what it records to stdout: raw, 16 kHz, mono, 16 bits, little-endian. */
-export interface RecorderCommand {
-  command: string
-  args: readonly string[]
-}
+export type RecorderCommand = { command: string; args: readonly string[] }
 
 /** The recorder of this machine, or why there is none. */
 export type FoundMicrophone = { command: RecorderCommand } | { missing: string }
@@ -57,7 +54,6 @@ export function startRecorder({ command: { command, args }, clock, onBytes, onEn
     recorder.on('error', error => {
       words = error.message
     })
-    // A program that cannot be started emits `close` too.
     ending = new Promise(resolve =>
       recorder.on('close', (code, signal) =>
         resolve(words.trim().replace(/\s+/g, ' ') || (signal ?? `exit code ${code}`)),

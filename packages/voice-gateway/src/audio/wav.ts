@@ -10,7 +10,6 @@ const QUIETEST_PEAK = 10 ** (-50 / 20)
 const PCM = 1
 const FLOAT = 3
 const EXTENSIBLE = 0xfffe
-/** Where an extensible format stores the codec. */
 const SUBFORMAT_OFFSET = 24
 const LEAST_RATE = 4_000
 const HIGHEST_RATE = 384_000

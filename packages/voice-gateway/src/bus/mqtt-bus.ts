@@ -43,7 +43,6 @@ const CLOSE_MS = 2_000
 
 /** Receives utterances over MQTT and publishes their outcomes. */
 export interface MqttBus extends Required<VoiceBus> {
-  readonly state: BusState
   /** Resolves once connected and subscribed, however long that takes; rejects if closed before. */
   ready(): Promise<void>
   /** Refuses new messages, briefly tries to deliver what is left, and ends the connection. */
@@ -180,12 +179,5 @@ export function connectMqttBus(options: MqttBusOptions): MqttBus {
     })
     await client.endAsync(undelivered.size > 0 || !client.connected)
   }
-  return {
-    get state() {
-      return state
-    },
-    ready: () => ready,
-    ...bus,
-    close,
-  }
+  return { ready: () => ready, ...bus, close }
 }

@@ -9,8 +9,8 @@ import { openProject, type Project, stderrLogger } from 'toolpost/project'
 import { askAtTerminal } from 'toolpost/terminal'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import { DEFAULT_CONVERSATION, type Utterance, type VoiceBus } from '../messages.ts'
-import type { Speaker } from '../speech-out/speaker.ts'
-import { grammarOf, makeTranscriber, NO_VOICE, speakerFor } from '../start-up/outfit.ts'
+import { findSpeaker, type Speaker } from '../speech-out/speaker.ts'
+import { grammarOf, makeTranscriber, NO_VOICE } from '../start-up/outfit.ts'
 import { startVoice } from '../start-up/start-voice.ts'
 
 /** The exit codes of every command: an answer that failed is 1, a mistake in the command or configuration 2. */
@@ -35,28 +35,25 @@ interface VoiceFlags {
   logLevel?: (typeof LOG_LEVELS)[number]
 }
 
-/** `json`: the whole answer is printed. */
-interface AnswerFlags {
-  json?: boolean
-}
+/** The whole answer is printed. */
+type JsonFlag = { json?: boolean }
 
 /** What every command has access to. */
 interface CommandContext {
   project: Project
   voice: VoiceConfig
-  /** The WAV file that speech is written to instead of being played. */
   outFile: string | undefined
   stop: AbortSignal
 }
 
 /** Answers go to stdout, everything else to stderr. Control characters in a tool's output never reach the terminal. */
 const terminal = {
-  print: (text: string): void => void process.stdout.write(`${shown(text, process.stdout.isTTY)}\n`),
-  say: (text: string): void => void process.stderr.write(`${shown(text, true)}\n`),
+  print: (text: string): void => void process.stdout.write(`${process.stdout.isTTY ? plain(text) : text}\n`),
+  say: (text: string): void => void process.stderr.write(`${plain(text)}\n`),
 }
 
-function shown(text: string, isForPerson: boolean): string {
-  return isForPerson ? text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ') : text
+function plain(text: string): string {
+  return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
 }
 
 function createProgram(stop: AbortSignal): Command {
@@ -93,7 +90,7 @@ function createProgram(stop: AbortSignal): Command {
     .description('answer a sentence on stdout')
     .argument('<text...>')
     .addOption(json)
-    .action((words: string[], flags: AnswerFlags) => {
+    .action((words: string[], flags: JsonFlag) => {
       const text = words.join(' ').trim()
       if (text === '') throw new UsageError('Nothing to say; try: voice-gateway say "what time is it"')
       return run(context => answerOnce(context, { text }, flags))
@@ -103,7 +100,7 @@ function createProgram(stop: AbortSignal): Command {
     .description('answer the speech in a WAV file; - reads it from stdin')
     .argument('<file>')
     .addOption(json)
-    .action((file: string, flags: AnswerFlags) => run(context => hearFile(context, file, flags)))
+    .action((file: string, flags: JsonFlag) => run(context => hearFile(context, file, flags)))
   return program
 }
 
@@ -139,7 +136,7 @@ async function withProject(
 }
 
 /** `voice-gateway hear file.wav`, or raw PCM as over MQTT; `-` is stdin. */
-async function hearFile(context: CommandContext, file: string, flags: AnswerFlags): Promise<number> {
+async function hearFile(context: CommandContext, file: string, flags: JsonFlag): Promise<number> {
   context.stop.addEventListener('abort', () => process.stdin.destroy(), { once: true })
   const reading = file === '-' ? process.stdin.toArray().then(Buffer.concat) : readFile(file)
   const pcm = await reading.catch((cause: Error) => {
@@ -151,11 +148,7 @@ async function hearFile(context: CommandContext, file: string, flags: AnswerFlag
 }
 
 /** Answers one utterance, on stdout and aloud. Starts only what it needs. */
-async function answerOnce(
-  context: CommandContext,
-  utterance: Utterance,
-  flags: AnswerFlags,
-): Promise<number> {
+async function answerOnce(context: CommandContext, utterance: Utterance, flags: JsonFlag): Promise<number> {
   const { project, voice, stop, outFile } = context
   const { client, executor, logger } = project
   const grammar = grammarOf(project, systemClock)
@@ -202,7 +195,7 @@ async function findVoice({ voice, outFile }: CommandContext): Promise<Speaker | 
       throw new UsageError(`--out ${outFile}: its folder does not exist or is not writable`, { cause })
     })
   const isSilent = voice.speaker === 'none' || (voice.player === 'none' && outFile === undefined)
-  const speaker = isSilent ? undefined : await speakerFor(voice, outFile)
+  const speaker = isSilent ? undefined : await findSpeaker({ ...voice, voice: voice.speaker, outFile })
   if (speaker || (isSilent && outFile === undefined)) return speaker
   if (outFile !== undefined)
     throw new UsageError(`--out needs a voice${isSilent ? ', not none' : `: ${NO_VOICE}`}`)
@@ -214,7 +207,7 @@ async function findVoice({ voice, outFile }: CommandContext): Promise<Speaker | 
  * Prints answers of the own conversation to stdout as soon as they are complete, before they are spoken, and everything
  * else to stderr.
  */
-function printer(own: string, { json }: AnswerFlags, onAsked = () => {}): VoiceBus {
+function printer(own: string, { json }: JsonFlag, onAsked = () => {}): VoiceBus {
   const from = (conversation: string) => (conversation === own ? '' : `${conversation}: `)
   return {
     question: ({ conversation, text }) => {
@@ -255,8 +248,9 @@ async function listen(context: CommandContext, flags: { microphone: boolean }): 
     if (stop.aborted) return
     for (const { name, state, text, durationMs: ms } of parts)
       terminal.say(`${state === 'ready' ? '✔' : '✘'} ${name.padEnd(10)} ${text} (${ms} ms)`)
-    const seconds = (durationMs / 1_000).toFixed(1)
-    terminal.say(`Ready after ${seconds} s. Say or type something; press Ctrl-C to stop.`)
+    terminal.say(
+      `Ready after ${(durationMs / 1_000).toFixed(1)} s. Say or type something; press Ctrl-C to stop.`,
+    )
   })
   const stopped = new Promise<true>(resolve => {
     if (stop.aborted) resolve(true)

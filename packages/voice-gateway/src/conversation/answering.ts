@@ -35,6 +35,7 @@ const KEPT_MESSAGES = 40
 const ANSWER_TIME_LIMIT_MS = 60_000
 /** If an answer takes longer, a filler is spoken. */
 const FILLER_AFTER_MS = 1_500
+const NOTHING_SAID: readonly ConversationMessage[] = []
 const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
   'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'
@@ -125,8 +126,6 @@ export class Answering {
     return isOver && source === 'audio' && yesOrNo(question) !== undefined
   }
 }
-
-const NOTHING_SAID: readonly ConversationMessage[] = []
 
 function asksSomething(text: string): boolean {
   return text.trimEnd().endsWith('?')

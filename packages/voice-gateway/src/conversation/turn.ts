@@ -28,7 +28,6 @@ export class Turn {
   heard: HeardTurn = { dropped: '' }
   /** The conversation in which it was understood. */
   history: readonly ConversationMessage[] | undefined
-  /** Resolves when it is heard. */
   hearing: Promise<void> = Promise.resolve()
   #resolve: (response: ResponseMessage) => void = () => {}
   readonly #clock: Clock
@@ -46,14 +45,12 @@ export class Turn {
     })
   }
 
-  /** The memory it takes while queued. */
   get bytes(): number {
     const { utterance } = this
     if ('text' in utterance) return utterance.text.length
     return 'wav' in utterance ? utterance.wav.byteLength : utterance.pcm.byteLength
   }
 
-  /** What was understood. */
   get question(): string {
     return 'text' in this.heard ? this.heard.text : ''
   }
@@ -105,8 +102,8 @@ export class Turn {
 
   get #recognition(): Pick<TranscriptionMessage, 'free_text' | 'decision' | 'margin'> {
     if (!('text' in this.heard)) return {}
-    const { text: _, meaning: __, margin, ...recognition } = this.heard
-    return margin === undefined ? recognition : { ...recognition, margin: rounded(margin) }
+    const { text: _, meaning: __, ...recognition } = this.heard
+    return recognition
   }
 
   get #times(): { durations: Durations; at: string } {

@@ -12,11 +12,10 @@ export interface ProgramRun {
   /** It is killed after this time. */
   readonly deadlineMs: number
   /** The error class for failures; messages begin with the program's name. */
-  readonly Failure: new (
-    message: string,
-    options?: ErrorOptions,
-  ) => Error
+  readonly Failure: ErrorClass
 }
+
+type ErrorClass = new (message: string, options?: ErrorOptions) => Error
 
 const MOST_OUTPUT_MB = 64
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,7 +1,5 @@
 import { readData } from '../data.ts'
 
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
-
 /**
  * Applied in order: what to find, and what a voice says instead. A model may write anything, so no pattern may rescan
  * the same characters from every position: a run is matched only from its beginning.
@@ -19,7 +17,6 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   [/^ ?(?:> ?|#{1,6} |[-*+•‣◦▪–—] |\[[ xX]\] )+/gm, ''],
   [/^ ?\||\| ?$/gm, ''],
   [/\|/g, ', '],
-  [/&(amp|lt|gt|quot|apos|nbsp);/g, (_whole, name = '') => ENTITIES[name] ?? ' '],
   [/(?<=\d) ?[*×] ?(?=\d)/g, ' times '],
   [/[→⇒⟶]|(?<=\s)[-=]>(?=\s)/g, ' to '],
   [/\\([\\`*_{}[\]()#+.!~-])/g, '$1'],

@@ -2,7 +2,6 @@ import type { Clock, Logger } from 'toolpost'
 import type { VoiceConfig } from 'toolpost/config'
 import type { Project } from 'toolpost/project'
 import type { Grammar } from '../messages.ts'
-import { findSpeaker, type Speaker } from '../speech-out/speaker.ts'
 import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts'
 import { type Transcriber, TranscriberError } from '../speech-to-text/transcriber.ts'
 import { WhisperTranscriber } from '../speech-to-text/whisper-transcriber.ts'
@@ -50,9 +49,4 @@ export function makeTranscriber({ transcriber, whisper }: VoiceConfig, logger: L
     return new MoonshineTranscriber({ model: transcriber === 'moonshine-base' ? 'base' : 'tiny', logger })
   if (!whisper) throw new TranscriberError('whisper.cpp needs a model: set voice.whisper.model to its file')
   return new WhisperTranscriber(whisper)
-}
-
-/** The configured speaker, or the one this machine has. Rejects with a SpeakerError. */
-export function speakerFor(voice: VoiceConfig, outFile?: string): Promise<Speaker | undefined> {
-  return findSpeaker({ ...voice, voice: voice.speaker, outFile })
 }

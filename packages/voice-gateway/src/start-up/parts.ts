@@ -8,9 +8,7 @@ export interface PartStatus {
   durationMs: number
 }
 
-interface Closable {
-  close(): Promise<void>
-}
+type Closable = { close(): Promise<void> }
 
 /** Parts that start in parallel: none waits for another, and the start-up time of each is logged. */
 export class Parts {

@@ -9,10 +9,10 @@ import { withoutCredentials } from '../bus/broker-address.ts'
 import { connectMqttBus } from '../bus/mqtt-bus.ts'
 import type { Heard } from '../listening/decision.ts'
 import type { VoiceBus } from '../messages.ts'
-import type { Speaker } from '../speech-out/speaker.ts'
+import { findSpeaker, type Speaker } from '../speech-out/speaker.ts'
 import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
-import { grammarOf, makeTranscriber, NO_VOICE, speakerFor, within } from './outfit.ts'
+import { grammarOf, makeTranscriber, NO_VOICE, within } from './outfit.ts'
 import { type PartStatus, Parts } from './parts.ts'
 
 /** The part of a project that the voice gateway uses. */
@@ -47,7 +47,6 @@ export interface VoiceGateway {
   readonly transcriber: BackgroundTranscriber
   /** Resolves when every part is ready or missing. Never rejects. */
   ready(): Promise<{ parts: PartStatus[]; durationMs: number }>
-  /** The current status of the parts. */
   status(): PartStatus[]
   /** The transcript of a recording, or why there is none. Never rejects. */
   transcribe(wav: Uint8Array, options: { signal: AbortSignal }): Promise<Transcription | { problem: string }>
@@ -91,7 +90,8 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     .then(sentences => sentences && hearing.listen?.(new Float32Array(0), { graph: sentences.graph() }))
     .catch(() => {})
 
-  const finding = options.speaker ? Promise.resolve(options.speaker) : speakerFor(voice, outFile)
+  const own = { ...voice, voice: voice.speaker, outFile }
+  const finding = options.speaker ? Promise.resolve(options.speaker) : findSpeaker(own)
   parts.begin('speech', async () => {
     const found = await finding
     if (found) return found.name

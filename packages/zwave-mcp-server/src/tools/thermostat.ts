@@ -5,9 +5,7 @@ import { deviceToCommand, whyUnreachable } from './find-device.ts'
 import { answer, deviceFields, listWords, type RunTool, refuse } from './tool.ts'
 
 /** One thermostat value to set; `done` is its phrase for the answer: "heat", "21 °C". */
-interface Step extends Order {
-  readonly done: string
-}
+type Step = Order & { readonly done: string }
 
 /** A mode and its setpoint share a number, except auto, which uses that of auto changeover. */
 const SETPOINT_OF_AUTO = '10'

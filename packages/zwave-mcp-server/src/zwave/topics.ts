@@ -12,11 +12,7 @@ export type Topic =
   | { readonly kind: 'api'; readonly client: string; readonly method: string }
   | { readonly kind: 'other' }
 
-export interface NodeName {
-  readonly id: number
-  readonly name?: string | undefined
-  readonly location?: string | undefined
-}
+export type NodeName = { id: number; name?: string | undefined; location?: string | undefined }
 
 const OTHER: Topic = { kind: 'other' }
 
