@@ -4,7 +4,7 @@ import { SentenceWalk, type WordState } from './sentence-walk.ts'
 import { ENGLISH, type NumberSoFar, nextNumber } from './spoken-numbers.ts'
 
 /** The most nodes to remember; beyond that the cache is dropped and refilled. */
-const MOST_NODES = 100_000
+const MOST_NODES = 40_000
 /** Numbers in a home have three words at most; those of a calculation may have more and are then written in words. */
 const MOST_NUMBER_WORDS = 5
 const MOST_NUMBERS = 1_200
@@ -17,7 +17,8 @@ const FINAL = [...'.?!'].map(tokenOf)
 export class TokenNode {
   static #last = 0
   readonly id = ++TokenNode.#last
-  readonly next = new Map<number, TokenNode>()
+  /** Undefined for a leaf, as most nodes are. */
+  next: Map<number, TokenNode> | undefined
   /** The state of the sentence if the word ends here. */
   after: WordState | undefined
   /** The words spoken if it does. */
@@ -56,7 +57,7 @@ export class AllowedTokens {
 
   /** The node before the first word. Nodes from an earlier start may no longer be cached. */
   start(): TokenNode {
-    if (this.#walk.isFull || this.#nodes > MOST_NODES) {
+    if (this.#nodes > MOST_NODES) {
       this.#walk = new SentenceWalk(this.#graph)
       this.#trees = new Map()
       this.#nodes = 0
@@ -66,11 +67,11 @@ export class AllowedTokens {
 
   from(node: TokenNode): Allowed {
     const { after } = node
-    const tokens = [...node.next].map(([token, to]) => ({ token, to, endsWord: false }))
+    const tokens = [...(node.next ?? [])].map(([token, to]) => ({ token, to, endsWord: false }))
     if (!after) return { tokens, mayEnd: node === this.#end }
     const tree = this.#tree(after)
     const ends = after.mayEnd ? FINAL.map(token => [token, this.#end] as const) : []
-    const more = [...tree.next, [COMMA, tree] as const, ...ends]
+    const more = [...(tree.next ?? []), [COMMA, tree] as const, ...ends]
     return {
       tokens: [...tokens, ...more.map(([token, to]) => ({ token, to, endsWord: true }))],
       mayEnd: after.mayEnd,
@@ -92,6 +93,7 @@ export class AllowedTokens {
   }
 
   #step(node: TokenNode, token: number): TokenNode {
+    node.next ??= new Map()
     const known = node.next.get(token)
     if (known) return known
     const next = new TokenNode()

@@ -2,13 +2,6 @@ import type { InferenceSession, Tensor as OnnxTensor } from 'onnxruntime-common'
 
 type Tensors = Record<string, OnnxTensor>
 
-/** The decoder's layers, heads per layer, and head size. */
-interface DecoderShape {
-  layers: number
-  heads: number
-  headSize: number
-}
-
 /** The scores of all tokens as the next of one text. `logits` are unnormalized. */
 export interface Row {
   logits: Float32Array
@@ -29,7 +22,8 @@ export const END_TOKEN = 2
 
 interface DecoderOptions {
   session: InferenceSession
-  shape: DecoderShape
+  /** The decoder's layers, heads per layer, and head size. */
+  shape: { layers: number; heads: number; headSize: number }
   /** What the encoder heard. */
   heard: OnnxTensor
   Tensor: typeof OnnxTensor

@@ -9,7 +9,7 @@ import {
   type ModelName,
   type MoonshineModel,
 } from './moonshine-model.ts'
-import { Silero } from './speech-detector.ts'
+import { loadSilero, type Silero } from './speech-detector.ts'
 import type { Listened } from './transcriber.ts'
 
 interface Models {
@@ -31,7 +31,7 @@ let allowed: AllowedTokens | undefined
 
 try {
   const runtime = await loadRuntime()
-  const silero = await Silero.load(runtime)
+  const silero = await loadSilero(runtime)
   const moonshine = await loadMoonshine(process.argv[2] as ModelName, runtime)
   process.on('message', (message: ToChild) => receive(message, { silero, moonshine }))
   send({ type: 'ready' })

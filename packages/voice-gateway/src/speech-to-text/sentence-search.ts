@@ -2,20 +2,10 @@ import type { AllowedTokens, TokenNode } from './allowed-tokens.ts'
 import { type Decoder, END_TOKEN, logProbability, type Row } from './decoder.ts'
 import type { HeardSentence } from './transcriber.ts'
 
-/** A token, and the row it continues. */
-interface Step {
+/** A beginning of a sentence: the last token, and the row of the decoder that it continues. */
+interface Hypothesis {
   token: number
   row: number
-}
-
-/** The free transcript so far: greedy decoding. */
-interface FreeText {
-  tokens: number[]
-  score: number
-  hasEnded: boolean
-}
-
-interface Hypothesis extends Step {
   node: TokenNode
   /** The words before the current one. */
   said: string
@@ -31,10 +21,9 @@ interface SearchOptions {
 }
 
 /** How many hypotheses are followed: many names begin alike, and the right one is not always among the best at first. */
-
-const FIRST_TOKENS = 6
-const FIRST_WIDTH = 32
-const LATER_WIDTH = 20
+const FIRST_TOKENS = 5
+const FIRST_WIDTH = 24
+const LATER_WIDTH = 14
 /** Hypotheses this much less likely than the best are not followed, and sentences this much less likely not reported. */
 const BELOW_BEST = 12
 /** Sentences this much less likely than the free transcript were not said. */
@@ -47,34 +36,34 @@ const LONGEST_LOOP = 10
 const MOST_REPEATS = 5
 
 /**
- * Decodes freely and along the sentences of a graph, in the same runs of the decoder, which take hardly longer for eight
- * texts than for two.
+ * Decodes freely and along the sentences of a graph, in the same runs of the decoder, which take hardly longer for
+ * twenty texts than for ten.
  */
 export async function search({ decoder, allowed, mostTokens, isStopped }: SearchOptions) {
-  let state = await decoder.first()
-  const free: FreeText = { tokens: [], score: 0, hasEnded: false }
+  const free = { tokens: [] as number[], score: 0, hasEnded: false }
   const finished = new Map<string, number>()
   let beam: Hypothesis[] = allowed ? [{ node: allowed.start(), said: '', score: 0, row: 0, token: 0 }] : []
+  let state = await decoder.first()
   for (let length = 0; !isStopped(); length++) {
+    const rows = state.rows.slice(length === 0 || free.hasEnded ? 0 : 1)
     const [freeRow] = state.rows
-    const offset = length === 0 || free.hasEnded ? 0 : 1
     if (freeRow && !free.hasEnded) continueFree(free, freeRow, mostTokens)
-    if (allowed) {
-      const rows = beam.map((_, index) => state.rows[index + offset] as Row)
-      const most = length < FIRST_TOKENS ? FIRST_WIDTH : LATER_WIDTH
-      beam =
-        length > mostTokens + MORE_TOKENS ? [] : widen({ beam, rows, allowed, free, finished }).slice(0, most)
-    }
-    const steps = [
-      ...(free.hasEnded ? [] : [{ token: free.tokens.at(-1) as number, row: 0 }]),
-      ...beam.map(({ token, row }) => ({ token, row: row + offset })),
-    ]
-    if (steps.length === 0) break
-    state = await decoder.advance(
-      state,
-      steps.map(({ token }) => token),
-      steps.map(({ row }) => row),
+    const least = Math.max(
+      free.hasEnded ? free.score - BELOW_FREE : Number.NEGATIVE_INFINITY,
+      ...[...finished.values()].map(score => score - BELOW_BEST),
     )
+    const width = length < FIRST_TOKENS ? FIRST_WIDTH : LATER_WIDTH
+    const isOver = !allowed || length > mostTokens + MORE_TOKENS
+    const offset = state.rows.length - rows.length
+    beam = isOver ? [] : widened({ beam, rows, allowed, finished, least }).slice(0, width)
+    const tokens = beam.map(({ token }) => token)
+    const from = beam.map(({ row }) => row + offset)
+    if (!free.hasEnded) {
+      tokens.unshift(free.tokens.at(-1) as number)
+      from.unshift(0)
+    }
+    if (tokens.length === 0) break
+    state = await decoder.advance(state, tokens, from)
   }
   const best = Math.max(...finished.values())
   const sentences: HeardSentence[] = [...finished]
@@ -85,8 +74,12 @@ export async function search({ decoder, allowed, mostTokens, isStopped }: Search
   return { tokens: free.tokens, score: free.score, sentences }
 }
 
-/** It must begin with a word: left to itself, the model outputs nothing for one short sentence in four. */
-function continueFree(free: FreeText, row: Row, mostTokens: number): void {
+/** Greedily. It must begin with a word: left to itself, the model outputs nothing for one short sentence in four. */
+function continueFree(
+  free: { tokens: number[]; score: number; hasEnded: boolean },
+  row: Row,
+  mostTokens: number,
+): void {
   let token = free.tokens.length > 0 ? END_TOKEN : 0
   row.logits.forEach((logit, other) => {
     if (logit > (row.logits[token] as number) && (free.tokens.length > 0 || other !== END_TOKEN))
@@ -109,19 +102,21 @@ function loopAtEnd(tokens: readonly number[]): number {
   return 0
 }
 
-interface Widening {
+/** Extends each hypothesis by each allowed token, likeliest first; keeps the sentences that may end here. */
+function widened({
+  beam,
+  rows,
+  allowed,
+  finished,
+  least,
+}: {
   beam: readonly Hypothesis[]
   rows: readonly Row[]
   allowed: AllowedTokens
-  free: FreeText
   finished: Map<string, number>
-}
-
-/** Extends each hypothesis by each allowed token, likeliest first; keeps the sentences that may end here. */
-function widen({ beam, rows, allowed, free, finished }: Widening): Hypothesis[] {
+  least: number
+}): Hypothesis[] {
   const next = new Map<string, Hypothesis>()
-  const floor = free.hasEnded ? free.score - BELOW_FREE : Number.NEGATIVE_INFINITY
-  const least = Math.max(floor, ...[...finished.values()].map(score => score - BELOW_BEST))
   beam.forEach(({ node, said, score }, row) => {
     const logits = rows[row] as Row
     const { tokens, mayEnd } = allowed.from(node)
@@ -135,7 +130,7 @@ function widen({ beam, rows, allowed, free, finished }: Widening): Hypothesis[] 
       if (likelihood < least) continue
       const words = endsWord ? whole : said
       // Hypotheses that differ only in case, punctuation or the spelling of a number are the same.
-      const isWhole = to.after !== undefined && to.next.size === 0
+      const isWhole = to.after !== undefined && to.next === undefined
       const key = isWhole ? joined(words, to.words) : `${words}|${to.id}`
       if ((next.get(key)?.score ?? Number.NEGATIVE_INFINITY) < likelihood)
         next.set(key, { node: to, said: words, score: likelihood, row, token })

@@ -11,8 +11,6 @@ interface Place {
 
 /** The deepest nesting of rules: no sentence needs more, and left recursion would never end. */
 const DEEPEST = 24
-/** The most places to remember; beyond that the cache is dropped and refilled. */
-const MOST_PLACES = 60_000
 
 /** All places that the words so far may have led to, as one state. */
 export interface WordState {
@@ -34,10 +32,6 @@ export class SentenceWalk {
   constructor({ rules }: SentenceGraph) {
     this.#rules = rules
     this.#ends = rules.map(({ ends }) => new Set(ends))
-  }
-
-  get isFull(): boolean {
-    return this.#places.size > MOST_PLACES
   }
 
   start(): WordState {

@@ -1,4 +1,3 @@
-import type { InferenceSession } from 'onnxruntime-common'
 import { SAMPLE_RATE } from '../audio/wav.ts'
 import { openModel, type Runtime } from './moonshine-model.ts'
 
@@ -37,25 +36,17 @@ const LONGEST_FRAMES = framesOf(18)
 const MARGIN_FRAMES = framesOf(0.3)
 
 /** Voice activity detection with Silero's model. */
-export class Silero {
-  readonly #session: InferenceSession
-  readonly #runtime: Runtime
+export type Silero = Awaited<ReturnType<typeof loadSilero>>
 
-  private constructor(session: InferenceSession, runtime: Runtime) {
-    this.#session = session
-    this.#runtime = runtime
-  }
-
-  static async load(runtime: Runtime): Promise<Silero> {
-    const place = { package: '@ricky0123/vad-web', file: './silero_vad_v6.onnx' }
-    // So small that a second thread costs more than it gains.
-    return new Silero(await openModel(runtime, place, { intraOpNumThreads: 1 }), runtime)
-  }
+export async function loadSilero(runtime: Runtime) {
+  const { Tensor } = runtime
+  const place = { package: '@ricky0123/vad-web', file: './silero_vad_v6.onnx' }
+  // So small that a second thread costs more than it gains.
+  const session = await openModel(runtime, place, { intraOpNumThreads: 1 })
+  const sr = new Tensor('int64', BigInt64Array.of(BigInt(SAMPLE_RATE)), [])
 
   /** The probability of speech in the next frame of a new stream; a shorter frame is padded with silence. */
-  stream(): (frame: Float32Array) => Promise<number> {
-    const { Tensor } = this.#runtime
-    const sr = new Tensor('int64', BigInt64Array.of(BigInt(SAMPLE_RATE)), [])
+  const stream = (): ((frame: Float32Array) => Promise<number>) => {
     let state = new Tensor('float32', new Float32Array(2 * 128), [2, 1, 128])
     let context = new Float32Array(CONTEXT_SAMPLES)
     let last: Promise<unknown> = Promise.resolve()
@@ -65,7 +56,7 @@ export class Silero {
       samples.set(frame.subarray(0, FRAME_SAMPLES), CONTEXT_SAMPLES)
       context = samples.slice(-CONTEXT_SAMPLES)
       const input = new Tensor('float32', samples, [1, samples.length])
-      const { output, stateN } = await this.#session.run({ input, state, sr })
+      const { output, stateN } = await session.run({ input, state, sr })
       state = stateN as typeof state
       return Number(output?.data[0])
     }
@@ -77,8 +68,8 @@ export class Silero {
   }
 
   /** The parts of a recording that contain speech, each short enough for the model; empty if there is none. */
-  async pieces(samples: Float32Array, isStopped: () => boolean): Promise<Piece[]> {
-    const probabilityOf = this.stream()
+  const pieces = async (samples: Float32Array, isStopped: () => boolean): Promise<Piece[]> => {
+    const probabilityOf = stream()
     const probabilities: number[] = []
     for (let start = 0; start < samples.length && !isStopped(); start += FRAME_SAMPLES)
       probabilities.push(await probabilityOf(samples.subarray(start, start + FRAME_SAMPLES)))
@@ -87,6 +78,7 @@ export class Silero {
       end: Math.min(end * FRAME_SAMPLES, samples.length),
     }))
   }
+  return { stream, pieces }
 }
 
 function framesOf(seconds: number): number {
