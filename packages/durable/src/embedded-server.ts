@@ -10,25 +10,12 @@ const note = (text: unknown) => {
   if (text) last = String(text).trim().split('\n').slice(-3).join(' ').slice(-500)
 }
 
-type Order = {
-  isNew: boolean
-  flags: string[]
-  databaseDir: string
-  port: number
-  user: string
-  password: string
-}
-
-process.once('message', async ({ isNew, flags, ...options }: Order) => {
+process.once('message', async ({ isNew, flags, ...options }) => {
   const isRoot = process.getuid?.() === 0
   const server = new EmbeddedPostgres({
     ...options,
-    ...{
-      authMethod: 'scram-sha-256',
-      initdbFlags: ['--encoding=UTF8', '--no-locale'],
-      onLog: note,
-      onError: note,
-    },
+    ...{ authMethod: 'scram-sha-256', onLog: note, onError: note },
+    initdbFlags: ['--encoding=UTF8', '--no-locale'],
     // PostgreSQL does not run as root; the folder then belongs to the user `postgres`.
     createPostgresUser: isRoot,
     postgresFlags: [...SETTINGS.flatMap(setting => ['-c', setting]), ...flags],

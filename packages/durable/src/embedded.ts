@@ -6,26 +6,43 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { DurableOptions } from 'toolpost/project'
 import { DatabaseProblem } from './database.ts'
 
 const USER = 'toolpost'
 /** A user namespace in which root's files belong to `nobody`: PostgreSQL refuses to run as root. */
 const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
 
-interface EmbeddedOptions {
-  onNotice?: ((text: string) => void) | undefined
-  /** Additional arguments of the server. */
-  flags?: readonly string[]
-}
-
 /**
  * The PostgreSQL of a folder. A child process owns it and stops it when this process ends, however it ends; other users of the
- * folder then start it again.
+ * folder then start it again. `flags`: additional arguments of the server.
  */
-export function createEmbedded(dataDir: string, { onNotice, flags = [] }: EmbeddedOptions = {}) {
+export function createEmbedded(
+  dataDir: string,
+  { onNotice, flags = [] }: Pick<DurableOptions, 'onNotice'> & { flags?: readonly string[] } = {},
+) {
   const data = resolve(dataDir)
   let child: ChildProcess | undefined
   let url: URL | undefined
+
+  async function startChild(port: number, password: string): Promise<void> {
+    child?.kill('SIGKILL')
+    const isNew = !existsSync(join(data, 'PG_VERSION'))
+    if (isNew) onNotice?.(`Creating PostgreSQL in ${data}; this happens once and takes a few seconds …`)
+    const server = fileURLToPath(new URL('../dist/embedded-server.js', import.meta.url))
+    child = fork(server, { cwd: '/', detached: true, stdio: 'ignore', ...(await asNobody(data)) })
+    child.send({ isNew, flags, databaseDir: data, port, user: USER, password })
+    const exited = once(child, 'exit').then(([code]) => [{ error: `its process ended with ${code}` }])
+    const [{ error }] = await Promise.race([once(child, 'message'), exited])
+    // Another process may have been quicker.
+    const text = `The embedded PostgreSQL in ${data} could not be started: ${error}`
+    if (error !== undefined && (await runningPort(data)) !== port)
+      throw new DatabaseProblem(text, error.includes('incompatible with'))
+    if (isNew) onNotice?.('PostgreSQL is ready')
+    child.unref()
+    child.channel?.unref()
+  }
+
   return {
     /** Starts it unless it is running, always on the same port; the first time, it is created. Throws a `DatabaseProblem`. */
     async start(): Promise<URL> {
@@ -33,27 +50,8 @@ export function createEmbedded(dataDir: string, { onNotice, flags = [] }: Embedd
       const running = await runningPort(data)
       // Below the ports that systems give to clients. If it is taken, the next attempt uses another one.
       const port = Number(url?.port) || running || randomInt(20_000, 32_000)
-      const address = new URL(`postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`)
-      if (running === port) {
-        url = address
-        return url
-      }
-      child?.kill('SIGKILL')
-      const isNew = !existsSync(join(data, 'PG_VERSION'))
-      if (isNew) onNotice?.(`Creating PostgreSQL in ${data}; this happens once and takes a few seconds …`)
-      const server = fileURLToPath(new URL('../dist/embedded-server.js', import.meta.url))
-      child = fork(server, { cwd: '/', detached: true, stdio: 'ignore', ...(await asNobody(data)) })
-      child.send({ isNew, flags, databaseDir: data, port, user: USER, password })
-      const exited = once(child, 'exit').then(([code]) => [{ error: `its process ended with ${code}` }])
-      const [{ error }] = await Promise.race([once(child, 'message'), exited])
-      // Another process may have been quicker.
-      const text = `The embedded PostgreSQL in ${data} could not be started: ${error}`
-      if (error !== undefined && (await runningPort(data)) !== port)
-        throw new DatabaseProblem(text, error.includes('incompatible with'))
-      if (isNew) onNotice?.('PostgreSQL is ready')
-      child.unref()
-      child.channel?.unref()
-      url = address
+      if (running !== port) await startChild(port, password)
+      url = new URL(`postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`)
       return url
     },
     /** Stops the server if this process started it. */

@@ -271,16 +271,14 @@ export function createDurable(options: DurableOptions): Durable {
     ready: () => until(() => status.state !== 'starting'),
     status: () => status,
     async run(call, given = {}) {
-      const { signal, key } = given
       const accepted = await durable.accept(call, given)
       if ('refused' in accepted) return accepted.refused
+      const cancel = () => void durable.cancel(accepted.id).catch(() => {})
       // With a key, others may be waiting for the same run, and the caller may come back to it.
-      const cancel = () => {
-        if (key === undefined && signal?.aborted) void durable.cancel(accepted.id).catch(() => {})
-      }
-      signal?.addEventListener('abort', cancel)
-      cancel()
-      return accepted.result.finally(() => signal?.removeEventListener('abort', cancel))
+      const signal = given.key === undefined ? given.signal : undefined
+      if (signal?.aborted) cancel()
+      signal?.addEventListener('abort', cancel, { once: true })
+      return accepted.result
     },
     async accept(call, given = {}) {
       const { name, args } = call

@@ -312,12 +312,11 @@ function publishedTool(tool: Tool): engine.PublishedTool | undefined {
 
 /** The id of a folder's worker, stable across restarts; a new one each time if it cannot be saved. */
 function workerId(file: string): string {
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-  const host = hostname().replace(/[^\w.-]/g, '')
-  const id = kept || `${host.slice(0, 32)}-${randomBytes(3).toString('hex')}`
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  const id = `${hostname().slice(0, 32)}-${randomBytes(3).toString('hex')}`
   try {
     mkdirSync(dirname(file), { recursive: true })
-    if (!kept) writeFileSync(file, `${id}\n`)
+    writeFileSync(file, `${id}\n`)
   } catch {
     // The folder is not writable.
   }
