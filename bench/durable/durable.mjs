@@ -1,5 +1,6 @@
 // What durability costs: the same call direct, durable in this process, and durable through a queue to another process,
-// interleaved in one run; how a 100 ms tool scales from one worker to three; and what a worker costs that has nothing to do.
+// interleaved in one run; how a 100 ms tool scales from one worker to three; and what a worker costs that has
+// nothing to do (`--idle`: only that).
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,9 +21,11 @@ const durable = createDurable({ executor, databaseUrl: postgres.url(), pool: 'he
 durable.publish(published(tools))
 try {
   await durable.ready()
-  await startWorker('queued', 256)
-  await compare()
-  await scale()
+  if (!process.argv.includes('--idle')) {
+    await startWorker('queued', 256)
+    await compare()
+    await scale()
+  }
   await idle()
 } finally {
   await durable.close()

@@ -151,8 +151,7 @@ export function createDurable(options: DurableOptions): Durable {
     await store.look()
     onChange?.({ type: 'workers' })
     await tellApprovals()
-    for (const id of [...waited(), ...runner.running.keys()]) changed.add(id)
-    readChanged()
+    readAll()
     take()
   }
 
@@ -174,6 +173,12 @@ export function createDurable(options: DurableOptions): Durable {
       if (row.ended_at || row.worker !== store.process) runner.lose(own.get(row.id))
     }
   })
+
+  /** Whatever a lost notice would have said. */
+  function readAll(): void {
+    for (const id of [...waited(), ...runner.running.keys()]) changed.add(id)
+    if (changed.size > 0) readChanged()
+  }
 
   /** Starts as many waiting runs as there is room for. */
   const take = oneAtATime(async () => {
@@ -212,6 +217,7 @@ export function createDurable(options: DurableOptions): Durable {
       const isForgotten = "worker = $2 AND NOT id = ANY($3) AND started_at < now() - interval '5 s'"
       await store.requeue(isForgotten, [store.process, [...runner.running.keys()]])
       await store.endOverdue()
+      readAll()
       take()
     }
     if (looks++ % CLEAN_EVERY !== 0) return
