@@ -47,11 +47,6 @@ const DURABLE_PACKAGE = 'toolpost-durable'
 /** After all servers of the configuration: this process's own tools keep their names. */
 const ORDER = Number.MAX_SAFE_INTEGER - 1
 
-/** The command to install the durable package; `undefined` if it is installed. */
-export function missingDurable(): string | undefined {
-  return installedFile(`${DURABLE_PACKAGE}/package.json`) ? undefined : `npm i ${DURABLE_PACKAGE}`
-}
-
 /**
  * The durable calls of a project: its own tools and those of workers elsewhere, approvals, and which calls become runs. Nothing
  * is loaded before `start`.
@@ -85,7 +80,6 @@ export class DurableRuns implements Part {
     return this.#durable
   }
 
-  /** `undefined` if it is off or was not started. */
   status(): engine.DurableStatus | undefined {
     if (this.#problem !== undefined) return { state: 'failed', text: this.#problem }
     return this.#created && (this.#durable?.status() ?? { state: 'starting', text: 'loading' })
@@ -291,6 +285,11 @@ export class DurableRuns implements Part {
   }
 }
 
+/** The command to install the durable package; `undefined` if it is installed. */
+export function missingDurable(): string | undefined {
+  return installedFile(`${DURABLE_PACKAGE}/package.json`) ? undefined : `npm i ${DURABLE_PACKAGE}`
+}
+
 async function installed(): Promise<engine.CreateDurable> {
   const install = missingDurable()
   if (install) throw new Error(`durable calls need another package; run: ${install}`)
@@ -330,6 +329,6 @@ function configOf({ durable }: ToolpostConfig): DurableConfig | undefined {
 
 /** What the engine is created with; which tools are durable is looked up on every call. */
 function engineOf(config: ToolpostConfig): object | undefined {
-  const { tools: _, ...rest } = configOf(config) ?? {}
-  return configOf(config) && { ...rest, queues: Object.keys(config.mcpServers ?? {}) }
+  const durable = configOf(config)
+  return durable && { ...durable, tools: undefined, queues: Object.keys(config.mcpServers ?? {}) }
 }
