@@ -175,7 +175,7 @@ describe.each([
     const { client, sent } = await start([
       {
         calls: [
-          { name: 'weather', rawArgs: '```json\n{"place": "Oslo"}\n```' },
+          { name: 'weather', rawArgs: "{place: 'Oslo',}" },
           { name: 'turn', rawArgs: '{"device": "lamp", "state": "o' },
           { name: 'turn', args: { device: 'lamp', state: 'off' } },
         ],
