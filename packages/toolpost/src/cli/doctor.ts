@@ -43,6 +43,7 @@ async function configured(project: Project): Promise<Finding[]> {
   const sentences = new OfflineClient({ executor, sentences: config.sentences })
   await sentences.load()
   for (const text of sentences.problems()) add('failed', 'sentences', text)
+  for (const text of project.unmatchedPatterns()) add('off', 'patterns', text)
   const home = file === undefined ? await project.exampleHome() : undefined
   if (file === undefined && zwavePackage() === undefined)
     add('off', 'example', 'the virtual home is not installed', 'Run: npm install zwave-mcp-server')

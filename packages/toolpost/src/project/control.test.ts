@@ -60,3 +60,23 @@ describe('the breaker of a project', () => {
     await gateway.close()
   })
 })
+
+it('a policy that names tools that are not there is warned about once, when the servers are ready', async () => {
+  const policy = [
+    { tools: 'write', then: 'deny' },
+    { tools: ['echo', 'wriet'], then: 'ask' },
+    { tools: 'fs__*', then: 'deny' },
+    { then: 'allow' },
+  ]
+  const said: string[] = []
+  const file = configFile({ mcpServers: { hostile: hostileServer() }, policy })
+  const project = await openProject({ file, say: text => void said.push(text) })
+  opened.push(project)
+  expect(said).toEqual([])
+  await project.ready()
+  await project.ready()
+  expect(said).toEqual([
+    "⚠️ policy[1] names 'wriet', but there is no such tool (yet)",
+    "⚠️ policy[2] names 'fs__*', but there is no such tool (yet)",
+  ])
+})

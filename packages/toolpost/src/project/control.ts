@@ -20,13 +20,16 @@ import { secretsInAddress } from '../logging/config-secrets.ts'
 import { isSecretKey } from '../logging/redact.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { fitsTool } from '../tools/tool-pattern.ts'
 import { ownValue } from '../util/guards.ts'
+import { fitsGlob } from '../util/text.ts'
 import { problemIn } from './check.ts'
 import { ConfigError, type ToolpostConfig } from './config.ts'
 import { differs, type Part } from './configuration.ts'
 import { readToken, stateFolder, writePrivate } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
-import { samplingLimits, samplingRules } from './sampling.ts'
+import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 import { ConfigSource } from './source.ts'
 
 interface ControlEvents {
@@ -135,6 +138,24 @@ export class Control implements Part {
     const wanted = hasServers && (config.limits?.breaker ?? true)
     return wanted ? breaker({ ...(wanted !== true && wanted), onChange: this.#tell.breaker }) : undefined
   }
+}
+
+/** The patterns in rules and clients that match no tool, in words: a misspelt rule guards nothing. */
+export function unmatchedPatterns(config: ToolpostConfig, tools: ToolManager): string[] {
+  const isThere = (pattern: string) =>
+    tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server)) ||
+    samplingNames(config).some(name => fitsGlob(name, pattern))
+  const places = [
+    ...(config.policy ?? []).map((rule, index) => [`policy[${index}]`, [rule.tools ?? []].flat()] as const),
+    ...Object.entries(config.clients ?? {}).map(
+      ([name, { tools = [] }]) => [`clients.${name}`, tools] as const,
+    ),
+  ]
+  return places.flatMap(([place, patterns]) =>
+    patterns
+      .filter(pattern => !isThere(pattern))
+      .map(pattern => `${place} names '${pattern}', but there is no such tool`),
+  )
 }
 
 /** Whether calls and models are traced: if the configuration or the environment asks for it, unless `trace` is `false`. */

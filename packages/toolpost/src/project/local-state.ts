@@ -62,10 +62,14 @@ export function announceGateway(
   { url, token, config }: { url: string; token: string | undefined; config?: string },
 ): () => void {
   const file = join(folder, GATEWAY_FILE)
-  const note: RunningGateway = { url, pid: process.pid, tokenDigest: token && digestOf(token), config }
-  writePrivate(file, `${JSON.stringify(note)}\n`)
+  const write = (note: RunningGateway) => writePrivate(file, `${JSON.stringify(note)}\n`)
+  const before = runningGateway(folder)
+  write({ url, pid: process.pid, tokenDigest: token && digestOf(token), config })
   return () => {
-    if (runningGateway(folder)?.pid === process.pid) fs.rmSync(file, { force: true })
+    if (runningGateway(folder)?.pid !== process.pid) return
+    // A second one in the same folder: the first is found again.
+    if (before && before.pid !== process.pid && isAlive(before.pid)) write(before)
+    else fs.rmSync(file, { force: true })
   }
 }
 

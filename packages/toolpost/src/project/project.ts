@@ -22,7 +22,7 @@ import { ToolManager } from '../tools/tool-manager.ts'
 import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { type CloseOptions, Configuration, differs, type Part, type ReloadChanges } from './configuration.ts'
-import { Control } from './control.ts'
+import { Control, unmatchedPatterns } from './control.ts'
 import { DurableRuns, type DurableWishes } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
@@ -100,6 +100,7 @@ export class Project {
   /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
   readonly #parts: Set<Part>
   readonly #closing = new AbortController()
+  readonly #warnOnce: (text: string) => void
   #closed: Promise<void> | undefined
 
   constructor(resolved: ResolvedConfig, options: ProjectOptions) {
@@ -113,6 +114,11 @@ export class Project {
       logger.warn({ error: describeThrown(error) }, `A listener for '${event}' failed`),
     )
     this.#listeners = listeners
+    const warned = new Set<string>()
+    this.#warnOnce = text => {
+      if (!warned.has(text)) report(text)
+      warned.add(text)
+    }
     for (const notice of resolved.notices) say(notice)
     const configuration = new Configuration(resolved, { ...options, say, closing })
     this.#configuration = configuration
@@ -224,8 +230,13 @@ export class Project {
   /** Starts the servers and durable calls. Resolves when all, or the named server, are ready or have failed; never rejects. */
   async ready(name?: string): Promise<ServerStatus[]> {
     await Promise.all([this.#servers.ready(name), name === undefined ? this.startDurable() : undefined])
+    if (name === undefined && !this.#closing.signal.aborted)
+      for (const text of this.unmatchedPatterns()) this.#warnOnce(`⚠️ ${text} (yet)`)
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
+
+  /** Patterns in rules and clients that match no tool, in words. */
+  unmatchedPatterns = (): string[] => unmatchedPatterns(this.config, this.tools)
 
   /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#servers.tried(name, limitMs)

@@ -12,7 +12,7 @@ const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
 const MAX_TOKENS = 4_096
 
 /** The names of servers' sampling requests in policy, limits, approvals, history and traces. */
-function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
+export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
   const servers = Object.entries(mcpServers).filter(([, entry]) => entry.sampling === true)
   return servers.map(([name]) => `${name}__sampling`)
 }
