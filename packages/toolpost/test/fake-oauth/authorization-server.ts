@@ -2,47 +2,34 @@ import { type Context, Hono } from 'hono'
 import type { FakeOAuthOptions } from './fake-oauth.ts'
 import type { Grants } from './grants.ts'
 
-/** Authorization code with PKCE, refresh, client credentials, registration, metadata documents and revocation. */
+/** Authorization code with PKCE, refresh, client credentials and registration. */
 export function authorizationServer(url: string, grants: Grants, options: FakeOAuthOptions): Hono {
   const app = new Hono()
   app.get('/.well-known/oauth-authorization-server', c => metadata(c, url, options))
   app.post('/register', async c => {
     grants.asked.push('register')
-    if (options.noRegistration) return c.json({ error: 'access_denied' }, 403)
     const client = await c.req.json<{ redirect_uris: string[] }>()
     const { id, secret } = grants.register(client.redirect_uris)
     return c.json({ ...client, client_id: id, client_secret: secret }, 201)
   })
   app.get('/authorize', c => authorize(c, url, { grants, options }))
   app.post('/token', async c => token(c, await c.req.parseBody<Record<string, string>>(), grants))
-  app.post('/revoke', async c => {
-    grants.asked.push('revoke')
-    grants.revoke(String((await c.req.parseBody()).token))
-    return c.body(null, 200)
-  })
   return app
 }
 
-function metadata(
-  c: Context,
-  url: string,
-  { lies = {}, ...options }: FakeOAuthOptions,
-): Response | Promise<Response> {
-  if (lies.metadata === 'never') return new Promise(() => {})
+function metadata(c: Context, url: string, { lies = {} }: FakeOAuthOptions): Response {
   if (lies.metadata === 'endless') return endless()
   if (lies.metadata) return c.redirect(lies.metadata.redirect)
   return c.json({
     issuer: lies.issuer ?? url,
     authorization_endpoint: lies.authorizationEndpoint ?? `${url}/authorize`,
     token_endpoint: lies.tokenEndpoint ?? `${url}/token`,
-    ...(!options.noRegistration && { registration_endpoint: `${url}/register` }),
-    ...(!options.noRevocation && { revocation_endpoint: `${url}/revoke` }),
+    registration_endpoint: `${url}/register`,
     response_types_supported: ['code'],
     grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
     ...(!lies.noPkce && { code_challenge_methods_supported: ['S256'] }),
     authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: options.clientDocuments !== undefined,
   })
 }
 
@@ -57,7 +44,7 @@ interface Parts {
   options: FakeOAuthOptions
 }
 
-/** The person at this page agrees immediately, or denies. */
+/** The person at this page agrees immediately. */
 function authorize(c: Context, url: string, { grants, options }: Parts): Response {
   grants.asked.push('authorize')
   const asked = c.req.query()
@@ -69,8 +56,7 @@ function authorize(c: Context, url: string, { grants, options }: Parts): Respons
   back.searchParams.set('state', options.lies?.state ?? asked.state ?? '')
   back.searchParams.set('iss', options.lies?.iss ?? url)
   const code = { clientId, scope, resource, challenge: asked.code_challenge ?? '', redirectUri }
-  if (options.denies) back.searchParams.set('error', 'access_denied')
-  else back.searchParams.set('code', grants.code(code))
+  back.searchParams.set('code', grants.code(code))
   return c.redirect(back.href)
 }
 

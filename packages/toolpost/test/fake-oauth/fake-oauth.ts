@@ -21,31 +21,21 @@ export interface OAuthLies {
   noPkce?: boolean
   tokenEndpoint?: string
   authorizationEndpoint?: string
-  /** The authorization server's metadata: redirected, endless, or never sent. */
-  metadata?: { redirect: string } | 'endless' | 'never'
+  /** The authorization server's metadata: redirected or endless. */
+  metadata?: { redirect: string } | 'endless'
   /** The MCP server redirects every request to this address. */
   serverRedirect?: string
 }
 
 export interface FakeOAuthOptions {
-  /** The lifetime of an access token; an hour if left out. */
-  expiresInS?: number
   /** No refresh tokens. */
   noRefresh?: boolean
   /** Clients that are already registered: id → secret, or `''` for one without. */
   clients?: Record<string, string>
-  /** URLs of client metadata documents that are accepted as ids. */
-  clientDocuments?: string[]
-  /** No dynamic registration. */
-  noRegistration?: boolean
-  /** No revocation endpoint. */
-  noRevocation?: boolean
   /** The MCP server has no metadata, as in older versions of the protocol. */
   noResourceMetadata?: boolean
   /** The scope that a 401 asks for. */
   scope?: string
-  /** The person says no. */
-  denies?: boolean
   lies?: OAuthLies
 }
 

@@ -34,8 +34,6 @@ export class Grants {
     this.#options = options
     for (const [id, secret] of Object.entries(options.clients ?? {}))
       this.clients.set(id, { secret, redirectUris: undefined })
-    for (const id of options.clientDocuments ?? [])
-      this.clients.set(id, { secret: '', redirectUris: undefined })
     this.slowBegan = new Promise(resolve => {
       this.noteSlow = resolve
     })
@@ -79,15 +77,15 @@ export class Grants {
   }
 
   tokens(grant: Grant, canRefresh: boolean): object {
-    const { expiresInS = HOUR_S, noRefresh = false } = this.#options
+    const { noRefresh = false } = this.#options
     const access = this.#secret('access')
-    this.#access.set(access, { ...grant, until: Date.now() + expiresInS * 1_000 })
+    this.#access.set(access, { ...grant, until: Date.now() + HOUR_S * 1_000 })
     const refresh = canRefresh && !noRefresh ? this.#secret('refresh') : undefined
     if (refresh !== undefined) this.#refresh.set(refresh, grant)
     return {
       access_token: access,
       token_type: 'Bearer',
-      expires_in: expiresInS,
+      expires_in: HOUR_S,
       ...(grant.scope !== '' && { scope: grant.scope }),
       ...(refresh !== undefined && { refresh_token: refresh }),
     }
@@ -101,11 +99,6 @@ export class Grants {
 
   expire(): void {
     this.#access.clear()
-  }
-
-  revoke(token: string): void {
-    this.#access.delete(token)
-    this.#refresh.delete(token)
   }
 
   revokeAll(): void {
