@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
@@ -84,24 +84,6 @@ describe('toolpost completion', { timeout: 60_000 }, () => {
     expect(completed('toolpost', 'ca')).toEqual(['call', 'calls'])
     expect(completed('toolpost', 'call', '--t')).toEqual(['--timeout'])
     expect(completed('toolpost', '--config', 'x', 'up', '--v')).toEqual(['--voice'])
-  })
-})
-
-describe('toolpost tools NAME', { timeout: 60_000 }, () => {
-  const config = () => {
-    const { file } = emptyFolder()
-    writeFileSync(file, JSON.stringify({ mcpServers: { odd: { command, args } } }))
-    return file
-  }
-
-  it('shows one tool with a call that can be copied', async () => {
-    const file = config()
-    const { code, out } = await toolpost(['--config', file, 'tools', 'volume'])
-    expect(code).toBe(0)
-    expect(out).toContain('(local, idempotent)')
-    const [, words = ''] = /^toolpost call (.+)$/m.exec(out) ?? []
-    expect(words).toMatch(/^volume action=\w+/)
-    expect(existsSync(file)).toBe(true)
   })
 })
 

@@ -89,16 +89,4 @@ describe('toolpost approvals', { timeout: 60_000 }, () => {
     expect(place.wipes()).toBe(1)
     expect(existsSync(place.remembered)).toBe(false)
   })
-
-  it.each([
-    ['a wrong word', ['allow', 'x'], "invalid decision 'allow'; expected one of approve, deny"],
-    ['no id', ['approve'], 'Which approval? `toolpost approvals` lists them'],
-    ['nobody at the address', [], 'No gateway at http://127.0.0.1:9'],
-    ['nobody there to decide', ['deny', 'x'], 'start it with `toolpost up`, or give its address with --url'],
-  ])('says in words what is wrong with %s, exit 2', async (_title, words, problem) => {
-    const result = await toolpost(['approvals', ...words, '--url', 'http://127.0.0.1:9'])
-    expect(result).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`Error: `) })
-    expect(result.err).toContain(problem)
-    expect(result.err.split('\n')).toHaveLength(2)
-  })
 })

@@ -145,25 +145,6 @@ describe('AnthropicClient', () => {
 })
 
 describe('OpenAiClient', () => {
-  it('has key, model and address from the environment, settings from the program', async () => {
-    await using server = await fakeOpenAi({ apiKey: 'sk-from-env', models: ['gpt-x'], replies: ['hi', 'ho'] })
-    const environment = {
-      OPENAI_API_KEY: 'sk-from-env',
-      OPENAI_MODEL: 'gpt-x',
-      OPENAI_BASE_URL: `${server.url}/v1/`,
-    }
-    const executor = executorWith()
-    const client = new OpenAiClient({ executor, environment, settings: { temperature: 0.5 } })
-    expect((await client.ask('hi')).text).toBe('hi')
-    expect(server.requests[0]?.body).toMatchObject({ model: 'gpt-x', stream: true, temperature: 0.5 })
-    expect(server.requests[0]?.body.tools?.[0]).toEqual({
-      type: 'function',
-      function: { name: 'works', description: 'Works', parameters: schema },
-    })
-    await client.ask('hi', { tools: [] })
-    expect(server.requests[1]?.body).not.toHaveProperty('tools')
-  })
-
   it('needs a key for OpenAI, and none for another server; a wrong one is not repeated', async () => {
     const executor = executorWith()
     await expect(new OpenAiClient({ executor, environment: {} }).ask('hi')).rejects.toMatchObject({

@@ -73,11 +73,7 @@ export function scriptedModel(...script: NextReply[]): ScriptedModel {
       return speak(typeof reply === 'string' ? { text: reply } : reply, nextId, signal)
     },
   })
-  return {
-    ...streaming([]),
-    bindTools: tools => streaming(tools.map(tool => tool.name)),
-    turns,
-  }
+  return { ...streaming([]), bindTools: tools => streaming(tools.map(tool => tool.name)), turns }
 }
 
 async function* speak(
@@ -96,15 +92,9 @@ async function* speak(
 }
 
 function chunk(content: string, tool_calls: Chunk['tool_calls'], usage_metadata?: Usage): Chunk {
-  return {
-    content,
-    tool_calls,
-    usage_metadata,
-    concat: next =>
-      chunk(
-        content + next.content,
-        [...tool_calls, ...next.tool_calls],
-        next.usage_metadata ?? usage_metadata,
-      ),
+  const concat = (next: Chunk) => {
+    const usage = next.usage_metadata ?? usage_metadata
+    return chunk(content + next.content, [...tool_calls, ...next.tool_calls], usage)
   }
+  return { content, tool_calls, usage_metadata, concat }
 }
