@@ -202,7 +202,7 @@ export function createDurable(options: DurableOptions): Durable {
     const { isChanged, dead } = await store.look()
     if (isChanged) onChange?.({ type: 'workers' })
     // Two projects that share a database and a pool would run each other's calls.
-    const tool = store.clash()
+    const tool = isChanged ? store.clash() : clash
     if (tool !== undefined && tool !== clash)
       notice(
         `⚠️ Another worker of pool '${pool}' in this database defines '${tool}' differently. If it belongs to another project, give each its own "pool" under "durable", or its own database`,
