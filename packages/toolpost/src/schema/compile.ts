@@ -115,6 +115,8 @@ function whyNotCompiled(error: unknown): string {
   const { message } = error as Error
   if (error instanceof TimeLimitError) return `it takes ${message} to compile`
   if (error instanceof RangeError) return ENDLESS_REFERENCES
+  if (error instanceof URIError)
+    return 'one of its names, $ref, $id or $anchor is not valid Unicode or not a valid URI'
   return error instanceof Error && error.name === 'Error' ? message : `it does not compile (${message})`
 }
 
