@@ -15,6 +15,13 @@ describe('a server that dies under a call', () => {
     },
   )
 
+  it('[F01] a call is repeated no more than once', async () => {
+    await using server = await startHostile()
+    const result = await server.executor.run({ name: 'die_reading', args: { times: 5 } })
+    expect(result).toMatchObject({ code: 'unavailable', error: expect.not.stringContaining('outcome') })
+    expect(server.count('call die_reading')).toBe(2)
+  })
+
   it('[F02] a server that closes its stdout and lives on is replaced', async () => {
     await using server = await startHostile()
     const { pid = 0 } = server.status()
