@@ -36,14 +36,14 @@ export interface Evidence {
 
 /** Fitted by scripts/fit-voice.mjs on one half of the voices. */
 const WEIGHTS: Readonly<Record<keyof Evidence | 'heard' | 'certain', number>> = {
-  heard: 9.87,
-  belowFree: -0.6,
-  distance: -5.13,
-  gap: -1.27,
-  certain: 0.21,
-  margin: 0.89,
+  heard: 8.47,
+  belowFree: -0.49,
+  distance: -5.68,
+  gap: -1.07,
+  certain: 0.91,
+  margin: 0.73,
 }
-const ACT_FROM = 2.02
+const ACT_FROM = 2.48
 const ASK_FROM = -1.1
 /** How many nats a phone counts that differs from the free transcript, when sentences are compared with each other. */
 const PHONE_NATS = 0.6
