@@ -1,12 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type {
-  JSONRPCMessage,
-  StreamableHTTPClientTransport,
-  Transport,
-  TransportSendOptions,
-} from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../util/guards.ts'
 import { basicCredentials } from '../util/text.ts'
 import { JsonCounter, jsonProblem, TOO_MANY_VALUES } from './json-limit.ts'
@@ -40,6 +35,7 @@ export function currentRequestId(): number | undefined {
   return exchanges.getStore()?.id as number | undefined
 }
 
+type InnerTransport = Transport & { terminateSession?(): Promise<void> }
 type OnMessage = (direction: 'sent' | 'received', message: object) => void
 
 /** The SDK's transport, with limits on what a server may send, and errors that say what they mean for the connection. */
@@ -54,14 +50,18 @@ export class HttpTransport implements Transport {
   readonly stderr = ''
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
-  readonly hasPerRequestStream = true
-  readonly #inner: StreamableHTTPClientTransport
+  /** Over the older HTTP+SSE, all answers come on one stream. */
+  readonly hasPerRequestStream: boolean
+  readonly #inner: InnerTransport
   readonly #url: URL
   readonly #onMessage: OnMessage
   #answers = 0
 
-  static async create(entry: HttpServerEntry, login: ServerLogin | undefined, onMessage: OnMessage) {
-    const { StreamableHTTPClientTransport } = await loadSdk()
+  static async create(
+    entry: HttpServerEntry,
+    { login, onMessage, isSse }: { login: ServerLogin | undefined; onMessage: OnMessage; isSse: boolean },
+  ): Promise<HttpTransport> {
+    const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
     const url = new URL(entry.url)
     const { username, password } = url
     const headers = new Headers(entry.headers)
@@ -69,12 +69,14 @@ export class HttpTransport implements Transport {
     if ((username || password) && !headers.has('authorization'))
       headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
     url.username = url.password = ''
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, login)
-    const requestInit = { headers: Object.fromEntries(headers) }
-    return new HttpTransport(new StreamableHTTPClientTransport(url, { requestInit, fetch }), url, onMessage)
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, login, isSse)
+    const Inner = isSse ? SSEClientTransport : StreamableHTTPClientTransport
+    const inner = new Inner(url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
+    return new HttpTransport(inner, url, onMessage, isSse)
   }
 
-  private constructor(inner: StreamableHTTPClientTransport, url: URL, onMessage: OnMessage) {
+  private constructor(inner: InnerTransport, url: URL, onMessage: OnMessage, isSse: boolean) {
+    this.hasPerRequestStream = !isSse
     this.#inner = inner
     this.#url = url
     this.#onMessage = onMessage
@@ -90,7 +92,7 @@ export class HttpTransport implements Transport {
   }
 
   setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion(version)
+    this.#inner.setProtocolVersion?.(version)
   }
 
   start(): Promise<void> {
@@ -106,13 +108,13 @@ export class HttpTransport implements Transport {
     if (isAnswer) this.#answers++
     this.#onMessage('sent', message)
     try {
-      await exchanges.run(exchange, () => this.#inner.send(message, options as object))
+      await exchanges.run(exchange, () => this.#inner.send(message, options))
     } catch (error) {
       throw options?.requestSignal?.aborted ? error : this.#explain(error)
     } finally {
       if (isAnswer) this.#answers--
     }
-    if (id !== undefined && !exchange.isStream && !exchange.isAnswered)
+    if (this.hasPerRequestStream && id !== undefined && !exchange.isStream && !exchange.isAnswered)
       throw unusable('Malformed MCP result: response id matches no pending request')
   }
 
@@ -130,6 +132,8 @@ export class HttpTransport implements Transport {
     const failure = failureOf(error)
     if (failure?.kind === 'unusable') return this.onerror?.(failure)
     if (!this.isReady || this.failure) return
+    // A new stream of HTTP+SSE would be a new session, which knows nothing of this one.
+    if ('event' in error) return this.lose(new ServerFailure(describeError(error)))
     // After the request it may concern has failed.
     if (failure?.kind === 'needs_login') return void setImmediate(() => this.lose(failure))
     this.onerror?.(error)
@@ -157,7 +161,7 @@ export class HttpTransport implements Transport {
 
   /** Ends the session, if there is one: best effort, it must not hold anything up. */
   async close(): Promise<void> {
-    const goodbye = this.failure ? undefined : this.#inner.terminateSession().catch(() => {})
+    const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
     this.failure ??= new ServerFailure('the connection was closed')
     this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
@@ -166,7 +170,7 @@ export class HttpTransport implements Transport {
 }
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
+function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: boolean) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
     // The SDK follows redirects within the server.
@@ -179,7 +183,7 @@ function limitedFetch(maxBytes: number, login: ServerLogin | undefined) {
       if (exchange && init.method === 'POST') exchange.isStream = true
       return new Response(body.pipeThrough(limitedEvents(maxBytes)), { headers })
     }
-    if (status >= 300 || exchange?.id === undefined) {
+    if (status >= 300 || exchange?.id === undefined || isSse) {
       void body?.cancel().catch(() => {})
       return new Response(null, { status, headers })
     }

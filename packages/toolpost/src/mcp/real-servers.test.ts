@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { isRunning, startServers } from '../../test/hostile-server/harness.ts'
@@ -38,6 +41,20 @@ describe('@modelcontextprotocol/server-everything', () => {
 })
 
 describe('servers of every age', () => {
+  it('HTTP+SSE of 2024, found by itself', async () => {
+    const file = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
+    const port = String(await freePort())
+    const child = spawn(process.execPath, [file, 'sse'], { env: { ...process.env, PORT: port } })
+    try {
+      await once(child.stderr, 'data')
+      await using server = await startServers({ old: { url: `http://127.0.0.1:${port}/sse` } })
+      expect(server.status()).toMatchObject({ state: 'ready' })
+      expect(await server.executor.execute('echo', { message: 'hello' })).toBe('Echo: hello')
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
   it.each([
     ['SDK v2', [], '2025-11-25'],
     ['SDK v2 with nothing but the newest protocol', ['modern'], '2026-07-28'],
@@ -59,3 +76,11 @@ describe('servers of every age', () => {
     await expect.poll(() => server.tools.findTool('added')?.name).toBe('added')
   })
 })
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}

@@ -5,7 +5,7 @@ import { type OAuthOptions, oauthProblem } from './oauth/oauth-options.ts'
 import type { Sandbox } from './sandbox.ts'
 
 interface CommonEntry {
-  /** Written by some editors; not needed. */
+  /** Written by some editors; `sse` skips the attempt at Streamable HTTP. */
   type?: 'stdio' | 'http' | 'streamable-http' | 'sse' | undefined
   /** How long a call may take; the executor's own limit if left out. */
   timeoutMs?: number | undefined
@@ -40,7 +40,7 @@ export interface StdioServerEntry extends CommonEntry {
   url?: undefined
 }
 
-/** A server at a URL, over Streamable HTTP. */
+/** A server at a URL: Streamable HTTP, or HTTP+SSE if it is too old for that. */
 export interface HttpServerEntry extends CommonEntry {
   url: string
   headers?: Readonly<Record<string, string>> | undefined

@@ -64,11 +64,20 @@ export class Session extends Peer {
   }
 
   /** Rejects with a ServerFailure. */
-  static async open(server: McpServer, signal: AbortSignal): Promise<Session> {
+  static open(server: McpServer, signal: AbortSignal): Promise<Session> {
+    const isSse = server.entry.type === 'sse'
+    return Session.#open(server, signal, isSse).catch(failure => {
+      if (isSse || ![400, 404, 405].includes(failure.status)) throw failure
+      // It may know only the older HTTP+SSE. If not, the first failure says more.
+      return Session.#open(server, signal, true).catch(() => Promise.reject(failure))
+    })
+  }
+
+  static async #open(server: McpServer, signal: AbortSignal, isSse: boolean): Promise<Session> {
     const { entry, login, messages } = server
     const onMessage = messages.add.bind(messages)
     const transport = isHttp(entry)
-      ? await HttpTransport.create(entry, login, onMessage)
+      ? await HttpTransport.create(entry, { login, onMessage, isSse })
       : new StdioTransport(entry, { onMessage, onJunk: line => server.onJunk(line) })
     const session = new Session(server, transport)
     const giveUp = () => void session.close()
