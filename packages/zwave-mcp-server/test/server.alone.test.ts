@@ -58,15 +58,6 @@ describe('the server', () => {
     ])
   })
 
-  it('knows a home that retains nothing once its gateway says a word', async () => {
-    const { server, home } = await start({ retain: false })
-    expect((await server.call('list_zwave_devices')).text).toMatch(
-      /^No devices are known\. No gateway has been seen: .* set ZWAVE_GATEWAY_NAME\.$/,
-    )
-    await home.publishRaw('_CLIENTS/ZWAVE_GATEWAY-virtual-home/status', '{"value":true}')
-    await server.callUntil('list_zwave_devices', {}, ({ text }) => text.startsWith('There are 10 devices'))
-  })
-
   it('ignores messages that make no sense', async () => {
     const { server, home } = await start()
     await server.call('list_zwave_devices')

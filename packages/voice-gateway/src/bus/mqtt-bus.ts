@@ -7,7 +7,7 @@ import { DEFAULT_CONVERSATION, type Utterance, type VoiceBus } from '../messages
 import { brokerUrl, withoutCredentials } from './broker-address.ts'
 import { AUDIO_TOPIC, readUtterance, TEXT_TOPIC } from './read-utterance.ts'
 
-export interface BrokerAccess {
+interface BrokerAccess {
   /** `mqtt://host:1883`; may contain user and password. */
   readonly url: string
   readonly username?: string | undefined

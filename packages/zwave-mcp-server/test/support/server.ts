@@ -68,7 +68,7 @@ export async function startServer(env: NodeJS.ProcessEnv, program = programs.ser
 }
 
 /** The same, without a first word. */
-export function openServer(env: NodeJS.ProcessEnv, program = programs.server): TestServer {
+function openServer(env: NodeJS.ProcessEnv, program = programs.server): TestServer {
   const child = startChild(program, { env })
   const waiting = new Map<number, (answer: Answer) => void>()
   watchStdout(child, answer => waiting.get(answer.id ?? -1)?.(answer))
