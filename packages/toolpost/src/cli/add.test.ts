@@ -71,6 +71,12 @@ describe('toolpost init', { timeout: 60_000 }, () => {
       out: 'hi\n',
     })
     expect(await toolpost(['--config', file, 'init'], { env })).toMatchObject({ code: 2 })
+    // What it wrote is approved; with --trust, the servers are vouched for, which an included file cannot do.
+    const approved = readFileSync(join(home, '.config', 'toolpost', 'trusted.json'), 'utf8')
+    expect(approved).toContain(file)
+    const vouched = emptyFolder()
+    await toolpost(['--config', vouched.file, 'init', '--trust'], { env })
+    expect(JSON.parse(vouched.read())).toMatchObject({ mcpServers: { odd: { command, trust: true } } })
   })
 })
 

@@ -63,6 +63,7 @@ runs [id]: list durable runs, newest first; show one with its steps and result, 
 workers: list the processes that run or accept durable calls, on all machines
   --json: as JSON
 init: write a toolpost.json here, with the MCP servers of other programs on this machine
+  --trust: rely on what they say about their tools
 add <name> [command...]: try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …
   --url <address>: a server over HTTP instead
   --env <name=value...>: environment of the program

@@ -4,33 +4,42 @@ import { hasDatabase } from '../history/database.ts'
 import type { ServerConfig } from '../project/config.ts'
 import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
 import { knownPrograms } from '../project/other-programs.ts'
-import { programServers } from '../project/resolve.ts'
+import { programServers, resolveConfig } from '../project/resolve.ts'
 import { commandsOf } from '../project/trust.ts'
 import { approve, type BareContext, type CommandContext, type Flags } from './context.ts'
 import { EXIT, stop, UsageError } from './exit.ts'
 import { say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
-export async function writeConfig({ options }: BareContext): Promise<number> {
+export async function writeConfig({ options, flags }: BareContext): Promise<number> {
   const editor = await ConfigEditor.open(options.config)
   const { file, folder } = editor
   if (!editor.isNew) throw new UsageError(`${file} exists; \`toolpost add\` adds a server to it`)
   const included: string[] = []
+  const copied: Record<string, ServerConfig> = {}
   for (const program of knownPrograms(folder))
     try {
-      const names = (await programServers(program, folder)).map(({ name }) => name)
-      if (names.length === 0) continue
-      included.push(program.file)
-      say(`${program.name} (${program.file}): uses ${names.join(', ')}`)
+      const servers = await programServers(program, folder)
+      if (servers.length === 0) continue
+      // Only our own file may say whom to trust.
+      if (flags.trust) for (const { name, entry } of servers) copied[name] ??= { ...entry, trust: true }
+      else included.push(program.file)
+      say(`${program.name} (${program.file}): uses ${servers.map(({ name }) => name).join(', ')}`)
     } catch (error) {
       // It would fail at every start.
       say(`${program.name}: skipped: ${(error as Error).message}`)
     }
   if (included.length > 0) editor.set(['include'], included)
-  editor.set(['mcpServers'], {})
+  editor.set(['mcpServers'], copied)
   editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
   await editor.save()
+  // What cannot be read is reported by the next command.
+  await resolveConfig(file).then(
+    ({ config }) => approve(file, config),
+    () => {},
+  )
   ignoreState(join(folder, '.gitignore'))
+  if (included.length > 0) say(`Chat asks before tools without hints. If you vouch for these: init --trust`)
   const next = [hasDatabase() ? [] : 'npm i libsql', 'toolpost add NAME -- command …', 'toolpost up'].flat()
   say(`Wrote ${file}\nNext: ${next.join('\n      ')}`)
   return EXIT.ok
@@ -61,7 +70,8 @@ export async function addServer({ options, words, flags }: BareContext<[string, 
   }
   const { tried, file, hasExample } = added
   if (tried?.status.state === 'needs_login') say(`… it needs a login: toolpost auth ${name}`)
-  else if (tried) say(`✔ ${tried.tools.length} tools: ${tried.tools.join(', ')}`)
+  else if (tried)
+    say(`✔ ${tried.tools.length} ${tried.tools.length === 1 ? 'tool' : 'tools'}: ${tried.tools.join(', ')}`)
   say(`Wrote ${file}`)
   const advice = `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`
   if (!flags.trust) say(advice)

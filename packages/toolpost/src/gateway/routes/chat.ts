@@ -176,7 +176,9 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
     // The whole text counts only if nothing was streamed.
     if (!parts.some(part => part.kind === 'text' && /\S/.test(part.text))) addText(parts, text)
     const end = { ...outcome, model: answerer.name, durationMs: Math.round(performance.now() - startedAt) }
-    await archive.keep(client.name, conversation, [...before, { question: message, askedAt, parts, end }])
+    await archive
+      .keep(client.name, conversation, [...before, { question: message, askedAt, parts, end }])
+      .catch(error => logger.warn({ error: safeText(String(error)) }, 'The conversation could not be saved'))
     return { text, conversation, ...end }
   }
 }
