@@ -22,7 +22,7 @@ const DEFAULT_DAYS = 30
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS toolpost;
   CREATE TABLE IF NOT EXISTS toolpost.meta (
-    version integer NOT NULL, silence interval NOT NULL DEFAULT '8 s', deserted interval NOT NULL DEFAULT '2 min'
+    version integer NOT NULL, silence interval NOT NULL DEFAULT '8 s', orphan_timeout interval NOT NULL DEFAULT '2 min'
   );
   INSERT INTO toolpost.meta SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT FROM toolpost.meta);
   CREATE TABLE IF NOT EXISTS toolpost.workers (
@@ -242,7 +242,7 @@ export class Store {
          WHERE p.pool = r.pool AND p.tools @> jsonb_build_array(jsonb_build_object('name', r.tool))) p
        WHERE ended_at IS NULL AND (state = 'approval' AND expires_at <= now()
          OR state = 'waiting' AND served IS NOT TRUE AND now() - pg_postmaster_start_time() > interval '4 s'
-         AND (key IS NULL OR greatest(created_at, gone) < now() - (SELECT deserted FROM toolpost.meta))) LIMIT 1000`,
+         AND (key IS NULL OR greatest(created_at, gone) < now() - (SELECT orphan_timeout FROM toolpost.meta))) LIMIT 1000`,
     )
     for (const row of rows) {
       const { state, tool, pool, approval, gone } = row

@@ -59,7 +59,7 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   timeout: 90_000,
 }, async () => {
   const [{ durable }, first] = await Promise.all([start({ role: 'gateway' }), startWorker('one')])
-  await query("UPDATE toolpost.meta SET deserted = '1 s'")
+  await query("UPDATE toolpost.meta SET orphan_timeout = '1 s'")
   const onWorkers = () => durable.offers().filter(({ pool, workers }) => pool === 'elsewhere' && workers > 0)
   await vi.waitFor(
     () =>
@@ -109,7 +109,11 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   expect(await durable.cancel(held.id)).toBe(false)
 
   // The last worker is gone, and leaves a run that nobody else can execute.
-  const deserted = await accepted(durable, { name: 'look', args: { id: 'r2', hold: ['two'] } }, elsewhere)
+  const orphan_timeout = await accepted(
+    durable,
+    { name: 'look', args: { id: 'r2', hold: ['two'] } },
+    elsewhere,
+  )
   await vi.waitFor(() => expect(noted('look r2')).toHaveLength(1), WAIT)
   second.kill('SIGKILL')
   await vi.waitFor(() => expect(onWorkers()).toEqual([]), WAIT)
@@ -120,12 +124,12 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
     code: 'unavailable',
     error: `The put service is unavailable: no worker of pool 'elsewhere' runs it, since ${gone}`,
   })
-  expect(await deserted.result).toMatchObject({
+  expect(await orphan_timeout.result).toMatchObject({
     code: 'unavailable',
     error: expect.stringContaining(
       "look service is unavailable: no worker of pool 'elsewhere' runs it, since",
     ),
-    run_id: deserted.id,
+    run_id: orphan_timeout.id,
   })
   expect((await durable.workers()).filter(({ pool }) => pool === 'elsewhere')).toMatchObject([
     { id: 'one', state: 'gone' },

@@ -88,13 +88,13 @@ it('never executes a call that it refused, whenever its tool appears', async () 
 
 it('[F68] runs a key that found no worker, once there is one', SLOW, async () => {
   const { durable } = await start({ role: 'gateway' })
-  await query("UPDATE toolpost.meta SET deserted = '1 ms'")
+  await query("UPDATE toolpost.meta SET orphan_timeout = '1 ms'")
   const send = () => durable.run({ name: 'put', args: { id: 'later' } }, { key: 'later', pool: 'elsewhere' })
   expect(await send()).toMatchObject({ code: 'unavailable' })
   await startWorker('late')
   await vi.waitFor(async () => expect(await send()).toMatchObject({ result: { by: 'late' } }), WAIT)
   expect(noted('put later')).toHaveLength(1)
-  await query("UPDATE toolpost.meta SET deserted = '2 min'")
+  await query("UPDATE toolpost.meta SET orphan_timeout = '2 min'")
 })
 
 it('[F67] connects by itself if PostgreSQL is killed while it connects', SLOW, async () => {

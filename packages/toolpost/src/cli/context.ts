@@ -30,7 +30,7 @@ export interface CommandContext<Words = unknown> extends BareContext<Words> {
   telemetry?: TelemetryExport | undefined
 }
 
-export type ProjectWishes = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
+export type ProjectSettings = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'> & {
   startsNothing?: boolean
 }
 
@@ -39,15 +39,15 @@ const isBundle = import.meta.url.endsWith('/cli.cjs')
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext<Words>(
   bare: BareContext<Words>,
-  { startsNothing, ...wishes }: ProjectWishes,
+  { startsNothing, ...settings }: ProjectSettings,
 ): Promise<CommandContext<Words>> {
   const { options } = bare
   // A short-lived command runs its own durable calls only.
   const durable = { role: 'worker', concurrency: 0 } as const
   const logger = (config: ToolpostConfig) => stderrLogger(levelFrom(options.logLevel, config))
-  const project = await openProject({ durable, ...wishes, file: options.config, logger, say })
+  const project = await openProject({ durable, ...settings, file: options.config, logger, say })
   // Voice and durable calls import `toolpost` as modules: beside the bundle every class would exist twice.
-  if (isBundle && (wishes.voice || project.config.durable)) {
+  if (isBundle && (settings.voice || project.config.durable)) {
     await project.close()
     throw Object.assign(new Error(), { name: 'NeedsModules' })
   }

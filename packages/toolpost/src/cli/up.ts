@@ -9,7 +9,7 @@ import { DEFAULT_CONFIG_FILE } from '../project/resolve.ts'
 import { missingVoice, startInstalledVoice } from '../project/voice.ts'
 import { CassetteError, readCassette } from '../tools/cassette-file.ts'
 import { isLoopback } from '../util/text.ts'
-import type { CommandContext, Flags, ProjectWishes } from './context.ts'
+import type { CommandContext, Flags, ProjectSettings } from './context.ts'
 import { openDurable, requireDurable } from './durable.ts'
 import { EXIT, stop, UsageError, unlessStopped } from './exit.ts'
 import { chosenToken } from './gateway-client.ts'
@@ -21,18 +21,18 @@ const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
 /** What the flags ask of the project; throws if that is impossible. */
-export function wishesOf({ voice, worker = true, record: to, replay: from }: Flags): ProjectWishes {
+export function settingsFor({ voice, worker = true, record: to, replay: from }: Flags): ProjectSettings {
   const install = voice ? missingVoice() : undefined
   if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
   if (to !== undefined && from !== undefined) throw new UsageError('--record and --replay cannot be combined')
   const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
-  const wishes = { durable, ...(voice && { voice: startInstalledVoice }) }
+  const settings = { durable, ...(voice && { voice: startInstalledVoice }) }
   try {
-    if (to !== undefined) return { ...wishes, inside: [record(to)], model: { record: to } }
-    if (from === undefined) return wishes
+    if (to !== undefined) return { ...settings, inside: [record(to)], model: { record: to } }
+    if (from === undefined) return settings
     const hasReplies = readCassette(from).replies.length > 0
     const model = hasReplies ? { wanted: `replay:${from}`, isRequired: true } : {}
-    return { ...wishes, inside: [replay(from, { onProblem: say })], model }
+    return { ...settings, inside: [replay(from, { onProblem: say })], model }
   } catch (error) {
     throw error instanceof CassetteError ? new UsageError(error.message, { cause: error }) : error
   }

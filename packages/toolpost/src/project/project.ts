@@ -23,7 +23,7 @@ import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { type CloseOptions, Configuration, differs, type Part, type ReloadChanges } from './configuration.ts'
 import { Control, unmatchedPatterns } from './control.ts'
-import { DurableRuns, type DurableWishes } from './durable/durable-runs.ts'
+import { DurableRuns, type DurableSettings } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
@@ -51,7 +51,7 @@ export interface ProjectOptions {
   inside?: readonly Interceptor[] | undefined
   voice?: StartVoice<Project> | undefined
   /** What this process does with durable calls, if they are configured. */
-  durable?: DurableWishes | undefined
+  durable?: DurableSettings | undefined
 }
 
 export interface ProjectEvents {

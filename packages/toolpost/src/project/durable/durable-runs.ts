@@ -24,7 +24,7 @@ import { stateFolder } from '../local-state.ts'
 import type { ResolvedConfig } from '../resolve.ts'
 
 /** What a command wants from durable calls; the configuration provides the rest. */
-export interface DurableWishes extends Pick<engine.DurableOptions, 'role' | 'pool' | 'concurrency'> {
+export interface DurableSettings extends Pick<engine.DurableOptions, 'role' | 'pool' | 'concurrency'> {
   /** Whether the process is long-lived, and keeps its name across restarts so that others wait for it. */
   stays?: boolean
   /** Creates the engine, instead of the installed package. */
@@ -53,7 +53,7 @@ const ORDER = Number.MAX_SAFE_INTEGER - 1
  */
 export class DurableRuns implements Part {
   readonly #parts: DurableParts
-  readonly #wishes: DurableWishes
+  readonly #settings: DurableSettings
   #starting: Promise<void> | undefined
   #created: Promise<engine.Durable> | undefined
   #durable: engine.Durable | undefined
@@ -64,9 +64,9 @@ export class DurableRuns implements Part {
   readonly #published = new WeakMap<Tool, engine.PublishedTool | undefined>()
   #stops: (() => void)[] = []
 
-  constructor(parts: DurableParts, wishes: DurableWishes = {}) {
+  constructor(parts: DurableParts, settings: DurableSettings = {}) {
     this.#parts = parts
-    this.#wishes = wishes
+    this.#settings = settings
   }
 
   /** `undefined` if it is off or was not started. */
@@ -118,13 +118,16 @@ export class DurableRuns implements Part {
 
   async #create(): Promise<engine.Durable> {
     const { approvals, executor, configuration, logger, say: onNotice, use } = this.#parts
-    const { stays, create = await installed(), ...wishes } = this.#wishes
+    const { stays, create = await installed(), ...settings } = this.#settings
     const { config, file } = configuration.current
     const { databaseUrl, servers: limits, tools: _, ...configured } = configOf(config) ?? {}
     const folder = stateFolder(file)
     const durable = create({
-      ...{ executor, use, logger, onNotice, limits, ...configured, role: wishes.role },
-      ...{ pool: wishes.pool ?? configured.pool, concurrency: wishes.concurrency ?? configured.concurrency },
+      ...{ executor, use, logger, onNotice, limits, ...configured, role: settings.role },
+      ...{
+        pool: settings.pool ?? configured.pool,
+        concurrency: settings.concurrency ?? configured.concurrency,
+      },
       ...(databaseUrl === undefined ? { dataDir: join(folder, 'postgres') } : { databaseUrl }),
       ...(stays && { workerId: workerId(join(folder, 'worker-id')) }),
       servers: Object.keys(config.mcpServers ?? {}),
@@ -230,7 +233,7 @@ export class DurableRuns implements Part {
 
   /** Publishes the tools of this process, and registers those of others. */
   #update(): void {
-    const { role, concurrency } = this.#wishes
+    const { role, concurrency } = this.#settings
     if (role !== 'gateway' && concurrency !== 0) this.#durable?.publish(this.#own())
     this.#updateRemotes()
   }

@@ -7,7 +7,7 @@ import { configFolder, writeFiles } from '../../../test/config-folder.ts'
 import { MemoryDatabase } from '../../../test/memory-durable.ts'
 import { silentLogger } from '../../logging/logger.ts'
 import { openProject } from '../open-project.ts'
-import type { DurableWishes } from './durable-runs.ts'
+import type { DurableSettings } from './durable-runs.ts'
 
 const LEDGER_SERVER = fileURLToPath(new URL('../../../test/ledger-server.mjs', import.meta.url))
 const PATIENCE = { interval: 5, timeout: 15_000 }
@@ -21,14 +21,14 @@ const mock = (name: string, answer: unknown, more: object = {}) => ({
 })
 
 /** A process with a configuration of its own, on a database that it may share. */
-async function process(database: MemoryDatabase, config: object, wishes: DurableWishes = {}) {
+async function process(database: MemoryDatabase, config: object, settings: DurableSettings = {}) {
   const folder = configFolder({ 'toolpost.json': config })
   const said: string[] = []
   const project = await openProject({
     file: join(folder, 'toolpost.json'),
     logger: () => silentLogger,
     say: text => said.push(text),
-    durable: { create: database.create, stays: true, ...wishes },
+    durable: { create: database.create, stays: true, ...settings },
   })
   // As the gateway does.
   project.executor.observe(() => {})
