@@ -109,11 +109,7 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   expect(await durable.cancel(held.id)).toBe(false)
 
   // The last worker is gone, and leaves a run that nobody else can execute.
-  const orphan_timeout = await accepted(
-    durable,
-    { name: 'look', args: { id: 'r2', hold: ['two'] } },
-    elsewhere,
-  )
+  const orphaned = await accepted(durable, { name: 'look', args: { id: 'r2', hold: ['two'] } }, elsewhere)
   await vi.waitFor(() => expect(noted('look r2')).toHaveLength(1), WAIT)
   second.kill('SIGKILL')
   await vi.waitFor(() => expect(onWorkers()).toEqual([]), WAIT)
@@ -124,12 +120,12 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
     code: 'unavailable',
     error: `The put service is unavailable: no worker of pool 'elsewhere' runs it, since ${gone}`,
   })
-  expect(await orphan_timeout.result).toMatchObject({
+  expect(await orphaned.result).toMatchObject({
     code: 'unavailable',
     error: expect.stringContaining(
       "look service is unavailable: no worker of pool 'elsewhere' runs it, since",
     ),
-    run_id: orphan_timeout.id,
+    run_id: orphaned.id,
   })
   expect((await durable.workers()).filter(({ pool }) => pool === 'elsewhere')).toMatchObject([
     { id: 'one', state: 'gone' },

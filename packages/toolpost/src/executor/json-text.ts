@@ -23,7 +23,7 @@ export function parseNearlyJson(text: string): unknown {
   const words = new RegExp(`${STRINGS.source}|\\b(?:True|False|None)\\b`, 'g')
   return parsed(text, MAX_JSON5_CHARS, body => {
     if (/\b(?:0x|NaN|Infinity)/i.test(body.replace(STRINGS, '""'))) return undefined
-    const { parse } = createRequire(import.meta.url)('json5') as typeof JSON
+    const { parse } = createRequire(import.meta.url)('json5') as typeof import('json5')
     return parse(body.replace(words, found => PYTHON_WORDS[found] ?? found))
   })
 }
