@@ -187,10 +187,10 @@ export class Store {
         `SELECT pool, tool, bool_or(live) AS live, count(*) FILTER (WHERE live AND process <> $1)::int AS workers,
            max(seen_at) AS seen
          FROM toolpost.processes, jsonb_array_elements(tools) tool
-         WHERE process = $1 OR id IS DISTINCT FROM $2 GROUP BY pool, tool
+         WHERE process = $1 OR (id, role, pool) IS DISTINCT FROM ($2, $3, $4) GROUP BY pool, tool
          ORDER BY bool_or(live) DESC, min(started_at)`,
         // This worker, before it was restarted, had the tools that it is about to have again.
-        [this.process, this.#options.workerId],
+        [this.process, this.#options.workerId, this.#options.role ?? 'worker', this.#options.pool],
       )
     this.#picture = picture
     return { isChanged, dead: rows.filter(({ dead }) => dead).map(row => row.process) }

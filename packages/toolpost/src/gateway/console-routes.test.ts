@@ -189,4 +189,14 @@ describe('servers over HTTP', { timeout: 60_000 }, () => {
       await project.close()
     }
   })
+
+  it('are added, stopped and started by the owner alone', async () => {
+    await using gateway = testGateway(undefined, {
+      token: 'owner-of-everything',
+      clients: { claude: { token: 'claude-has-this-one' } },
+    })
+    const init = { headers: { authorization: 'Bearer claude-has-this-one' } }
+    for (const path of ['/api/servers', '/api/servers/odd/stop', '/api/servers/odd/start'])
+      expect((await gateway.post(path, { name: 'x', entry: { command: 'x' } }, init)).status).toBe(403)
+  })
 })

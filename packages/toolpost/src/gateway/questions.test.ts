@@ -71,6 +71,21 @@ describe('questions over HTTP', () => {
     expect((await answer(id, { action: 'accept', content })).status).toBe(404)
   })
 
+  it('are neither seen nor answered by another client, but by the owner', async () => {
+    const { gateway, call, open, answer, list } = setUp()
+    await using _ = gateway
+    const called = call()
+    const { id } = await open()
+    expect(await list(HOME)).toEqual([])
+    expect((await answer(id, { action: 'decline' }, HOME)).status).toBe(404)
+    expect(await list(OWN)).toHaveLength(1)
+    const refused = await answer(id, { action: 'accept', content: { name: 'A' } }, OWN)
+    expect(refused.status).toBe(400)
+    expect((await dataOf(refused)).error).toMatch(/Invalid answer: 'name'/)
+    expect((await answer(id, { action: 'decline' }, OWN)).status).toBe(200)
+    expect(await resultOf(called)).toEqual({ action: 'decline' })
+  })
+
   it('reach the person of a chat', async () => {
     const tools = new ToolManager()
     tools.addCustomTool(asking())
