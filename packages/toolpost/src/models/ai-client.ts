@@ -94,6 +94,47 @@ export interface AiClient {
   ask(prompt: Prompt, options?: AskOptions): Promise<Answer>
 }
 
+/** A single message to be written, without tools. */
+export interface WritingRequest {
+  messages: readonly PlainMessage[]
+  maxTokens: number
+  temperature?: number
+  stopSequences?: string[]
+  timeLimitMs: number
+  signal?: AbortSignal | undefined
+}
+
+export interface WrittenMessage {
+  text: string
+  model: string
+  stopReason: 'endTurn' | 'maxTokens' | 'stopSequence'
+}
+
+export interface Writer {
+  /** Rejects with a ModelError. */
+  write(request: WritingRequest): Promise<WrittenMessage>
+}
+
+/** How models on Ollama run. */
+export interface OllamaSettings {
+  /** Whether a model thinks before it answers: for all models, or by name (`*` for any characters). */
+  think?: boolean | Readonly<Record<string, boolean>> | undefined
+  /** How long a model stays in memory after its last answer: `30m`, or seconds; -1 for forever. */
+  keepAlive?: string | number | undefined
+  /** The largest context to request, in tokens. */
+  maxContext?: number | undefined
+}
+
+/** Where an OpenAI-compatible API is, as in `models.openai`. */
+export interface OpenAiSettings {
+  /** With its `/v1`; `OPENAI_BASE_URL` if left out, else OpenAI's. */
+  baseUrl?: string | undefined
+  /** `OPENAI_API_KEY` if left out. Servers on this machine need none. */
+  apiKey?: string | undefined
+  /** Whether the model takes images; if left out, only OpenAI's own do. */
+  images?: boolean | undefined
+}
+
 const REASONS: Record<Exclude<StopReason, 'answer'>, string> = {
   max_iterations: 'the model asked for too many rounds of calls',
   time_limit: 'it took too long',

@@ -1,11 +1,9 @@
 import type { ChatAnthropicInput } from '@langchain/anthropic'
 import type { BaseMessage } from '@langchain/core/messages'
-import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { imagesOf } from './conversation.ts'
-import { FittedTools } from './fit-schema.ts'
-import { boundedFetch, type LangChainMessages, loadLangChain, loadMessages, PACKAGES } from './langchain.ts'
-import { NamedClient, type NamedClientOptions, type Provider, styleOptions } from './model-client.ts'
+import { boundedFetch, type LangChainMessages } from './langchain.ts'
+import { type Named, NamedClient, type NamedClientOptions, type ProviderRules } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 
 export interface AnthropicClientOptions extends NamedClientOptions {
@@ -23,7 +21,7 @@ export interface AnthropicClientOptions extends NamedClientOptions {
 export class AnthropicClient extends NamedClient {
   constructor(options: AnthropicClientOptions) {
     const usual = { model: 'claude-haiku-4-5', baseUrl: 'https://api.anthropic.com' }
-    super('ANTHROPIC', usual, options, anthropicProvider)
+    super('anthropic', usual, options, anthropicRules)
   }
 }
 
@@ -31,50 +29,35 @@ export function missingAnthropicKey(): ModelError {
   return new ModelError('missing_key', 'No Anthropic API key: set ANTHROPIC_API_KEY')
 }
 
-type Settings = AnthropicClientOptions & { model: string; baseUrl: string }
-
-function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Settings): Provider {
+function anthropicRules({ model, baseUrl, apiKey, settings }: Named<AnthropicClientOptions>): ProviderRules {
   return {
-    packages: PACKAGES.anthropic,
-    identity: { provider: 'anthropic', model },
     who: `Anthropic at ${safeText(baseUrl)}`,
     advice: {
       unreachable: 'Check the network, or ANTHROPIC_BASE_URL',
       unauthorized: 'Check ANTHROPIC_API_KEY',
       model_not_found: `Check the model name '${safeText(model)}'`,
     },
-    passing: ['rate_limited', 'overloaded', 'server_error'],
-    endsWithReason: true,
-    async open(tools, style) {
+    retriesServerErrors: true,
+    async open(tools, langchain, style) {
       if (!apiKey) throw missingAnthropicKey()
-      const { ChatAnthropic } = await loadLangChain(PACKAGES.anthropic, () => import('@langchain/anthropic'))
-      const langchain = await loadMessages()
+      const { ChatAnthropic } = await import('@langchain/anthropic')
       const given = settings?.clientOptions
       const fetch = boundedFetch(given?.fetch as typeof globalThis.fetch | undefined)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
       // The loop retries: it knows how much time is left.
-      const fixed = { model, apiKey, maxRetries: 0, clientOptions }
-      const chat = new ChatAnthropic({ ...settings, ...styleOptions(style), ...fixed })
-      const fitted = new FittedTools(tools, 'anthropic', quietLogger(options.logger))
-      const bound = (choice: object) => (tools.length > 0 ? chat.bindTools([...fitted.tools], choice) : chat)
+      const chat = new ChatAnthropic({ ...settings, ...style, model, apiKey, maxRetries: 0, clientOptions })
+      const bound = (choice: object) => (tools.length > 0 ? chat.bindTools([...tools], choice) : chat)
       // Anthropic rejects a conversation that has calls but no tools, so they are offered with tool_choice 'none'.
       const [withTools, withoutCalls] = [bound({}), bound({ tool_choice: 'none' })]
-      return {
-        takesImages: true,
-        original: call => fitted.original(call),
-        stream(messages, { signal, offersTools }) {
-          const sent = withResultBlocks(fitted.renamed(messages, langchain), langchain)
-          return (offersTools ? withTools : withoutCalls).stream(sent, { signal })
-        },
-      }
+      return (messages, { signal, offersTools }) =>
+        (offersTools ? withTools : withoutCalls).stream(withResultBlocks(messages, langchain), { signal })
     },
   }
 }
 
 /**
  * The messages as ChatAnthropic should send them. It drops the `status` of a ToolMessage but passes Anthropic's own
- * content blocks through, so results that failed or have images become `tool_result` blocks. The history keeps its
- * ToolMessages.
+ * content blocks through, so results that failed or have images become `tool_result` blocks.
  */
 function withResultBlocks(messages: readonly BaseMessage[], langchain: LangChainMessages): BaseMessage[] {
   return messages.map(message => {

@@ -8,7 +8,7 @@ import {
 } from '../tools/cassette-file.ts'
 import type { ChatModel } from './model-client.ts'
 import { type ReplyChunk, textOfContent } from './read-reply.ts'
-import type { Setup } from './turn.ts'
+import type { Setup } from './tool-loop.ts'
 
 /** Appends the replies of a model to a cassette, without secrets. Throws a CassetteError if the file cannot be written. */
 export function recordReplies(file: string): NonNullable<Setup['onReply']> {

@@ -4,7 +4,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Environment } from '../util/platform.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { AiClient } from './ai-client.ts'
+import type { AiClient, OllamaSettings, OpenAiSettings, Writer } from './ai-client.ts'
 import { AnthropicClient, missingAnthropicKey } from './anthropic-client.ts'
 import { replayModel } from './cassette.ts'
 import { withFastPath } from './fast-path.ts'
@@ -14,7 +14,6 @@ import { ModelError } from './model-error.ts'
 import { OfflineClient, type SentenceSettings } from './offline-client.ts'
 import { OllamaClient } from './ollama-client.ts'
 import { missingOpenAiKey, OpenAiClient } from './openai-client.ts'
-import type { OllamaSettings, OpenAiSettings, Writer } from './settings.ts'
 
 interface ModelConfig {
   model?: string | undefined

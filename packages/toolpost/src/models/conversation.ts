@@ -1,7 +1,7 @@
 import type { AIMessage, BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ConversationMessage, Prompt } from './ai-client.ts'
-import { type LangChainMessages, loadMessages } from './langchain.ts'
+import { type LangChainMessages, loadLangChain } from './langchain.ts'
 import { MAX_IMAGE_BYTES, MAX_IMAGES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import type { Reply, RequestedCall } from './read-reply.ts'
@@ -20,12 +20,12 @@ interface ResultImage {
 /** A conversation that grows turn by turn. The messages passed in are copied, never changed. */
 export class Conversation {
   readonly messages: BaseMessage[]
-  readonly #langchain: LangChainMessages
+  readonly langchain: LangChainMessages
   readonly #ids: Set<string>
 
   private constructor(messages: BaseMessage[], langchain: LangChainMessages) {
     this.messages = messages
-    this.#langchain = langchain
+    this.langchain = langchain
     this.#ids = new Set(this.calls().map(call => call.id ?? ''))
   }
 
@@ -35,7 +35,7 @@ export class Conversation {
     const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
     if (isBlank && callsIn(last ?? {}).length === 0)
       throw new ModelError('empty_question', 'The question is empty')
-    const langchain = await loadMessages(packages)
+    const langchain = await loadLangChain(packages, () => import('@langchain/core/messages'))
     const given = typeof prompt === 'string' ? [new langchain.HumanMessage(prompt)] : prompt
     const messages = given.map(message => langchain.coerceMessageLikeToMessage(message as BaseMessage))
     return new Conversation(answerOpenCalls(messages, langchain), langchain)
@@ -55,7 +55,7 @@ export class Conversation {
     const tool_calls = numbered.map(({ id, name, args }) => {
       return { id, name, args: typeof args === 'string' ? {} : args, type: 'tool_call' as const }
     })
-    this.messages.push(new this.#langchain.AIMessage({ content: content as string, tool_calls }))
+    this.messages.push(new this.langchain.AIMessage({ content: content as string, tool_calls }))
     return numbered
   }
 
@@ -63,7 +63,7 @@ export class Conversation {
     const images = imagesIn(result).filter(({ data }) => data.length <= MAX_IMAGE_BYTES)
     const status = result.success ? 'success' : 'error'
     const artifact = images.length > 0 && { artifact: images.slice(0, MAX_IMAGES) }
-    this.messages.push(new this.#langchain.ToolMessage({ content, tool_call_id, status, ...artifact }))
+    this.messages.push(new this.langchain.ToolMessage({ content, tool_call_id, status, ...artifact }))
   }
 
   /** Some models restart their numbering every turn, and providers reject an id they have already seen. */
@@ -74,9 +74,7 @@ export class Conversation {
   }
 }
 
-export function placeholder(name: string, reason: string): string {
-  return `Error: No result for tool "${name}": ${reason}`
-}
+export const noResult = (name: string, reason: string) => `No result for tool "${name}": ${reason}`
 
 export function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
   return (message as AIMessage).tool_calls ?? []
@@ -98,7 +96,7 @@ function answerOpenCalls(messages: readonly BaseMessage[], langchain: LangChainM
     const next = messages.findIndex((other, index) => index > at && other.type !== 'tool')
     const results = messages.slice(at + 1, next < 0 ? undefined : next) as ToolMessage[]
     const answers = calls.map(({ id, name }) => {
-      const content = placeholder(name, 'the conversation was interrupted')
+      const content = `Error: ${noResult(name, 'the conversation was interrupted')}`
       const missing = () => new ToolMessage({ content, tool_call_id: id, status: 'error' })
       return results.find(({ tool_call_id }) => tool_call_id === id) ?? missing()
     })

@@ -4,8 +4,7 @@ import { unlessAborted } from '../util/clock.ts'
 import type { AiClient } from './ai-client.ts'
 import type { ChosenClient } from './choose-client.ts'
 import type { OfflineClient, Understood } from './offline-client.ts'
-import { harmless } from './tool-loop.ts'
-import { stopped } from './turn.ts'
+import { harmless, stopped } from './tool-loop.ts'
 
 /** Names are short; longer runs of free text are left to the model, or may be meant for a tool that is not there yet. */
 const MAX_FREE_WORDS = { fastPath: 4, early: 3 }

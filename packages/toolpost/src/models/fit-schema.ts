@@ -205,7 +205,7 @@ export class FittedTools {
   readonly #ownNames: ReadonlyMap<string, string>
   readonly #schemas = new Map<string, FittedSchema>()
 
-  constructor(tools: readonly Tool[], provider: FittingProvider, logger: Logger) {
+  constructor(tools: readonly Tool[], provider: FittingProvider, logger?: Logger) {
     this.#safeNames = safeNames(tools.map(offeredName), TOOL_NAME)
     this.#ownNames = new Map([...this.#safeNames].map(([name, safe]) => [safe, name]))
     this.tools = tools.map(tool => {

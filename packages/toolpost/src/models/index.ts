@@ -6,6 +6,8 @@ export type {
   CallNotice,
   ConversationMessage,
   ModelStatus,
+  OllamaSettings,
+  OpenAiSettings,
   PlainMessage,
   StopReason,
   Usage,
@@ -38,4 +40,3 @@ export {
 } from './offline-client.ts'
 export { OllamaClient, type OllamaClientOptions } from './ollama-client.ts'
 export { OpenAiClient, type OpenAiClientOptions } from './openai-client.ts'
-export type { OllamaSettings, OpenAiSettings } from './settings.ts'

@@ -14,12 +14,11 @@ export const PACKAGES = {
   openai: [CORE, '@langchain/openai@1.5.8'],
 }
 
-/** LangChain's messages. LangChain is optional, and loaded with the first question to a model. */
-export const loadMessages = (packages: readonly string[] = [CORE]): Promise<LangChainMessages> =>
-  loadLangChain(packages, () => import('@langchain/core/messages'))
-
-/** Rejects with a ModelError that says what to install. */
-export async function loadLangChain<T>(packages: readonly string[], load: () => Promise<T>): Promise<T> {
+/** LangChain is optional, and loaded with the first question to a model. Rejects with a ModelError that says what to install. */
+export async function loadLangChain<T>(
+  packages: readonly string[] = [CORE],
+  load: () => Promise<T>,
+): Promise<T> {
   try {
     return await loadOptional('This model', packages, load)
   } catch (error) {
@@ -32,16 +31,13 @@ export async function loadLangChain<T>(packages: readonly string[], load: () => 
  * A fetch whose responses fail once they get too long: libraries buffer them without a limit. They arrive in whole lines,
  * which `check` sees first, and may refuse by throwing.
  */
-export function boundedFetch(
-  fetch: Fetch = globalThis.fetch,
-  check: (lines: Buffer) => void = () => {},
-): Fetch {
+export function boundedFetch(fetch: Fetch = globalThis.fetch, check?: (lines: Buffer) => void): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
     let total = 0
     let rest = Buffer.alloc(0)
     const pass = (lines: Buffer, controller: TransformStreamDefaultController<Uint8Array>) => {
-      if (response.ok) check(lines)
+      if (response.ok) check?.(lines)
       controller.enqueue(lines)
     }
     const lines = new TransformStream<Uint8Array, Uint8Array>({

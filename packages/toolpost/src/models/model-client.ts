@@ -7,39 +7,46 @@ import type { Tool } from '../tools/tool.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Environment } from '../util/platform.ts'
 import { trimmedEnd } from '../util/text.ts'
-import type { AiClient, Answer, AskOptions, ModelStatus, Prompt } from './ai-client.ts'
+import type {
+  AiClient,
+  Answer,
+  AskOptions,
+  ModelStatus,
+  Prompt,
+  Writer,
+  WritingRequest,
+  WrittenMessage,
+} from './ai-client.ts'
 import { recordReplies } from './cassette.ts'
-import { FittedTools } from './fit-schema.ts'
-import { loadMessages } from './langchain.ts'
-import { ModelError, type ModelErrorCode, type ProviderWords } from './model-error.ts'
-import type { ReplyChunk, RequestedCall } from './read-reply.ts'
-import type { Writer, WritingRequest, WritingStyle, WrittenMessage } from './settings.ts'
-import { answerWithTools } from './tool-loop.ts'
-import { type Setup, writeMessage } from './turn.ts'
+import type { FittingProvider } from './fit-schema.ts'
+import { type LangChainMessages, PACKAGES } from './langchain.ts'
+import { ModelError, type ProviderWords } from './model-error.ts'
+import type { ReplyChunk } from './read-reply.ts'
+import { answerWithTools, type Setup, writeMessage } from './tool-loop.ts'
 
-/** A source of models, and how it differs from others. */
-export interface Provider extends ProviderWords {
-  readonly identity: { provider: string; model: string | undefined }
-  readonly packages?: readonly string[]
-  /** Failures worth a retry. */
-  readonly passing: readonly ModelErrorCode[]
-  readonly endsWithReason?: boolean
-  /** Loads what is needed and binds the tools to the model. */
-  open(tools: readonly Tool[], style?: WritingStyle): Promise<OpenModel>
+/** How one source of models differs from others. */
+export interface ProviderRules extends ProviderWords {
+  /** Whether a failure of the server may pass: a local model that crashed will crash again. */
+  retriesServerErrors?: boolean
+  /** Loads the library and binds the tools, which the provider accepts as they are. */
+  open(tools: readonly Tool[], langchain: LangChainMessages, style: Style): Promise<StreamReply>
 }
 
-/** A model ready for one question. */
-export interface OpenModel {
-  /** Whether images in a message reach the model. */
-  takesImages?: boolean
-  /** Translates a call to the executor's names, which may differ from those the model was given. */
-  original(call: RequestedCall): RequestedCall
-  /** `offersTools`: whether the model may ask for calls in this turn. `onStatus` must not throw. */
-  stream(
-    messages: BaseMessage[],
-    turn: { signal: AbortSignal; offersTools: boolean; onStatus: (status: ModelStatus) => void },
-  ): Promise<AsyncIterable<ReplyChunk>>
+export interface Provider extends ProviderRules {
+  name: string
+  model: string | undefined
+  packages?: readonly string[]
+  /** Whether a reply without a reason for its end was cut off. */
+  endsWithReason?: boolean
 }
+
+type Style = Partial<Pick<WritingRequest, 'maxTokens' | 'temperature' | 'stopSequences'>>
+
+/** `offersTools`: whether the model may ask for calls in this turn. `onStatus` must not throw. */
+export type StreamReply = (
+  messages: BaseMessage[],
+  turn: { signal: AbortSignal; offersTools: boolean; onStatus: (status: ModelStatus) => void },
+) => Promise<AsyncIterable<ReplyChunk>>
 
 /** What Toolpost needs from a chat model; every LangChain chat model has it. */
 export interface ChatModel extends Streaming {
@@ -92,24 +99,28 @@ export interface NamedClientOptions extends ProviderClientOptions {
   environment?: Environment | undefined
 }
 
+/** Options with what the environment and the defaults add. */
+export type Named<Options> = Options & { model: string; baseUrl: string }
+
 /** A client whose settings may come from the environment: `OPENAI_MODEL`, `OPENAI_BASE_URL`, `OPENAI_API_KEY`. */
 export class NamedClient extends ProviderClient {
   readonly model: string
   readonly baseUrl: string
 
   constructor(
-    prefix: string,
+    name: FittingProvider,
     usual: { model: string; baseUrl: string },
     options: NamedClientOptions,
-    provider: (settings: NamedClientOptions & { model: string; baseUrl: string }) => Provider,
+    rules: (options: Named<NamedClientOptions>) => ProviderRules,
   ) {
     const { environment = process.env } = options
-    const set = (name: string) => environment[`${prefix}_${name}`]?.trim() || undefined
+    const set = (setting: string) => environment[`${name.toUpperCase()}_${setting}`]?.trim() || undefined
     const { model = set('MODEL') ?? usual.model, apiKey = set('API_KEY') } = options
     const baseUrl = trimmedEnd(options.baseUrl ?? set('BASE_URL') ?? usual.baseUrl, '/')
     // An error or a result that echoes the key must not put it into a log.
     if (apiKey) removeFromLogs([apiKey])
-    super(provider({ ...options, model, baseUrl, apiKey }), options)
+    const fixed = { name, model, packages: PACKAGES[name], endsWithReason: true }
+    super({ ...rules({ ...options, model, baseUrl, apiKey }), ...fixed }, options)
     this.model = model
     this.baseUrl = baseUrl
   }
@@ -122,32 +133,14 @@ export interface ModelClientOptions extends ProviderClientOptions {
 /** A client for any LangChain chat model. */
 export class ModelClient extends ProviderClient {
   constructor({ model, ...options }: ModelClientOptions) {
-    const type = model._llmType?.()
-    const name = typeof model.model === 'string' ? model.model : undefined
-    const open = async (tools: readonly Tool[]): Promise<OpenModel> => {
+    const open = async (tools: readonly Tool[]): Promise<StreamReply> => {
       if (tools.length > 0 && !model.bindTools)
         throw new ModelError('no_tools', 'This chat model cannot use tools: it has no bindTools')
-      // OpenAI's rules are the strictest, and most other providers copied them.
-      const rules = type === 'anthropic' || type === 'ollama' ? type : 'openai'
-      const fitted = new FittedTools(tools, rules, quietLogger(options.logger))
-      const bound = tools.length > 0 ? (model.bindTools?.([...fitted.tools] as never[]) ?? model) : model
-      const langchain = await loadMessages()
-      return {
-        original: call => fitted.original(call),
-        stream: (messages, { signal, offersTools }) =>
-          (offersTools ? bound : model).stream(fitted.renamed(messages, langchain), { signal }),
-      }
+      const bound = tools.length > 0 ? (model.bindTools?.([...tools] as never[]) ?? model) : model
+      return (messages, { signal, offersTools }) => (offersTools ? bound : model).stream(messages, { signal })
     }
-    const identity = { provider: type ?? 'unknown', model: name }
-    super({ who: 'The model', advice: {}, identity, passing: ['rate_limited', 'overloaded'], open }, options)
-  }
-}
-
-/** What is given of a style, in the names of ChatAnthropic and ChatOpenAI. */
-export function styleOptions({ maxTokens, temperature, stopSequences }: Partial<WritingStyle> = {}) {
-  return {
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(stopSequences !== undefined && stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
+    const modelName = typeof model.model === 'string' ? model.model : undefined
+    const named = { name: model._llmType?.() ?? 'unknown', model: modelName }
+    super({ who: 'The model', advice: {}, ...named, open }, options)
   }
 }

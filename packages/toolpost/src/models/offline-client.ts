@@ -11,8 +11,7 @@ import { roleOf } from './conversation.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import { textOfContent } from './read-reply.ts'
-import { harmless, runCalls } from './tool-loop.ts'
-import { TimeIsUp, TimeLimit } from './turn.ts'
+import { harmless, runCalls, TimeIsUp, TimeLimit } from './tool-loop.ts'
 
 type Names = Readonly<Record<string, readonly string[]>> | undefined
 

@@ -2,23 +2,15 @@ import type { BaseMessage } from '@langchain/core/messages'
 import type { ChatOllamaInput } from '@langchain/ollama'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { type Clock, systemClock, type Timer } from '../util/clock.ts'
+import { systemClock, type Timer } from '../util/clock.ts'
 import { fitsGlob } from '../util/text.ts'
-import type { ModelStatus } from './ai-client.ts'
+import type { ModelStatus, OllamaSettings } from './ai-client.ts'
 import { callsIn, withImagesAfterResults } from './conversation.ts'
 import { isOllamaLoaded, type OllamaFacts, ollamaAddress, ollamaFacts } from './find-models.ts'
-import { FittedTools, toQwenTools } from './fit-schema.ts'
-import {
-  beginningOf,
-  boundedFetch,
-  type LangChainMessages,
-  loadLangChain,
-  loadMessages,
-  PACKAGES,
-} from './langchain.ts'
-import { NamedClient, type NamedClientOptions, type Provider, styleOptions } from './model-client.ts'
+import { toQwenTools } from './fit-schema.ts'
+import { beginningOf, boundedFetch, type LangChainMessages } from './langchain.ts'
+import { type Named, NamedClient, type NamedClientOptions, type ProviderRules } from './model-client.ts'
 import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
-import type { OllamaSettings } from './settings.ts'
 
 /** Small enough for any machine, and can use tools. */
 const DEFAULT_MODEL = 'qwen3:0.6b'
@@ -34,6 +26,7 @@ const ANSWER_TOKENS = 1_024
 const CHARS_PER_TOKEN = 3
 const STATUS_EVERY_MS = 1_000
 const MAX_ERROR_BYTES = 64 * 1024
+const TIGHT = 'Tools and history do not fit the model context: offer fewer, or raise models.ollama.maxContext'
 
 export interface OllamaClientOptions extends Omit<NamedClientOptions, 'apiKey'>, OllamaSettings {
   /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
@@ -49,74 +42,84 @@ export interface OllamaClientOptions extends Omit<NamedClientOptions, 'apiKey'>,
 export class OllamaClient extends NamedClient {
   constructor(options: OllamaClientOptions) {
     const { baseUrl = ollamaAddress(options.environment ?? process.env) } = options
-    super('OLLAMA', { model: DEFAULT_MODEL, baseUrl }, { ...options, baseUrl }, ollamaProvider)
+    super('ollama', { model: DEFAULT_MODEL, baseUrl }, { ...options, baseUrl }, ollamaRules)
   }
 }
 
-type Settings = OllamaClientOptions & { model: string; baseUrl: string }
+type Settings = Named<OllamaClientOptions>
 
-function ollamaProvider(options: Settings): Provider {
-  const { model, baseUrl, fetch, clock = systemClock, keepAlive = DEFAULT_KEEP_ALIVE } = options
+function ollamaRules(options: Settings): ProviderRules {
+  const { model, baseUrl, fetch, clock = systemClock, keepAlive = DEFAULT_KEEP_ALIVE, settings } = options
   const logger = quietLogger(options.logger)
   const name = safeText(model)
-  const server = { baseUrl, fetch }
   let facts: OllamaFacts | undefined
   /** It only grows, since any other size makes Ollama reload the model. */
   let context: number | undefined
   return {
-    packages: PACKAGES.ollama,
-    identity: { provider: 'ollama', model },
     who: `Ollama at ${safeText(baseUrl)}`,
     advice: {
       unreachable: 'Start it with `ollama serve`, or set OLLAMA_BASE_URL to where it runs',
       model_not_found: `Get the model with \`ollama pull ${name}\``,
       no_tools: `'${name}' cannot call tools: get one that can, such as \`ollama pull ${DEFAULT_MODEL}\``,
     },
-    // A model that crashed will crash again; a busy server may be free in a moment.
-    passing: ['rate_limited', 'overloaded'],
-    endsWithReason: true,
-    async open(tools, style) {
-      const { ChatOllama } = await loadLangChain(PACKAGES.ollama, () => import('@langchain/ollama'))
-      const langchain = await loadMessages()
-      facts ??= await ollamaFacts(server, model)
+    async open(tools, langchain, { maxTokens: numPredict, stopSequences: stop, ...style }) {
+      const { ChatOllama } = await import('@langchain/ollama')
+      facts ??= await ollamaFacts(options, model)
       const known = facts ?? {}
-      const { maxTokens, stopSequences: stop, ...sampling } = styleOptions(style)
-      const fitted = new FittedTools(tools, 'ollama', logger)
-      const converted = toQwenTools(fitted.tools)
+      const converted = toQwenTools(tools)
       const count = converted.length
       logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)
       let isFirst = true
-      return {
-        takesImages: known.seesImages ?? false,
-        original: call => fitted.original(call),
-        async stream(messages, { signal, offersTools, onStatus }) {
-          const sent = flattened(fitted.renamed(messages, langchain), langchain)
-          const shown = known.seesImages ? withImagesAfterResults(sent, langchain) : sent
-          const offered = offersTools ? converted : []
-          const parts = { tool_tokens: tokensOf(offered), history_tokens: tokensOf(sent.map(partsOf)) }
-          const needed = parts.tool_tokens + parts.history_tokens + ANSWER_TOKENS
-          context = contextFor(needed, options, known, context)
-          const tight =
-            'Tools and history do not fit the model context: offer fewer, or raise models.ollama.maxContext'
-          if (needed > context) logger.warn({ model: name, context, ...parts }, tight)
-          // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
-          const chat = new ChatOllama({
-            ...{ keepAlive, ...thinkingOf(options, known), numCtx: context, ...options.settings },
-            ...(maxTokens !== undefined && { numPredict: maxTokens }),
-            ...(stop && { stop }),
-            ...{ ...sampling, model, baseUrl, fetch: ollamaFetch(signal, fetch) },
-          })
-          const ready = offered.length > 0 ? chat.bindTools(offered) : chat
-          if (!isFirst) return ready.stream(shown)
-          isFirst = false
-          const startedAt = clock.now()
-          const tell = (state: ModelStatus['state']) =>
-            onStatus({ state, model, elapsedMs: Math.round(clock.now() - startedAt) })
-          const isLoaded = isOllamaLoaded(server, model)
-          return reportingLoading(() => ready.stream(shown), { isLoaded, tell, clock })
-        },
+      return async (messages, { signal, offersTools, onStatus }) => {
+        const sent = flattened(messages, langchain)
+        const shown = known.seesImages ? withImagesAfterResults(sent, langchain) : sent
+        const offered = offersTools ? converted : []
+        const history = sent.map(message => [message.content, callsIn(message)])
+        const parts = { tool_tokens: tokensOf(offered), history_tokens: tokensOf(history) }
+        const needed = parts.tool_tokens + parts.history_tokens + ANSWER_TOKENS
+        context = contextFor(needed, options, known, context)
+        if (needed > context) logger.warn({ model: name, context, ...parts }, TIGHT)
+        // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
+        const chat = new ChatOllama({
+          ...{ keepAlive, ...thinkingOf(options, known), numCtx: context, ...settings, ...style },
+          ...(numPredict !== undefined && { numPredict }),
+          ...(stop && { stop }),
+          ...{ model, baseUrl, fetch: ollamaFetch(signal, fetch) },
+        })
+        const ready = offered.length > 0 ? chat.bindTools(offered) : chat
+        if (!isFirst) return ready.stream(shown)
+        isFirst = false
+        return reportingLoading(() => ready.stream(shown), onStatus)
       }
     },
+  }
+
+  /** A stream that reports every second, until its first chunk, that the model is loading: it takes seconds to minutes. */
+  async function* reportingLoading(
+    start: () => Promise<AsyncIterable<ReplyChunk>>,
+    onStatus: (status: ModelStatus) => void,
+  ): AsyncGenerator<ReplyChunk> {
+    let timer: Timer | undefined
+    let isOver = false
+    const startedAt = clock.now()
+    const tell = (state: ModelStatus['state']) =>
+      onStatus({ state, model, elapsedMs: Math.round(clock.now() - startedAt) })
+    const tick = () => {
+      if (isOver) return
+      timer = clock.setTimer(tick, STATUS_EVERY_MS)
+      tell('loading')
+    }
+    void isOllamaLoaded(options, model).then(isLoaded => isLoaded === false && tick())
+    try {
+      for await (const chunk of await start()) {
+        if (!isOver && timer) tell('loaded')
+        isOver = true
+        yield chunk
+      }
+    } finally {
+      isOver = true
+      timer?.cancel()
+    }
   }
 }
 
@@ -137,44 +140,11 @@ function contextFor(needed: number, { settings, maxContext }: Settings, facts: O
   return Math.min(Math.max(2 ** Math.ceil(Math.log2(Math.max(needed, MIN_CONTEXT))), least), most)
 }
 
-const partsOf = (message: BaseMessage) => [message.content, callsIn(message)]
-
 /** An estimate: a character beyond Latin is often a token of its own. */
 function tokensOf(value: unknown): number {
   const text = JSON.stringify(value)
   const others = text.match(/[^\0-\u024f]/g)?.length ?? 0
   return Math.ceil((text.length - others) / CHARS_PER_TOKEN + others)
-}
-
-interface LoadingOptions {
-  isLoaded: Promise<boolean | undefined>
-  tell(state: ModelStatus['state']): void
-  clock: Clock
-}
-
-/** A stream that reports every second, until its first chunk, that the model is loading: it takes seconds to minutes. */
-async function* reportingLoading(
-  start: () => Promise<AsyncIterable<ReplyChunk>>,
-  { isLoaded, tell, clock }: LoadingOptions,
-): AsyncGenerator<ReplyChunk> {
-  let timer: Timer | undefined
-  let isOver = false
-  const tick = () => {
-    if (isOver) return
-    timer = clock.setTimer(tick, STATUS_EVERY_MS)
-    tell('loading')
-  }
-  void isLoaded.then(known => known === false && tick())
-  try {
-    for await (const chunk of await start()) {
-      if (!isOver && timer) tell('loaded')
-      isOver = true
-      yield chunk
-    }
-  } finally {
-    isOver = true
-    timer?.cancel()
-  }
 }
 
 /** ChatOllama accepts only text in replies and results. */

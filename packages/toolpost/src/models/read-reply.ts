@@ -40,7 +40,7 @@ export interface Reply {
   stopReason: string | undefined
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   onToken: (token: string) => void
   endsWithReason?: boolean | undefined
   mayBeCut?: boolean | undefined

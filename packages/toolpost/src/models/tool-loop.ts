@@ -1,26 +1,40 @@
-import type { ToolCall } from '../call/tool-call.ts'
+import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions, type RunOptions } from '../executor/options.ts'
 import type { Logger } from '../logging/logger.ts'
 import { HANDLE_PREFIX } from '../tools/results/result-store.ts'
 import { innerCall } from '../tools/search/search-tools.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
+import type { Tool } from '../tools/tool.ts'
+import { type Clock, systemClock, type Timer, unlessAborted } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import type { Answer, AskOptions, Prompt, StopReason, Usage } from './ai-client.ts'
-import { Conversation, type NumberedCall, placeholder } from './conversation.ts'
-import {
-  DEFAULT_MAX_ITERATIONS,
-  DEFAULT_MAX_TOOLS,
-  DEFAULT_TIME_LIMIT_MS,
-  MAX_IDENTICAL_FAILURES,
-} from './limits.ts'
-import type { OpenModel } from './model-client.ts'
-import { ModelError } from './model-error.ts'
-import type { Reply } from './read-reply.ts'
+import type {
+  Answer,
+  AskOptions,
+  ModelStatus,
+  Prompt,
+  StopReason,
+  Usage,
+  WritingRequest,
+  WrittenMessage,
+} from './ai-client.ts'
+import { Conversation, type NumberedCall, noResult } from './conversation.ts'
+import { FittedTools } from './fit-schema.ts'
+import { loadLangChain } from './langchain.ts'
+import * as limits from './limits.ts'
+import type { Provider, StreamReply } from './model-client.ts'
+import { explainFailure, ModelError } from './model-error.ts'
+import { isCutOff, type Reply, readReply } from './read-reply.ts'
 import { ToolOffer } from './tool-offer.ts'
-import { askModel, type Setup, TimeIsUp, TimeLimit } from './turn.ts'
+
+/** What a client asks all its questions with. */
+export interface Setup {
+  provider: Provider
+  logger: Logger
+  clock?: Clock | undefined
+  onReply?: ((messages: readonly BaseMessage[], reply: Reply) => void) | undefined
+}
 
 export interface LoopOptions extends AskOptions {
   executor: ToolExecutor
@@ -37,44 +51,38 @@ const NO_LAST_WORD = {
 export async function answerWithTools(prompt: Prompt, options: LoopOptions, setup: Setup): Promise<Answer> {
   if (!options.trace) return answer(prompt, options, setup)
   const { tracedAnswer } = await import('./trace.ts')
-  return tracedAnswer(setup.provider.identity, options.meta, traced =>
+  return tracedAnswer(setup.provider, options.meta, traced =>
     answer(prompt, { ...options, ...traced }, setup),
   )
 }
 
 async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promise<Answer> {
   const { executor, bigResults, caller, conversation: id, aroundTurn = request => request() } = options
-  const { maxIterations = DEFAULT_MAX_ITERATIONS, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = options
-  const { provider, logger, clock } = setup
+  const { maxIterations = limits.DEFAULT_MAX_ITERATIONS, maxTools = limits.DEFAULT_MAX_TOOLS } = options
+  const { timeLimitMs = limits.DEFAULT_TIME_LIMIT_MS } = options
+  const { logger, clock } = setup
   const onCall = harmless(options.onCall, logger)
-  const listeners = {
-    onToken: harmless(options.onToken, logger),
-    onStatus: harmless(options.onStatus, logger),
-  }
+  const onToken = harmless(options.onToken, logger)
+  const onStatus = harmless(options.onStatus, logger)
   const results: ToolResult[] = []
   const modelCalls: (Usage & { duration_ms: number })[] = []
   /** How often each call has failed in a row, by name and arguments. */
   const failures = new Map<string, number>()
   let iterations = 0
-  const conversation = await Conversation.from(prompt, provider.packages)
+  const conversation = await Conversation.from(prompt, setup.provider.packages)
   const tools = [...(options.tools ?? executor.tools.getTools())]
-  const { maxTools = DEFAULT_MAX_TOOLS, pin } = options
-  const offer = new ToolOffer(tools, executor.tools, maxTools, pin)
+  const offer = new ToolOffer(tools, executor.tools, maxTools, options.pin)
   const offerParts = () => void (bigResults && offer.addHelper(bigResults.tool({ caller, conversation: id })))
   offer.addUsed(conversation.calls())
   if (conversation.mentions(HANDLE_PREFIX)) offerParts()
   const limit = new TimeLimit(timeLimitMs, options.signal, clock)
+  const model = new Model(conversation, limit, setup)
 
-  /** The model with its current offer of tools. */
-  const open = async (current?: OpenModel) => {
+  const ask = async (offersTools: boolean) => {
     const offered = offer.changed()
-    return !offered && current ? current : limit.hold(provider, () => provider.open(offered ?? []))
-  }
-
-  const ask = async (model: OpenModel, offersTools: boolean) => {
+    if (offered) await model.open(offered)
     const startedAt = performance.now()
-    const request = { offersTools, ...listeners }
-    const reply = await aroundTurn(() => askModel(model, conversation.messages, request, { ...setup, limit }))
+    const reply = await aroundTurn(() => model.ask({ offersTools, onToken, onStatus }))
     modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
     return reply
   }
@@ -84,9 +92,8 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     const kept = bigResults?.keptOf(await bigResults.keep(result, { caller, conversation: id }))
     if (!kept) return executor.text(result)
     offerParts()
-    return [kept.text?.summary ?? executor.text(result), ...kept.binaries.map(each => each.summary)].join(
-      '\n',
-    )
+    const text = kept.text?.summary ?? executor.text(result)
+    return [text, ...kept.binaries.map(each => each.summary)].join('\n')
   }
 
   /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
@@ -95,14 +102,13 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     const offered = { signal: limit.signal, among: offer.all, also: offer.helpers }
     const outcomes = await runCalls(calls, { ...options, clock, onCall, textOf }, offered)
     let isHopeless = false
-    for (const [at, { result, content }] of outcomes.entries()) {
-      const call = calls[at] as NumberedCall
+    for (const { call, result, content } of outcomes) {
       results.push(result)
       conversation.addResult(call, content, result)
       const key = `${call.name} ${stableJson(call.args)}`
       const count = result.success ? 0 : (failures.get(key) ?? 0) + 1
       failures.set(key, count)
-      if (count >= MAX_IDENTICAL_FAILURES) isHopeless = true
+      if (count >= limits.MAX_IDENTICAL_FAILURES) isHopeless = true
     }
     return isHopeless
   }
@@ -124,26 +130,22 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   }
 
   /** At the limit, the model sums up without tools. Calls it makes anyway are not run. */
-  const lastWord = async (model: OpenModel, stopReason: keyof typeof NO_LAST_WORD) => {
-    const { text, calls } = await ask(model, false)
-    if (calls.length > 0)
-      logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit were not run')
+  const lastWord = async (stopReason: keyof typeof NO_LAST_WORD) => {
+    const { text } = await ask(false)
     return finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
   }
 
   try {
-    let model = await open()
     while (iterations < maxIterations) {
       iterations++
-      model = await open(model)
-      const reply = await ask(model, true)
+      const reply = await ask(true)
       const calls = conversation.addReply(reply)
       if (calls.length === 0) return answered(reply.text, 'answer')
       const isHopeless = await run(calls)
       limit.signal.throwIfAborted()
-      if (isHopeless) return await lastWord(model, 'repeated_failure')
+      if (isHopeless) return await lastWord('repeated_failure')
     }
-    return await lastWord(model, 'max_iterations')
+    return await lastWord('max_iterations')
   } catch (error) {
     if (error instanceof TimeIsUp)
       return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
@@ -154,8 +156,153 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   }
 }
 
-interface CallSetup extends AskOptions {
-  executor: ToolExecutor
+/** One message from one model, within its time limit. Unlike an answer, it may end at the token limit. */
+export async function writeMessage(request: WritingRequest, setup: Setup): Promise<WrittenMessage> {
+  const { messages, timeLimitMs, signal, stopSequences = [], ...style } = request
+  const { packages, model: name = 'unknown' } = setup.provider
+  const limit = new TimeLimit(timeLimitMs, signal, setup.clock)
+  try {
+    const model = new Model(await Conversation.from(messages, packages), limit, setup)
+    await model.open([], { ...style, ...(stopSequences.length > 0 && { stopSequences }) })
+    const ignore = () => {}
+    const turn = { offersTools: false, mayBeCut: true, onToken: ignore, onStatus: ignore }
+    const { text, stopReason } = await model.ask(turn)
+    const ended = stopReason === 'stop_sequence' ? 'stopSequence' : 'endTurn'
+    return { text, model: name, stopReason: isCutOff(stopReason) ? 'maxTokens' : ended }
+  } catch (error) {
+    const late = new ModelError('stopped', `No message within ${timeLimitMs / 1_000} s`)
+    throw error instanceof TimeIsUp ? late : error
+  } finally {
+    limit.close()
+  }
+}
+
+interface Turn {
+  offersTools: boolean
+  mayBeCut?: boolean
+  onToken: (token: string) => void
+  onStatus: (status: ModelStatus) => void
+}
+
+/** The model that continues a conversation, with the tools it was last offered. */
+class Model {
+  readonly #conversation: Conversation
+  readonly #limit: TimeLimit
+  readonly #setup: Setup
+  #tools!: FittedTools
+  #stream!: StreamReply
+
+  constructor(conversation: Conversation, limit: TimeLimit, setup: Setup) {
+    this.#conversation = conversation
+    this.#limit = limit
+    this.#setup = setup
+  }
+
+  async open(tools: readonly Tool[], style = {}): Promise<void> {
+    const { provider, logger } = this.#setup
+    const { name } = provider
+    // OpenAI's rules are the strictest, and most other providers copied them.
+    const rules = name === 'anthropic' || name === 'ollama' ? name : 'openai'
+    const fitted = new FittedTools(tools, rules, logger)
+    const open = () => provider.open(fitted.tools, this.#conversation.langchain, style)
+    this.#stream = await this.#hold(() => loadLangChain(provider.packages, open))
+    this.#tools = fitted
+  }
+
+  /**
+   * One request to the model and its whole reply. Retried while the failure may pass, no token has been passed on, and
+   * time remains: waits as long as the provider asks, else 1 s, 2 s, 4 s … Rejects with the last failure.
+   */
+  async ask(turn: Turn): Promise<Reply> {
+    const { provider, logger, onReply } = this.#setup
+    const { messages, langchain } = this.#conversation
+    let hasSpoken = false
+    const onToken = (token: string) => {
+      hasSpoken = true
+      turn.onToken(token)
+    }
+    const request = async () => {
+      const sent = this.#tools.renamed(messages, langchain)
+      const stream = await this.#stream(sent, { ...turn, signal: this.#limit.signal })
+      const reply = await readReply(stream, { ...turn, endsWithReason: provider.endsWithReason, onToken })
+      return { ...reply, calls: reply.calls.map(call => this.#tools.original(call)) }
+    }
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await this.#hold(request)
+        quietly(
+          () => onReply?.(messages, reply),
+          error => logger.warn({ error: describeThrown(error) }, 'A reply could not be recorded'),
+        )
+        return reply
+      } catch (error) {
+        if (!(error instanceof ModelError)) throw error
+        const { code } = error
+        const mayPass = code === 'rate_limited' || code === 'overloaded'
+        const isRetried = mayPass || (code === 'server_error' && provider.retriesServerErrors)
+        if (!isRetried || hasSpoken || attempt >= limits.MAX_ATTEMPTS) throw error
+        const usual = Math.min(limits.RETRY_BASE_DELAY_MS * 2 ** (attempt - 1), limits.RETRY_MAX_DELAY_MS)
+        const delayMs = error.retryAfterMs ?? usual
+        if (!(await this.#limit.wait(delayMs))) throw error
+        logger.warn({ attempt, delay_ms: delayMs, code }, 'Retrying the model')
+      }
+    }
+  }
+
+  /** The provider's work, no later than the limit. A timeout or an abort can surface as any kind of error. */
+  async #hold<Value>(work: () => Promise<Value>): Promise<Value> {
+    const { signal } = this.#limit
+    try {
+      return await unlessAborted(work(), signal)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      throw error instanceof ModelError ? error : explainFailure(error, this.#setup.provider)
+    }
+  }
+}
+
+/** Thrown when time is up; the loop turns it into an answer. */
+export class TimeIsUp extends Error {
+  override name = 'TimeIsUp'
+}
+
+/** Ends a question at its time limit or the caller's abort, whichever comes first. */
+export class TimeLimit {
+  /** Aborts with a TimeIsUp or a ModelError as the reason. */
+  readonly signal: AbortSignal
+  readonly close: () => void
+  /** Waits, and resolves to whether there was time for that. Rejects when the limit is reached. */
+  readonly wait: (delayMs: number) => Promise<boolean>
+
+  constructor(limitMs: number, signal: AbortSignal | undefined, clock: Clock = systemClock) {
+    const controller = new AbortController()
+    this.signal = controller.signal
+    const endsAt = clock.now() + limitMs
+    const end = () => controller.abort(new TimeIsUp(`No answer after ${limitMs} ms`))
+    const timer = clock.setTimer(end, limitMs)
+    const stop = () => controller.abort(stopped())
+    signal?.addEventListener('abort', stop, { once: true })
+    if (signal?.aborted) stop()
+    this.close = () => {
+      timer.cancel()
+      signal?.removeEventListener('abort', stop)
+    }
+    this.wait = async delayMs => {
+      if (delayMs >= endsAt - clock.now()) return false
+      let waiting: Timer | undefined
+      const over = new Promise<boolean>(resolve => {
+        waiting = clock.setTimer(() => resolve(true), delayMs)
+      })
+      return unlessAborted(over, controller.signal).finally(() => waiting?.cancel())
+    }
+  }
+}
+
+export function stopped(): ModelError {
+  return new ModelError('stopped', 'The question was stopped')
+}
+
+interface CallSetup extends LoopOptions {
   clock?: Clock | undefined
   /** The text of a result for the model; the executor's if left out. */
   textOf?: ((result: ToolResult) => Promise<string>) | undefined
@@ -163,33 +310,29 @@ interface CallSetup extends AskOptions {
 
 /**
  * Runs the calls of one turn in parallel. `among` is what the model was offered, `also` what the manager does not have.
- * Resolves to the results and their texts for the model, in order; never rejects. `onCall` must not throw.
+ * Resolves to the results and their texts for the model, in order. `onCall` must not throw.
  */
 export function runCalls(
   calls: readonly NumberedCall[],
   setup: CallSetup,
   offered: Pick<RunOptions, 'signal' | 'among' | 'also'>,
-): Promise<{ result: ToolResult; content: string }[]> {
-  const { executor, clock = systemClock, onCall = () => {} } = setup
+): Promise<{ call: NumberedCall; result: ToolResult; content: string }[]> {
+  const { executor, clock = systemClock, onCall } = setup
   const { textOf = async (result: ToolResult) => executor.text(result) } = setup
   const options = { ...callerOptions(setup), origin: setup.origin ?? 'chat', ...offered, repair: true }
   const run = async (given: NumberedCall) => {
     const { id, name, args } = offered.also?.length ? innerCall(given) : given
-    const call: ToolCall = { id, name, args }
+    const call = { id, name, args }
     const startedAt = clock.now()
-    onCall({ type: 'start', call })
-    const outcome = await executor.run(call, options).then(
-      async result => ({ result, content: await textOf(result) }),
-      // Our executor never rejects, but someone else's might, and every call needs a result.
-      thrown => {
-        const content = placeholder(name, describeThrown(thrown))
-        const about = { tool_name: name, tool_call_id: id, execution_time_ms: 0 }
-        const error = content.slice('Error: '.length)
-        return { result: { success: false as const, error, code: 'tool_error' as const, ...about }, content }
-      },
-    )
-    onCall({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
-    return outcome
+    onCall?.({ type: 'start', call })
+    // Our executor never rejects, but someone else's might, and every call needs a result.
+    const result = await executor.run(call, options).catch((thrown): ToolResult => {
+      const error = noResult(name, describeThrown(thrown))
+      return { success: false, error, code: 'tool_error', tool_name: name, execution_time_ms: 0 }
+    })
+    const content = await textOf(result)
+    onCall?.({ type: 'end', call, result, durationMs: clock.now() - startedAt })
+    return { call: given, result, content }
   }
   return Promise.all(calls.map(run))
 }

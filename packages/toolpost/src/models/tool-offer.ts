@@ -1,8 +1,7 @@
-import { CALL_TOOL, searchTools } from '../tools/search/search-tools.ts'
+import { innerCall, searchTools } from '../tools/search/search-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
-import { isRecord } from '../util/guards.ts'
 
 /**
  * The tools a model is offered. If there are more than `maxTools`: a search, the pinned ones (names with `*` and `?`), and
@@ -14,34 +13,27 @@ export class ToolOffer {
   /** Tools outside the manager: the search, and the reader of long results. */
   readonly helpers: Tool[] = []
   readonly #maxTools: number
-  readonly #isSearched: boolean
   readonly #shown = new Map<string, Tool>()
   #isChanged = true
 
   constructor(tools: readonly Tool[], manager: ToolManager, maxTools: number, pin: readonly string[] = []) {
     this.all = tools
     this.#maxTools = maxTools
-    this.#isSearched = tools.length > maxTools
     if (!this.#isSearched) return
     this.helpers = searchTools({ tools: manager, among: () => tools, onFound: found => this.#show(found) })
-    const isPinned = (tool: Tool) =>
-      pin.some(pattern => fitsTool(pattern, tool, manager.originOf(tool)?.server))
-    this.#show(tools.filter(isPinned))
+    this.#show(
+      tools.filter(tool => pin.some(pattern => fitsTool(pattern, tool, manager.originOf(tool)?.server))),
+    )
+  }
+
+  get #isSearched(): boolean {
+    return this.all.length > this.#maxTools
   }
 
   /** Adds the tools a conversation has already used. */
-  addUsed(calls: Iterable<{ name: string; args?: unknown }>): void {
-    if (!this.#isSearched) return
-    const names = new Set<unknown>()
-    for (const { name, args } of calls) names.add(name === CALL_TOOL && isRecord(args) ? args.name : name)
-    this.#show(this.all.filter(tool => names.has(tool.name)))
-  }
-
-  /** The tools to offer now, if they have changed since the last call. */
-  changed(): readonly Tool[] | undefined {
-    if (!this.#isChanged) return undefined
-    this.#isChanged = false
-    return [...this.helpers, ...(this.#isSearched ? this.#shown.values() : this.all)]
+  addUsed(calls: readonly { name: string; args?: unknown }[]): void {
+    const names = new Set(calls.map(call => innerCall(call).name))
+    if (this.#isSearched) this.#show(this.all.filter(tool => names.has(tool.name)))
   }
 
   /** Adds a tool from outside the manager. */
@@ -51,14 +43,20 @@ export class ToolOffer {
     this.#isChanged = true
   }
 
+  /** The tools to offer now, if they have changed since the last call. */
+  changed(): readonly Tool[] | undefined {
+    if (!this.#isChanged) return undefined
+    this.#isChanged = false
+    return [...this.helpers, ...(this.#isSearched ? this.#shown.values() : this.all)]
+  }
+
   /** If there are too many of these as well, the latest stay. */
   #show(tools: Iterable<Tool>): void {
     for (const tool of tools) {
-      if (!this.#shown.has(tool.name)) this.#isChanged = true
-      this.#shown.delete(tool.name)
+      if (!this.#shown.delete(tool.name)) this.#isChanged = true
       this.#shown.set(tool.name, tool)
     }
-    const tooMany = Math.max(0, this.#shown.size - this.#maxTools)
-    for (const name of [...this.#shown.keys()].slice(0, tooMany)) this.#shown.delete(name)
+    const names = [...this.#shown.keys()]
+    for (const name of names.slice(0, Math.max(0, names.length - this.#maxTools))) this.#shown.delete(name)
   }
 }

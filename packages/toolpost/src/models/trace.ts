@@ -1,4 +1,4 @@
-import type { Attributes, Context } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
 import { safeText } from '../logging/safe-value.ts'
 import { ATTRIBUTE, OPERATION } from '../telemetry/names.ts'
 import {
@@ -10,7 +10,7 @@ import {
   putInto,
   TRACER,
 } from '../telemetry/open-telemetry.ts'
-import type { Answer, AskOptions, Usage } from './ai-client.ts'
+import type { Answer, Usage } from './ai-client.ts'
 import type { Provider } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import type { LoopOptions } from './tool-loop.ts'
@@ -19,61 +19,50 @@ type Traced = Pick<LoopOptions, 'meta' | 'aroundTurn'>
 
 /** Answers inside an `invoke_agent` span, the parent of the model's turns and the calls. */
 export async function tracedAnswer(
-  { provider, model }: Provider['identity'],
-  given: AskOptions['meta'],
+  provider: Provider,
+  given: LoopOptions['meta'],
   answer: (traced: Traced) => Promise<Answer>,
 ): Promise<Answer> {
   const api = hasSdk() ? await loadOpenTelemetry() : undefined
   if (!api) return answer({})
   const { trace, context, SpanKind, isSpanContextValid } = api
-  const name = model && safeText(model)
-  const shared = { [ATTRIBUTE.provider]: safeText(provider), [ATTRIBUTE.requestModel]: name }
-  const tracer = trace.getTracer(TRACER)
+  const model = provider.model && safeText(provider.model)
 
-  async function inSpan<Value>(
-    [operation, title, kind]: [operation: string, title: string, kind: number],
+  async function inSpan<Value extends { usage?: Usage | undefined; stopReason: string | undefined }>(
+    operation: 'invoke_agent' | 'chat',
     parent: Context,
     work: (inside: Context) => Promise<Value>,
-    describe: (value: Value) => Attributes,
   ): Promise<Value> {
-    const given = attributes({ [ATTRIBUTE.operation]: operation, ...shared })
-    const span = tracer.startSpan(title, { kind, attributes: given }, parent)
+    const isTurn = operation === OPERATION.chat
+    const about = {
+      [ATTRIBUTE.operation]: operation,
+      [ATTRIBUTE.provider]: safeText(provider.name),
+      [ATTRIBUTE.requestModel]: model,
+    }
+    const kind = isTurn ? SpanKind.CLIENT : SpanKind.INTERNAL
+    const title = isTurn && model ? `${operation} ${model}` : operation
+    const span = trace.getTracer(TRACER).startSpan(title, { kind, attributes: attributes(about) }, parent)
     const inside = trace.setSpan(parent, span)
     try {
       const value = await context.with(inside, () => work(inside))
-      span.setAttributes(describe(value))
+      const { usage: { input, output } = {}, stopReason } = value
+      const reasons = isTurn && stopReason ? [safeText(stopReason)] : undefined
+      const tokens = { [ATTRIBUTE.inputTokens]: input, [ATTRIBUTE.outputTokens]: output }
+      span.setAttributes(attributes({ ...tokens, [ATTRIBUTE.finishReasons]: reasons }))
       return value
     } catch (error) {
-      const { name: type, message } = error as Error
-      if (api) failSpan(api, span, error instanceof ModelError ? error.code : type, message)
+      const { name, message } = error as Error
+      if (api) failSpan(api, span, error instanceof ModelError ? error.code : name, message)
       throw error
     } finally {
       span.end()
     }
   }
 
-  const { invokeAgent, chat } = OPERATION
-  const answered = (agent: Context) => {
+  return inSpan(OPERATION.invokeAgent, parentOf(api, given ?? {}), agent => {
     const meta = { ...given }
     const span = trace.getSpanContext(agent)
     if (span && isSpanContextValid(span)) putInto(meta, agent, api)
-    const aroundTurn: Traced['aroundTurn'] = request =>
-      inSpan(
-        [chat, name ? `${chat} ${name}` : chat, SpanKind.CLIENT],
-        agent,
-        request,
-        ({ usage, stopReason }) => ({
-          ...tokens(usage),
-          ...attributes({ [ATTRIBUTE.finishReasons]: stopReason && [safeText(stopReason)] }),
-        }),
-      )
-    return answer({ meta, aroundTurn })
-  }
-  const parent = parentOf(api, given ?? {})
-  const top: [string, string, number] = [invokeAgent, invokeAgent, SpanKind.INTERNAL]
-  return inSpan(top, parent, answered, ({ usage = {} }) => tokens(usage))
-}
-
-function tokens({ input, output }: Usage): Attributes {
-  return attributes({ [ATTRIBUTE.inputTokens]: input, [ATTRIBUTE.outputTokens]: output })
+    return answer({ meta, aroundTurn: request => inSpan(OPERATION.chat, agent, request) })
+  })
 }
