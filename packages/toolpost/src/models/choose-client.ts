@@ -54,7 +54,8 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
   const context = { ...options, environment, config, logger: quietLogger(options.logger) }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
-  const chosen = await (wanted ? named(wanted, why, context) : found(context))
+  const best = wanted ? { name: wanted, why } : await found(context)
+  const chosen = await named(best.name, best.why, context)
   if (!config.fastPath || chosen.sentences) return chosen
   const sentences = new OfflineClient({ ...context, sentences: config.sentences })
   return { ...chosen, client: withFastPath(sentences, chosen.client, context.logger), sentences }
@@ -70,51 +71,39 @@ export async function chooseClientOrOffline(options: ChooseOptions): Promise<Cho
 }
 
 async function named(wanted: string, why: string, context: Context): Promise<ChosenClient> {
+  const { executor, environment, logger, fetch, record, config } = context
+  const shared = { executor, environment, logger, fetch, record }
   const [provider = '', ...rest] = wanted.split(':')
   const model = rest.join(':').trim() || undefined
-  const make = PROVIDERS[provider]
-  if (make && (provider !== 'replay' || model)) return make(why, context, model)
-  const expected = 'ollama:<model>, anthropic:<model>, openai:<model> or offline'
-  const problem = `Unknown model provider '${safeText(provider)}': use ${expected}`
-  throw new ModelError('unknown_provider', problem)
-}
-
-type Make = (why: string, context: Context, model?: string) => ChosenClient | Promise<ChosenClient>
-
-const PROVIDERS: Readonly<Record<string, Make>> = {
-  ollama(why, context, model) {
-    const client = new OllamaClient({ ...shared(context), ...context.config.models?.ollama, model })
-    return { client, writer: client, name: `ollama:${client.model}`, why }
-  },
-  anthropic(why, context, model) {
-    if (!context.environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
-    const client = new AnthropicClient({ ...shared(context), model })
-    return { client, writer: client, name: `anthropic:${client.model}`, why }
-  },
-  /** Without an address, a server on this machine that has the model, else OpenAI. */
-  async openai(why, context, model) {
-    const { environment, fetch, config } = context
+  const chosen = (client: AiClient & Writer & { model: string }) => {
+    return { client, writer: client, name: `${provider}:${client.model}`, why }
+  }
+  if (provider === 'ollama') return chosen(new OllamaClient({ ...shared, ...config.models?.ollama, model }))
+  if (provider === 'anthropic') {
+    if (!environment.ANTHROPIC_API_KEY?.trim()) throw missingAnthropicKey()
+    return chosen(new AnthropicClient({ ...shared, model }))
+  }
+  if (provider === 'openai') {
     const baseUrl = openAiAddress(context)
-    const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch })
     const { apiKey = environment.OPENAI_API_KEY?.trim() } = config.models?.openai ?? {}
+    // Without an address, a server on this machine that has the model, else OpenAI.
+    const local = baseUrl ? undefined : await findLocalServer({ wanted: model, fetch })
     if (!local && !baseUrl && !apiKey) throw missingOpenAiKey()
     // A key in the environment is for OpenAI, not for a server that happens to be here.
     const found = local ? { baseUrl: local.baseUrl, model: local.model, apiKey: '' } : { model }
-    const client = new OpenAiClient({ ...shared(context), ...config.models?.openai, ...found })
-    return { client, writer: client, name: `openai:${client.model}`, why }
-  },
-  offline(why, context) {
-    const client = new OfflineClient({ ...context, sentences: context.config.sentences })
+    return chosen(new OpenAiClient({ ...shared, ...config.models?.openai, ...found }))
+  }
+  if (provider === 'offline') {
+    const client = new OfflineClient({ executor, logger, sentences: config.sentences })
     return { client, name: 'offline', why, sentences: client }
-  },
-  replay(_, context, file = '') {
-    const client = new ModelClient({ ...shared(context), model: replayModel(file) })
-    return { client, writer: client, name: `replay:${file}`, why: 'replies come from the cassette' }
-  },
-}
-
-function shared({ executor, environment, logger, fetch, record }: Context) {
-  return { executor, environment, logger, fetch, record }
+  }
+  if (provider === 'replay' && model) {
+    const client = new ModelClient({ ...shared, model: replayModel(model) })
+    return { client, writer: client, name: wanted, why: 'replies come from the cassette' }
+  }
+  const expected = 'ollama:<model>, anthropic:<model>, openai:<model> or offline'
+  const problem = `Unknown model provider '${safeText(provider)}': use ${expected}`
+  throw new ModelError('unknown_provider', problem)
 }
 
 function openAiAddress({ config, environment }: Context): string | undefined {
@@ -122,9 +111,9 @@ function openAiAddress({ config, environment }: Context): string | undefined {
 }
 
 /** No model was named: looks for one. */
-async function found(context: Context): Promise<ChosenClient> {
+async function found(context: Context) {
   const { environment, fetch } = context
   const wanted = environment.OLLAMA_MODEL?.trim() || undefined
   const [best] = await availableModels({ environment, fetch, wanted, openAiUrl: openAiAddress(context) })
-  return named(best?.name ?? 'offline', best?.why ?? '', context)
+  return best ?? { name: 'offline', why: '' }
 }

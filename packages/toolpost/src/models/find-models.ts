@@ -36,16 +36,10 @@ export function ollamaAddress(environment: Environment): string {
   return trimmedEnd(url.href, '/')
 }
 
-export interface OllamaFacts {
-  contextLength?: number | undefined
-  ownContext?: number | undefined
-  usesTools?: boolean | undefined
-  canThink?: boolean | undefined
-  seesImages?: boolean | undefined
-}
+export type OllamaFacts = Partial<NonNullable<Awaited<ReturnType<typeof ollamaFacts>>>>
 
 /** `undefined` if Ollama does not respond. Never rejects. */
-export async function ollamaFacts(server: Server, model: string): Promise<OllamaFacts | undefined> {
+export async function ollamaFacts(server: Server, model: string) {
   const shown = await getJson(server, '/api/show', { model })
   if (!shown) return undefined
   const { model_info: info, parameters, capabilities } = shown
@@ -63,28 +57,26 @@ export async function findOllamaModels(
   options: Server & { wanted?: string | undefined },
 ): Promise<{ models: string[]; problem?: string }> {
   const { baseUrl, wanted } = options
-  const none = (problem: string) => ({ models: [], problem })
   const listed = await getJson(options, '/api/tags')
-  if (!listed) return none(`Ollama is not running at ${baseUrl}`)
-  const all: unknown[] = Array.isArray(listed.models) ? listed.models.map(entry => entry?.name) : []
-  const texts = all.filter(name => typeof name === 'string')
-  const names = texts.filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
-  const asked = names.slice(0, MAX_MODELS_ASKED)
-  const facts = await Promise.all(asked.map(name => ollamaFacts(options, name)))
-  const models = asked.filter((_, at) => facts[at]?.usesTools)
+  if (!listed) return { models: [], problem: `Ollama is not running at ${baseUrl}` }
+  const names = namesIn(listed.models, 'name')
+    .filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
+    .slice(0, MAX_MODELS_ASKED)
+  const facts = await Promise.all(names.map(name => ollamaFacts(options, name)))
+  const models = names.filter((_, at) => facts[at]?.usesTools)
   if (models.length > 0) return { models }
-  if (!wanted)
-    return none(`Ollama at ${baseUrl} has no model that can use tools (try \`ollama pull qwen3:0.6b\`)`)
-  if (names.length > 0) return none(`'${wanted}' on Ollama cannot use tools`)
-  return none(`Ollama at ${baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)`)
+  const what = wanted ? `does not have '${wanted}'` : 'has no model that can use tools'
+  const tip = `Ollama at ${baseUrl} ${what} (try \`ollama pull ${wanted || 'qwen3:0.6b'}\`)`
+  const isUnfit = wanted && names.length > 0
+  return { models, problem: isUnfit ? `'${wanted}' on Ollama cannot use tools` : tip }
 }
 
 /** Whether a model is in memory; `undefined` if Ollama does not say. Never rejects. */
 export async function isOllamaLoaded(server: Server, model: string): Promise<boolean | undefined> {
   const { models } = (await getJson(server, '/api/ps')) ?? {}
   if (!Array.isArray(models)) return undefined
-  const isMeant = (name: unknown) => name === model || name === `${model}:latest`
-  return models.some(entry => isMeant(entry?.name) || isMeant(entry?.model))
+  const names = [...namesIn(models, 'name'), ...namesIn(models, 'model')]
+  return names.includes(model) || names.includes(`${model}:latest`)
 }
 
 type LocalSearch = { [Key in 'baseUrl' | 'wanted']?: string | undefined } & Pick<Server, 'fetch'>
@@ -92,22 +84,22 @@ type LocalSearch = { [Key in 'baseUrl' | 'wanted']?: string | undefined } & Pick
 /** An OpenAI-compatible server at `baseUrl`, or on this machine, and the model it has: any for chats, or the wanted one. */
 export async function findLocalServer({ baseUrl, wanted, fetch }: LocalSearch) {
   const places = baseUrl ? [{ server: 'The server', baseUrl: trimmedEnd(baseUrl, '/') }] : LOCAL_SERVERS
-  const isFit = (id: unknown) => typeof id === 'string' && !/embed|rerank/i.test(id)
+  const isFit = (id: string) => (wanted === undefined ? !/embed|rerank/i.test(id) : id === wanted)
   const found = places.map(async place => {
     const { data } = (await getJson({ ...place, fetch }, '/models')) ?? {}
-    const ids: unknown[] = Array.isArray(data) ? data.map(entry => entry?.id) : []
-    const model = ids.find(id => (wanted === undefined ? isFit(id) : id === wanted))
-    return model === undefined ? [] : [{ ...place, model: String(model) }]
+    const model = namesIn(data, 'id').find(isFit)
+    return model === undefined ? [] : [{ ...place, model }]
   })
   return (await Promise.all(found)).flat()[0]
 }
 
+function namesIn(list: unknown, key: string): string[] {
+  const names: unknown[] = Array.isArray(list) ? list.map(entry => entry?.[key]) : []
+  return names.filter(name => typeof name === 'string')
+}
+
 /** The response from a path; `undefined` on any failure or timeout. Never rejects. */
-async function getJson(
-  { baseUrl, fetch = globalThis.fetch }: Server,
-  path: string,
-  body?: object,
-): Promise<Record<string, unknown> | undefined> {
+async function getJson({ baseUrl, fetch = globalThis.fetch }: Server, path: string, body?: object) {
   try {
     const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
     const request = body ? { method: 'POST', body: JSON.stringify(body), signal } : { signal }
@@ -119,12 +111,6 @@ async function getJson(
   }
 }
 
-/** A model that can be asked, and why it is listed. */
-export interface ListedModel {
-  name: string
-  why: string
-}
-
 interface SearchOptions {
   environment?: Environment | undefined
   fetch?: typeof globalThis.fetch | undefined
@@ -134,8 +120,8 @@ interface SearchOptions {
   wanted?: string | undefined
 }
 
-/** What can be asked, best first, and `offline` last: on Ollama, on this machine, with a key. Never rejects. */
-export async function availableModels(options: SearchOptions): Promise<ListedModel[]> {
+/** What can be asked and why, best first, and `offline` last: on Ollama, on this machine, with a key. Never rejects. */
+export async function availableModels(options: SearchOptions): Promise<{ name: string; why: string }[]> {
   const { environment = process.env, fetch, wanted } = options
   const { openAiUrl = environment.OPENAI_BASE_URL?.trim() } = options
   const baseUrl = ollamaAddress(environment)
@@ -143,29 +129,29 @@ export async function availableModels(options: SearchOptions): Promise<ListedMod
     findOllamaModels({ baseUrl, wanted, fetch }),
     findLocalServer({ baseUrl: openAiUrl, fetch }),
   ])
-  const keys = ['anthropic', 'openai'].filter(each => environment[`${each.toUpperCase()}_API_KEY`]?.trim())
+  const but = problem ? `${problem}, and ` : ''
+  const keys = ['ANTHROPIC', 'OPENAI'].filter(each => environment[`${each}_API_KEY`]?.trim())
   return [
     ...models.map(model => ({ name: `ollama:${model}`, why: `Ollama at ${baseUrl} has it` })),
     ...(local ? [{ name: `openai:${local.model}`, why: `${local.server} at ${local.baseUrl} has it` }] : []),
-    ...keys.map(name => ({
-      name,
-      why: `${problem ? `${problem}, and ` : ''}${name.toUpperCase()}_API_KEY is set`,
-    })),
-    { name: 'offline', why: `${problem}, and neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set` },
+    ...keys.map(each => ({ name: each.toLowerCase(), why: `${but}${each}_API_KEY is set` })),
+    { name: 'offline', why: `${but}neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set` },
   ]
 }
 
-type ListOptions = SearchOptions & { configured?: string | undefined; current?: ListedModel | undefined }
+type ListOptions = SearchOptions & {
+  configured?: string | undefined
+  current?: { name: string; why: string } | undefined
+}
 
 /** The models in use, configured and found, each once; `offline` comes last. Never rejects. */
 export async function listModels({ configured, current, ...where }: ListOptions) {
-  const all = new Map<string, string>()
-  if (current) all.set(current.name, current.why)
-  if (configured && !all.has(configured)) all.set(configured, 'set in the configuration')
-  for (const { name, why } of await availableModels(where)) {
+  const all = current ? [current] : []
+  const set = configured ? [{ name: configured, why: 'set in the configuration' }] : []
+  for (const { name, why } of [...set, ...(await availableModels(where))]) {
     // A named model already stands for its provider.
-    const isNamed = [...all.keys()].some(each => each === name || each.startsWith(`${name}:`))
-    if (!isNamed) all.set(name, name === 'offline' ? 'Sentence templates only, no model' : why)
+    if (all.some(other => other.name === name || other.name.startsWith(`${name}:`))) continue
+    all.push({ name, why: name === 'offline' ? 'Sentence templates only, no model' : why })
   }
-  return [...all].map(([name, why]): ListedModel => ({ name, why }))
+  return all
 }

@@ -37,7 +37,6 @@ const MAX_RECURSION = 2
 /** A tool name that every provider accepts. */
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const MAX_NAME_CHARS = 64
-const HASH_CHARS = 6
 
 /**
  * Rewrites an argument schema so that a provider accepts it. It is for the model only: arguments are validated against
@@ -45,23 +44,22 @@ const HASH_CHARS = 6
  */
 export function fitSchema(schema: JsonSchema, provider: FittingProvider): FittedSchema {
   const { argumentName, oneType = false } = RULES[provider]
-  const { title, description, additionalProperties, ...top } = folded(writtenOut(schema, oneType))
-  const named = Object.entries({ title, description, additionalProperties })
-  const kept = Object.fromEntries(named.filter(([, value]) => value !== undefined))
-  const properties = propertiesOf(top) as Record<string, JsonSchema>
-  const renames = argumentName ? safeNames(Object.keys(properties), argumentName) : new Map<string, string>()
-  const entries = Object.entries(properties).map(([name, one]) => {
+  const top = folded(writtenOut(schema, oneType))
+  const kept = Object.entries(top).filter(([key]) => /^(title|description|additionalProperties)$/.test(key))
+  const properties = Object.entries(propertiesOf(top) as Record<string, JsonSchema>)
+  const names = properties.map(([name]) => name)
+  const renames = safeNames(argumentName ? names : [], argumentName ?? TOOL_NAME)
+  const named = properties.map(([name, one]) => {
     const safe = renames.get(name)
     return safe === undefined ? [name, one] : [safe, described(one, `(${name})`)]
   })
   const required = requiredOf(top).map(name => renames.get(name) ?? name)
-  const back = new Map([...renames].map(([name, safe]) => [safe, name]))
   return {
     schema: {
-      ...{ type: 'object', ...kept, properties: Object.fromEntries(entries) },
+      ...{ type: 'object', ...Object.fromEntries(kept), properties: Object.fromEntries(named) },
       ...(required.length > 0 && { required }),
     },
-    nameBack: args => withNames(args, back),
+    nameBack: args => withNames(args, inverse(renames)),
     rename: args => withNames(args, renames),
   }
 }
@@ -78,13 +76,9 @@ function writtenOut(root: JsonSchema, oneType: boolean, maxDepth = 32): JsonSche
     const target = refTarget(schema, inside.findLast(({ $id }) => typeof $id === 'string') ?? root)
     const listed = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword] : []).map(inner)
     const unions = ['anyOf', 'oneOf'].map(listed).filter(forms => forms.length > 0)
+    const referred = isRecord(target) ? [inner(target)] : []
     const own = typed(ownKeywords(schema, inner), schema, oneType)
-    return [
-      own,
-      ...(isRecord(target) ? [inner(target)] : []),
-      ...listed('allOf'),
-      ...unions.map(anyOf),
-    ].reduce(both)
+    return [own, ...referred, ...listed('allOf'), ...unions.map(anyOf)].reduce(both)
   }
   const fitted = fit(root, [])
   if (parts <= MAX_PARTS) return fitted
@@ -96,10 +90,8 @@ function ownKeywords(schema: JsonSchema, inner: (one: unknown) => JsonSchema): J
   const fitted: JsonSchema = Object.fromEntries(Object.entries(schema).filter(isKept))
   const { properties, items, format, prefixItems, patternProperties, additionalProperties: rest } = schema
   if (Object.hasOwn(schema, 'const')) fitted.enum = [schema.const]
-  if (isRecord(properties))
-    fitted.properties = Object.fromEntries(
-      Object.entries(properties).map(([name, one]) => [name, inner(one)]),
-    )
+  const entries = isRecord(properties) && Object.entries(properties).map(([name, one]) => [name, inner(one)])
+  if (entries) fitted.properties = Object.fromEntries(entries)
   if (requiredOf(schema).length > 0) fitted.required = [...new Set(requiredOf(schema))]
   // Next to patterns and tuples, these are only about the rest.
   if (rest === false && !patternProperties) fitted.additionalProperties = false
@@ -183,14 +175,16 @@ export function safeNames(names: Iterable<string>, allowed: RegExp): Map<string,
   const renamed = new Map<string, string>()
   for (const name of all.filter(each => !allowed.test(each))) {
     const plain = name.normalize('NFKD').replace(/[^a-zA-Z0-9_-]/g, '_')
-    const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS)
+    const hash = `_${createHash('sha256').update(name).digest('hex').slice(0, 6)}`
     const isFree = plain !== '' && plain.length <= MAX_NAME_CHARS && !taken.has(plain)
-    const safe = isFree ? plain : `${plain.slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)}_${hash}`
+    const safe = isFree ? plain : `${plain.slice(0, MAX_NAME_CHARS - hash.length)}${hash}`
     taken.add(safe)
     renamed.set(name, safe)
   }
   return renamed
 }
+
+const inverse = (names: ReadonlyMap<string, string>) => new Map([...names].map(([a, b]) => [b, a]))
 
 function withNames(args: Record<string, unknown>, names: ReadonlyMap<string, string>) {
   if (names.size === 0) return args
@@ -198,46 +192,40 @@ function withNames(args: Record<string, unknown>, names: ReadonlyMap<string, str
 }
 
 /** Tools that a provider accepts, whatever their names and schemas. */
-export class FittedTools {
-  /** In LangChain's format, with JSON Schemas. */
-  readonly tools: readonly Tool[]
-  readonly #safeNames: ReadonlyMap<string, string>
-  readonly #ownNames: ReadonlyMap<string, string>
-  readonly #schemas = new Map<string, FittedSchema>()
+export type FittedTools = ReturnType<typeof fitTools>
 
-  constructor(tools: readonly Tool[], provider: FittingProvider, logger?: Logger) {
-    this.#safeNames = safeNames(tools.map(offeredName), TOOL_NAME)
-    this.#ownNames = new Map([...this.#safeNames].map(([name, safe]) => [safe, name]))
-    this.tools = tools.map(tool => {
-      const name = offeredName(tool)
-      const fitted = fitSchema(readSchema(tool, logger), provider)
-      this.#schemas.set(name, fitted)
+export function fitTools(tools: readonly Tool[], provider: FittingProvider, logger: Logger) {
+  const names = safeNames(tools.map(offeredName), TOOL_NAME)
+  const schemas = new Map(
+    tools.map(tool => [offeredName(tool), fitSchema(readSchema(tool, logger), provider)]),
+  )
+  return {
+    /** In LangChain's format, with JSON Schemas. */
+    tools: tools.map((tool): Tool => {
       const { description, invoke } = tool
-      return { name: this.#safeNames.get(name) ?? name, description, schema: fitted.schema, invoke }
-    })
-  }
+      const name = offeredName(tool)
+      return { name: names.get(name) ?? name, description, schema: schemas.get(name)?.schema ?? {}, invoke }
+    }),
 
-  /** A model's call, under the names the executor knows. */
-  original(call: RequestedCall): RequestedCall {
-    const name = this.#ownNames.get(call.name) ?? call.name
-    const args = typeof call.args === 'string' ? call.args : this.#schemas.get(name)?.nameBack(call.args)
-    return { ...call, name, args: args ?? call.args }
-  }
+    /** A model's call, under the names the executor knows. */
+    original(call: RequestedCall): RequestedCall {
+      const name = inverse(names).get(call.name) ?? call.name
+      const args = typeof call.args === 'string' ? undefined : schemas.get(name)?.nameBack(call.args)
+      return { ...call, name, args: args ?? call.args }
+    },
 
-  /** A conversation under the names the model was given: providers reject others in past calls too. */
-  renamed(messages: readonly BaseMessage[], { AIMessage }: LangChainMessages): BaseMessage[] {
-    return messages.map(message => {
-      const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []
-      const tool_calls = calls.map(call => ({
-        ...call,
-        name: this.#safeNames.get(call.name) ?? call.name,
-        args: this.#schemas.get(call.name)?.rename(call.args) ?? call.args,
-      }))
-      const isSame = tool_calls.every(
-        ({ name, args }, at) => name === calls[at]?.name && args === calls[at]?.args,
-      )
-      return isSame ? message : new AIMessage({ content: message.content as string, tool_calls })
-    })
+    /** A conversation under the names the model was given: providers reject others in past calls too. */
+    renamed(messages: readonly BaseMessage[], { AIMessage }: LangChainMessages): BaseMessage[] {
+      return messages.map(message => {
+        if (!AIMessage.isInstance(message) || !message.tool_calls?.length) return message
+        const tool_calls = message.tool_calls.map(call => ({
+          ...call,
+          name: names.get(call.name) ?? call.name,
+          args: schemas.get(call.name)?.rename(call.args) ?? call.args,
+        }))
+        return new AIMessage({ content: message.content as string, tool_calls })
+      })
+    },
   }
 }
 

@@ -65,7 +65,7 @@ function ollamaRules(options: Settings): ProviderRules {
     async open(tools, langchain, { maxTokens: numPredict, stopSequences: stop, ...style }) {
       const { ChatOllama } = await import('@langchain/ollama')
       facts ??= await ollamaFacts(options, model)
-      const known = facts ?? {}
+      const known: OllamaFacts = facts ?? {}
       const converted = toQwenTools(tools)
       const count = converted.length
       logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)

@@ -20,7 +20,7 @@ import type {
   WrittenMessage,
 } from './ai-client.ts'
 import { Conversation, type NumberedCall, noResult } from './conversation.ts'
-import { FittedTools } from './fit-schema.ts'
+import { type FittedTools, fitTools } from './fit-schema.ts'
 import { loadLangChain } from './langchain.ts'
 import * as limits from './limits.ts'
 import type { Provider, StreamReply } from './model-client.ts'
@@ -203,7 +203,7 @@ class Model {
     const { name } = provider
     // OpenAI's rules are the strictest, and most other providers copied them.
     const rules = name === 'anthropic' || name === 'ollama' ? name : 'openai'
-    const fitted = new FittedTools(tools, rules, logger)
+    const fitted = fitTools(tools, rules, logger)
     const open = () => provider.open(fitted.tools, this.#conversation.langchain, style)
     this.#stream = await this.#hold(() => loadLangChain(provider.packages, open))
     this.#tools = fitted
