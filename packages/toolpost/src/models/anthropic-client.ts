@@ -37,7 +37,6 @@ function anthropicRules({ model, baseUrl, apiKey, settings }: Named<AnthropicCli
       unauthorized: 'Check ANTHROPIC_API_KEY',
       model_not_found: `Check the model name '${safeText(model)}'`,
     },
-    retriesServerErrors: true,
     async open(tools, langchain, style) {
       if (!apiKey) throw missingAnthropicKey()
       const { ChatAnthropic } = await import('@langchain/anthropic')

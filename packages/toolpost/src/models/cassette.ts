@@ -1,11 +1,5 @@
 import type { BaseMessage } from '@langchain/core/messages'
-import {
-  cassetteWriter,
-  nearest,
-  type RecordedReply,
-  readCassette,
-  recordable,
-} from '../tools/cassette-file.ts'
+import { cassetteWriter, nearest, readCassette, recordable } from '../tools/cassette-file.ts'
 import type { ChatModel } from './model-client.ts'
 import { type ReplyChunk, textOfContent } from './read-reply.ts'
 import type { Setup } from './tool-loop.ts'
@@ -24,31 +18,23 @@ export function recordReplies(file: string): NonNullable<Setup['onReply']> {
 export function replayModel(file: string): ChatModel {
   const { replies, problem } = readCassette(file)
   const left = new Set(replies)
-  const next = (messages: readonly BaseMessage[]): RecordedReply => {
+  async function* replay(messages: readonly BaseMessage[]): AsyncGenerator<ReplyChunk> {
     const question = String(recordable(questionIn(messages)))
     const reply = [...left].find(recorded => recorded.question === question)
-    if (reply) {
-      left.delete(reply)
-      return reply
+    if (!reply) {
+      const near = nearest(replies, question, recorded => recorded.question)
+      const hint = near
+        ? `the nearest question is '${near.question}' in line ${near.line}`
+        : 'it has no replies'
+      const more = problem === undefined ? '' : ` (${problem})`
+      throw new Error(`${file} has no more replies to '${question}'; ${hint}${more}`)
     }
-    const near = nearest(replies, question, recorded => recorded.question)
-    const hint = near
-      ? `the nearest question is '${near.question}' in line ${near.line}`
-      : 'it has no replies'
-    const more = problem === undefined ? '' : ` (${problem})`
-    throw new Error(`${file} has no more replies to '${question}'; ${hint}${more}`)
+    left.delete(reply)
+    const { content, calls, usage: { input, output } = {} } = reply
+    yield { content, tool_calls: calls, usage_metadata: { input_tokens: input, output_tokens: output } }
   }
-  const stream = async (messages: BaseMessage[]) => replayed(next(messages))
+  const stream = async (messages: BaseMessage[]) => replay(messages)
   return { model: file, _llmType: () => 'replay', stream, bindTools: () => ({ stream }) }
-}
-
-async function* replayed({ content, calls, usage = {} }: RecordedReply): AsyncGenerator<ReplyChunk> {
-  const { input, output } = usage
-  const usage_metadata = {
-    ...(input !== undefined && { input_tokens: input }),
-    ...(output !== undefined && { output_tokens: output }),
-  }
-  yield { content, tool_calls: calls, usage_metadata }
 }
 
 /** The user's last message. */

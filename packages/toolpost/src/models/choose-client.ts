@@ -54,8 +54,10 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
   const context = { ...options, environment, config, logger: quietLogger(options.logger) }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
-  const best = wanted ? { name: wanted, why } : await found(context)
-  const chosen = await named(best.name, best.why, context)
+  const onOllama = environment.OLLAMA_MODEL?.trim() || undefined
+  const search = { environment, fetch: options.fetch, wanted: onOllama, openAiUrl: openAiAddress(context) }
+  const [best] = wanted ? [{ name: wanted, why }] : await availableModels(search)
+  const chosen = await named(best?.name ?? 'offline', best?.why ?? '', context)
   if (!config.fastPath || chosen.sentences) return chosen
   const sentences = new OfflineClient({ ...context, sentences: config.sentences })
   return { ...chosen, client: withFastPath(sentences, chosen.client, context.logger), sentences }
@@ -108,12 +110,4 @@ async function named(wanted: string, why: string, context: Context): Promise<Cho
 
 function openAiAddress({ config, environment }: Context): string | undefined {
   return config.models?.openai?.baseUrl || environment.OPENAI_BASE_URL?.trim() || undefined
-}
-
-/** No model was named: looks for one. */
-async function found(context: Context) {
-  const { environment, fetch } = context
-  const wanted = environment.OLLAMA_MODEL?.trim() || undefined
-  const [best] = await availableModels({ environment, fetch, wanted, openAiUrl: openAiAddress(context) })
-  return best ?? { name: 'offline', why: '' }
 }

@@ -30,12 +30,12 @@ export class Conversation {
   }
 
   /** Loads LangChain. Rejects if the question is empty. */
-  static async from(prompt: Prompt, packages?: readonly string[]): Promise<Conversation> {
+  static async from(prompt: Prompt, provider: string): Promise<Conversation> {
     const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
     const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
     if (isBlank && callsIn(last ?? {}).length === 0)
       throw new ModelError('empty_question', 'The question is empty')
-    const langchain = await loadLangChain(packages, () => import('@langchain/core/messages'))
+    const langchain = await loadLangChain(provider, () => import('@langchain/core/messages'))
     const given = typeof prompt === 'string' ? [new langchain.HumanMessage(prompt)] : prompt
     const messages = given.map(message => langchain.coerceMessageLikeToMessage(message as BaseMessage))
     return new Conversation(answerOpenCalls(messages, langchain), langchain)

@@ -20,8 +20,7 @@ export function withFastPath(offline: OfflineClient, client: AiClient, logger?: 
   return {
     async ask(prompt, options = {}) {
       await offline.load()
-      const isMatched = options.meaning !== undefined
-      if (!isMatched && !isPlain(offline.understand(prompt, options), MAX_FREE_WORDS.fastPath))
+      if (!options.meaning && !isPlain(offline.understand(prompt, options), MAX_FREE_WORDS.fastPath))
         return client.ask(prompt, options)
       const quick = await offline.ask(prompt, { ...options, onToken: undefined })
       const [result] = quick.results
@@ -45,10 +44,10 @@ export function whenToolsReady(
     async ask(prompt, options = {}) {
       await sentences?.load()
       const understood = sentences?.understand(prompt, options)
-      const { signal } = options
+      const { signal = new AbortController().signal } = options
       if (!understood || !isPlain(understood, MAX_FREE_WORDS.early))
-        await (signal ? unlessAborted(ready(), signal) : ready()).catch(error => {
-          throw signal?.aborted ? stopped() : error
+        await unlessAborted(ready(), signal).catch(error => {
+          throw signal.aborted ? stopped() : error
         })
       return client.ask(prompt, options)
     },

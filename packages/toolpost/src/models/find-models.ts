@@ -79,11 +79,10 @@ export async function isOllamaLoaded(server: Server, model: string): Promise<boo
   return names.includes(model) || names.includes(`${model}:latest`)
 }
 
-type LocalSearch = { [Key in 'baseUrl' | 'wanted']?: string | undefined } & Pick<Server, 'fetch'>
-
-/** An OpenAI-compatible server at `baseUrl`, or on this machine, and the model it has: any for chats, or the wanted one. */
-export async function findLocalServer({ baseUrl, wanted, fetch }: LocalSearch) {
-  const places = baseUrl ? [{ server: 'The server', baseUrl: trimmedEnd(baseUrl, '/') }] : LOCAL_SERVERS
+/** An OpenAI-compatible server at `openAiUrl`, or on this machine, and the model it has: any for chats, or the wanted one. */
+export async function findLocalServer({ openAiUrl, wanted, fetch }: SearchOptions) {
+  const given = openAiUrl && [{ server: 'The server', baseUrl: trimmedEnd(openAiUrl, '/') }]
+  const places = given || LOCAL_SERVERS
   const isFit = (id: string) => (wanted === undefined ? !/embed|rerank/i.test(id) : id === wanted)
   const found = places.map(async place => {
     const { data } = (await getJson({ ...place, fetch }, '/models')) ?? {}
@@ -127,7 +126,7 @@ export async function availableModels(options: SearchOptions): Promise<{ name: s
   const baseUrl = ollamaAddress(environment)
   const [{ models, problem }, local] = await Promise.all([
     findOllamaModels({ baseUrl, wanted, fetch }),
-    findLocalServer({ baseUrl: openAiUrl, fetch }),
+    findLocalServer({ openAiUrl, fetch }),
   ])
   const but = problem ? `${problem}, and ` : ''
   const keys = ['ANTHROPIC', 'OPENAI'].filter(each => environment[`${each}_API_KEY`]?.trim())

@@ -7,7 +7,7 @@ type Fetch = typeof globalThis.fetch
 
 const CORE = '@langchain/core'
 
-export const PACKAGES = {
+const PACKAGES: Readonly<Record<string, string[]>> = {
   anthropic: [CORE, '@langchain/anthropic'],
   ollama: [CORE, '@langchain/ollama'],
   // The last one for Node 20.
@@ -15,12 +15,9 @@ export const PACKAGES = {
 }
 
 /** LangChain is optional, and loaded with the first question to a model. Rejects with a ModelError that says what to install. */
-export async function loadLangChain<T>(
-  packages: readonly string[] = [CORE],
-  load: () => Promise<T>,
-): Promise<T> {
+export async function loadLangChain<T>(provider: string, load: () => Promise<T>): Promise<T> {
   try {
-    return await loadOptional('This model', packages, load)
+    return await loadOptional('This model', PACKAGES[provider] ?? [CORE], load)
   } catch (error) {
     if (!(error instanceof MissingPackageError)) throw error
     throw new ModelError('missing_package', error.message, { cause: error })

@@ -19,27 +19,21 @@ import type {
 } from './ai-client.ts'
 import { recordReplies } from './cassette.ts'
 import type { FittingProvider } from './fit-schema.ts'
-import { type LangChainMessages, PACKAGES } from './langchain.ts'
+import type { LangChainMessages } from './langchain.ts'
 import { ModelError, type ProviderWords } from './model-error.ts'
 import type { ReplyChunk } from './read-reply.ts'
 import { answerWithTools, type Setup, writeMessage } from './tool-loop.ts'
 
-/** How one source of models differs from others. */
-export interface ProviderRules extends ProviderWords {
-  /** Whether a failure of the server may pass: a local model that crashed will crash again. */
-  retriesServerErrors?: boolean
+/** A source of models. */
+export interface Provider extends ProviderWords {
+  /** LangChain's name for it. */
+  name: string
+  model: string | undefined
   /** Loads the library and binds the tools, which the provider accepts as they are. */
   open(tools: readonly Tool[], langchain: LangChainMessages, style: Style): Promise<StreamReply>
 }
 
-export interface Provider extends ProviderRules {
-  name: string
-  model: string | undefined
-  packages?: readonly string[]
-  /** Whether a reply without a reason for its end was cut off. */
-  endsWithReason?: boolean
-}
-
+export type ProviderRules = Omit<Provider, 'name' | 'model'>
 type Style = Partial<Pick<WritingRequest, 'maxTokens' | 'temperature' | 'stopSequences'>>
 
 /** `offersTools`: whether the model may ask for calls in this turn. `onStatus` must not throw. */
@@ -119,8 +113,7 @@ export class NamedClient extends ProviderClient {
     const baseUrl = trimmedEnd(options.baseUrl ?? set('BASE_URL') ?? usual.baseUrl, '/')
     // An error or a result that echoes the key must not put it into a log.
     if (apiKey) removeFromLogs([apiKey])
-    const fixed = { name, model, packages: PACKAGES[name], endsWithReason: true }
-    super({ ...rules({ ...options, model, baseUrl, apiKey }), ...fixed }, options)
+    super({ ...rules({ ...options, model, baseUrl, apiKey }), name, model }, options)
     this.model = model
     this.baseUrl = baseUrl
   }

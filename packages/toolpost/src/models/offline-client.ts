@@ -1,17 +1,25 @@
-import type { Dialogue, Meaning, SentenceFile, SentenceGraph, Sentences, Situation } from 'toolpost-sentences'
+import type {
+  Dialogue,
+  Meaning,
+  PlannedCall,
+  SentenceFile,
+  SentenceGraph,
+  Sentences,
+  Situation,
+} from 'toolpost-sentences'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions } from '../executor/options.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { SENTENCES_META, type Tool } from '../tools/tool.ts'
-import { describeThrown, Listeners } from '../util/quietly.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage, Prompt } from './ai-client.ts'
 import { roleOf } from './conversation.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import { textOfContent } from './read-reply.ts'
-import { harmless, runCalls, TimeIsUp, TimeLimit } from './tool-loop.ts'
+import { harmless, runCalls, TimeLimit } from './tool-loop.ts'
 
 type Names = Readonly<Record<string, readonly string[]>> | undefined
 
@@ -65,7 +73,6 @@ export class OfflineClient implements AiClient {
   readonly #executor: ToolExecutor | undefined
   readonly #logger: Logger
   readonly #settings: SentenceSettings
-  readonly #listeners: Listeners<{ graph: undefined }>
   #sentences: Sentences | undefined
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
@@ -74,9 +81,6 @@ export class OfflineClient implements AiClient {
     this.#executor = executor
     this.#settings = sentences
     this.#logger = quietLogger(logger)
-    this.#listeners = new Listeners((_, error) =>
-      this.#logger.warn({ error: describeThrown(error) }, 'A listener for changed sentences failed'),
-    )
   }
 
   /** Loads the sentences; `understand`, `graph` and `problems` need it first. */
@@ -104,20 +108,9 @@ export class OfflineClient implements AiClient {
     return this.#loaded().graph(this.#situation(options))
   }
 
-  /** Calls `listener` when the sentences that can be understood change; returns a function that stops it. */
-  onGraphChange(listener: () => void, options: AskOptions = {}): () => void {
-    const stop = this.#listeners.on('graph', listener)
-    const onTools = () => void this.refresh(options).then(() => this.#listeners.tell('graph', undefined))
-    const stopTools = this.#executorFor(options).tools.onChange(onTools)
-    return () => {
-      stop()
-      stopTools()
-    }
-  }
-
   /** Reads the devices of the home, if a tool lists them. Never rejects. */
   refresh(options: AskOptions = {}): Promise<void> {
-    this.#reading ??= this.#refresh(options)
+    this.#reading ??= this.#readHome(options)
       .catch(error => this.#logger.debug({ error: describeThrown(error) }, 'The home could not be listed'))
       .finally(() => {
         this.#reading = undefined
@@ -125,10 +118,9 @@ export class OfflineClient implements AiClient {
     return this.#reading
   }
 
-  async #refresh(options: AskOptions): Promise<void> {
+  async #readHome(options: AskOptions): Promise<void> {
     await this.load()
-    const sentences = this.#loaded()
-    const call = sentences.listing(this.#situation(options))
+    const call = this.#loaded().listing(this.#situation(options))
     if (!call) return
     const executor = this.#executorFor(options)
     const among = executor.tools.getTools().filter(({ name }) => name === call.tool)
@@ -136,21 +128,20 @@ export class OfflineClient implements AiClient {
     const listing = { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args }
     const result = await executor.run(listing, { ...callerOptions(options), ...limits })
     this.#readAt = performance.now()
-    if (sentences.setListing(result)) this.#listeners.tell('graph', undefined)
+    this.#loaded().setListing(result)
   }
 
   async ask(prompt: Prompt, options: AskOptions = {}): Promise<Answer> {
     if (questionIn(prompt).trim() === '') throw new ModelError('empty_question', 'The question is empty')
     await this.load()
-    const given = options.meaning as Meaning | undefined
-    const meaning = given ?? (await this.#understandNow(prompt, options))
+    const meaning = (options.meaning as Meaning | undefined) ?? (await this.#understandNow(prompt, options))
     const [sentences, situation] = [this.#loaded(), this.#situation(options)]
-    const said: ConversationMessage[] =
+    const messages: ConversationMessage[] =
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
     const results: ToolResult[] = []
     const limit = new TimeLimit(options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS, options.signal)
     const run = async (planned: readonly PlannedCall[]) => {
-      const made = await this.#call(planned, said, { ...options, signal: limit.signal })
+      const made = await this.#call(planned, messages, { ...options, signal: limit.signal })
       results.push(...made)
       return made
     }
@@ -158,12 +149,11 @@ export class OfflineClient implements AiClient {
       const { text, dialogue } = meaning
         ? await sentences.carryOut(meaning, situation, { dialogue: dialogueIn(prompt), run })
         : { text: sentences.help(situation), dialogue: {} }
-      const isOutOfTime = limit.signal.reason instanceof TimeIsUp
-      if (limit.signal.aborted && !isOutOfTime) throw limit.signal.reason
+      if (!limit.isOver) limit.signal.throwIfAborted()
       const iterations = meaning && meaning.steps.length > 0 ? 1 : 0
       if (iterations > 0) harmless(options.onToken, this.#logger)(text)
-      const messages = [...said, { role: 'assistant' as const, content: text, dialogue }]
-      return { text, messages, results, iterations, stopReason: isOutOfTime ? 'time_limit' : 'answer' }
+      messages.push({ role: 'assistant', content: text, dialogue })
+      return { text, messages, results, iterations, stopReason: limit.isOver ? 'time_limit' : 'answer' }
     } finally {
       limit.close()
     }
@@ -173,37 +163,32 @@ export class OfflineClient implements AiClient {
   async #understandNow(prompt: Prompt, options: AskOptions): Promise<Meaning | undefined> {
     const understand = () => this.understand(prompt, options).meaning as Meaning | undefined
     const meaning = understand()
-    const sentences = this.#loaded()
-    if (!sentences.listing(this.#situation(options))) return meaning
+    const age = performance.now() - this.#readAt
+    if (age < RECENT_MS || !this.#loaded().listing(this.#situation(options))) return meaning
     const { tools } = this.#executorFor(options)
-    const steps = meaning?.steps ?? []
-    const isClear = steps.length > 0 && meaning?.free === 0
+    const { steps = [], free } = meaning ?? {}
+    const isClear = steps.length > 0 && free === 0
     const isLocal = steps.every(({ block }) => {
       const tool = tools.findTool(block.tool ?? '')
       return tool && !tools.originOf(tool)
     })
-    const age = performance.now() - this.#readAt
-    if (age < RECENT_MS || (isClear && (isLocal || age < FRESH_MS))) return meaning
+    if (isClear && (isLocal || age < FRESH_MS)) return meaning
     const refreshed = this.refresh(options)
-    if (isClear && sentences.hasListing) return meaning
+    if (isClear && this.#loaded().hasListing) return meaning
     await refreshed
     return understand()
   }
 
-  async #call(
-    planned: readonly PlannedCall[],
-    said: ConversationMessage[],
-    options: AskOptions,
-  ): Promise<ToolResult[]> {
+  async #call(planned: readonly PlannedCall[], said: ConversationMessage[], options: AskOptions) {
     const executor = this.#executorFor(options)
-    const calls = planned.map(({ tool: name, args }) => ({ id: `call_${crypto.randomUUID()}`, name, args }))
-    const among = planned.flatMap(({ tool }) => executor.tools.findTool(tool) ?? [])
+    const calls = planned.map(({ tool: name, args }) => ({
+      ...{ id: `call_${crypto.randomUUID()}`, name, args, type: 'tool_call' as const },
+    }))
+    const among = calls.flatMap(({ name }) => executor.tools.findTool(name) ?? [])
     const setup = { ...options, executor, onCall: harmless(options.onCall, this.#logger) }
     const outcomes = await runCalls(calls, setup, { signal: options.signal, among })
-    const tool_calls = calls.map(made => ({ ...made, type: 'tool_call' as const }))
-    said.push({ role: 'assistant', content: '', tool_calls })
-    for (const [at, { content }] of outcomes.entries())
-      said.push({ role: 'tool', content, tool_call_id: calls[at]?.id ?? '' })
+    said.push({ role: 'assistant', content: '', tool_calls: calls })
+    for (const { call, content } of outcomes) said.push({ role: 'tool', content, tool_call_id: call.id })
     return outcomes.map(({ result }) => result)
   }
 
@@ -220,18 +205,13 @@ export class OfflineClient implements AiClient {
 
   #situation(options: AskOptions): Situation {
     const { tools: manager } = this.#executorFor(options)
-    const tools = options.tools ?? manager.getTools()
-    const shown = (tool: Tool) => {
+    const given = options.tools ?? manager.getTools()
+    const tools = given.map(tool => {
       const { name, schema, sentences, readOnly } = tool
       return { name, original: manager.originOf(tool)?.name, schema, sentences, readOnly }
-    }
-    return { tools: tools.map(shown), files: tools.flatMap(filesOf) }
+    })
+    return { tools, files: given.flatMap(filesOf) }
   }
-}
-
-interface PlannedCall {
-  tool: string
-  args: Record<string, unknown>
 }
 
 function questionIn(prompt: Prompt): string {

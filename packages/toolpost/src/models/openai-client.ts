@@ -35,7 +35,6 @@ function openAiRules(options: Named<OpenAiClientOptions>): ProviderRules {
       unauthorized: 'Check OPENAI_API_KEY',
       model_not_found: `Check the model name '${safeText(model)}', and that the address ends as it should, mostly with /v1`,
     },
-    retriesServerErrors: true,
     async open(tools, langchain, style) {
       if (!apiKey && isOpenAi) throw missingOpenAiKey()
       const { ChatOpenAICompletions } = await import('@langchain/openai')

@@ -8,21 +8,14 @@ import { ModelError } from './model-error.ts'
  * A piece of a reply: the fields of LangChain's `AIMessageChunk` and `AIMessage` that the loop reads. Invalid calls have
  * arguments that LangChain could not parse; the chunks of a stream have them still as text.
  */
-export interface ReplyChunk extends Calls, Metadata {
-  content: unknown
-  usage_metadata?: { input_tokens?: number; output_tokens?: number } | undefined
-}
-
-type Calls = {
+export type ReplyChunk = {
   [Key in 'tool_calls' | 'invalid_tool_calls' | 'tool_call_chunks']?: readonly LangChainCall[] | undefined
+} & { [Key in 'additional_kwargs' | 'response_metadata']?: Record<string, unknown> | undefined } & {
+  content: unknown
+  usage_metadata?: { [Key in 'input_tokens' | 'output_tokens']?: number | undefined } | undefined
 }
-type Metadata = { [Key in 'additional_kwargs' | 'response_metadata']?: Record<string, unknown> | undefined }
 
-interface LangChainCall {
-  id?: string | undefined
-  name?: string | undefined
-  args?: unknown
-}
+type LangChainCall = { id?: string | undefined; name?: string | undefined; args?: unknown }
 
 /** A call that a model asks for. Arguments that cannot be parsed stay text. */
 export interface RequestedCall {
@@ -40,7 +33,7 @@ export interface Reply {
   stopReason: string | undefined
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   onToken: (token: string) => void
   endsWithReason?: boolean | undefined
   mayBeCut?: boolean | undefined
@@ -70,15 +63,18 @@ export async function readReply(stream: AsyncIterable<ReplyChunk>, options: Read
     turnEndsAt = performance.now() + TURN_MS
   }
   if (!whole) throw new ModelError('invalid_response', 'The model sent an empty response')
-  const stopReason = stopReasonOf(whole)
+  const { additional_kwargs = {}, response_metadata: more = {}, usage_metadata: used } = whole
+  // In whichever field the provider reports it.
+  const reason = additional_kwargs.stop_reason ?? more.stop_reason ?? more.done_reason ?? more.finish_reason
+  const stopReason = typeof reason === 'string' ? reason : undefined
   // A truncated call or sentence must not pass for a whole one.
   if (stopReason === undefined && options.endsWithReason)
     throw new ModelError('truncated', 'The model broke off in the middle of its answer')
   const cut = `The model's answer was cut off at its token limit (${stopReason}): ask for less, or raise the limit`
   if (isCutOff(stopReason) && !options.mayBeCut) throw new ModelError('truncated', cut)
-  const { input_tokens: input, output_tokens: output } = whole.usage_metadata ?? {}
+  const usage = { input: used?.input_tokens, output: used?.output_tokens }
   const [text, content] = [textOfContent(whole.content), lastingContent(whole.content)]
-  return { text, content, calls: await callsOf(whole), usage: { input, output }, stopReason }
+  return { text, content, calls: await callsOf(whole), usage, stopReason }
 }
 
 export function checkCalls(count: number): void {
@@ -88,12 +84,6 @@ export function checkCalls(count: number): void {
 
 export function isCutOff(stopReason: string | undefined): boolean {
   return /^(max_tokens|length|model_context_window_exceeded)$/.test(stopReason ?? '')
-}
-
-/** Why the model stopped, in whichever field its provider reports it. */
-function stopReasonOf({ additional_kwargs = {}, response_metadata: more = {} }: ReplyChunk) {
-  const reason = additional_kwargs.stop_reason ?? more.stop_reason ?? more.done_reason ?? more.finish_reason
-  return typeof reason === 'string' ? reason : undefined
 }
 
 /** The text in a message's content; other blocks have none. */

@@ -12,7 +12,6 @@ import { describeThrown, quietly } from '../util/quietly.ts'
 import type {
   Answer,
   AskOptions,
-  ModelStatus,
   Prompt,
   StopReason,
   Usage,
@@ -25,7 +24,7 @@ import { loadLangChain } from './langchain.ts'
 import * as limits from './limits.ts'
 import type { Provider, StreamReply } from './model-client.ts'
 import { explainFailure, ModelError } from './model-error.ts'
-import { isCutOff, type Reply, readReply } from './read-reply.ts'
+import { isCutOff, type ReadOptions, type Reply, readReply } from './read-reply.ts'
 import { ToolOffer } from './tool-offer.ts'
 
 /** What a client asks all its questions with. */
@@ -69,7 +68,7 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   /** How often each call has failed in a row, by name and arguments. */
   const failures = new Map<string, number>()
   let iterations = 0
-  const conversation = await Conversation.from(prompt, setup.provider.packages)
+  const conversation = await Conversation.from(prompt, setup.provider.name)
   const tools = [...(options.tools ?? executor.tools.getTools())]
   const offer = new ToolOffer(tools, executor.tools, maxTools, options.pin)
   const offerParts = () => void (bigResults && offer.addHelper(bigResults.tool({ caller, conversation: id })))
@@ -147,8 +146,7 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     }
     return await lastWord('max_iterations')
   } catch (error) {
-    if (error instanceof TimeIsUp)
-      return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
+    if (limit.isOver) return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
     if (error instanceof ModelError) error.results = results
     throw error
   } finally {
@@ -159,30 +157,26 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
 /** One message from one model, within its time limit. Unlike an answer, it may end at the token limit. */
 export async function writeMessage(request: WritingRequest, setup: Setup): Promise<WrittenMessage> {
   const { messages, timeLimitMs, signal, stopSequences = [], ...style } = request
-  const { packages, model: name = 'unknown' } = setup.provider
+  const { name, model: modelName = 'unknown' } = setup.provider
   const limit = new TimeLimit(timeLimitMs, signal, setup.clock)
   try {
-    const model = new Model(await Conversation.from(messages, packages), limit, setup)
+    const model = new Model(await Conversation.from(messages, name), limit, setup)
     await model.open([], { ...style, ...(stopSequences.length > 0 && { stopSequences }) })
     const ignore = () => {}
     const turn = { offersTools: false, mayBeCut: true, onToken: ignore, onStatus: ignore }
     const { text, stopReason } = await model.ask(turn)
     const ended = stopReason === 'stop_sequence' ? 'stopSequence' : 'endTurn'
-    return { text, model: name, stopReason: isCutOff(stopReason) ? 'maxTokens' : ended }
-  } catch (error) {
-    const late = new ModelError('stopped', `No message within ${timeLimitMs / 1_000} s`)
-    throw error instanceof TimeIsUp ? late : error
+    return { text, model: modelName, stopReason: isCutOff(stopReason) ? 'maxTokens' : ended }
   } finally {
     limit.close()
   }
 }
 
-interface Turn {
-  offersTools: boolean
-  mayBeCut?: boolean
-  onToken: (token: string) => void
-  onStatus: (status: ModelStatus) => void
-}
+type Turn = Omit<Parameters<StreamReply>[1], 'signal'> & Omit<ReadOptions, 'endsWithReason'>
+
+/** Providers whose replies end with a reason, and those whose failures may pass: a crash of a local model does not. */
+const END_WITH_REASON = ['anthropic', 'ollama', 'openai']
+const ON_THE_NETWORK = ['anthropic', 'openai']
 
 /** The model that continues a conversation, with the tools it was last offered. */
 class Model {
@@ -205,7 +199,7 @@ class Model {
     const rules = name === 'anthropic' || name === 'ollama' ? name : 'openai'
     const fitted = fitTools(tools, rules, logger)
     const open = () => provider.open(fitted.tools, this.#conversation.langchain, style)
-    this.#stream = await this.#hold(() => loadLangChain(provider.packages, open))
+    this.#stream = await this.#hold(() => loadLangChain(name, open))
     this.#tools = fitted
   }
 
@@ -224,7 +218,8 @@ class Model {
     const request = async () => {
       const sent = this.#tools.renamed(messages, langchain)
       const stream = await this.#stream(sent, { ...turn, signal: this.#limit.signal })
-      const reply = await readReply(stream, { ...turn, endsWithReason: provider.endsWithReason, onToken })
+      const endsWithReason = END_WITH_REASON.includes(provider.name)
+      const reply = await readReply(stream, { ...turn, endsWithReason, onToken })
       return { ...reply, calls: reply.calls.map(call => this.#tools.original(call)) }
     }
     for (let attempt = 1; ; attempt++) {
@@ -238,9 +233,9 @@ class Model {
       } catch (error) {
         if (!(error instanceof ModelError)) throw error
         const { code } = error
-        const mayPass = code === 'rate_limited' || code === 'overloaded'
-        const isRetried = mayPass || (code === 'server_error' && provider.retriesServerErrors)
-        if (!isRetried || hasSpoken || attempt >= limits.MAX_ATTEMPTS) throw error
+        const isBusy = code === 'rate_limited' || code === 'overloaded'
+        const mayPass = isBusy || (code === 'server_error' && ON_THE_NETWORK.includes(provider.name))
+        if (!mayPass || hasSpoken || attempt >= limits.MAX_ATTEMPTS) throw error
         const usual = Math.min(limits.RETRY_BASE_DELAY_MS * 2 ** (attempt - 1), limits.RETRY_MAX_DELAY_MS)
         const delayMs = error.retryAfterMs ?? usual
         if (!(await this.#limit.wait(delayMs))) throw error
@@ -261,15 +256,11 @@ class Model {
   }
 }
 
-/** Thrown when time is up; the loop turns it into an answer. */
-export class TimeIsUp extends Error {
-  override name = 'TimeIsUp'
-}
-
 /** Ends a question at its time limit or the caller's abort, whichever comes first. */
 export class TimeLimit {
-  /** Aborts with a TimeIsUp or a ModelError as the reason. */
+  /** Aborts with a ModelError as the reason. */
   readonly signal: AbortSignal
+  isOver = false
   readonly close: () => void
   /** Waits, and resolves to whether there was time for that. Rejects when the limit is reached. */
   readonly wait: (delayMs: number) => Promise<boolean>
@@ -278,8 +269,10 @@ export class TimeLimit {
     const controller = new AbortController()
     this.signal = controller.signal
     const endsAt = clock.now() + limitMs
-    const end = () => controller.abort(new TimeIsUp(`No answer after ${limitMs} ms`))
-    const timer = clock.setTimer(end, limitMs)
+    const timer = clock.setTimer(() => {
+      this.isOver = !controller.signal.aborted
+      controller.abort(new ModelError('stopped', `No message within ${limitMs / 1_000} s`))
+    }, limitMs)
     const stop = () => controller.abort(stopped())
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
