@@ -19,12 +19,8 @@ export interface FittedSchema {
   rename(args: Record<string, unknown>): Record<string, unknown>
 }
 
-/** Where the rules come from: docs/decisions/2026-11-16-fitted-schemas.md. `oneType`: `type` cannot be a list. */
-const RULES: Readonly<Record<FittingProvider, { argumentName?: RegExp; oneType?: true }>> = {
-  anthropic: { argumentName: /^[a-zA-Z0-9_.-]{1,64}$/ },
-  ollama: { oneType: true },
-  openai: {},
-}
+/** Where the rules come from: docs/decisions/2026-11-16-fitted-schemas.md. Others than Anthropic accept any name. */
+const ANTHROPIC_ARGUMENT = /^[a-zA-Z0-9_.-]{1,64}$/
 const NUMBERS = /^(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|(min|max)(Length|Items))$/
 const FORMATS = /^(date-time|date|time|duration|email|hostname|ipv4|ipv6|uuid)$/
 const TYPES = /^(string|number|integer|boolean|object|array|null)$/
@@ -43,12 +39,11 @@ const MAX_NAME_CHARS = 64
  * the original. What the provider cannot express is left out, so the result accepts more, never less.
  */
 export function fitSchema(schema: JsonSchema, provider: FittingProvider): FittedSchema {
-  const { argumentName, oneType = false } = RULES[provider]
-  const top = folded(writtenOut(schema, oneType))
+  const top = folded(writtenOut(schema))
   const kept = Object.entries(top).filter(([key]) => /^(title|description|additionalProperties)$/.test(key))
   const properties = Object.entries(propertiesOf(top) as Record<string, JsonSchema>)
-  const names = properties.map(([name]) => name)
-  const renames = safeNames(argumentName ? names : [], argumentName ?? TOOL_NAME)
+  const renamed = provider === 'anthropic' ? properties.map(([name]) => name) : []
+  const renames = safeNames(renamed, ANTHROPIC_ARGUMENT)
   const named = properties.map(([name, one]) => {
     const safe = renames.get(name)
     return safe === undefined ? [name, one] : [safe, described(one, `(${name})`)]
@@ -65,7 +60,7 @@ export function fitSchema(schema: JsonSchema, provider: FittingProvider): Fitted
 }
 
 /** With references and combinations written out, at the first depth at which that is small enough; else open. */
-function writtenOut(root: JsonSchema, oneType: boolean, maxDepth = 32): JsonSchema {
+function writtenOut(root: JsonSchema, maxDepth = 32): JsonSchema {
   let parts = 0
   const fit = (schema: unknown, outside: readonly JsonSchema[]): JsonSchema => {
     if (++parts > MAX_PARTS || !isRecord(schema)) return {}
@@ -77,12 +72,12 @@ function writtenOut(root: JsonSchema, oneType: boolean, maxDepth = 32): JsonSche
     const listed = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword] : []).map(inner)
     const unions = ['anyOf', 'oneOf'].map(listed).filter(forms => forms.length > 0)
     const referred = isRecord(target) ? [inner(target)] : []
-    const own = typed(ownKeywords(schema, inner), schema, oneType)
+    const own = typed(ownKeywords(schema, inner), schema)
     return [own, ...referred, ...listed('allOf'), ...unions.map(anyOf)].reduce(both)
   }
   const fitted = fit(root, [])
   if (parts <= MAX_PARTS) return fitted
-  return maxDepth > 2 ? writtenOut(root, oneType, maxDepth / 4) : {}
+  return maxDepth > 2 ? writtenOut(root, maxDepth / 4) : {}
 }
 
 /** What all providers accept, without types, references and combinations. */
@@ -109,13 +104,13 @@ function isKept([keyword, value]: [string, unknown]): boolean {
   return keyword === 'default' || (NUMBERS.test(keyword) && Number.isFinite(value))
 }
 
-/** With its type; a list of types becomes `anyOf` where the provider accepts only one. */
-function typed(fitted: JsonSchema, { type, nullable }: JsonSchema, oneType: boolean): JsonSchema {
+/** With its type; a list of types becomes `anyOf`, since Ollama accepts only one. */
+function typed(fitted: JsonSchema, { type, nullable }: JsonSchema): JsonSchema {
   const types = [...new Set([type ?? [], nullable === true && type ? 'null' : []].flat(2))]
   if (types.length === 0 || types.some(one => !TYPES.test(String(one)))) return fitted
   // Providers reject an array without `items`.
   const full = types.includes('array') ? { ...fitted, items: fitted.items ?? {} } : fitted
-  if (types.length === 1 || !oneType) return { type: types.length === 1 ? types[0] : types, ...full }
+  if (types.length === 1) return { type: types[0], ...full }
   const { description, ...rules } = full
   const forms = types.map(one => (one === 'null' ? { type: one } : { type: one, ...rules }))
   return { ...(description !== undefined && { description }), anyOf: forms }

@@ -19,7 +19,7 @@ import { roleOf } from './conversation.ts'
 import { DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import { textOfContent } from './read-reply.ts'
-import { harmless, runCalls, TimeLimit } from './tool-loop.ts'
+import { harmless, runCalls, timeLimit } from './tool-loop.ts'
 
 type Names = Readonly<Record<string, readonly string[]>> | undefined
 
@@ -91,8 +91,9 @@ export class OfflineClient implements AiClient {
 
   /** What a request means in its conversation. Makes no calls. */
   understand(prompt: Prompt, options: AskOptions = {}): Understood {
+    const { sentences, situation } = this.#context(options)
     const about = { dialogue: dialogueIn(prompt), area: options.area }
-    const meaning = this.#loaded().understand(questionIn(prompt), this.#situation(options), about)
+    const meaning = sentences.understand(questionIn(prompt), situation, about)
     if (!meaning) return { kind: 'nothing', key: '', changes: false, free: 0 }
     const { kind, key, free, isGuess } = meaning
     return { kind, key, free, changes: kind === 'act', ...(isGuess && { isGuess }), meaning }
@@ -100,12 +101,14 @@ export class OfflineClient implements AiClient {
 
   /** What is wrong with the sentence files and the tools' sentences. */
   problems(options: AskOptions = {}): string[] {
-    return this.#loaded().problems(this.#situation(options))
+    const { sentences, situation } = this.#context(options)
+    return sentences.problems(situation)
   }
 
   /** All sentences that can be understood now. Returns the same graph until that changes. */
   graph(options: AskOptions = {}): SentenceGraph {
-    return this.#loaded().graph(this.#situation(options))
+    const { sentences, situation } = this.#context(options)
+    return sentences.graph(situation)
   }
 
   /** Reads the devices of the home, if a tool lists them. Never rejects. */
@@ -120,28 +123,37 @@ export class OfflineClient implements AiClient {
 
   async #readHome(options: AskOptions): Promise<void> {
     await this.load()
-    const call = this.#loaded().listing(this.#situation(options))
+    const { executor, sentences, situation } = this.#context(options)
+    const call = sentences.listing(situation)
     if (!call) return
-    const executor = this.#executorFor(options)
     const among = executor.tools.getTools().filter(({ name }) => name === call.tool)
     const limits = { signal: options.signal, timeoutMs: LISTING_TIMEOUT_MS, among }
     const listing = { id: `list_${crypto.randomUUID()}`, name: call.tool, args: call.args }
     const result = await executor.run(listing, { ...callerOptions(options), ...limits })
     this.#readAt = performance.now()
-    this.#loaded().setListing(result)
+    sentences.setListing(result)
   }
 
   async ask(prompt: Prompt, options: AskOptions = {}): Promise<Answer> {
     if (questionIn(prompt).trim() === '') throw new ModelError('empty_question', 'The question is empty')
     await this.load()
     const meaning = (options.meaning as Meaning | undefined) ?? (await this.#understandNow(prompt, options))
-    const [sentences, situation] = [this.#loaded(), this.#situation(options)]
+    const { executor, sentences, situation } = this.#context(options)
     const messages: ConversationMessage[] =
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
     const results: ToolResult[] = []
-    const limit = new TimeLimit(options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS, options.signal)
+    const limit = timeLimit(options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS, options.signal)
+    const setup = { ...options, executor, onCall: harmless(options.onCall, this.#logger) }
     const run = async (planned: readonly PlannedCall[]) => {
-      const made = await this.#call(planned, messages, { ...options, signal: limit.signal })
+      const calls = planned.map(({ tool: name, args }) => {
+        return { id: `call_${crypto.randomUUID()}`, name, args, type: 'tool_call' as const }
+      })
+      const among = calls.flatMap(({ name }) => executor.tools.findTool(name) ?? [])
+      const outcomes = await runCalls(calls, setup, { signal: limit.signal, among })
+      messages.push({ role: 'assistant', content: '', tool_calls: calls })
+      for (const { call, content } of outcomes)
+        messages.push({ role: 'tool', content, tool_call_id: call.id })
+      const made = outcomes.map(({ result }) => result)
       results.push(...made)
       return made
     }
@@ -149,11 +161,11 @@ export class OfflineClient implements AiClient {
       const { text, dialogue } = meaning
         ? await sentences.carryOut(meaning, situation, { dialogue: dialogueIn(prompt), run })
         : { text: sentences.help(situation), dialogue: {} }
-      if (!limit.isOver) limit.signal.throwIfAborted()
+      if (!limit.isOver()) limit.signal.throwIfAborted()
       const iterations = meaning && meaning.steps.length > 0 ? 1 : 0
       if (iterations > 0) harmless(options.onToken, this.#logger)(text)
       messages.push({ role: 'assistant', content: text, dialogue })
-      return { text, messages, results, iterations, stopReason: limit.isOver ? 'time_limit' : 'answer' }
+      return { text, messages, results, iterations, stopReason: limit.isOver() ? 'time_limit' : 'answer' }
     } finally {
       limit.close()
     }
@@ -161,56 +173,35 @@ export class OfflineClient implements AiClient {
 
   /** Understands after reading the home, if it has to be known for that. */
   async #understandNow(prompt: Prompt, options: AskOptions): Promise<Meaning | undefined> {
+    const { executor, sentences, situation } = this.#context(options)
     const understand = () => this.understand(prompt, options).meaning as Meaning | undefined
     const meaning = understand()
     const age = performance.now() - this.#readAt
-    if (age < RECENT_MS || !this.#loaded().listing(this.#situation(options))) return meaning
-    const { tools } = this.#executorFor(options)
+    if (age < RECENT_MS || !sentences.listing(situation)) return meaning
     const { steps = [], free } = meaning ?? {}
     const isClear = steps.length > 0 && free === 0
     const isLocal = steps.every(({ block }) => {
-      const tool = tools.findTool(block.tool ?? '')
-      return tool && !tools.originOf(tool)
+      const tool = executor.tools.findTool(block.tool ?? '')
+      return tool && !executor.tools.originOf(tool)
     })
     if (isClear && (isLocal || age < FRESH_MS)) return meaning
     const refreshed = this.refresh(options)
-    if (isClear && this.#loaded().hasListing) return meaning
+    if (isClear && sentences.hasListing) return meaning
     await refreshed
     return understand()
   }
 
-  async #call(planned: readonly PlannedCall[], said: ConversationMessage[], options: AskOptions) {
-    const executor = this.#executorFor(options)
-    const calls = planned.map(({ tool: name, args }) => ({
-      ...{ id: `call_${crypto.randomUUID()}`, name, args, type: 'tool_call' as const },
-    }))
-    const among = calls.flatMap(({ name }) => executor.tools.findTool(name) ?? [])
-    const setup = { ...options, executor, onCall: harmless(options.onCall, this.#logger) }
-    const outcomes = await runCalls(calls, setup, { signal: options.signal, among })
-    said.push({ role: 'assistant', content: '', tool_calls: calls })
-    for (const { call, content } of outcomes) said.push({ role: 'tool', content, tool_call_id: call.id })
-    return outcomes.map(({ result }) => result)
-  }
-
-  #loaded(): Sentences {
-    if (!this.#sentences) throw new Error('The sentences are not loaded yet: await load() first')
-    return this.#sentences
-  }
-
-  #executorFor(options: AskOptions): ToolExecutor {
+  #context(options: AskOptions) {
     const executor = options.executor ?? this.#executor
     if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
-    return executor
-  }
-
-  #situation(options: AskOptions): Situation {
-    const { tools: manager } = this.#executorFor(options)
-    const given = options.tools ?? manager.getTools()
+    if (!this.#sentences) throw new Error('The sentences are not loaded yet: await load() first')
+    const given = options.tools ?? executor.tools.getTools()
     const tools = given.map(tool => {
       const { name, schema, sentences, readOnly } = tool
-      return { name, original: manager.originOf(tool)?.name, schema, sentences, readOnly }
+      return { name, original: executor.tools.originOf(tool)?.name, schema, sentences, readOnly }
     })
-    return { tools, files: given.flatMap(filesOf) }
+    const situation: Situation = { tools, files: given.flatMap(filesOf) }
+    return { executor, sentences: this.#sentences, situation }
   }
 }
 

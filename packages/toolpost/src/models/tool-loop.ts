@@ -65,6 +65,7 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   const onStatus = harmless(options.onStatus, logger)
   const results: ToolResult[] = []
   const modelCalls: (Usage & { duration_ms: number })[] = []
+  const usage: Usage = {}
   /** How often each call has failed in a row, by name and arguments. */
   const failures = new Map<string, number>()
   let iterations = 0
@@ -74,8 +75,8 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   const offerParts = () => void (bigResults && offer.addHelper(bigResults.tool({ caller, conversation: id })))
   offer.addUsed(conversation.calls())
   if (conversation.mentions(HANDLE_PREFIX)) offerParts()
-  const limit = new TimeLimit(timeLimitMs, options.signal, clock)
-  const model = new Model(conversation, limit, setup)
+  const limit = timeLimit(timeLimitMs, options.signal, clock)
+  const model = modelFor(conversation, limit, setup)
 
   const ask = async (offersTools: boolean) => {
     const offered = offer.changed()
@@ -83,6 +84,10 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     const startedAt = performance.now()
     const reply = await aroundTurn(() => model.ask({ offersTools, onToken, onStatus }))
     modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
+    for (const side of ['input', 'output'] as const) {
+      const tokens = reply.usage[side]
+      if (tokens !== undefined) usage[side] = (usage[side] ?? 0) + tokens
+    }
     return reply
   }
 
@@ -114,10 +119,6 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
 
   const answered = (text: string, stopReason: StopReason): Answer => {
     if (stopReason !== 'answer') logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
-    const usage: Usage = {}
-    for (const side of ['input', 'output'] as const)
-      for (const { [side]: tokens } of modelCalls)
-        if (tokens !== undefined) usage[side] = (usage[side] ?? 0) + tokens
     const told = Object.keys(usage).length > 0 && { usage }
     return { text, messages: conversation.messages, results, iterations, stopReason, ...told, modelCalls }
   }
@@ -146,7 +147,8 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     }
     return await lastWord('max_iterations')
   } catch (error) {
-    if (limit.isOver) return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
+    if (limit.isOver())
+      return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
     if (error instanceof ModelError) error.results = results
     throw error
   } finally {
@@ -158,9 +160,9 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
 export async function writeMessage(request: WritingRequest, setup: Setup): Promise<WrittenMessage> {
   const { messages, timeLimitMs, signal, stopSequences = [], ...style } = request
   const { name, model: modelName = 'unknown' } = setup.provider
-  const limit = new TimeLimit(timeLimitMs, signal, setup.clock)
+  const limit = timeLimit(timeLimitMs, signal, setup.clock)
   try {
-    const model = new Model(await Conversation.from(messages, name), limit, setup)
+    const model = modelFor(await Conversation.from(messages, name), limit, setup)
     await model.open([], { ...style, ...(stopSequences.length > 0 && { stopSequences }) })
     const ignore = () => {}
     const turn = { offersTools: false, mayBeCut: true, onToken: ignore, onStatus: ignore }
@@ -179,52 +181,47 @@ const END_WITH_REASON = ['anthropic', 'ollama', 'openai']
 const ON_THE_NETWORK = ['anthropic', 'openai']
 
 /** The model that continues a conversation, with the tools it was last offered. */
-class Model {
-  readonly #conversation: Conversation
-  readonly #limit: TimeLimit
-  readonly #setup: Setup
-  #tools!: FittedTools
-  #stream!: StreamReply
+function modelFor({ messages, langchain }: Conversation, limit: TimeLimit, setup: Setup) {
+  const { provider, logger, onReply } = setup
+  const { name } = provider
+  let fitted: FittedTools
+  let stream: StreamReply
 
-  constructor(conversation: Conversation, limit: TimeLimit, setup: Setup) {
-    this.#conversation = conversation
-    this.#limit = limit
-    this.#setup = setup
+  /** The provider's work, no later than the limit. A timeout or an abort can surface as any kind of error. */
+  const hold = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await unlessAborted(work(), limit.signal)
+    } catch (error) {
+      if (limit.signal.aborted) throw limit.signal.reason
+      throw error instanceof ModelError ? error : explainFailure(error, provider)
+    }
   }
 
-  async open(tools: readonly Tool[], style = {}): Promise<void> {
-    const { provider, logger } = this.#setup
-    const { name } = provider
+  const open = async (tools: readonly Tool[], style = {}) => {
     // OpenAI's rules are the strictest, and most other providers copied them.
-    const rules = name === 'anthropic' || name === 'ollama' ? name : 'openai'
-    const fitted = fitTools(tools, rules, logger)
-    const open = () => provider.open(fitted.tools, this.#conversation.langchain, style)
-    this.#stream = await this.#hold(() => loadLangChain(name, open))
-    this.#tools = fitted
+    fitted = fitTools(tools, name === 'anthropic' || name === 'ollama' ? name : 'openai', logger)
+    stream = await hold(() => loadLangChain(name, () => provider.open(fitted.tools, langchain, style)))
   }
 
   /**
    * One request to the model and its whole reply. Retried while the failure may pass, no token has been passed on, and
    * time remains: waits as long as the provider asks, else 1 s, 2 s, 4 s … Rejects with the last failure.
    */
-  async ask(turn: Turn): Promise<Reply> {
-    const { provider, logger, onReply } = this.#setup
-    const { messages, langchain } = this.#conversation
+  const ask = async (turn: Turn): Promise<Reply> => {
     let hasSpoken = false
     const onToken = (token: string) => {
       hasSpoken = true
       turn.onToken(token)
     }
     const request = async () => {
-      const sent = this.#tools.renamed(messages, langchain)
-      const stream = await this.#stream(sent, { ...turn, signal: this.#limit.signal })
-      const endsWithReason = END_WITH_REASON.includes(provider.name)
-      const reply = await readReply(stream, { ...turn, endsWithReason, onToken })
-      return { ...reply, calls: reply.calls.map(call => this.#tools.original(call)) }
+      const chunks = await stream(fitted.renamed(messages, langchain), { ...turn, signal: limit.signal })
+      const endsWithReason = END_WITH_REASON.includes(name)
+      const reply = await readReply(chunks, { ...turn, endsWithReason, onToken })
+      return { ...reply, calls: reply.calls.map(fitted.original) }
     }
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await this.#hold(request)
+        const reply = await hold(request)
         quietly(
           () => onReply?.(messages, reply),
           error => logger.warn({ error: describeThrown(error) }, 'A reply could not be recorded'),
@@ -234,60 +231,47 @@ class Model {
         if (!(error instanceof ModelError)) throw error
         const { code } = error
         const isBusy = code === 'rate_limited' || code === 'overloaded'
-        const mayPass = isBusy || (code === 'server_error' && ON_THE_NETWORK.includes(provider.name))
+        const mayPass = isBusy || (code === 'server_error' && ON_THE_NETWORK.includes(name))
         if (!mayPass || hasSpoken || attempt >= limits.MAX_ATTEMPTS) throw error
         const usual = Math.min(limits.RETRY_BASE_DELAY_MS * 2 ** (attempt - 1), limits.RETRY_MAX_DELAY_MS)
         const delayMs = error.retryAfterMs ?? usual
-        if (!(await this.#limit.wait(delayMs))) throw error
+        if (!(await limit.wait(delayMs))) throw error
         logger.warn({ attempt, delay_ms: delayMs, code }, 'Retrying the model')
       }
     }
   }
-
-  /** The provider's work, no later than the limit. A timeout or an abort can surface as any kind of error. */
-  async #hold<Value>(work: () => Promise<Value>): Promise<Value> {
-    const { signal } = this.#limit
-    try {
-      return await unlessAborted(work(), signal)
-    } catch (error) {
-      if (signal.aborted) throw signal.reason
-      throw error instanceof ModelError ? error : explainFailure(error, this.#setup.provider)
-    }
-  }
+  return { open, ask }
 }
 
-/** Ends a question at its time limit or the caller's abort, whichever comes first. */
-export class TimeLimit {
-  /** Aborts with a ModelError as the reason. */
-  readonly signal: AbortSignal
-  isOver = false
-  readonly close: () => void
-  /** Waits, and resolves to whether there was time for that. Rejects when the limit is reached. */
-  readonly wait: (delayMs: number) => Promise<boolean>
+type TimeLimit = ReturnType<typeof timeLimit>
 
-  constructor(limitMs: number, signal: AbortSignal | undefined, clock: Clock = systemClock) {
-    const controller = new AbortController()
-    this.signal = controller.signal
-    const endsAt = clock.now() + limitMs
-    const timer = clock.setTimer(() => {
-      this.isOver = !controller.signal.aborted
-      controller.abort(new ModelError('stopped', `No message within ${limitMs / 1_000} s`))
-    }, limitMs)
-    const stop = () => controller.abort(stopped())
-    signal?.addEventListener('abort', stop, { once: true })
-    if (signal?.aborted) stop()
-    this.close = () => {
-      timer.cancel()
-      signal?.removeEventListener('abort', stop)
-    }
-    this.wait = async delayMs => {
+/** Ends a question at its time limit or the caller's abort, whichever comes first. */
+export function timeLimit(limitMs: number, given: AbortSignal | undefined, clock: Clock = systemClock) {
+  const controller = new AbortController()
+  const { signal } = controller
+  const endsAt = clock.now() + limitMs
+  const late = new ModelError('stopped', `No message within ${limitMs / 1_000} s`)
+  const timer = clock.setTimer(() => controller.abort(late), limitMs)
+  const stop = () => controller.abort(stopped())
+  given?.addEventListener('abort', stop, { once: true })
+  if (given?.aborted) stop()
+  return {
+    /** Aborts with a ModelError as the reason. */
+    signal,
+    isOver: () => signal.reason === late,
+    /** Waits, and resolves to whether there was time for that. Rejects when the limit is reached. */
+    async wait(delayMs: number): Promise<boolean> {
       if (delayMs >= endsAt - clock.now()) return false
       let waiting: Timer | undefined
       const over = new Promise<boolean>(resolve => {
         waiting = clock.setTimer(() => resolve(true), delayMs)
       })
-      return unlessAborted(over, controller.signal).finally(() => waiting?.cancel())
-    }
+      return unlessAborted(over, signal).finally(() => waiting?.cancel())
+    },
+    close() {
+      timer.cancel()
+      given?.removeEventListener('abort', stop)
+    },
   }
 }
 
