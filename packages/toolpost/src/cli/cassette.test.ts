@@ -35,7 +35,7 @@ describe('toolpost up', () => {
     expect(err).toContain('the nearest is datetime({"timezone":"Asia/Tokyo"}) in line 3')
   })
 
-  it('refuses what is no cassette, exit 2', async () => {
+  it('refuses what is no cassette, and files that cannot be read or written, exit 2', async () => {
     const missing = await toolpost(['up', '--replay', 'nothing.jsonl'])
     expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('Cannot read the cassette')])
     writeFileSync(join(folder, 'newer.jsonl'), '{"cassette":9}\n')
@@ -44,6 +44,10 @@ describe('toolpost up', () => {
       2,
       expect.stringMatching(/newer\.jsonl is a cassette of version 9/),
     ])
+    const asked = await toolpost(['chat', 'hi', '--model', 'replay:nothing.jsonl'])
+    expect([asked.code, asked.err]).toEqual([2, expect.stringMatching(/^Error: Cannot read the cassette/)])
+    const written = await toolpost(['codegen', '--out', join(folder, 'nowhere', 'tools.ts')])
+    expect([written.code, written.err]).toEqual([2, expect.stringMatching(/^Error: ENOENT: .*\n$/)])
     const other = await toolpost(['up', '--record', 'toolpost.json'])
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('record to another file')])
   })
