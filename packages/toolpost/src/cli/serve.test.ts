@@ -65,6 +65,14 @@ function raw(words: string[]) {
   return { child, exit, send, answered: (id: number) => expect.poll(out, PATIENCE).toContain(`"id":${id}`) }
 }
 
+it('answers a message that is too large by its id', async () => {
+  const { child, send, exit, answered } = raw(['--config', configFile({})])
+  send({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: { text: 'x'.repeat(10_000_000) } } })
+  await answered(2)
+  child.stdin.end()
+  await exit
+})
+
 describe('the end of toolpost serve --stdio', () => {
   it('[F40] leaves no process behind, whether its input ends or it is told to', async () => {
     for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {

@@ -28,3 +28,19 @@ export const TOO_MANY_VALUES = `has more than ${MAX_JSON_VALUES} values`
 export function jsonProblem(text: string): string | undefined {
   return text.length > MAX_JSON_VALUES && new JsonCounter().add(text) ? TOO_MANY_VALUES : undefined
 }
+
+// Where programs put the id: after `jsonrpc` (Python, Go, Rust, Java) or at the very end (TypeScript). Nowhere else, because
+// the message itself may contain anything that looks like one.
+const ID = String.raw`"id"\s*:\s*("[^"\\]{1,100}"|-?\d{1,15})\s*`
+const VERSION = String.raw`(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?`
+const ID_FIRST = new RegExp(String.raw`^\s*\{\s*${VERSION}${ID},`)
+const ID_LAST = new RegExp(String.raw`[}\]"\d]\s*,\s*${VERSION}${ID}\}\s*$`)
+
+/** How much of either end of a message is enough to find its id. */
+export const KEPT_BYTES = 1_024
+
+/** The id of a message that is too large, if it can be found in its ends. */
+export function idIn(line: string): number | string | undefined {
+  const id = (ID_FIRST.exec(line.slice(0, KEPT_BYTES)) ?? ID_LAST.exec(line.slice(-KEPT_BYTES)))?.[1]
+  return id?.startsWith('"') ? id.slice(1, -1) : id && Number(id)
+}

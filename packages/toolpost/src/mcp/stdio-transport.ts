@@ -8,7 +8,7 @@ import spawn from 'cross-spawn'
 import { safeLines, safeText } from '../logging/safe-value.ts'
 import { isRecord } from '../util/guards.ts'
 import { hasProcessGroups, INHERITED_VARIABLES } from '../util/platform.ts'
-import { jsonProblem } from './json-limit.ts'
+import { idIn, jsonProblem, KEPT_BYTES } from './json-limit.ts'
 import * as limits from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import { sandboxed } from './sandbox.ts'
@@ -23,8 +23,6 @@ interface StdioEvents {
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 const SENT = Promise.resolve()
 const NEWLINE = 10
-/** How much is kept of both ends of a line over the limit. */
-const KEPT_BYTES = 1_024
 
 /**
  * A server's process as a transport. Notices an exit even if a grandchild holds the pipes, ends grandchildren too, survives
@@ -224,7 +222,8 @@ export class StdioTransport implements Transport {
   }
 
   #onUnusable(line: string, problem: string): void {
-    const details = { kind: 'unusable', requestId: idIn(line) } as const
+    const requestId = Number(idIn(line)) || undefined
+    const details = { kind: 'unusable', requestId } as const
     this.onerror?.(new ServerFailure(`The server's answer ${problem}`, details))
   }
 
@@ -283,15 +282,4 @@ function inheritedEnvironment(): Record<string, string> {
   // A value that starts with `()` is a shell function.
   const isPlain = (name: string) => process.env[name]?.startsWith('()') === false
   return Object.fromEntries(INHERITED_VARIABLES.filter(isPlain).map(name => [name, process.env[name] ?? '']))
-}
-
-// Where servers put the id: after `jsonrpc` (Python, Go, Rust, Java) or at the very end (TypeScript). Nowhere else, because
-// the result itself may contain anything that looks like one.
-const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*,/
-const ID_LAST = /[}\]"\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*\}\s*$/
-
-/** The id of a message that is too large, if it can be found in its ends. */
-function idIn(line: string): number | undefined {
-  const id = (ID_FIRST.exec(line.slice(0, KEPT_BYTES)) ?? ID_LAST.exec(line.slice(-KEPT_BYTES)))?.[1]
-  return id === undefined ? undefined : Number(id)
 }

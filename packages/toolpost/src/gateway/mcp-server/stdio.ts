@@ -7,7 +7,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
-import { jsonProblem } from '../../mcp/json-limit.ts'
+import { idIn, jsonProblem } from '../../mcp/json-limit.ts'
 import { Peer } from '../../mcp/peer.ts'
 import { unlessAborted } from '../../util/clock.ts'
 import { isRecord } from '../../util/guards.ts'
@@ -82,14 +82,14 @@ function lineTransport(stdin: Readable, stdout: Writable): Transport {
       transport.onclose?.()
     },
   }
-  const refuse = (problem: string) => {
+  const refuse = (problem: string, id: number | string | null = null) => {
     transport.onerror?.(new Error(problem))
-    void send({ jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: `Parse error: ${problem}` } })
+    void send({ jsonrpc: '2.0', id, error: { code: PARSE_ERROR, message: `Parse error: ${problem}` } })
   }
   const read = (line: string) => {
     const isTooLong = line.length > MAX_BODY_BYTES
     const problem = isTooLong ? `is larger than ${MAX_BODY_BYTES} bytes` : jsonProblem(line)
-    if (problem) return refuse(`The message ${problem}`)
+    if (problem) return refuse(`The message ${problem}`, idIn(line))
     if (line.trim() === '') return
     try {
       const message: unknown = JSON.parse(line)
