@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { compiledFile } from '../util/package-root.ts'
-import type { BareContext, CommandContext, Flags, ProjectWishes } from './context.ts'
+import type { BareContext, CommandContext, Flags, ProjectSettings } from './context.ts'
 import { EXIT, listenForSignals, Stopped, stop, unlessStopped } from './exit.ts'
 import type { SourceContext } from './source.ts'
 import { say } from './terminal.ts'
@@ -63,6 +63,7 @@ runs [id]: list durable runs, newest first; show one with its steps and result, 
 workers: list the processes that run or accept durable calls, on all machines
   --json: as JSON
 init: write a toolpost.json here, with the MCP servers of other programs on this machine
+  --trust: rely on what they say about their tools
 add <name> [command...]: try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …
   --url <address>: a server over HTTP instead
   --env <name=value...>: environment of the program
@@ -83,7 +84,7 @@ completion <shell>: print a completion script for your shell
 /** Every command knows the types of its own arguments. */
 type Load<Context> = () => Promise<(context: Context) => number | Promise<number>>
 type Action = (context: BareContext<never>) => Promise<number>
-type Wishes = (flags: Flags) => ProjectWishes | Promise<ProjectWishes>
+type SettingsFor = (flags: Flags) => ProjectSettings | Promise<ProjectSettings>
 
 const program = new Command('toolpost')
 /** The export still waits for an unresponsive collector, and would keep the process alive. */
@@ -94,10 +95,14 @@ function bare(load: Load<BareContext<never>>): Action {
 }
 
 /** Runs a command in the project, which is closed afterwards: no process is left behind, even when stopped. */
-function within(load: Load<CommandContext<never>>, wishes: Wishes = () => ({}), endsItself = false): Action {
+function within(
+  load: Load<CommandContext<never>>,
+  settings: SettingsFor = () => ({}),
+  endsItself = false,
+): Action {
   return async context => {
     const { openContext } = await import('./context.ts')
-    const opened = await openContext(context, await wishes(context.flags))
+    const opened = await openContext(context, await settings(context.flags))
     try {
       const code = Promise.resolve((await load())(opened))
       return await (endsItself ? code : unlessStopped(code))
@@ -109,13 +114,13 @@ function within(load: Load<CommandContext<never>>, wishes: Wishes = () => ({}), 
 }
 
 /** Runs a command in the `toolpost up` of this configuration if there is one; otherwise in the project. */
-function either(load: Load<SourceContext<never>>, wishes?: Wishes): Action {
+function either(load: Load<SourceContext<never>>, settings?: SettingsFor): Action {
   return async context => {
     const { options, flags } = context
     const { NoGateway, runningGateway } = await import('./gateway-client.ts')
     const { localSource, remoteSource } = await import('./source.ts')
     // Whoever wants to see the log, or another model or time limit for a chat, wants it from this process.
-    const isOwn = options.logLevel !== undefined || (wishes && (flags.timeout || flags.model))
+    const isOwn = options.logLevel !== undefined || (settings && (flags.timeout || flags.model))
     const gateway = isOwn ? undefined : runningGateway(options.config)
     const run = await load()
     try {
@@ -125,7 +130,7 @@ function either(load: Load<SourceContext<never>>, wishes?: Wishes): Action {
     }
     const here: Load<CommandContext<never>> = async () => async opened =>
       run({ ...opened, source: await localSource(opened.project) })
-    return within(here, wishes, true)(context)
+    return within(here, settings, true)(context)
   }
 }
 
@@ -135,7 +140,7 @@ const reader = () => ({ durable: { role: 'gateway' }, startsNothing: true }) as 
 const worker = () => ({ durable: { role: 'worker', stays: true } }) as const
 const inspector = () => ({ looksForItself: true, triesOnce: true })
 const chatter = ({ model }: Flags) => ({ model: { wanted: model as string | undefined, isRequired: true } })
-const server = async (flags: Flags) => (await import('./up.ts')).wishesOf(flags)
+const server = async (flags: Flags) => (await import('./up.ts')).settingsFor(flags)
 
 const ACTIONS: Record<string, Action> = {
   tools: either(() => import('./tools.ts').then(each => each.listTools)),

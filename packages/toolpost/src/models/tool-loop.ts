@@ -248,7 +248,7 @@ type TimeLimit = ReturnType<typeof timeLimit>
 /** Ends a question at its time limit or the caller's abort, whichever comes first. */
 export function timeLimit(limitMs: number, given: AbortSignal | undefined, clock: Clock = systemClock) {
   const controller = new AbortController()
-  const { signal } = controller
+  const signal: AbortSignal = controller.signal
   const endsAt = clock.now() + limitMs
   const late = new ModelError('stopped', `No message within ${limitMs / 1_000} s`)
   const timer = clock.setTimer(() => controller.abort(late), limitMs)
