@@ -36,34 +36,31 @@ const LONGEST_LOOP = 10
 const MOST_REPEATS = 5
 
 /**
- * Decodes freely and along the sentences of a graph, in the same runs of the decoder, which take hardly longer for
- * twenty texts than for ten.
+ * Decodes freely, then along the sentences of a graph. Not in the same runs: the model is quantized, and what is decoded
+ * beside a text changes its scores.
  */
 export async function search({ decoder, allowed, mostTokens, isStopped }: SearchOptions) {
+  const first = await decoder.first()
   const free = { tokens: [] as number[], score: 0, hasEnded: false }
+  for (let state = first; !isStopped(); ) {
+    continueFree(free, state.rows[0] as Row, mostTokens)
+    if (free.hasEnded) break
+    state = await decoder.advance(state, [free.tokens.at(-1) as number], [0])
+  }
   const finished = new Map<string, number>()
   let beam: Hypothesis[] = allowed ? [{ node: allowed.start(), said: '', score: 0, row: 0, token: 0 }] : []
-  let state = await decoder.first()
-  for (let length = 0; !isStopped(); length++) {
-    const rows = state.rows.slice(length === 0 || free.hasEnded ? 0 : 1)
-    const [freeRow] = state.rows
-    if (freeRow && !free.hasEnded) continueFree(free, freeRow, mostTokens)
+  let state = first
+  for (let length = 0; allowed && !isStopped() && length <= mostTokens + MORE_TOKENS; length++) {
     const least = Math.max(
-      free.hasEnded ? free.score - BELOW_FREE : Number.NEGATIVE_INFINITY,
+      free.score - BELOW_FREE,
       ...[...finished.values()].map(score => score - BELOW_BEST),
     )
     const width = length < FIRST_TOKENS ? FIRST_WIDTH : LATER_WIDTH
-    const isOver = !allowed || length > mostTokens + MORE_TOKENS
-    const offset = state.rows.length - rows.length
-    beam = isOver ? [] : widened({ beam, rows, allowed, finished, least }).slice(0, width)
+    beam = widened({ beam, rows: state.rows, allowed, finished, least }).slice(0, width)
+    if (beam.length === 0) break
     const tokens = beam.map(({ token }) => token)
-    const from = beam.map(({ row }) => row + offset)
-    if (!free.hasEnded) {
-      tokens.unshift(free.tokens.at(-1) as number)
-      from.unshift(0)
-    }
-    if (tokens.length === 0) break
-    state = await decoder.advance(state, tokens, from)
+    const rows = beam.map(({ row }) => row)
+    state = await decoder.advance(state, tokens, rows)
   }
   const best = Math.max(...finished.values())
   const sentences: HeardSentence[] = [...finished]
