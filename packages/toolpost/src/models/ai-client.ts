@@ -104,15 +104,13 @@ export interface WritingRequest {
   signal?: AbortSignal | undefined
 }
 
-export interface WrittenMessage {
-  text: string
-  model: string
-  stopReason: 'endTurn' | 'maxTokens' | 'stopSequence'
-}
-
 export interface Writer {
   /** Rejects with a ModelError. */
-  write(request: WritingRequest): Promise<WrittenMessage>
+  write(request: WritingRequest): Promise<{
+    text: string
+    model: string
+    stopReason: 'endTurn' | 'maxTokens' | 'stopSequence'
+  }>
 }
 
 /** How models on Ollama run. */

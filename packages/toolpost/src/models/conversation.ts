@@ -17,60 +17,45 @@ interface ResultImage {
   data: string
 }
 
-/** A conversation that grows turn by turn. The messages passed in are copied, never changed. */
-export class Conversation {
-  readonly messages: BaseMessage[]
-  readonly langchain: LangChainMessages
-  readonly #ids: Set<string>
+export type Conversation = Awaited<ReturnType<typeof startConversation>>
 
-  private constructor(messages: BaseMessage[], langchain: LangChainMessages) {
-    this.messages = messages
-    this.langchain = langchain
-    this.#ids = new Set(this.calls().map(call => call.id ?? ''))
-  }
+/** A conversation that grows turn by turn. Copies the messages it is given. Rejects if the question is empty. */
+export async function startConversation(prompt: Prompt, provider: string) {
+  const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
+  const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
+  if (isBlank && callsIn(last ?? {}).length === 0)
+    throw new ModelError('empty_question', 'The question is empty')
+  const langchain = await loadLangChain(provider, () => import('@langchain/core/messages'))
+  const { AIMessage, HumanMessage, ToolMessage, coerceMessageLikeToMessage } = langchain
+  const given = typeof prompt === 'string' ? [new HumanMessage(prompt)] : prompt
+  const coerced = given.map(message => coerceMessageLikeToMessage(message as BaseMessage))
+  const messages = answerOpenCalls(coerced, langchain)
+  const ids = new Set(messages.flatMap(callsIn).map(call => call.id ?? ''))
+  return {
+    messages,
+    langchain,
 
-  /** Loads LangChain. Rejects if the question is empty. */
-  static async from(prompt: Prompt, provider: string): Promise<Conversation> {
-    const last = typeof prompt === 'string' ? { content: prompt } : prompt.at(-1)
-    const isBlank = last === undefined || (typeof last.content === 'string' && last.content.trim() === '')
-    if (isBlank && callsIn(last ?? {}).length === 0)
-      throw new ModelError('empty_question', 'The question is empty')
-    const langchain = await loadLangChain(provider, () => import('@langchain/core/messages'))
-    const given = typeof prompt === 'string' ? [new langchain.HumanMessage(prompt)] : prompt
-    const messages = given.map(message => langchain.coerceMessageLikeToMessage(message as BaseMessage))
-    return new Conversation(answerOpenCalls(messages, langchain), langchain)
-  }
+    /** Adds the model's reply; returns its calls, each with a unique id. */
+    addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
+      const numbered = calls.map(call => {
+        // Some models restart their numbering every turn, and providers reject an id they have already seen.
+        const id = call.id === undefined || ids.has(call.id) ? newId() : call.id
+        ids.add(id)
+        return { ...call, id }
+      })
+      const tool_calls = numbered.map(({ id, name, args }) => {
+        return { id, name, args: typeof args === 'string' ? {} : args, type: 'tool_call' as const }
+      })
+      messages.push(new AIMessage({ content: content as string, tool_calls }))
+      return numbered
+    },
 
-  calls(): NonNullable<AIMessage['tool_calls']> {
-    return this.messages.flatMap(callsIn)
-  }
-
-  mentions(text: string): boolean {
-    return this.messages.some(({ type, content }) => type === 'tool' && String(content).includes(text))
-  }
-
-  /** Adds the model's reply; returns its calls, each with a unique id. */
-  addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
-    const numbered = calls.map(call => ({ ...call, id: this.#uniqueId(call.id) }))
-    const tool_calls = numbered.map(({ id, name, args }) => {
-      return { id, name, args: typeof args === 'string' ? {} : args, type: 'tool_call' as const }
-    })
-    this.messages.push(new this.langchain.AIMessage({ content: content as string, tool_calls }))
-    return numbered
-  }
-
-  addResult({ id: tool_call_id }: NumberedCall, content: string, result: ToolResult): void {
-    const images = imagesIn(result).filter(({ data }) => data.length <= MAX_IMAGE_BYTES)
-    const status = result.success ? 'success' : 'error'
-    const artifact = images.length > 0 && { artifact: images.slice(0, MAX_IMAGES) }
-    this.messages.push(new this.langchain.ToolMessage({ content, tool_call_id, status, ...artifact }))
-  }
-
-  /** Some models restart their numbering every turn, and providers reject an id they have already seen. */
-  #uniqueId(given: string | undefined): string {
-    const id = given === undefined || this.#ids.has(given) ? newId() : given
-    this.#ids.add(id)
-    return id
+    addResult({ id: tool_call_id }: NumberedCall, content: string, result: ToolResult): void {
+      const images = imagesIn(result).filter(({ data }) => data.length <= MAX_IMAGE_BYTES)
+      const status = result.success ? 'success' : 'error'
+      const artifact = images.length > 0 && { artifact: images.slice(0, MAX_IMAGES) }
+      messages.push(new ToolMessage({ content, tool_call_id, status, ...artifact }))
+    },
   }
 }
 
@@ -139,4 +124,53 @@ export function roleOf(message: ConversationMessage): string {
   if (!('getType' in message)) return message.role
   const type = message.getType()
   return type === 'human' ? 'user' : type === 'ai' ? 'assistant' : type
+}
+
+export interface ConversationsOptions {
+  conversations: number
+  messages: number
+  /** How many characters each may have, arguments included; 200,000 if left out. */
+  characters?: number | undefined
+}
+
+/** Conversations kept in memory; the least recently used one is evicted first. */
+export class Conversations {
+  readonly #kept = new Map<string, readonly ConversationMessage[]>()
+  readonly #limits: ConversationsOptions
+
+  constructor(limits: ConversationsOptions) {
+    this.#limits = limits
+  }
+
+  of(id: string): readonly ConversationMessage[] | undefined {
+    return this.#kept.get(id)
+  }
+
+  forget(id: string): void {
+    this.#kept.delete(id)
+  }
+
+  /** Stores a conversation after an answer, without its system messages. Never cut between a question and its answer. */
+  keep(id: string, messages: readonly ConversationMessage[]): void {
+    const { conversations, messages: limit, characters = 200_000 } = this.#limits
+    const said = messages.filter(message => roleOf(message) !== 'system').map(withoutImages)
+    let room = characters
+    let start = said.length
+    for (const [at, message] of [...said.entries()].reverse().slice(0, limit)) {
+      const { content, tool_calls } = message as { content: unknown; tool_calls?: unknown }
+      room -= JSON.stringify([content, tool_calls]).length
+      if (room < 0) break
+      if (at === 0 || roleOf(message) === 'user') start = at
+    }
+    this.#kept.delete(id)
+    this.#kept.set(id, said.slice(start))
+    const [oldest = ''] = this.#kept.keys()
+    if (this.#kept.size > conversations) this.#kept.delete(oldest)
+  }
+}
+
+/** The images of results are for the question they belong to: kept in every conversation, they would fill the memory. */
+function withoutImages(message: ConversationMessage): ConversationMessage {
+  if (!(message as { artifact?: unknown }).artifact) return message
+  return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { artifact: undefined })
 }

@@ -6,7 +6,7 @@ import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { AiClient, AskOptions } from './ai-client.ts'
 import { AnthropicClient } from './anthropic-client.ts'
-import { Conversations } from './conversations.ts'
+import { Conversations } from './conversation.ts'
 import { type ChatModel, ModelClient } from './model-client.ts'
 import { OllamaClient } from './ollama-client.ts'
 

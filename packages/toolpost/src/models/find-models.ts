@@ -1,14 +1,13 @@
 import { isObjectLike, isRecord } from '../util/guards.ts'
 import type { Environment } from '../util/platform.ts'
 import { trimmedEnd } from '../util/text.ts'
-import { beginningOf } from './langchain.ts'
+import { boundedFetch } from './langchain.ts'
 
 interface Server {
   baseUrl: string
   fetch?: typeof globalThis.fetch | undefined
 }
 
-const MAX_FACTS_BYTES = 8 * 1024 * 1024
 /** A server on the local network answers within milliseconds; a missing one is not worth waiting for. */
 const PROBE_TIMEOUT_MS = 1_000
 const MAX_MODELS_ASKED = 20
@@ -65,10 +64,10 @@ export async function findOllamaModels(
   const facts = await Promise.all(names.map(name => ollamaFacts(options, name)))
   const models = names.filter((_, at) => facts[at]?.usesTools)
   if (models.length > 0) return { models }
+  if (wanted && names.length > 0) return { models, problem: `'${wanted}' on Ollama cannot use tools` }
   const what = wanted ? `does not have '${wanted}'` : 'has no model that can use tools'
-  const tip = `Ollama at ${baseUrl} ${what} (try \`ollama pull ${wanted || 'qwen3:0.6b'}\`)`
-  const isUnfit = wanted && names.length > 0
-  return { models, problem: isUnfit ? `'${wanted}' on Ollama cannot use tools` : tip }
+  const tip = `try \`ollama pull ${wanted || 'qwen3:0.6b'}\``
+  return { models, problem: `Ollama at ${baseUrl} ${what} (${tip})` }
 }
 
 /** Whether a model is in memory; `undefined` if Ollama does not say. Never rejects. */
@@ -98,12 +97,12 @@ function namesIn(list: unknown, key: string): string[] {
 }
 
 /** The response from a path; `undefined` on any failure or timeout. Never rejects. */
-async function getJson({ baseUrl, fetch = globalThis.fetch }: Server, path: string, body?: object) {
+async function getJson({ baseUrl, fetch }: Server, path: string, body?: object) {
   try {
     const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
     const request = body ? { method: 'POST', body: JSON.stringify(body), signal } : { signal }
-    const response = await fetch(`${baseUrl}${path}`, request)
-    const value: unknown = response.ok ? JSON.parse(await beginningOf(response, MAX_FACTS_BYTES)) : undefined
+    const response = await boundedFetch(fetch)(`${baseUrl}${path}`, request)
+    const value: unknown = response.ok ? await response.json() : undefined
     return isObjectLike(value) ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined
@@ -119,8 +118,11 @@ interface SearchOptions {
   wanted?: string | undefined
 }
 
+type ListedModel = { name: string; why: string }
+type ListOptions = SearchOptions & { configured?: string | undefined; current?: ListedModel | undefined }
+
 /** What can be asked and why, best first, and `offline` last: on Ollama, on this machine, with a key. Never rejects. */
-export async function availableModels(options: SearchOptions): Promise<{ name: string; why: string }[]> {
+export async function availableModels(options: SearchOptions): Promise<ListedModel[]> {
   const { environment = process.env, fetch, wanted } = options
   const { openAiUrl = environment.OPENAI_BASE_URL?.trim() } = options
   const baseUrl = ollamaAddress(environment)
@@ -136,11 +138,6 @@ export async function availableModels(options: SearchOptions): Promise<{ name: s
     ...keys.map(each => ({ name: each.toLowerCase(), why: `${but}${each}_API_KEY is set` })),
     { name: 'offline', why: `${but}neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set` },
   ]
-}
-
-type ListOptions = SearchOptions & {
-  configured?: string | undefined
-  current?: { name: string; why: string } | undefined
 }
 
 /** The models in use, configured and found, each once; `offline` comes last. Never rejects. */

@@ -21,7 +21,7 @@ export {
   chooseClient,
   chooseClientOrOffline,
 } from './choose-client.ts'
-export { Conversations, type ConversationsOptions } from './conversations.ts'
+export { Conversations, type ConversationsOptions } from './conversation.ts'
 export { whenToolsReady, withFastPath } from './fast-path.ts'
 export {
   type FittedSchema,

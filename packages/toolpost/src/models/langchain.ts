@@ -52,16 +52,3 @@ export function boundedFetch(fetch: Fetch = globalThis.fetch, check?: (lines: Bu
     return response.body ? new Response(response.body.pipeThrough(lines), response) : response
   }
 }
-
-/** The beginning of a response's text; never rejects: what arrived before the connection broke may be enough. */
-export async function beginningOf(response: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  try {
-    for await (const bytes of response.body ?? []) {
-      text += decoder.decode(bytes, { stream: true })
-      if (text.length >= maxBytes) break
-    }
-  } catch {}
-  return text.slice(0, maxBytes)
-}

@@ -15,7 +15,6 @@ import type {
   Prompt,
   Writer,
   WritingRequest,
-  WrittenMessage,
 } from './ai-client.ts'
 import { recordReplies } from './cassette.ts'
 import type { FittingProvider } from './fit-schema.ts'
@@ -81,7 +80,7 @@ class ProviderClient implements AiClient, Writer {
   }
 
   /** Has the model write a single message, without tools. Rejects with a ModelError. */
-  write(request: WritingRequest): Promise<WrittenMessage> {
+  write(request: WritingRequest): ReturnType<Writer['write']> {
     return writeMessage(request, this.#setup)
   }
 }

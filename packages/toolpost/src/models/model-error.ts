@@ -99,10 +99,8 @@ export function explainFailure(error: unknown, { who, advice }: ProviderWords): 
 function plainMessage(message: string): string {
   const plain = message.split('\n\nTroubleshooting URL:')[0]?.trim() ?? ''
   try {
-    const { error } = JSON.parse(plain.slice(plain.indexOf('{'))) as {
-      error?: { message?: unknown } | string
-    }
-    const inner = typeof error === 'string' ? error : error?.message
+    const { error } = JSON.parse(plain.slice(plain.indexOf('{')))
+    const inner: unknown = error?.message ?? error
     return typeof inner === 'string' ? inner : plain
   } catch {
     return plain

@@ -1,12 +1,4 @@
-import type {
-  Dialogue,
-  Meaning,
-  PlannedCall,
-  SentenceFile,
-  SentenceGraph,
-  Sentences,
-  Situation,
-} from 'toolpost-sentences'
+import type { Dialogue, Meaning, PlannedCall, SentenceGraph, Sentences, Situation } from 'toolpost-sentences'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import { callerOptions } from '../executor/options.ts'
@@ -216,7 +208,7 @@ function dialogueIn(prompt: Prompt): Dialogue | undefined {
   return (last as PlainMessage | undefined)?.dialogue as Dialogue | undefined
 }
 
-function filesOf({ name, passedOn }: Tool): SentenceFile[] {
+function filesOf({ name, passedOn }: Tool) {
   const files = (Object(passedOn?._meta) as Record<string, unknown>)[SENTENCES_META]
   return Object.entries(Object(files) as object).flatMap(([language, text]) =>
     typeof text === 'string' ? [{ name: `${name}/${language}.yaml`, text }] : [],

@@ -8,7 +8,7 @@ import type { ModelStatus, OllamaSettings } from './ai-client.ts'
 import { callsIn, withImagesAfterResults } from './conversation.ts'
 import { isOllamaLoaded, type OllamaFacts, ollamaAddress, ollamaFacts } from './find-models.ts'
 import { toQwenTools } from './fit-schema.ts'
-import { beginningOf, boundedFetch, type LangChainMessages } from './langchain.ts'
+import { boundedFetch, type LangChainMessages } from './langchain.ts'
 import { type Named, NamedClient, type NamedClientOptions, type ProviderRules } from './model-client.ts'
 import { checkCalls, type ReplyChunk, textOfContent } from './read-reply.ts'
 
@@ -25,7 +25,7 @@ const ANSWER_TOKENS = 1_024
 /** English has about four characters per token, JSON and other languages fewer: better too much room than too little. */
 const CHARS_PER_TOKEN = 3
 const STATUS_EVERY_MS = 1_000
-const MAX_ERROR_BYTES = 64 * 1024
+const MAX_ERROR_CHARS = 64 * 1024
 const TIGHT = 'Tools and history do not fit the model context: offer fewer, or raise models.ollama.maxContext'
 
 export interface OllamaClientOptions extends Omit<NamedClientOptions, 'apiKey'>, OllamaSettings {
@@ -171,8 +171,9 @@ function ollamaFetch(signal: AbortSignal, fetch?: typeof globalThis.fetch): type
     const response = await bounded(url, request)
     const { ok, status, headers } = response
     if (ok) return response
-    const body = await beginningOf(response, MAX_ERROR_BYTES)
-    throw Object.assign(new Error(body.trim() || `HTTP ${status}`), { status, headers })
+    const body = await response.text().catch(() => '')
+    const message = body.slice(0, MAX_ERROR_CHARS).trim() || `HTTP ${status}`
+    throw Object.assign(new Error(message), { status, headers })
   }
 }
 

@@ -9,23 +9,15 @@ import type { Tool } from '../tools/tool.ts'
 import { type Clock, systemClock, type Timer, unlessAborted } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import type {
-  Answer,
-  AskOptions,
-  Prompt,
-  StopReason,
-  Usage,
-  WritingRequest,
-  WrittenMessage,
-} from './ai-client.ts'
-import { Conversation, type NumberedCall, noResult } from './conversation.ts'
+import type { Answer, AskOptions, Prompt, StopReason, Usage, Writer, WritingRequest } from './ai-client.ts'
+import { type Conversation, callsIn, type NumberedCall, noResult, startConversation } from './conversation.ts'
 import { type FittedTools, fitTools } from './fit-schema.ts'
 import { loadLangChain } from './langchain.ts'
 import * as limits from './limits.ts'
 import type { Provider, StreamReply } from './model-client.ts'
 import { explainFailure, ModelError } from './model-error.ts'
 import { isCutOff, type ReadOptions, type Reply, readReply } from './read-reply.ts'
-import { ToolOffer } from './tool-offer.ts'
+import { toolOffer } from './tool-offer.ts'
 
 /** What a client asks all its questions with. */
 export interface Setup {
@@ -58,7 +50,7 @@ export async function answerWithTools(prompt: Prompt, options: LoopOptions, setu
 async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promise<Answer> {
   const { executor, bigResults, caller, conversation: id, aroundTurn = request => request() } = options
   const { maxIterations = limits.DEFAULT_MAX_ITERATIONS, maxTools = limits.DEFAULT_MAX_TOOLS } = options
-  const { timeLimitMs = limits.DEFAULT_TIME_LIMIT_MS } = options
+  const { timeLimitMs = limits.DEFAULT_TIME_LIMIT_MS, pin = [] } = options
   const { logger, clock } = setup
   const onCall = harmless(options.onCall, logger)
   const onToken = harmless(options.onToken, logger)
@@ -69,12 +61,14 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   /** How often each call has failed in a row, by name and arguments. */
   const failures = new Map<string, number>()
   let iterations = 0
-  const conversation = await Conversation.from(prompt, setup.provider.name)
+  const conversation = await startConversation(prompt, setup.provider.name)
   const tools = [...(options.tools ?? executor.tools.getTools())]
-  const offer = new ToolOffer(tools, executor.tools, maxTools, options.pin)
+  const offer = toolOffer(tools, executor.tools, maxTools, pin)
   const offerParts = () => void (bigResults && offer.addHelper(bigResults.tool({ caller, conversation: id })))
-  offer.addUsed(conversation.calls())
-  if (conversation.mentions(HANDLE_PREFIX)) offerParts()
+  offer.addUsed(conversation.messages.flatMap(callsIn))
+  const hasHandle = ({ type, content }: BaseMessage) =>
+    type === 'tool' && String(content).includes(HANDLE_PREFIX)
+  if (conversation.messages.some(hasHandle)) offerParts()
   const limit = timeLimit(timeLimitMs, options.signal, clock)
   const model = modelFor(conversation, limit, setup)
 
@@ -103,7 +97,7 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
   const run = async (calls: readonly NumberedCall[]) => {
     offer.addUsed(calls)
-    const offered = { signal: limit.signal, among: offer.all, also: offer.helpers }
+    const offered = { signal: limit.signal, among: tools, also: offer.helpers }
     const outcomes = await runCalls(calls, { ...options, clock, onCall, textOf }, offered)
     let isHopeless = false
     for (const { call, result, content } of outcomes) {
@@ -118,37 +112,31 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   }
 
   const answered = (text: string, stopReason: StopReason): Answer => {
-    if (stopReason !== 'answer') logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
+    if (stopReason !== 'answer') {
+      logger.warn({ stop_reason: stopReason, iterations }, 'Stopped early')
+      conversation.addReply({ content: text, calls: [] })
+    }
     const told = Object.keys(usage).length > 0 && { usage }
     return { text, messages: conversation.messages, results, iterations, stopReason, ...told, modelCalls }
   }
 
-  /** Ends the conversation with our own text. */
-  const finish = (text: string, stopReason: StopReason) => {
-    conversation.addReply({ content: text, calls: [] })
-    return answered(text, stopReason)
-  }
-
-  /** At the limit, the model sums up without tools. Calls it makes anyway are not run. */
-  const lastWord = async (stopReason: keyof typeof NO_LAST_WORD) => {
-    const { text } = await ask(false)
-    return finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
-  }
-
   try {
-    while (iterations < maxIterations) {
+    let isHopeless = false
+    while (iterations < maxIterations && !isHopeless) {
       iterations++
       const reply = await ask(true)
       const calls = conversation.addReply(reply)
       if (calls.length === 0) return answered(reply.text, 'answer')
-      const isHopeless = await run(calls)
+      isHopeless = await run(calls)
       limit.signal.throwIfAborted()
-      if (isHopeless) return await lastWord('repeated_failure')
     }
-    return await lastWord('max_iterations')
+    const stopReason = isHopeless ? 'repeated_failure' : 'max_iterations'
+    // The model sums up without tools. Calls it makes anyway are not run.
+    const { text } = await ask(false)
+    return answered(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
   } catch (error) {
-    if (limit.isOver())
-      return finish(`I could not answer within ${timeLimitMs / 1_000} seconds.`, 'time_limit')
+    const late = `I could not answer within ${timeLimitMs / 1_000} seconds.`
+    if (limit.isOver()) return answered(late, 'time_limit')
     if (error instanceof ModelError) error.results = results
     throw error
   } finally {
@@ -157,12 +145,12 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
 }
 
 /** One message from one model, within its time limit. Unlike an answer, it may end at the token limit. */
-export async function writeMessage(request: WritingRequest, setup: Setup): Promise<WrittenMessage> {
+export async function writeMessage(request: WritingRequest, setup: Setup): ReturnType<Writer['write']> {
   const { messages, timeLimitMs, signal, stopSequences = [], ...style } = request
   const { name, model: modelName = 'unknown' } = setup.provider
   const limit = timeLimit(timeLimitMs, signal, setup.clock)
   try {
-    const model = modelFor(await Conversation.from(messages, name), limit, setup)
+    const model = modelFor(await startConversation(messages, name), limit, setup)
     await model.open([], { ...style, ...(stopSequences.length > 0 && { stopSequences }) })
     const ignore = () => {}
     const turn = { offersTools: false, mayBeCut: true, onToken: ignore, onStatus: ignore }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { safeText } from '../../logging/safe-value.ts'
 import type { AiClient, ConversationMessage } from '../../models/ai-client.ts'
-import { Conversations } from '../../models/conversations.ts'
+import { Conversations } from '../../models/conversation.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { unlessAborted } from '../../util/clock.ts'
 import type { AnswerPart, ChatCall, ChatEnd, ChatEvents, ChatTurn, ConversationRecord } from '../api-types.ts'
