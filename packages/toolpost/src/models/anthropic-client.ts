@@ -7,12 +7,6 @@ import { type Named, NamedClient, type NamedClientOptions, type ProviderRules } 
 import { ModelError } from './model-error.ts'
 
 export interface AnthropicClientOptions extends NamedClientOptions {
-  /** `ANTHROPIC_MODEL` if left out, else `claude-haiku-4-5`. */
-  model?: string | undefined
-  /** `ANTHROPIC_API_KEY` if left out. */
-  apiKey?: string | undefined
-  /** `ANTHROPIC_BASE_URL` if left out. */
-  baseUrl?: string | undefined
   /** More options for ChatAnthropic, such as `maxTokens`, `temperature` or `thinking`. */
   settings?: Partial<Omit<ChatAnthropicInput, 'model' | 'apiKey' | 'anthropicApiKey'>> | undefined
 }
@@ -29,7 +23,8 @@ export function missingAnthropicKey(): ModelError {
   return new ModelError('missing_key', 'No Anthropic API key: set ANTHROPIC_API_KEY')
 }
 
-function anthropicRules({ model, baseUrl, apiKey, settings }: Named<AnthropicClientOptions>): ProviderRules {
+function anthropicRules(options: Named<AnthropicClientOptions>): ProviderRules {
+  const { model, baseUrl, apiKey, settings } = options
   return {
     who: `Anthropic at ${safeText(baseUrl)}`,
     advice: {
@@ -41,7 +36,7 @@ function anthropicRules({ model, baseUrl, apiKey, settings }: Named<AnthropicCli
       if (!apiKey) throw missingAnthropicKey()
       const { ChatAnthropic } = await import('@langchain/anthropic')
       const given = settings?.clientOptions
-      const fetch = boundedFetch(given?.fetch as typeof globalThis.fetch | undefined)
+      const fetch = boundedFetch((given?.fetch as typeof options.fetch) ?? options.fetch)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
       // The loop retries: it knows how much time is left.
       const chat = new ChatAnthropic({ ...settings, ...style, model, apiKey, maxRetries: 0, clientOptions })

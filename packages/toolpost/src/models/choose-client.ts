@@ -1,6 +1,5 @@
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
-import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Environment } from '../util/platform.ts'
 import { describeThrown } from '../util/quietly.ts'
@@ -51,7 +50,7 @@ type Context = ChooseOptions & { environment: Environment; config: ModelConfig }
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { config = {}, environment = process.env } = options
-  const context = { ...options, environment, config, logger: quietLogger(options.logger) }
+  const context = { ...options, environment, config }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
   const onOllama = environment.OLLAMA_MODEL?.trim() || undefined
@@ -64,12 +63,10 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
 }
 
 /** Like chooseClient, but falls back to sentence templates, saying why, if the one asked for is unavailable. */
-export async function chooseClientOrOffline(options: ChooseOptions): Promise<ChosenClient> {
-  try {
-    return await chooseClient(options)
-  } catch (error) {
+export function chooseClientOrOffline(options: ChooseOptions): Promise<ChosenClient> {
+  return chooseClient(options).catch(async error => {
     return { ...(await chooseClient({ ...options, model: 'offline' })), why: describeThrown(error) }
-  }
+  })
 }
 
 async function named(wanted: string, why: string, context: Context): Promise<ChosenClient> {

@@ -6,16 +6,10 @@ import { MAX_IMAGE_BYTES, MAX_IMAGES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 import type { Reply, RequestedCall } from './read-reply.ts'
 
-export interface NumberedCall extends RequestedCall {
-  id: string
-}
+export type NumberedCall = RequestedCall & { id: string }
 
 /** An image of a result, as base64. Kept as the `artifact` of its ToolMessage, whose content is text. */
-interface ResultImage {
-  type: 'image'
-  mimeType: string
-  data: string
-}
+type ResultImage = { type: 'image'; mimeType: string; data: string }
 
 export type Conversation = Awaited<ReturnType<typeof startConversation>>
 

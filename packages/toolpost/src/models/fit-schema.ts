@@ -30,6 +30,7 @@ const MAX_VALUES = 250
 const MAX_PARTS = 2_000
 /** How often a definition is written out inside itself. */
 const MAX_RECURSION = 2
+const MAX_NAME_CHARS = 64
 /** A tool name that every provider accepts. */
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
@@ -170,8 +171,8 @@ export function safeNames(names: Iterable<string>, allowed: RegExp): Map<string,
   for (const name of all.filter(each => !allowed.test(each))) {
     const plain = name.normalize('NFKD').replace(/[^a-zA-Z0-9_-]/g, '_')
     const hash = `_${createHash('sha256').update(name).digest('hex').slice(0, 6)}`
-    const isFree = plain !== '' && plain.length <= 64 && !taken.has(plain)
-    const safe = isFree ? plain : `${plain.slice(0, 64 - hash.length)}${hash}`
+    const isFree = plain !== '' && plain.length <= MAX_NAME_CHARS && !taken.has(plain)
+    const safe = isFree ? plain : `${plain.slice(0, MAX_NAME_CHARS - hash.length)}${hash}`
     taken.add(safe)
     renamed.set(name, safe)
   }

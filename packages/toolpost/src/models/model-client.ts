@@ -86,10 +86,14 @@ class ProviderClient implements AiClient, Writer {
 }
 
 export interface NamedClientOptions extends ProviderClientOptions {
+  /** `ANTHROPIC_MODEL`, `OLLAMA_MODEL` or `OPENAI_MODEL` if left out, else a small one. */
   model?: string | undefined
+  /** `ANTHROPIC_BASE_URL`, `OLLAMA_BASE_URL` or `OPENAI_BASE_URL` if left out, else the usual one. */
   baseUrl?: string | undefined
+  /** `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` if left out. */
   apiKey?: string | undefined
   environment?: Environment | undefined
+  fetch?: typeof globalThis.fetch | undefined
 }
 
 /** Options with what the environment and the defaults add. */

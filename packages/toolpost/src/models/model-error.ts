@@ -38,7 +38,7 @@ export class ModelError extends Error {
     message: string,
     options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    super(message, options)
     this.code = code
     this.retryAfterMs = options.retryAfterMs
   }
@@ -73,12 +73,10 @@ const FAILURES: readonly [code: ModelErrorCode, says: string, sign: RegExp][] = 
 /** The fields that an error from the system, a provider or its library may have. */
 type Cause = { [Field in 'code' | 'type' | 'message' | 'status' | 'headers' | 'cause']?: unknown }
 
-const MAX_CAUSES = 10
-
 /** Any failure of a request as a ModelError: `<who> <what happened>: <its own words>. <advice>`. */
 export function explainFailure(error: unknown, { who, advice }: ProviderWords): ModelError {
   const causes: Cause[] = []
-  for (let cause = error; isObjectLike(cause) && causes.length < MAX_CAUSES; cause = (cause as Cause).cause)
+  for (let cause = error; isObjectLike(cause) && causes.length < 10; cause = (cause as Cause).cause)
     causes.push(cause)
   const texts = causes.map(cause => `${cause.code} ${cause.type} ${cause.message}`)
   const signs = [`HTTP ${Number(causes[0]?.status) || ''}`, ...texts].join('\n')

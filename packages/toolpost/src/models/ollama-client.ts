@@ -29,13 +29,8 @@ const MAX_ERROR_CHARS = 64 * 1024
 const TIGHT = 'Tools and history do not fit the model context: offer fewer, or raise models.ollama.maxContext'
 
 export interface OllamaClientOptions extends Omit<NamedClientOptions, 'apiKey'>, OllamaSettings {
-  /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
-  model?: string | undefined
-  /** `OLLAMA_BASE_URL` or `OLLAMA_HOST` if left out, else `http://127.0.0.1:11434`. */
-  baseUrl?: string | undefined
   /** More options for ChatOllama, such as `numCtx`, `think`, `temperature` or `keepAlive`. */
   settings?: Omit<ChatOllamaInput, 'model' | 'baseUrl' | 'fetch'> | undefined
-  fetch?: typeof globalThis.fetch | undefined
 }
 
 /** A client for an Ollama model. LangChain is loaded with the first question. */
@@ -67,18 +62,19 @@ function ollamaRules(options: Settings): ProviderRules {
       facts ??= await ollamaFacts(options, model)
       const known: OllamaFacts = facts ?? {}
       const converted = toQwenTools(tools)
-      const count = converted.length
-      logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)
+      logger.debug(
+        { count: tools.length },
+        `🔧 Converted ${tools.length} tools from LangChain to Qwen format`,
+      )
       let isFirst = true
       return async (messages, { signal, offersTools, onStatus }) => {
         const sent = flattened(messages, langchain)
         const shown = known.seesImages ? withImagesAfterResults(sent, langchain) : sent
         const offered = offersTools ? converted : []
         const history = sent.map(message => [message.content, callsIn(message)])
-        const parts = { tool_tokens: tokensOf(offered), history_tokens: tokensOf(history) }
-        const needed = parts.tool_tokens + parts.history_tokens + ANSWER_TOKENS
+        const needed = tokensOf([offered, history]) + ANSWER_TOKENS
         context = contextFor(needed, options, known, context)
-        if (needed > context) logger.warn({ model: name, context, ...parts }, TIGHT)
+        if (needed > context) logger.warn({ model: name, context, needed }, TIGHT)
         // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
         const chat = new ChatOllama({
           ...{ keepAlive, ...thinkingOf(options, known), numCtx: context, ...settings, ...style },
@@ -125,9 +121,9 @@ function ollamaRules(options: Settings): ProviderRules {
 
 /** Whether the model is told to think or not to; the longest matching pattern wins. */
 function thinkingOf({ think, model }: Settings, { canThink }: OllamaFacts): { think?: boolean } {
-  const patterns = typeof think === 'object' ? Object.keys(think).filter(one => fitsGlob(model, one)) : []
-  const [best = ''] = patterns.sort((a, b) => b.length - a.length)
-  const wanted = typeof think === 'object' ? think[best] : think
+  const byName = typeof think === 'object' ? think : { '*': think }
+  const patterns = Object.entries(byName).filter(([pattern]) => fitsGlob(model, pattern))
+  const [, wanted] = patterns.sort(([a], [b]) => b.length - a.length)[0] ?? []
   // Ollama rejects a request to think if the model cannot.
   return wanted === undefined || (wanted && canThink === false) ? {} : { think: wanted }
 }

@@ -10,11 +10,8 @@ import { ModelError } from './model-error.ts'
 const DEFAULT_ADDRESS = 'https://api.openai.com/v1'
 
 export interface OpenAiClientOptions extends NamedClientOptions, OpenAiSettings {
-  /** `OPENAI_MODEL` if left out, else `gpt-5-mini`. */
-  model?: string | undefined
   /** More options for ChatOpenAI, such as `maxTokens` or `temperature`. */
   settings?: Partial<Omit<ChatOpenAIFields, 'model' | 'apiKey' | 'configuration'>> | undefined
-  fetch?: typeof globalThis.fetch | undefined
 }
 
 /** A client for OpenAI and every server with the same API. LangChain is loaded with the first question. */

@@ -74,7 +74,7 @@ export async function readReply(stream: AsyncIterable<ReplyChunk>, options: Read
   if (isCutOff(stopReason) && !options.mayBeCut) throw new ModelError('truncated', cut)
   const usage = { input: used?.input_tokens, output: used?.output_tokens }
   const [text, content] = [textOfContent(whole.content), lastingContent(whole.content)]
-  return { text, content, calls: await callsOf(whole), usage, stopReason }
+  return { text, content, calls: callsOf(whole), usage, stopReason }
 }
 
 export function checkCalls(count: number): void {
@@ -105,16 +105,15 @@ function lastingContent(content: unknown): string | object[] {
  * The calls in the order the model made them. In a stream, the text of the arguments counts: LangChain completes
  * truncated JSON, and a truncated call must not run.
  */
-async function callsOf(whole: ReplyChunk): Promise<RequestedCall[]> {
+function callsOf(whole: ReplyChunk): RequestedCall[] {
   const { tool_call_chunks: chunks = [], tool_calls = [], invalid_tool_calls = [] } = whole
   const calls = chunks.length > 0 ? chunks : [...tool_calls, ...invalid_tool_calls]
   checkCalls(calls.length)
-  const read = async ({ id, name = '', args = {} }: LangChainCall) => {
+  return calls.map(({ id, name = '', args = {} }) => {
     const text = typeof args === 'string' ? textInText(args) : undefined
-    const value = text === undefined ? args : ((await argumentsFromText(text)) ?? text)
+    const value = text === undefined ? args : (argumentsFromText(text) ?? text)
     return { id: id || undefined, name, args: value as RequestedCall['args'] }
-  }
-  return Promise.all(calls.map(read))
+  })
 }
 
 /** If a server sends arguments as text, ChatOllama encodes that text as JSON once more. */

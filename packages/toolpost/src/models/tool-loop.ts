@@ -7,7 +7,6 @@ import { HANDLE_PREFIX } from '../tools/results/result-store.ts'
 import { innerCall } from '../tools/search/search-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type Clock, systemClock, type Timer, unlessAborted } from '../util/clock.ts'
-import { isRecord } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
 import type { Answer, AskOptions, Prompt, StopReason, Usage, Writer, WritingRequest } from './ai-client.ts'
 import { type Conversation, callsIn, type NumberedCall, noResult, startConversation } from './conversation.ts'
@@ -78,10 +77,9 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     const startedAt = performance.now()
     const reply = await aroundTurn(() => model.ask({ offersTools, onToken, onStatus }))
     modelCalls.push({ ...reply.usage, duration_ms: Math.round(performance.now() - startedAt) })
-    for (const side of ['input', 'output'] as const) {
-      const tokens = reply.usage[side]
-      if (tokens !== undefined) usage[side] = (usage[side] ?? 0) + tokens
-    }
+    const { input, output } = reply.usage
+    if (input !== undefined) usage.input = (usage.input ?? 0) + input
+    if (output !== undefined) usage.output = (usage.output ?? 0) + output
     return reply
   }
 
@@ -98,12 +96,12 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
   const run = async (calls: readonly NumberedCall[]) => {
     offer.addUsed(calls)
     const offered = { signal: limit.signal, among: tools, also: offer.helpers }
-    const outcomes = await runCalls(calls, { ...options, clock, onCall, textOf }, offered)
+    const outcomes = await runCalls(calls, { ...options, onCall }, offered, textOf)
     let isHopeless = false
     for (const { call, result, content } of outcomes) {
       results.push(result)
       conversation.addResult(call, content, result)
-      const key = `${call.name} ${stableJson(call.args)}`
+      const key = JSON.stringify([call.name, Object.entries(call.args).sort()])
       const count = result.success ? 0 : (failures.get(key) ?? 0) + 1
       failures.set(key, count)
       if (count >= limits.MAX_IDENTICAL_FAILURES) isHopeless = true
@@ -267,28 +265,22 @@ export function stopped(): ModelError {
   return new ModelError('stopped', 'The question was stopped')
 }
 
-interface CallSetup extends LoopOptions {
-  clock?: Clock | undefined
-  /** The text of a result for the model; the executor's if left out. */
-  textOf?: ((result: ToolResult) => Promise<string>) | undefined
-}
-
 /**
  * Runs the calls of one turn in parallel. `among` is what the model was offered, `also` what the manager does not have.
  * Resolves to the results and their texts for the model, in order. `onCall` must not throw.
  */
 export function runCalls(
   calls: readonly NumberedCall[],
-  setup: CallSetup,
+  setup: LoopOptions,
   offered: Pick<RunOptions, 'signal' | 'among' | 'also'>,
+  textOf = async (result: ToolResult) => setup.executor.text(result),
 ): Promise<{ call: NumberedCall; result: ToolResult; content: string }[]> {
-  const { executor, clock = systemClock, onCall } = setup
-  const { textOf = async (result: ToolResult) => executor.text(result) } = setup
+  const { executor, onCall } = setup
   const options = { ...callerOptions(setup), origin: setup.origin ?? 'chat', ...offered, repair: true }
   const run = async (given: NumberedCall) => {
     const { id, name, args } = offered.also?.length ? innerCall(given) : given
     const call = { id, name, args }
-    const startedAt = clock.now()
+    const startedAt = performance.now()
     onCall?.({ type: 'start', call })
     // Our executor never rejects, but someone else's might, and every call needs a result.
     const result = await executor.run(call, options).catch((thrown): ToolResult => {
@@ -296,7 +288,7 @@ export function runCalls(
       return { success: false, error, code: 'tool_error', tool_name: name, execution_time_ms: 0 }
     })
     const content = await textOf(result)
-    onCall?.({ type: 'end', call, result, durationMs: clock.now() - startedAt })
+    onCall?.({ type: 'end', call, result, durationMs: performance.now() - startedAt })
     return { call: given, result, content }
   }
   return Promise.all(calls.map(run))
@@ -313,11 +305,4 @@ export function harmless<Value>(
     hasFailed = true
   }
   return value => quietly(() => listener?.(value), report)
-}
-
-/** JSON with sorted keys. A model's arguments came as JSON, so they can be serialized. */
-function stableJson(value: unknown): string {
-  return JSON.stringify(value, (_key, entry: unknown) =>
-    isRecord(entry) ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1))) : entry,
-  )
 }

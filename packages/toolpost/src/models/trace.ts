@@ -15,13 +15,11 @@ import type { Provider } from './model-client.ts'
 import { ModelError } from './model-error.ts'
 import type { LoopOptions } from './tool-loop.ts'
 
-type Traced = Pick<LoopOptions, 'meta' | 'aroundTurn'>
-
 /** Answers inside an `invoke_agent` span, the parent of the model's turns and the calls. */
 export async function tracedAnswer(
   provider: Provider,
   given: LoopOptions['meta'],
-  answer: (traced: Traced) => Promise<Answer>,
+  answer: (traced: Pick<LoopOptions, 'meta' | 'aroundTurn'>) => Promise<Answer>,
 ): Promise<Answer> {
   const api = hasSdk() ? await loadOpenTelemetry() : undefined
   if (!api) return answer({})
@@ -34,11 +32,8 @@ export async function tracedAnswer(
     work: (inside: Context) => Promise<Value>,
   ): Promise<Value> {
     const isTurn = operation === OPERATION.chat
-    const about = {
-      [ATTRIBUTE.operation]: operation,
-      [ATTRIBUTE.provider]: safeText(provider.name),
-      [ATTRIBUTE.requestModel]: model,
-    }
+    const asked = { [ATTRIBUTE.provider]: safeText(provider.name), [ATTRIBUTE.requestModel]: model }
+    const about = { [ATTRIBUTE.operation]: operation, ...asked }
     const kind = isTurn ? SpanKind.CLIENT : SpanKind.INTERNAL
     const title = isTurn && model ? `${operation} ${model}` : operation
     const span = trace.getTracer(TRACER).startSpan(title, { kind, attributes: attributes(about) }, parent)
