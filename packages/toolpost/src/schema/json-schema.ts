@@ -39,7 +39,8 @@ function convert(schema: StandardSchema, tool: WithSchema): JsonSchema {
   if (Object.keys(shape).join() === 'input')
     return { type: 'object', properties: { input: { type: 'string' } } }
   if (isLangChainTool(tool)) return { type: 'object' }
-  throw new Error(`its ${vendor} schema does not provide a JSON Schema (zod does since 4.2)`)
+  const how = 'zod does since 4.2, valibot with toStandardJsonSchema of @valibot/to-json-schema'
+  throw new Error(`its ${vendor} schema does not provide a JSON Schema (${how})`)
 }
 
 /** LangChain's tools check their arguments themselves, whatever their schema is written in. */
