@@ -218,7 +218,8 @@ export function fitTools(tools: readonly Tool[], provider: FittingProvider, logg
           name: names.get(call.name) ?? call.name,
           args: schemas.get(call.name)?.rename(call.args) ?? call.args,
         }))
-        return new AIMessage({ content: message.content as string, tool_calls })
+        const isSame = JSON.stringify(tool_calls) === JSON.stringify(message.tool_calls)
+        return isSame ? message : new AIMessage({ content: message.content as string, tool_calls })
       })
     },
   }

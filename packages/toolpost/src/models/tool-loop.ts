@@ -101,7 +101,8 @@ async function answer(prompt: Prompt, options: LoopOptions, setup: Setup): Promi
     for (const { call, result, content } of outcomes) {
       results.push(result)
       conversation.addResult(call, content, result)
-      const key = JSON.stringify([call.name, Object.entries(call.args).sort()])
+      const args = Object.entries(call.args).sort(([a], [b]) => (a < b ? -1 : 1))
+      const key = JSON.stringify([call.name, args])
       const count = result.success ? 0 : (failures.get(key) ?? 0) + 1
       failures.set(key, count)
       if (count >= limits.MAX_IDENTICAL_FAILURES) isHopeless = true
