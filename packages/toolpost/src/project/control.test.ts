@@ -66,10 +66,12 @@ it('a policy that names tools that are not there is warned about once, when the 
     { tools: 'write', then: 'deny' },
     { tools: ['echo', 'wriet'], then: 'ask' },
     { tools: 'fs__*', then: 'deny' },
-    { then: 'allow' },
+    { after: ['web__*'], then: 'deny' },
+    { after: 'outside', then: 'allow' },
   ]
+  const limits = { tools: { serach: { concurrency: 1 } } }
   const said: string[] = []
-  const file = configFile({ mcpServers: { hostile: hostileServer() }, policy })
+  const file = configFile({ mcpServers: { hostile: hostileServer() }, policy, limits })
   const project = await openProject({ file, say: text => void said.push(text) })
   opened.push(project)
   expect(said).toEqual([])
@@ -78,5 +80,7 @@ it('a policy that names tools that are not there is warned about once, when the 
   expect(said).toEqual([
     "⚠️ policy[1] names 'wriet', but there is no such tool (yet)",
     "⚠️ policy[2] names 'fs__*', but there is no such tool (yet)",
+    "⚠️ policy[3] names 'web__*', but there is no such tool (yet)",
+    "⚠️ limits.tools names 'serach', but there is no such tool (yet)",
   ])
 })

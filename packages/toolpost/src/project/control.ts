@@ -140,16 +140,20 @@ export class Control implements Part {
   }
 }
 
-/** The patterns in rules and clients that match no tool, in words: a misspelt rule guards nothing. */
+/** The patterns in rules, clients and limits that match no tool, in words: a misspelt rule guards nothing. */
 export function unmatchedPatterns(config: ToolpostConfig, tools: ToolManager): string[] {
   const isThere = (pattern: string) =>
     tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server)) ||
     samplingNames(config).some(name => fitsGlob(name, pattern))
   const places = [
-    ...(config.policy ?? []).map((rule, index) => [`policy[${index}]`, [rule.tools ?? []].flat()] as const),
+    ...(config.policy ?? []).map(({ tools = [], after = [] }, index) => {
+      const earlier = after === 'outside' ? [] : after
+      return [`policy[${index}]`, [tools, earlier].flat()] as const
+    }),
     ...Object.entries(config.clients ?? {}).map(
       ([name, { tools = [] }]) => [`clients.${name}`, tools] as const,
     ),
+    ['limits.tools', Object.keys(config.limits?.tools ?? {})] as const,
   ]
   return places.flatMap(([place, patterns]) =>
     patterns
