@@ -150,7 +150,8 @@ function ownToken({ file }: Project): string | undefined {
 }
 
 /** Other commands in this folder find the gateway, and it takes over a new token. */
-function announce({ file }: Project, gateway: ServedGateway): () => void {
+function announce(project: Project, gateway: ServedGateway): () => void {
+  const { file } = project
   const folder = stateFolder(file)
   const config = resolve(file ?? DEFAULT_CONFIG_FILE)
   let withdraw = () => {}
@@ -165,6 +166,7 @@ function announce({ file }: Project, gateway: ServedGateway): () => void {
   const isOwn = gateway.token !== undefined && gateway.token === readToken(folder)
   const onToken = (token: string) => {
     gateway.setToken(token)
+    project.guardNewToken()
     note()
     say(`The token has changed. Console  ${consoleAddress(gateway)}`)
   }

@@ -6,6 +6,7 @@ import { createGateway } from '../gateway/gateway.ts'
 import { silentLogger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { openProject, type Project } from './index.ts'
+import { makeToken, stateFolder } from './local-state.ts'
 
 const { configFile } = commandLine()
 const opened: Project[] = []
@@ -83,4 +84,17 @@ it('a policy that names tools that are not there is warned about once, when the 
     "⚠️ policy[3] names 'web__*', but there is no such tool (yet)",
     "⚠️ limits.tools names 'serach', but there is no such tool (yet)",
   ])
+})
+
+it('a new token is a secret at once', async () => {
+  const file = configFile({ mcpServers: { hostile: hostileServer() } })
+  const project = await openProject({ file })
+  opened.push(project)
+  await project.ready()
+  const token = makeToken(stateFolder(file))
+  project.guardNewToken()
+  expect(await project.executor.run({ name: 'hostile__echo', args: { text: token } })).toMatchObject({
+    code: 'denied',
+    error: expect.stringContaining('the secret .toolpost/token'),
+  })
 })

@@ -17,7 +17,7 @@ import {
 } from '../interceptors/index.ts'
 import { changeText } from '../interceptors/pins.ts'
 import { secretsInAddress } from '../logging/config-secrets.ts'
-import { isSecretKey } from '../logging/redact.ts'
+import { isSecretKey, removeFromLogs } from '../logging/redact.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
@@ -113,6 +113,12 @@ export class Control implements Part {
     }
   }
 
+  /** The owner's token was changed: the new one is a secret, too. */
+  guardNewToken(): void {
+    const guard = secretGuard(ownedSecrets(this.#resolved))
+    this.#current = { ...(this.#current as Interceptors), secretGuard: guard }
+  }
+
   /** The breaker of a server that comes back is reset: earlier failures no longer count. */
   noteServer({ name, state }: ServerStatus): void {
     if (state !== 'ready') this.#away.add(name)
@@ -197,7 +203,9 @@ function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): OwnedS
       return values.map(each => ({ key, value: each, server }))
     })
   })
-  return [...ofServers, ...own.flatMap(([key, value]) => (typeof value === 'string' ? [{ key, value }] : []))]
+  const ours = own.flatMap(([key, value]) => (typeof value === 'string' ? [{ key, value }] : []))
+  removeFromLogs(ours.map(({ value }) => value))
+  return [...ofServers, ...ours]
 }
 
 /** Permanent decisions: rules in a file next to the configuration, which itself is never written to. */

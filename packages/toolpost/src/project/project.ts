@@ -262,6 +262,11 @@ export class Project {
   entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
   logins = (): Logins | undefined => this.#servers.mcp?.logins
 
+  /** To be called when the token in `.toolpost/` was changed: it must not be sent to servers. */
+  guardNewToken(): void {
+    this.#control.guardNewToken()
+  }
+
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
     await this.#servers.started(server).restart(server)
