@@ -86,6 +86,8 @@ export interface PolicyOptions {
   approvals?: Approvals
   /** Whether a server's hints about its tools may be relied on; all are trusted if left out. */
   isTrusted?: (server: string) => boolean
+  /** What ran before, for `after`; to be kept when the rules are replaced. */
+  earlier?: EarlierCalls
 }
 
 /**
@@ -94,9 +96,8 @@ export interface PolicyOptions {
  */
 export function policy(
   rules: readonly PolicyRule[] = [],
-  { approvals = new Approvals(), isTrusted = () => true }: PolicyOptions = {},
+  { approvals = new Approvals(), isTrusted = () => true, earlier = new EarlierCalls() }: PolicyOptions = {},
 ): Interceptor {
-  const earlier = new EarlierCalls()
   const known: Known = { earlier, isTrusted: ({ server }) => server === undefined || isTrusted(server) }
   const compiled = [
     ...rules.map((rule, index) => compile(rule, `rule ${index + 1}`)),
@@ -236,7 +237,7 @@ interface EarlierCall extends Pick<CallContext, 'tool' | 'server' | 'originalNam
 }
 
 /** The tools that succeeded in each conversation; the least recently used conversations are forgotten. */
-class EarlierCalls {
+export class EarlierCalls {
   readonly #byConversation = new Map<string, Map<string, EarlierCall>>()
 
   add(call: CallContext, isForeign: boolean): void {

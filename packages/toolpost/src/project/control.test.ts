@@ -98,3 +98,18 @@ it('a new token is a secret at once', async () => {
     error: expect.stringContaining('the secret .toolpost/token'),
   })
 })
+
+it('what ran before is not forgotten when the configuration is reloaded', async () => {
+  const file = configFile({
+    local: ['echo', 'datetime'],
+    policy: [{ tools: 'echo', after: ['datetime'], then: 'deny' }],
+  })
+  const project = await openProject({ file })
+  opened.push(project)
+  const echo = () => project.executor.run({ name: 'echo', args: {} })
+  expect(await echo()).toMatchObject({ success: true })
+  expect(await project.executor.run({ name: 'datetime', args: {} })).toMatchObject({ success: true })
+  expect(await echo()).toMatchObject({ code: 'denied' })
+  await project.reload()
+  expect(await echo()).toMatchObject({ code: 'denied' })
+})

@@ -16,6 +16,7 @@ import {
   trace,
 } from '../interceptors/index.ts'
 import { changeText } from '../interceptors/pins.ts'
+import { EarlierCalls } from '../interceptors/policy.ts'
 import { secretsInAddress } from '../logging/config-secrets.ts'
 import { isSecretKey, removeFromLogs } from '../logging/redact.ts'
 import type { ServerStatus } from '../mcp/index.ts'
@@ -81,6 +82,8 @@ export class Control implements Part {
     }
   }
 
+  readonly #earlier = new EarlierCalls()
+
   /** What this program's own tools and those of other workers say is relied on. */
   readonly #isTrusted = (server: string): boolean =>
     (ownValue(this.#resolved.config.mcpServers ?? {}, server) ?? { trust: true }).trust === true
@@ -95,7 +98,11 @@ export class Control implements Part {
       trace: isTraced(config) ? trace(config.trace || {}) : undefined,
       secretGuard: secretGuard(ownedSecrets(after)),
       pins: pins(this.pins),
-      policy: policy(rules, { approvals: this.approvals, isTrusted: this.#isTrusted }),
+      policy: policy(rules, {
+        approvals: this.approvals,
+        isTrusted: this.#isTrusted,
+        earlier: this.#earlier,
+      }),
       limits: isNew('limits', 'mcpServers') ? limitsOf(config) : this.#current?.limits,
       breaker: (isNew('limits') ? undefined : this.#current?.breaker) ?? this.#breakerOf(after),
     }
