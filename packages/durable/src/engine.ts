@@ -24,6 +24,8 @@ const RARELY = 5
 const CLEAN_EVERY = 60
 /** The tool's own deadline should come first: its result says more. */
 const GRACE_MS = 1_000
+/** On top of the time that running calls get. */
+const CLOSE_LIMIT_MS = 15_000
 const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 /** The advisory lock of the process that prepares the database. */
 const LOCK = 0x54_4f_4f_4c
@@ -399,7 +401,9 @@ export function createDurable(options: DurableOptions): Durable {
       return decided !== undefined
     },
     close({ drainMs = 10_000 } = {}) {
-      closing ??= close(drainMs)
+      // DBOS retries for as long as PostgreSQL is gone.
+      const limit = sleep(drainMs + CLOSE_LIMIT_MS, undefined, { ref: false })
+      closing ??= Promise.race([close(drainMs), limit])
       return closing
     },
   }
