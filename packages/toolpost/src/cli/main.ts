@@ -74,7 +74,7 @@ add <name> [command...]: try an MCP server, and add it to toolpost.json: toolpos
 remove <name>: remove an MCP server from toolpost.json
 auth <server>: log in to an MCP server, in the browser
   --no-browser: print the address of the login page instead of opening it
-  --logout: log out, and revoke the login if the server supports it
+  --logout: log out: delete the login
 token: print the token of this folder's gateway
   --new: make a new one; the old one is no longer valid
 trust: approve the commands in toolpost.json on this machine, without running them

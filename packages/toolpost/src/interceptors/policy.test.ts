@@ -110,6 +110,15 @@ describe('the policy', () => {
     },
   )
 
+  it('asks before something destructive of a named client over HTTP, but not of the owner', async () => {
+    const { run, approvals, clock } = setUp()
+    expect(await run('delete', { origin: 'http' })).toMatchObject({ success: true })
+    const answer = run('delete', { origin: 'http', caller: 'claude' })
+    await clock.advance(0)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'deny')
+    expect(await answer).toMatchObject({ code: 'denied' })
+  })
+
   it('runs nothing by a rule whose pattern cannot be checked', async () => {
     const args = { properties: { path: { pattern: '^(?!/etc/)' } } }
     const { run, runs } = setUp([{ tools: 'delete', args, then: 'allow' }, { then: 'deny' }])

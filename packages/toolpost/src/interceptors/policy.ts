@@ -51,11 +51,15 @@ interface ToolConditions {
 
 /** In our own chat and voice, we have to ask; other MCP clients ask people themselves. */
 const OWN = ['chat', 'voice']
+/** The name of callers without a name. */
+const NO_NAME = 'default'
 
 /** Always the last rules: a person is asked before a model does something that cannot be undone, or may not be harmless. */
 export const DEFAULT_POLICY: readonly PolicyRule[] = [
+  // The owner: named clients are other people's programs.
+  { from: ['http'], callers: [NO_NAME], if: { destructive: true }, then: 'allow' },
   {
-    from: ['chat', 'mcp', 'voice'],
+    from: ['chat', 'mcp', 'voice', 'http'],
     if: { destructive: true },
     then: 'ask',
     because: 'the tool is marked as destructive',
@@ -137,9 +141,6 @@ export function policy(
     return isPassed ? next() : decide(call, next, fitting)
   }
 }
-
-/** The name of callers without a name. */
-const NO_NAME = 'default'
 
 type Compiled = PolicyRule & {
   readonly label: string
