@@ -59,6 +59,8 @@ export function serverKeys(): string[] {
   return Object.keys(configSchema().definitions?.server?.properties ?? {})
 }
 
+const RENAMED: Readonly<Record<string, string>> = { 'durable.limits': 'durable.servers' }
+
 /**
  * The first problem in a configuration, or a part of it, according to the schema. Interprets the keywords that ours uses:
  * compiling it would take longer than everything else that a command does.
@@ -87,6 +89,8 @@ function check(given: Schema, value: unknown, path: string[]): Problem | undefin
     const inner = [...path, key]
     const known = Array.isArray(value) ? items : (ownValue(properties, key) ?? additionalProperties)
     const keys = Object.keys(properties).filter(name => !name.startsWith('$'))
+    const renamed = RENAMED[placeOf(inner)]
+    if (!known && renamed) return { path, key, problem: `'${placeOf(inner)}' is now '${renamed}'` }
     if (!known)
       return { path, key, problem: `unknown '${placeOf(inner)}'; expected one of ${keys.join(', ')}` }
     const found =

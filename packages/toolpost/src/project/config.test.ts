@@ -32,6 +32,7 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
     'durable.databaseUrl',
     'expected a PostgreSQL URL',
   ],
+  [{ durable: { limits: { pay: 1 } } }, 'durable', "'durable.limits' is now 'durable.servers'"],
   [{ approvals: { notify: { url: 'https://x.example' } } }, 'approvals.notify', "'url' needs a 'secret'"],
   [{ history: true }, 'history', 'must be false or object, got boolean'],
   [{ local: true }, 'local', 'must be array or false, got boolean'],
