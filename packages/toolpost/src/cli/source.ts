@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { RunOptions } from '../executor/options.ts'
@@ -26,6 +27,9 @@ type ToolsWanted = { name?: string | undefined; search?: string | undefined; isC
 
 /** How long a list for a person waits for unresponsive servers. */
 const PATIENCE_MS = 2_000
+const POLL_MS = 100
+/** Not yet tried once. */
+const isStarting = ({ state, error }: ServerStatus) => state === 'starting' && error === undefined
 
 /** Its calls are recorded once the answer is printed, if there is a history. */
 export async function localSource(project: Project) {
@@ -42,7 +46,6 @@ export async function localSource(project: Project) {
       if (name === undefined) await project.tried(undefined, limitMs)
       else if (Object.hasOwn(project.config.mcpServers ?? {}, name)) await project.tried(name)
       else if (name !== 'local') await project.waitForTool(name)
-      const isStarting = ({ state, error }: ServerStatus) => state === 'starting' && error === undefined
       const starting = project.status().servers.filter(isStarting)
       const { toolInfo } = await import('../gateway/tool-info.ts')
       const { searchOf } = search === undefined ? {} : await import('../tools/search/tool-search.ts')
@@ -69,20 +72,28 @@ export async function localSource(project: Project) {
   }
 }
 
-/** The running gateway. Rejects with NoGateway if it does not answer, or cannot know all tools yet. */
+/** The running gateway. Rejects with NoGateway if it does not answer, or cannot know a name yet. */
 export function remoteSource(gateway: GatewayClient): Source {
-  const list = async (query = '') => {
+  const startingServers = async () => {
     const { servers } = await gateway.ask<{ servers: ServerStatus[] }>('/api/servers')
-    if (servers.some(({ state }) => state === 'starting')) throw new NoGateway('A server is starting')
-    return (await gateway.ask<{ tools: ToolInfo[] }>(`/api/tools${query}`)).tools
+    return servers.filter(isStarting).map(({ name }) => name)
   }
+  const list = async (query = '') => (await gateway.ask<{ tools: ToolInfo[] }>(`/api/tools${query}`)).tools
   return {
-    async tools({ search }) {
-      return { tools: await list(search && `?q=${encodeURIComponent(search)}`), starting: [] }
+    async tools({ search, isComplete }) {
+      const end = Date.now() + PATIENCE_MS
+      let starting = await startingServers()
+      while (starting.length > 0 && (isComplete || Date.now() < end)) {
+        await sleep(POLL_MS)
+        starting = await startingServers()
+      }
+      return { tools: await list(search && `?q=${encodeURIComponent(search)}`), starting }
     },
     async nameOf(given) {
       const wanted = given.replace('.', '__')
       const isMeant = ({ name, source }: ToolInfo) => [name, `${source}__${name}`].includes(wanted)
+      if (wanted.includes('__') && (await startingServers()).length > 0)
+        throw new NoGateway('A server is starting')
       const tools = wanted.includes('__') ? await list() : []
       return (tools.find(({ name }) => name === given) ?? tools.find(isMeant))?.name ?? given
     },

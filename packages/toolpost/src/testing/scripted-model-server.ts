@@ -97,7 +97,9 @@ export async function startModelServer<Body extends { stream: boolean }>(
     const turn = requests.push({ path, headers, body, closed })
     for (const check of waiting) check()
     await format.ready?.()
-    send(answerTo(body, headers, turn), format, { turn, response, isStream: body.stream !== false })
+    // Whoever can also answer in one piece does so unless asked for a stream.
+    const isStream = body.stream ?? format.whole === undefined
+    send(answerTo(body, headers, turn), format, { turn, response, isStream })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const close = () =>
