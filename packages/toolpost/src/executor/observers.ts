@@ -61,8 +61,9 @@ export class Observers {
     const { id, name, given: args, origin, caller } = context
     const startedAt = Date.now()
     context.stages = []
-    context.event = { serial: uuidv7(startedAt), call: { id, name, args }, origin, caller, startedAt }
-    this.#tell({ ...context.event, cancel: () => context.cancel() })
+    const cancel = () => context.cancel()
+    context.event = { serial: uuidv7(startedAt), call: { id, name, args }, origin, caller, startedAt, cancel }
+    this.#tell(context.event)
   }
 
   progress(serial: string, progress: Progress): void {
@@ -70,7 +71,9 @@ export class Observers {
   }
 
   end({ event, noted: notes, stages }: CallContext, result: ToolResult): void {
-    if (event) this.#tell({ ...event, notes, stages, result })
+    if (!event) return
+    const { serial, call, origin, caller, startedAt } = event
+    this.#tell({ serial, call, origin, caller, startedAt, notes, stages, result })
   }
 
   #tell(event: CallEvent): void {
