@@ -1,5 +1,5 @@
-// docs/reference/api.md: every public name with its kind and the first sentence of its comment, from the compiler's
-// declaration files.
+// docs/reference/api.md: every public name, and the first sentence of the comment on those that are not types, from the
+// compiler's declaration files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -33,7 +33,13 @@ function publicEntries() {
 function entry(name, file) {
   const names = exportsOf(file).sort((one, other) => one.name.localeCompare(other.name, 'en'))
   if (names.length === 0) return `## ${name}\n\nNo names for programs.`
-  return `## ${name}\n\n| name | | |\n|---|---|---|\n${names.map(each => row(each, file)).join('\n')}`
+  const found = names.map(each => described(each, file))
+  const rows = found
+    .filter(({ isType }) => !isType)
+    .map(({ name, sentence }) => `| \`${name}\` | ${cell(sentence)} |`)
+  const types = found.filter(({ isType }) => isType).map(({ name }) => `\`${name}\``)
+  const table = rows.length > 0 ? [`| name | |\n|---|---|\n${rows.join('\n')}`] : []
+  return [`## ${name}`, ...table, ...(types.length > 0 ? [`Types: ${types.join(', ')}.`] : [])].join('\n\n')
 }
 
 /** `export { A, type B } from './file.ts'` in an index. */
@@ -62,11 +68,11 @@ function declarationFile(from, file) {
   return resolved.replace(/\.js$/, '.d.ts')
 }
 
-function row({ name, original, from }, index) {
+function described({ name, original, from }, index) {
   const found = declaration(original, from ?? index)
   if (!found) throw new Error(`${name} of ${index} was not found in ${from}`)
   const [sentence] = found.comment.match(/^.*?\.(?= |$)/) ?? [found.comment]
-  return `| \`${name}\` | ${found.kind} | ${cell(sentence)} |`
+  return { name, sentence, isType: found.kind === 'interface' || found.kind === 'type' }
 }
 
 /** The kind of a name and the comment on it, from a file or the file it is re-exported from. */
