@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
-import { type ConsoleLine, consoleLine } from '../../test/console-line.ts'
 import { eventReader } from '../../test/gateway.ts'
 import { otlpReceiver, type ReceivedSpan } from '../../test/otlp-receiver.ts'
+import { startUp } from '../../test/up.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
-import { packageRoot } from '../util/package-root.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -21,51 +18,22 @@ const CONFIG = { mcpServers: { own: { command: process.execPath, args: [SERVER],
 /** As soon as they end, instead of after five seconds. */
 const AT_ONCE = { OTEL_BSP_SCHEDULE_DELAY: '20' }
 
-interface Running {
-  child: ChildProcess
-  out: string
-  err(): string
-  /** Posts JSON as the owner. */
-  post(path: string, body: object, headers?: Record<string, string>): Promise<Response>
-  ask: ConsoleLine['ask']
-  stop(): Promise<number | null>
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-async function up(config: object, env: Record<string, string>): Promise<Running> {
-  const file = configFile(config)
-  const command = join(packageRoot(), 'bin', 'toolpost.cjs')
-  const child = spawn(process.execPath, [command, 'up', '--config', file, '--port', '0'], {
-    cwd: folder,
-    env: { ...process.env, ...AT_ONCE, ...env },
+/** `post` sends JSON as the owner; `stop` waits for the end, and with it for the last export. */
+async function up(config: object, env: Record<string, string>) {
+  const running = await startUp(folder, {
+    words: ['--config', configFile(config)],
+    env: { ...AT_ONCE, ...env },
   })
-  let out = ''
-  let err = ''
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  const exit = new Promise<number | null>(resolve => child.once('close', resolve))
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', chunk => {
-      out += chunk
-      if (out.includes('Press Ctrl-C to stop.')) resolve()
-    })
-    void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
-  })
-  const stop = () => {
-    child.kill('SIGTERM')
-    return exit
-  }
-  const { ask } = consoleLine(out)
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-    ask(path, {
+    running.ask(path, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', ...headers },
     })
-  const dispose = async () => void (await stop())
-  return { child, out, err: () => err, ask, post, stop, [Symbol.asyncDispose]: dispose }
+  return { ...running, post, stop: () => running[Symbol.asyncDispose]() }
 }
+
+type Running = Awaited<ReturnType<typeof up>>
 
 /** What the server of the tool `meta` found in `_meta`. */
 async function metaOf(running: Running, headers: Record<string, string>): Promise<Record<string, string>> {
@@ -92,7 +60,7 @@ describe('toolpost up with a collector', () => {
       { ...CONFIG, model: 'offline', trace: { arguments: true, results: true } },
       { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     )
-    expect(running.out).toContain(`✔ traces     sent to ${collector.url} (OTLP/HTTP)`)
+    expect(running.out()).toContain(`✔ traces     sent to ${collector.url} (OTLP/HTTP)`)
     const meta = await metaOf(running, HEADERS)
     await running.stop()
     const span = byName(collector.spans(), 'execute_tool meta')
