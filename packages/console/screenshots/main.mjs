@@ -14,28 +14,22 @@ const { values } = parseArgs({
 })
 const folder = values.out ?? fileURLToPath(new URL('../../../docs/images', import.meta.url))
 
-/** What the documentation shows: every view on a laptop, and two in the dark theme. */
-const DOCUMENTED = SCENES.map(scene => ({
-  scene,
-  width: 1440,
-  height: 900,
-  theme: 'light',
-  name: scene.name,
-})).concat(
-  SCENES.filter(({ name }) => name === 'home').map(scene => ({
-    scene,
-    width: 1440,
-    height: 900,
-    theme: 'dark',
-    name: 'home-dark',
-  })),
-  SCENES.filter(({ name }) => name === 'tools').map(scene => ({
-    scene,
-    width: 390,
-    height: 844,
-    theme: 'dark',
-    name: 'phone',
-  })),
+const LAPTOP = [1440, 900]
+const PHONE = [390, 844]
+const shot = (scene, [width, height], theme, name) => ({ scene, width, height, theme, name })
+
+/** What the documentation shows: every view on a laptop, one in the dark theme, and one on a phone. */
+const DOCUMENTED = SCENES.flatMap(scene => [
+  shot(scene, LAPTOP, 'light', scene.name),
+  ...(scene.name === 'home' ? [shot(scene, LAPTOP, 'dark', 'home-dark')] : []),
+  ...(scene.name === 'tools' ? [shot(scene, PHONE, 'dark', 'phone')] : []),
+])
+
+/** For review. */
+const EVERYTHING = SCENES.flatMap(scene =>
+  [PHONE, [820, 1180], LAPTOP, [2560, 1440]].flatMap(size =>
+    ['light', 'dark'].map(theme => shot(scene, size, theme, `${scene.name}-${size[0]}-${theme}`)),
+  ),
 )
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
@@ -45,27 +39,6 @@ function hideFolder(root) {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
     if (text.data.includes(root)) text.data = text.data.replaceAll(root, '~/toolpost')
-}
-
-const SIZES = [
-  [390, 844],
-  [820, 1180],
-  [1440, 900],
-  [2560, 1440],
-]
-
-function everything() {
-  return SCENES.flatMap(scene =>
-    SIZES.flatMap(([width, height]) =>
-      ['light', 'dark'].map(theme => ({
-        scene,
-        width,
-        height,
-        theme,
-        name: `${scene.name}-${width}-${theme}`,
-      })),
-    ),
-  )
 }
 
 async function takeAll(shots) {
@@ -105,7 +78,5 @@ async function take(browser, product, { scene, width, height, theme, name }) {
 }
 
 await mkdir(folder, { recursive: true })
-const chosen = values.all ? everything() : DOCUMENTED
-await takeAll(
-  values.only ? chosen.filter(({ scene }) => values.only.split(',').includes(scene.name)) : chosen,
-)
+const isWanted = ({ scene }) => values.only?.split(',').includes(scene.name) ?? true
+await takeAll((values.all ? EVERYTHING : DOCUMENTED).filter(isWanted))

@@ -11,11 +11,7 @@ export const SCENES = [
       await run(page)
     },
   },
-  {
-    name: 'table',
-    at: '/tools/list_zwave_devices',
-    prepare: run,
-  },
+  { name: 'table', at: '/tools/list_zwave_devices', prepare: run },
   {
     name: 'failure',
     at: '/tools/get_device_sensor_data',
@@ -56,31 +52,13 @@ export const SCENES = [
   {
     name: 'approvals',
     at: '/approvals',
-    async prepare(page, { assistant }) {
-      // Nobody waits for the answer: the call is cancelled after the screenshot.
-      this.waiting = new AbortController()
-      const unlock = { name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } }
-      assistant.callTool(unlock, { signal: this.waiting.signal }).catch(() => {})
-      await page.getByRole('button', { name: 'Allow once' }).first().waitFor()
+    async prepare(page, product) {
+      await unlock(page, product)
       await page.getByText(/Last time|No earlier/).waitFor()
     },
-    tidy() {
-      this.waiting.abort()
-    },
+    tidy: product => product.waiting.abort(),
   },
-  {
-    name: 'attention',
-    at: '/calls',
-    async prepare(page, { assistant }) {
-      this.waiting = new AbortController()
-      const unlock = { name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } }
-      assistant.callTool(unlock, { signal: this.waiting.signal }).catch(() => {})
-      await page.getByRole('button', { name: 'Allow once' }).waitFor()
-    },
-    tidy() {
-      this.waiting.abort()
-    },
-  },
+  { name: 'attention', at: '/calls', prepare: unlock, tidy: product => product.waiting.abort() },
   {
     name: 'servers',
     at: '/servers/zwave',
@@ -110,6 +88,14 @@ export const SCENES = [
 ]
 
 const callsIn = page => page.getByRole('region', { name: 'Calls, newest first' }).getByRole('link')
+
+/** A call that waits for approval, until it is cancelled after the screenshot. */
+async function unlock(page, product) {
+  product.waiting = new AbortController()
+  const call = { name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } }
+  product.assistant.callTool(call, { signal: product.waiting.signal }).catch(() => {})
+  await page.getByRole('button', { name: 'Allow once' }).first().waitFor()
+}
 
 async function choose(page, label, option) {
   await page.getByRole('combobox', { name: label }).click()
