@@ -182,7 +182,7 @@ export class Project {
     this.#timers = new Timers({ executor, logger, folder: () => stateFolder(this.file), onEnd })
     const parts = [
       ...[control, { prepare: replaceTools(tools) }, this.#model, this.#voice, configuration],
-      ...[this.#durable, this.#servers, this.#history, this.#timers, bigResults?.store],
+      ...[this.#durable, this.#servers, this.#history, this.#timers],
     ]
     this.#parts = new Set<Part>([...parts.filter(part => part !== undefined), { close: closeIsolated }])
   }

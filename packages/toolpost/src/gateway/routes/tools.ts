@@ -1,5 +1,4 @@
-import { isText, whyMissing } from '../../tools/results/read-result.ts'
-import { HANDLE_PREFIX } from '../../tools/results/result-store.ts'
+import { HANDLE_PREFIX, isText } from '../../tools/results/big-results.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
 import type { GatewayContext } from '../context.ts'
 import * as http from '../http.ts'
@@ -91,9 +90,8 @@ async function readResult(c: http.RequestContext, id: string, { source }: Gatewa
   if (!results) return failure(404, 'Result storage is disabled')
   const handle = `${HANDLE_PREFIX}${id}`
   const { client } = c.env
-  const found = await results.store.read(handle, owner => !client.isNamed || owner.caller === client.caller)
-  if (typeof found === 'string')
-    return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)
+  const found = results.read(handle, owner => !client.isNamed || owner.caller === client.caller)
+  if ('problem' in found) return failure(found.gone ? 410 : 404, `${found.problem}.`)
   const { mimeType } = found
   const isShown = SHOWN.test(mimeType)
   const type = isShown ? mimeType : 'application/octet-stream'
