@@ -19,12 +19,12 @@ const ALLOWED: Record<string, string[]> = {
   interceptors: [...TOOLS, 'executor'],
   history: [...TOOLS, 'executor'],
   mcp: TOOLS,
-  models: [...TOOLS, 'executor'],
+  models: [...TOOLS, 'executor', 'interceptors'],
   adapters: [...TOOLS, 'executor', 'models'],
   project: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models'],
   gateway: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'project'],
   cli: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'project', 'gateway'],
-  testing: [...TOOLS, 'executor', 'mcp', 'models'],
+  testing: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models'],
 }
 
 interface Import {

@@ -1,6 +1,5 @@
 import { ToolExecutor } from '../src/executor/executor.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../src/gateway/gateway.ts'
-import { echo } from '../src/tools/builtins/index.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'
 import { ToolManager } from '../src/tools/tool-manager.ts'
 
@@ -40,7 +39,7 @@ export const echoTool = defineTool({
   description: 'Gives back its arguments',
   schema: { type: 'object' },
   readOnly: true,
-  handler: echo,
+  handler: args => ({ echo: args }),
 })
 
 export interface TestGateway extends Gateway {

@@ -2,6 +2,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Interceptor } from '../executor/chain.ts'
 import { toolError } from '../executor/failure.ts'
 import { failureResult } from '../executor/result.ts'
+import { fingerprint } from './canonical.ts'
 import {
   type Cassette,
   cassetteWriter,
@@ -9,8 +10,7 @@ import {
   type RecordedCall,
   readCassette,
   recordable,
-} from '../tools/cassette-file.ts'
-import { fingerprint } from './canonical.ts'
+} from './cassette-file.ts'
 
 /** They say nothing about the tool: in a replay, the executor answers such calls itself. */
 const NOT_RECORDED = ['invalid_arguments', 'invalid_schema', 'cancelled']

@@ -1,5 +1,5 @@
 import type { BaseMessage } from '@langchain/core/messages'
-import { cassetteWriter, nearest, readCassette, recordable } from '../tools/cassette-file.ts'
+import { cassetteWriter, nearest, readCassette, recordable } from '../interceptors/cassette-file.ts'
 import type { ChatModel } from './model-client.ts'
 import { type ReplyChunk, textOfContent } from './read-reply.ts'
 import type { Setup } from './tool-loop.ts'

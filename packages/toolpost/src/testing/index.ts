@@ -1,4 +1,9 @@
-export { type Cassette, type RecordedCall, type RecordedReply, readCassette } from '../tools/cassette-file.ts'
+export {
+  type Cassette,
+  type RecordedCall,
+  type RecordedReply,
+  readCassette,
+} from '../interceptors/cassette-file.ts'
 export {
   type AnthropicRequest,
   type FakeAnthropicOptions,

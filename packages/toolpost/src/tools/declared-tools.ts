@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { isObjectLike, ownValue } from '../util/guards.ts'
-import { defaultBuiltins } from './builtins/index.ts'
+import { compiledFile, installedFile, MissingPackageError } from '../util/package-root.ts'
 import { ToolDefinitionError } from './check-tool.ts'
 import { isolate } from './isolated.ts'
 import { defineTool, type InvokeOptions, type Tool } from './tool.ts'
@@ -45,6 +45,21 @@ export interface DeclareOptions {
   internals?: Readonly<Record<string, Handler>>
 }
 
+let isolatedMath: Handler | undefined
+
+/** `{ expression }` → `{ result }`, with mathjs, which is loaded in a child process and nowhere else. */
+async function mathEval(args: object, options: InvokeOptions): Promise<unknown> {
+  // Checked here, because the child process could only report that it failed.
+  if (!isolatedMath && !installedFile('mathjs/lib/browser/math.js'))
+    throw new MissingPackageError('math_eval', ['mathjs'])
+  const module = compiledFile('tools/builtins/math-eval-child.js')
+  isolatedMath ??= isolate({ name: 'math_eval', module, export: 'evaluate' })
+  return isolatedMath(args, options)
+}
+
+/** The handlers that are always available to declarations of type `builtin`. */
+export const defaultBuiltins = { math_eval: mathEval, echo: (args: object) => ({ echo: args }) }
+
 /**
  * Makes tools from JSON declarations. Throws on an invalid declaration, which is a configuration mistake; a missing
  * handler fails the call when the tool is called.
@@ -81,10 +96,8 @@ function handlerOf(tool: string, implementation: Implementation, handlers: Handl
       `Tool '${tool}' has an invalid implementation type '${type}'; expected one of mock, builtin, internal`,
     )
   const { handler: name } = implementation
-  const handler = ownValue(handlers[type], String(name))
-  if (handler) return handler
-  return () =>
-    Promise.reject(new Error(`${type === 'builtin' ? 'Builtin' : 'Internal'} handler '${name}' not found`))
+  const missing = `${type === 'builtin' ? 'Builtin' : 'Internal'} handler '${name}' not found`
+  return ownValue(handlers[type], String(name)) ?? (() => Promise.reject(new Error(missing)))
 }
 
 function prepare([name, builtin]: [string, Handler | IsolatedHandler]): [string, Handler] {

@@ -5,9 +5,7 @@ import { Worker } from 'node:worker_threads'
 export interface Answer {
   value?: unknown
   /** What a caller can act on, and no stack. */
-  error?: { message: string; name?: string; code?: unknown; status?: unknown }
-  /** The function cannot be loaded. */
-  isUseless?: boolean
+  error?: { message: string; code?: unknown; status?: unknown }
 }
 
 const [parentPid, moduleUrl = '', exportName = '', name = ''] = process.argv.slice(2)
@@ -23,14 +21,18 @@ const watch = `setInterval(() => {
 }, 500)`
 new Worker(watch, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
 
-const loaded: { isolated?: (args: unknown) => unknown; problem?: string } = await import(moduleUrl).then(
-  module => ({ isolated: module[exportName], problem: `${moduleUrl} has no function named '${exportName}'` }),
-  error => ({ problem: errorOf(error).message }),
+const loaded = import(moduleUrl).then(
+  module => (args: unknown) => {
+    if (typeof module[exportName] === 'function') return module[exportName](args)
+    throw new Error(`${name} cannot be started: ${moduleUrl} has no function named '${exportName}'`)
+  },
+  error => () => {
+    throw new Error(`${name} cannot be started: ${errorOf(error).message}`)
+  },
 )
+
 process.on('message', async ({ args }: { args: unknown }) => {
-  const { isolated, problem } = loaded
-  if (typeof isolated !== 'function')
-    return process.send?.({ error: { message: `${name} cannot be started: ${problem}` }, isUseless: true })
+  const isolated = await loaded
   const answer = await Promise.resolve(args)
     .then(isolated)
     .then<Answer, Answer>(
@@ -47,12 +49,7 @@ process.on('message', async ({ args }: { args: unknown }) => {
 /** Describes anything that was thrown, with the code of its cause ("fetch failed"). */
 function errorOf(thrown: unknown): NonNullable<Answer['error']> {
   if (!(thrown instanceof Error)) return { message: String(thrown) }
-  const { name, message, cause, ...fields } = thrown as Error & { code?: unknown; status?: unknown }
-  const { code = (cause as { code?: unknown } | undefined)?.code, status } = fields
-  const plain = {
-    name: String(name),
-    message: String(message),
-    ...(code !== undefined && { code: String(code) }),
-  }
-  return typeof status === 'number' ? { ...plain, status } : plain
+  type Thrown = Error & { cause?: { code?: unknown }; code?: unknown; status?: unknown }
+  const { message, cause, status, code = cause?.code } = thrown as Thrown
+  return { message: String(message), code: code && String(code), status: Number(status) }
 }

@@ -1,9 +1,12 @@
 import { fork } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { resolve as resolvePath } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compiledFile } from '../util/package-root.ts'
+import { INHERITED_VARIABLES } from '../util/platform.ts'
 import type { Answer } from './isolated-child.ts'
+import type { InvokeOptions } from './tool.ts'
 
 interface IsolateOptions {
   /** The module's file: a URL, or a path relative to the working directory. */
@@ -14,15 +17,8 @@ interface IsolateOptions {
   name: string
 }
 
-/** Who calls, and what ends the call early. */
-interface CallSource {
-  readonly caller?: string | undefined
-  readonly origin?: string | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 /** A function that runs in another process, which is killed when the call is aborted. */
-export type IsolatedFunction = (args: unknown, source?: CallSource) => Promise<unknown>
+type IsolatedFunction = (args: unknown, options: InvokeOptions) => Promise<unknown>
 
 const MAX_CHILDREN = Math.min(Math.max(2, availableParallelism()), 8)
 const MAX_CHILDREN_OF_CALLER = Math.floor(MAX_CHILDREN / 2)
@@ -32,8 +28,6 @@ const MAX_IDLE = 2
 const HEAP_MB = 64
 /** A program that makes one quick call has exited by then, and never pays for a spare. */
 const SPARE_AFTER_MS = 20
-/** The only environment variables a child gets: what programs need, and no secrets. */
-const VARIABLES = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot']
 /** Abort and trap, as exit codes of shells and of Windows: V8 aborts when the heap is full, and traps on a huge object. */
 const OUT_OF_MEMORY: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 134, 133, 0xc0000409, 0x80000003]
 
@@ -51,64 +45,46 @@ export async function closeIsolated(): Promise<void> {
 export function isolate(options: IsolateOptions): IsolatedFunction {
   /** The callers of the calls that run. */
   const running: (string | undefined)[] = []
-  const waiting = new Set<{ caller: string | undefined; begin: () => void }>()
+  const ends = new EventEmitter().setMaxListeners(0)
+  /** Replaced when it is closed: children that were started before are not kept. */
   let idle: Child[] = []
   let spareTimer: NodeJS.Timeout | undefined
-  /** Children that were started before it was closed are not kept. */
-  let generation = 0
-
-  function serve(): void {
-    const share = (caller: string | undefined) => running.filter(other => other === caller).length
-    for (const turn of waiting) {
-      if (running.length >= MAX_CHILDREN) return
-      if (share(turn.caller) >= MAX_CHILDREN_OF_CALLER) continue
-      waiting.delete(turn)
-      running.push(turn.caller)
-      turn.begin()
-    }
-  }
-
-  const turnOf = (caller: string | undefined, signal: AbortSignal | undefined) =>
-    new Promise<void>((begin, reject) => {
-      const turn = { caller, begin }
-      waiting.add(turn)
-      signal?.addEventListener('abort', () => {
-        waiting.delete(turn)
-        reject(signal.reason)
-      })
-      serve()
-    })
-
-  function addSpare(): void {
+  const isFull = (caller: string | undefined) =>
+    running.length >= MAX_CHILDREN ||
+    running.filter(other => other === caller).length >= MAX_CHILDREN_OF_CALLER
+  const addSpare = () => {
     spareTimer = undefined
     if (!idle.some(child => child.isAlive)) idle.push(startChild(options))
   }
-
   closers.push(() => {
     clearTimeout(spareTimer)
     spareTimer = undefined
-    generation++
-    return Promise.all(idle.splice(0).map(child => child.kill()))
+    const closed = idle
+    idle = []
+    return Promise.all(closed.map(child => child.kill()))
   })
 
-  return async (args, { caller: named, origin, signal } = {}) => {
-    signal?.throwIfAborted()
+  return async (args, { caller: named, origin, signal }) => {
     const caller = named ?? origin
-    await turnOf(caller, signal)
-    idle = idle.filter(each => each.isAlive)
-    const child = idle.shift() ?? startChild(options)
-    const started = generation
-    const kill = () => void child.kill()
-    signal?.addEventListener('abort', kill)
+    signal.throwIfAborted()
+    while (isFull(caller)) await once(ends, 'end', { signal })
+    running.push(caller)
+    const pool = idle
+    let child = pool.shift()
+    while (child && !child.isAlive) child = pool.shift()
+    const own = child ?? startChild(options)
+    const kill = () => void own.kill()
+    signal.addEventListener('abort', kill)
     spareTimer ??= setTimeout(addSpare, SPARE_AFTER_MS).unref()
     try {
-      return await child.run(args)
+      return await own.run(args)
     } finally {
-      signal?.removeEventListener('abort', kill)
+      signal.removeEventListener('abort', kill)
       running.splice(running.indexOf(caller), 1)
-      if (child.isAlive) idle.unshift(child)
-      serve()
-      for (const each of idle.splice(started === generation ? MAX_IDLE : 0)) void each.kill()
+      if (pool === idle && own.isAlive) idle.unshift(own)
+      else kill()
+      for (const extra of idle.splice(MAX_IDLE)) void extra.kill()
+      ends.emit('end')
     }
   }
 }
@@ -121,7 +97,7 @@ function startChild({ module, export: exportName, name }: IsolateOptions) {
   const args = [String(process.pid), String(url), exportName, name]
   const child = fork(compiledFile('tools/isolated-child.js'), args, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
-    env: Object.fromEntries(VARIABLES.map(key => [key, process.env[key]])),
+    env: Object.fromEntries(INHERITED_VARIABLES.map(key => [key, process.env[key]])),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
@@ -147,14 +123,12 @@ function startChild({ module, export: exportName, name }: IsolateOptions) {
     isAlive: true,
     async run(args: unknown): Promise<unknown> {
       hold('ref')
-      const { error, value, isUseless } = await new Promise<Answer>(resolve => {
+      const { error, value } = await new Promise<Answer>(resolve => {
         settle = resolve
         // Ignore a closed channel: the exit event follows and says more.
         child.send({ args }, () => {})
       })
-      settle = undefined
       hold('unref')
-      if (isUseless) void self.kill()
       if (error) throw Object.assign(new Error(error.message), error)
       return value
     },

@@ -39,17 +39,15 @@ const PERCENT_OF =
 
 /** Evaluates an expression and returns its value as plain data. No state carries over to the next call. */
 export function evaluate({ expression }: { expression: string }): { result: unknown } {
-  if (expression.trim() === '') throw new Error('The expression is empty')
-  const { length } = expression
+  const { length } = expression.trim()
+  if (length === 0) throw new Error('The expression is empty')
   if (length > MAX_EXPRESSION_CHARS)
     throw new Error(`The expression has ${length} characters; at most ${MAX_EXPRESSION_CHARS} are allowed`)
   const shown = shortText(expression.trim().replace(/\s+/g, ' '), 60)
+  const isPlain = !/["']/.test(expression)
   try {
-    const isPlain = !/["']/.test(expression)
-    const value: unknown = math.evaluate(
-      isPlain ? expression.replace(PERCENT_OF, '$1 / 100 * ') : expression,
-      new Map(),
-    )
+    const given = isPlain ? expression.replace(PERCENT_OF, '$1 / 100 * ') : expression
+    const value: unknown = math.evaluate(given, new Map())
     // A result set of several statements is their values; a statement that ends in `;` has none.
     const values: unknown[] = math.isResultSet(value) ? value.valueOf() : [value]
     return { result: plainValue(values.length > 1 ? values : values[0]) }
