@@ -40,27 +40,18 @@ export interface ToolInfo {
 }
 
 /** A call as the console shows it. Plain data, without secrets; no `result` while it is running. */
-export interface CallRecord
-  extends Pick<
-    StoredCall,
-    'serial' | 'id' | 'tool' | 'source' | 'origin' | 'caller' | 'args' | 'startedAt' | 'stages'
-  > {
-  durationMs?: number
-  /** How much of that it spent waiting: for approval, for a free slot. */
-  waitedMs?: number
-  slow: boolean
-  /** While it is running, if its tool reports it. */
-  progress?: Progress
-  /** What interceptors noted: `rule`, `approval`, `limit`, `trace_id` … */
-  notes?: Record<string, unknown>
-  result?: ToolResult
-  /** The policy rule, the approval and the trace, if any. */
-  rule?: string
-  approval?: unknown
-  traceId?: string
-  /** Where to see its trace, if configured. */
-  traceUrl?: string
-}
+export type CallRecord = Partial<StoredCall> &
+  Pick<StoredCall, 'serial' | 'tool' | 'source' | 'origin' | 'args' | 'startedAt'> & {
+    /** How much of its duration it spent waiting: for approval, for a free slot. */
+    waitedMs?: number
+    slow: boolean
+    /** While it is running, if its tool reports it. */
+    progress?: Progress
+    /** What was noted about it: `rule`, `approval`, `trace_id`. */
+    notes?: Record<string, unknown>
+    /** Where to see its trace, if configured. */
+    traceUrl?: string
+  }
 
 /** A tool's question to its caller, as in MCP elicitation. */
 export interface OpenQuestion {

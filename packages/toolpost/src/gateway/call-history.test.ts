@@ -57,13 +57,17 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
 })
 
 describe('a gateway with a history', () => {
-  it('answers from memory while the file cannot be used', async () => {
+  it('says why there are no calls while the file cannot be used', async () => {
     const { history } = await open({ file: '/dev/null/history.db' })
     const executor: ToolExecutor = executorOf([echoTool])
     history.observe(executor)
     await using gateway = testGateway([], { executor, history })
     await executor.run({ name: 'echo' })
-    expect((await dataOf(gateway.get('/api/calls?limit=1'))).calls).toHaveLength(1)
+    const answer = await gateway.get('/api/calls')
+    expect([answer.status, (await dataOf(answer)).error]).toEqual([
+      503,
+      expect.stringContaining('history.db'),
+    ])
     expect(await dataOf(gateway.get('/healthz'))).toMatchObject({
       status: 'ok',
       history: { state: 'failed' },

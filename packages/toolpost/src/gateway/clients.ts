@@ -193,11 +193,6 @@ export class Clients {
     return this.#named.get(name) ?? new Client(this.#options.tools, name, { tools: [] })
   }
 
-  /** Metrics count unknown callers together, and so OAuth subjects. */
-  labelOf(caller: string): string {
-    return this.#named.has(caller) ? caller : isSubject(caller) ? '(oauth)' : '(other)'
-  }
-
   #read(): void {
     const { list, tools } = this.#options
     this.#list = list()

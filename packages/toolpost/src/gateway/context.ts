@@ -7,14 +7,14 @@ import type { DurableStatus } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
+import { CallLog } from './call-log.ts'
 import { ChatArchive } from './chat-archive.ts'
 import { type ClientList, Clients } from './clients.ts'
-import { EventHub } from './events.ts'
+import { Events } from './events.ts'
 import type { GatewayOptions } from './gateway.ts'
 import { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import { OAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
-import { RecentCalls } from './recent-calls.ts'
 
 /** What not every source has. */
 type ProjectParts =
@@ -64,13 +64,13 @@ export function contextOf(options: GatewayOptions, token: string | false) {
   /** The open streams of all kinds. */
   const streams = new Set<unknown>()
   const calls = new ActiveCalls()
+  const log = new CallLog(source, slowMs)
+  const questions = new Questions(clock)
   return {
     ...{ executor, source, clients, oauth, instructions, calls, streams, logger },
-    recent: new RecentCalls(source, slowMs),
+    ...{ log, questions },
     archive: new ChatArchive(source, logger),
-    events: new EventHub(),
-    /** Questions from tools to their callers over HTTP. */
-    questions: new Questions(clock),
+    events: new Events({ source, clients, log, questions, streams, clock }),
     mcp: new McpEndpoint({
       ...{ executor, clients, logger, calls, streams, catalog, waitWhileStarting },
       offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),

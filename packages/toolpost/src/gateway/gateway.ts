@@ -23,7 +23,6 @@ import {
   type GatewaySource,
   oauthOf,
 } from './context.ts'
-import { addEventRoute, publishEvents } from './events.ts'
 import { type App, failure, type GatewayEnv } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { METADATA_PATHS } from './oauth.ts'
@@ -99,7 +98,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   const context = contextOf(options, token)
   const { source, executor, clients, calls } = context
   const stops = [
-    ...publishEvents(context, clock),
     // A project's executor has it already.
     ...(bigResults ? [executor.use(longResults(bigResults))] : []),
     source.addCheck?.(config => checkClients(config.clients, token)) ?? (() => {}),
@@ -119,7 +117,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const stop of stops) stop()
       context.questions.close()
       context.events.close()
-      await context.recent.close()
+      await context.log.close()
       await context.archive.close()
       await context.mcp.close()
     },
@@ -140,7 +138,7 @@ function checkOAuth(oauth: OAuthConfig | undefined, own: string | false): void {
 }
 
 const ROUTES = [
-  ...[addToolRoutes, addServerRoutes, addCallRoutes, addEventRoute, addRunRoutes, addApprovalRoutes],
+  ...[addToolRoutes, addServerRoutes, addCallRoutes, addRunRoutes, addApprovalRoutes],
   ...[addChatRoutes, addTranscriptionRoutes, addHealthRoutes],
 ]
 const PAGE_METHODS = ['GET', 'HEAD']
@@ -155,6 +153,7 @@ function createFetch(context: GatewayContext, options: GatewayOptions): Gateway[
   const app: App = new Hono<GatewayEnv>()
   for (const addRoutes of ROUTES) addRoutes(app, context)
   for (const path of METADATA_PATHS) app.get(path, c => context.oauth.metadata(c.req.raw))
+  app.get('/api/events', c => context.events.subscribe(c))
   app.all('/mcp', c => mcp.handle(c))
   app.notFound(c => {
     const { method, path } = c.req

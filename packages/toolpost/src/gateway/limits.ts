@@ -29,15 +29,12 @@ export const MAX_LISTED = 20_000
 /** The longest deadline a caller may ask for. */
 export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
-/** How many calls are kept in memory, how much of it one value may use, and when larger ones are left out. */
+/** How many calls a list without parameters has, and how large the history in memory may be if none is configured. */
 export const RECENT_CALLS = 1_000
-export const RECORDED_BYTES = 64 * 1024
-export const SHORTENED_MS = 1_000
-/** How large the history in memory may be that answers filters if no history is configured. */
 export const MAX_MEMORY_MB = 32
-/** Events are sent together, this often; progress less often, its message cut at this length. */
-export const EVENT_FLUSH_MS = 20
-export const MAX_PENDING_EVENTS = 2_000
+/** How large a value may be in the events of a chat and in lists of runs. */
+export const RECORDED_BYTES = 64 * 1024
+/** How often progress is told, and the longest message of it. */
 export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500
 /** How often a quiet stream shows that it is alive, and how much may queue up for a client that does not read. */

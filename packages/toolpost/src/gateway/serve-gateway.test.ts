@@ -86,7 +86,7 @@ describe('a client that does not read', () => {
     deaf.write(`GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:${served.port}\r\n\r\n`)
     await new Promise(resolve => deaf.once('readable', resolve))
     const neighbour = eventReader(await fetch(`${served.url}api/events`))
-    const body = JSON.stringify({ text: 'x'.repeat(30_000) })
+    const body = JSON.stringify({ text: 'x'.repeat(12_000) })
     let isOver = false
     void isCut.then(() => {
       isOver = true

@@ -40,7 +40,7 @@ export function storedCall(event: CallEvent, server = 'local'): StoredCall {
   const { execution_time_ms, waited_ms, repairs, ...result } = event.result as ToolResult
   const [tool, id] = [nameOf(call.name) ?? '', nameOf(call.id)]
   const outcome = result.success
-    ? { success: true, result: plainValue(result.result) }
+    ? { success: true, result: plainValue(result.result), handle: result.handle }
     : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code }
   const common = { tool_name: tool, execution_time_ms, tool_call_id: id, waited_ms }
   return withoutUndefined({

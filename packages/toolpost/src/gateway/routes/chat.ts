@@ -5,11 +5,11 @@ import { Conversations } from '../../models/conversation.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { unlessAborted } from '../../util/clock.ts'
 import type { AnswerPart, ChatCall, ChatEnd, ChatEvents, ChatTurn, ConversationRecord } from '../api-types.ts'
+import { recordResult, recordValue } from '../call-log.ts'
 import { messagesOf } from '../chat-archive.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import * as http from '../http.ts'
 import * as limits from '../limits.ts'
-import { recordResult, recordValue } from '../recent-calls.ts'
 
 const { failure, json, withBody } = http
 const STILL_ANSWERING = 'This conversation is still being answered'

@@ -10,13 +10,7 @@ export const READY_PATH = '/readyz'
 export const HEALTH_PATH = '/healthz'
 
 export function addHealthRoutes(app: App, context: GatewayContext): void {
-  const { executor, calls, source, events, mcp, clients } = context
-  const callers = new Map<string, number>()
-  executor.observe(({ caller, result }) => {
-    if (caller === undefined || !result) return
-    const label = clients.labelOf(caller)
-    callers.set(label, (callers.get(label) ?? 0) + 1)
-  })
+  const { executor, calls, source, events, mcp } = context
   const tools = () => executor.tools.getTools().length
   const history = () => source.history?.()?.status()
   const servers = () => {
@@ -46,13 +40,6 @@ export function addHealthRoutes(app: App, context: GatewayContext): void {
   app.get('/metrics', () => {
     const { written, dropped } = history() ?? {}
     const text = [
-      family(
-        'counter',
-        'toolpost_caller_calls_total',
-        'Tool calls answered, by caller',
-        [...callers],
-        'caller',
-      ),
       family('gauge', 'toolpost_tools', 'Tools that can be called', tools()),
       family('gauge', 'toolpost_servers', 'MCP servers by state', servers(), 'state'),
       family('gauge', 'toolpost_event_clients', 'Clients watching events', events.clients),

@@ -4,10 +4,10 @@ import type { ToolResult } from '../../call/tool-result.ts'
 import type { DurableRuns } from '../../project/durable/durable-runs.ts'
 import * as durable from '../../project/durable.ts'
 import { unlessAborted } from '../../util/clock.ts'
+import { shortRun } from '../call-log.ts'
 import type { GatewayContext, GatewaySource } from '../context.ts'
 import * as http from '../http.ts'
 import { DEFAULT_RUNS, MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH, MAX_RUNS } from '../limits.ts'
-import { shortRun } from '../recent-calls.ts'
 
 const { busy, failure, json } = http
 
