@@ -7,7 +7,7 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
 import type { Approval, BreakerStatus, ServerStatus } from './api-types.ts'
 import { failure, headerIn, type NodeBindings } from './http.ts'
-import { isSubject, type OAuthClients } from './oauth.ts'
+import type { OAuthClients } from './oauth.ts'
 
 /**
  * Someone with a token, and what they may use: patterns with `*` and `?`. All tools if `tools` is left out. Resources
@@ -189,7 +189,8 @@ export class Clients {
   /** The client as configured now; one that was removed may use nothing. */
   named(name: string): Client {
     if (this.#options.list() !== this.#list) this.#read()
-    if (isSubject(name)) return this.#options.oauth.named(name)
+    // What configured clients cannot have in their name, because of the colon.
+    if (/^oauth(-client)?:/.test(name)) return this.#options.oauth.named(name)
     return this.#named.get(name) ?? new Client(this.#options.tools, name, { tools: [] })
   }
 

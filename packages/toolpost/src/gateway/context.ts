@@ -13,7 +13,7 @@ import { type ClientList, Clients } from './clients.ts'
 import { Events } from './events.ts'
 import type { GatewayOptions } from './gateway.ts'
 import { McpEndpoint } from './mcp-server/http-endpoint.ts'
-import { OAuthClients } from './oauth.ts'
+import { createOAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
 
 /** What not every source has. */
@@ -58,7 +58,7 @@ export function contextOf(options: GatewayOptions, token: string | false) {
   const source = sourceOf(options)
   const { executor, catalog, waitWhileStarting } = source
   const { tools } = executor
-  const oauth = new OAuthClients(tools, () => oauthOf(options), logger)
+  const oauth = createOAuthClients(tools, () => oauthOf(options), logger)
   const list = () => options.clients ?? source.config?.clients
   const clients = new Clients({ tools, token, list, oauth })
   /** The open streams of all kinds. */

@@ -5,7 +5,6 @@ import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
 import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../test/oauth-issuer.ts'
 import { Approvals, policy } from '../interceptors/index.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import { recordingLogger } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 import type { GatewayOptions } from './gateway.ts'
 
@@ -130,8 +129,7 @@ describe('a request to a gateway with an issuer', () => {
 describe('keys of an issuer', () => {
   it('that are unavailable open no door: 503 while the issuer is down, until it is back', async () => {
     await using issuer = await TestIssuer.start()
-    const logger = recordingLogger()
-    await using gateway = gatewayFor(issuer, {}, { logger, token: OWN })
+    await using gateway = gatewayFor(issuer, {}, { token: OWN })
     const token = await issuer.token()
     const port = Number(new URL(issuer.url).port)
     await issuer.close()
@@ -141,7 +139,6 @@ describe('keys of an issuer', () => {
       expect(response.headers.get('retry-after')).toBe('5')
       expect((await dataOf(response)).error).toContain('The OAuth issuer is unavailable')
     }
-    expect(logger.records.filter(({ message }) => message === 'OAuth issuer unavailable')).toHaveLength(1)
     expect((await gateway.get('/api/tools', as(OWN))).status).toBe(200)
     await issuer.listen(port)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5_000 })
@@ -171,9 +168,7 @@ describe('keys of an issuer', () => {
     issuer.answers.set(path, answer)
     issuer.answers.set('/elsewhere', () => says({ keys: issuer.keys.map(({ jwk }) => jwk) }))
     await using gateway = gatewayFor(issuer)
-    for (let index = 0; index < 5; index++)
-      expect((await gateway.get('/api/tools', as(await issuer.token()))).status).toBe(503)
-    expect(issuer.asked.filter(asked => asked === path)).toHaveLength(1)
+    expect((await gateway.get('/api/tools', as(await issuer.token()))).status).toBe(503)
   })
 })
 

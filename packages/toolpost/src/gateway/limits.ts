@@ -80,10 +80,8 @@ export const LAST_WORDS_MS = 250
 /** The longest OAuth access token that is checked, and how far the issuer's clock and ours may differ. */
 export const MAX_JWT_LENGTH = 8 * 1024
 export const JWT_CLOCK_TOLERANCE_S = 10
-/** How long the issuer may take, how often its keys are fetched, and how long it is left alone after a failure. */
+/** How long the issuer's metadata may take. */
 export const ISSUER_TIMEOUT_MS = 5_000
-export const ISSUER_KEYS_COOL_DOWN_MS = 10_000
-export const ISSUER_RETRY_MS = 2_000
 
 export const MAX_KEY_LENGTH = 255
 /** The longest a `respond-async` call waits before it returns the run's location. */
