@@ -252,6 +252,15 @@ describe('set_thermostat', () => {
     expect(home.link.commands).toEqual(commands)
   })
 
+  it('says that a temperature has no effect while it is off', async () => {
+    const { home, result } = set({ deviceName: 'attic', mode: 'off' })
+    await result
+    expect(await home.call('set_thermostat', { deviceName: 'attic', temperature: 65 })).toMatchObject({
+      text: 'Attic is set to 65 °F. It is off: nothing happens until its mode is set.',
+      data: { mode: 'off' },
+    })
+  })
+
   it.each([
     ['attic', {}, 'set_thermostat needs a temperature, a mode or both.'],
     ['lamp', { temperature: 20 }, 'Lamp is not a thermostat.'],

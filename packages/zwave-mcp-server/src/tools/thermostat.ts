@@ -47,8 +47,11 @@ export const setThermostat: RunTool = async (args, context) => {
   }
   const setpoint = steps.map(({ state }) => state).find(({ key }) => key !== undefined)
   const unit = setpoint ? rangeOf(setpoint).unit : null
-  const asked = { temperature: temperature ?? null, unit, mode: mode ?? null }
-  return answer(say(missed), { ...deviceFields(device), ...asked, confirmed: !missed })
+  // A temperature alone does not turn it on.
+  const isOff = mode === undefined && modeValue?.value === modeNumber('off')
+  const asked = { temperature: temperature ?? null, unit, mode: mode ?? (isOff ? 'off' : null) }
+  const hint = isOff ? 'It is off: nothing happens until its mode is set.' : undefined
+  return answer(say(missed ?? hint), { ...deviceFields(device), ...asked, confirmed: !missed })
 }
 
 /** What to send, or the reason why it cannot be done. */
