@@ -56,24 +56,24 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
       passed = inner(context)
       return passed
     }
-    const checked = async (answer: Promise<ToolResult>) => {
-      try {
-        const result = await answer
-        if (isRecord(result) && typeof result.success === 'boolean') return result
-        return mistake(context, 'it did not return a ToolResult')
-      } catch (error) {
-        return mistake(context, describeThrown(error))
-      } finally {
-        if (!passed) context.mark(name)
-        isAnswered = true
-      }
-    }
+    let answer: Promise<ToolResult>
     try {
-      const answer = interceptor(context, next)
-      // Many only pass most calls on.
-      return answer === passed ? answer : checked(answer)
+      answer = interceptor(context, next)
     } catch (error) {
-      return checked(Promise.reject(error))
+      answer = Promise.reject(error)
     }
+    // Many only pass most calls on.
+    if (passed && answer === passed) return answer
+    const ended = (result: ToolResult) => {
+      if (!passed) context.mark(name)
+      isAnswered = true
+      return result
+    }
+    return Promise.resolve(answer).then(
+      result => ended(isResult(result) ? result : mistake(context, 'it did not return a ToolResult')),
+      error => ended(mistake(context, describeThrown(error))),
+    )
   }
 }
+
+const isResult = (value: unknown) => isRecord(value) && typeof value.success === 'boolean'

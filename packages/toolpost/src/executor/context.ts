@@ -6,12 +6,13 @@ import { type Ask, type Caller, QUESTION_MS } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool.ts'
 import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
 import type { Clock } from '../util/clock.ts'
+import { isObjectLike } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
 import { classifyError } from './classify-error.ts'
 import { cancelled, type Failure, timedOut, toolError } from './failure.ts'
-import type { CallEvent, CallStage, Observers } from './observers.ts'
+import type { Plan } from './fit.ts'
+import type { CallEvent, Observers } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
-import type { Plan } from './plan.ts'
 import { abortSafely, type Deadlines, timeLimit, watch } from './time-box.ts'
 
 /** What the calls of an executor share. */
@@ -37,17 +38,15 @@ export interface DryRun {
   }
 }
 
-/** What would happen to a call. */
-export type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
-
+type Work = (context: CallContext) => unknown
 /** Makes a result of work that has ended: with a failure, or with a value. */
-type Settle<T> = (context: CallContext, failure: Failure | undefined, value: unknown) => T
+type Settle<T> = (context: CallContext, failure: Failure | undefined, value?: unknown) => T
 
 const NO_OPTIONS: RunOptions = {}
 
 /**
  * One call on its way through the executor. Interceptors get it, and the tool gets it as the options of `invoke`. What the
- * caller passed is read once, when the call begins; if it cannot be read, the call has failed.
+ * caller passed is read when the call begins; if it cannot be read, the call has failed.
  */
 export class CallContext implements InvokeOptions {
   readonly id: string | undefined = undefined
@@ -55,14 +54,12 @@ export class CallContext implements InvokeOptions {
   readonly name: string = '(unreadable)'
   /** The arguments as the caller gave them. */
   readonly given: unknown = undefined
-  readonly options: RunOptions = NO_OPTIONS
-  readonly origin: string | undefined = undefined
-  readonly caller: string | undefined = undefined
-  readonly conversation: string | undefined = undefined
-  /** The caller's own limit, if it set one. */
-  readonly timeoutMs: number | undefined = undefined
-  readonly roots: Caller['roots'] = undefined
-  readonly onAddresses: Caller['onAddresses'] = undefined
+  readonly options: RunOptions
+  readonly origin: string | undefined
+  readonly caller: string | undefined
+  readonly conversation: string | undefined
+  readonly roots: Caller['roots']
+  readonly onAddresses: Caller['onAddresses']
   readonly services: Services
   readonly startedAt: number
   /** `undefined` if none was found. */
@@ -80,14 +77,12 @@ export class CallContext implements InvokeOptions {
   repairs: string[] | undefined = undefined
   /** `notes`, if there are any. */
   noted: Record<string, unknown> | undefined = undefined
-  /** Of observed calls: what observers were told when it began, and the stages that it left. */
+  /** What observers were told when it began. */
   event: CallEvent | undefined = undefined
-  stages: CallStage[] | undefined = undefined
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
   /** Called with the request to the tool's server, if it has one. */
   onRequest: ((request: ServerRequest) => void) | undefined = undefined
-  isIntercepted = false
   /** How long the call waited: for a person, for a free slot. */
   waitedMs = 0
   isCancelled = false
@@ -96,16 +91,19 @@ export class CallContext implements InvokeOptions {
   /** When the running work has to end. */
   deadlineAt = Number.POSITIVE_INFINITY
   place = -1
-  /** When it reached the interceptors, until it leaves them. */
-  #enteredAt: number | undefined = undefined
-  /** When the time limit of the tool begins: when the call began, or left the interceptors. */
-  #begunAt: number
+  /** When it reached the interceptors, if there are any. */
+  enteredAt: number | undefined = undefined
+  /** When the time limit of the tool begins: when the call began, or left the interceptors, which it has not if `undefined`. */
+  #begunAt: number | undefined
+  /** When its last stage ended. */
+  #markedAt: number
   #args: unknown = undefined
   #frozen: unknown = undefined
   #meta: Record<string, unknown> | undefined = undefined
   #limitMs = 0
-  /** Ends the running work. */
-  #settle: ((failure: Failure | undefined, value: unknown) => void) | undefined = undefined
+  /** While work is running: what makes a result of it, and who waits for that. */
+  #settle: Settle<unknown> | undefined = undefined
+  #resolve: ((result: never) => void) | undefined = undefined
   #holds = 0
   #heldAt = 0
   #isAborted = false
@@ -118,23 +116,24 @@ export class CallContext implements InvokeOptions {
     services: Services,
   ) {
     this.services = services
+    this.options = options
+    this.origin = options.origin
+    this.caller = options.caller
+    this.conversation = options.conversation
+    this.roots = options.roots
+    this.onAddresses = options.onAddresses
     this.startedAt = options.startedAt ?? services.clock.now()
     this.#begunAt = this.startedAt
+    this.#markedAt = this.startedAt
     try {
       const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
       const given = name ?? tool?.name ?? '(no name)'
-      this.id = typeof id === 'string' || id == null ? (id ?? undefined) : describeThrown(id)
+      if (id != null) this.id = typeof id === 'string' ? id : describeThrown(id)
       this.callId = this.id
       this.name = typeof given === 'string' ? given : describeThrown(given)
       this.given = args
       this.#args = args
-      this.options = tool ? { ...options, also: [tool] } : options
-      this.origin = options.origin
-      this.caller = options.caller
-      this.conversation = options.conversation
-      this.timeoutMs = options.timeoutMs
-      this.roots = options.roots
-      this.onAddresses = options.onAddresses
+      if (tool) this.options = { ...options, also: [tool] }
       if (options.signal) watch(options.signal, this)
     } catch (error) {
       this.failure = toolError(`The call cannot be read: ${describeThrown(error)}`)
@@ -170,52 +169,50 @@ export class CallContext implements InvokeOptions {
     return this.#meta
   }
 
-  addRepairs(repairs: readonly string[] | undefined): void {
-    if (repairs) this.repairs = [...(this.repairs ?? []), ...repairs]
-  }
-
   /** Since the call began, in milliseconds with three decimals. */
   get elapsedMs(): number {
-    return Math.round((this.services.clock.now() - this.startedAt) * 1_000) / 1_000
+    return rounded(this.services.clock.now() - this.startedAt)
   }
 
   /** Notes when an observed call leaves a stage. */
   mark(name: string): void {
-    if (!this.stages) return
-    const last = this.stages.at(-1)
-    const start_ms = last ? last.start_ms + last.duration_ms : 0
-    this.stages.push({ name, start_ms, duration_ms: this.elapsedMs - start_ms })
+    if (!this.event) return
+    const start_ms = rounded(this.#markedAt - this.startedAt)
+    this.#markedAt = this.services.clock.now()
+    const duration_ms = rounded(this.#markedAt - this.startedAt - start_ms)
+    this.event.stages?.push({ name, start_ms, duration_ms })
   }
 
   enterInterceptors(): void {
-    this.isIntercepted = true
-    this.#enteredAt = this.services.clock.now()
+    // The end of the stage before was just marked if the call is observed.
+    this.enteredAt = this.event ? this.#markedAt : this.services.clock.now()
+    this.#begunAt = undefined
   }
 
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
   leaveInterceptors(): void {
-    if (this.#enteredAt === undefined) return
+    if (this.#begunAt !== undefined) return
     this.#begunAt = this.services.clock.now()
-    this.waitedMs += this.#begunAt - this.#enteredAt
-    this.#enteredAt = undefined
+    this.waitedMs += this.#begunAt - (this.enteredAt ?? 0)
   }
 
   /**
    * Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. A late
    * answer is dropped and logged.
    */
-  runInTime<T>(work: (context: CallContext) => unknown, settle: Settle<T>): Promise<T> {
-    if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name), undefined))
+  runInTime<T>(work: Work, settle: Settle<T>): Promise<T> {
+    if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name)))
     this.#limitMs = this.#stepMs
-    this.deadlineAt = this.#begunAt + this.#limitMs
+    this.deadlineAt = (this.#begunAt ?? this.startedAt) + this.#limitMs
     return new Promise(resolve => {
-      this.#settle = (failure, value) => resolve(settle(this, failure, value))
+      this.#settle = settle
+      this.#resolve = resolve
       this.services.deadlines.add(this)
       void this.#work(work)
     })
   }
 
-  async #work(work: (context: CallContext) => unknown): Promise<void> {
+  async #work(work: Work): Promise<void> {
     try {
       const value = await work(this)
       if (!this.#end(undefined, value)) this.warn('Late answer dropped: the call had ended')
@@ -231,7 +228,7 @@ export class CallContext implements InvokeOptions {
 
   /** How long the tool may take without progress. */
   get #stepMs(): number {
-    return timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
+    return timeLimit(this.options.timeoutMs, this.tool, this.services.timeoutMs)
   }
 
   /** Returns `false` if it had already ended. */
@@ -241,7 +238,7 @@ export class CallContext implements InvokeOptions {
     if (this.#holds > 0) this.#endHold()
     this.#settle = undefined
     this.services.deadlines.remove(this)
-    settle(failure, value)
+    this.#resolve?.(settle(this, failure, value) as never)
     return true
   }
 
@@ -313,21 +310,17 @@ export class CallContext implements InvokeOptions {
     return Boolean(options.onProgress || tool?.maxTimeoutMs || (event && services.observers.wantProgress))
   }
 
-  /** Reports progress to the caller; extends the deadline if the tool has a `maxTimeoutMs`. */
+  /** Reports progress to the caller; extends the deadline up to the tool's `maxTimeoutMs` in all, if it has one. */
   reportProgress(progress: Progress): void {
     if (!this.isRunning) return
-    if (this.tool?.maxTimeoutMs !== undefined) this.#extend(this.tool.maxTimeoutMs)
-    if (this.event) this.services.observers.progress(this.event.serial, progress)
-    this.#guarded('onProgress', this.options.onProgress)?.(progress)
-  }
-
-  /** Starts the time limit over, up to `maxMs` in all. While a question is open, time stands still. */
-  #extend(maxMs: number): void {
+    // While a question is open, time stands still.
     const now = this.#holds > 0 ? this.#heldAt + QUESTION_MS : this.services.clock.now()
-    const extraMs = Math.min(this.#stepMs - (this.deadlineAt - now), maxMs - this.#limitMs)
-    if (extraMs <= 0) return
+    const leftMs = (this.tool?.maxTimeoutMs ?? 0) - this.#limitMs
+    const extraMs = Math.max(0, Math.min(this.#stepMs - (this.deadlineAt - now), leftMs))
     this.#limitMs += extraMs
     this.deadlineAt += extraMs
+    if (this.event) this.services.observers.progress(this.event.serial, progress)
+    this.#guarded('onProgress')?.(progress)
   }
 
   /** The caller's identity: questions of the tool's server reach nobody else. */
@@ -354,18 +347,18 @@ export class CallContext implements InvokeOptions {
   }
 
   get onTask(): Caller['onTask'] {
-    return this.#guarded('onTask', this.options.onTask)
+    return this.#guarded('onTask')
   }
 
   get onLog(): Caller['onLog'] {
-    return this.#guarded('onLog', this.options.onLog)
+    return this.#guarded('onLog')
   }
 
-  /** A callback with its errors logged instead of thrown into the tool. */
-  #guarded<Args extends unknown[]>(name: string, callback: ((...args: Args) => void) | undefined) {
-    if (!callback) return undefined
+  /** A callback of the caller, with its errors logged instead of thrown into the tool. */
+  #guarded(name: 'onProgress' | 'onTask' | 'onLog') {
+    const callback = this.options[name] as ((value?: unknown) => void) | undefined
     const onError = (error: unknown) => this.warn(`${name} failed`, error)
-    return (...args: Args) => quietly(() => callback(...args), onError)
+    return callback && ((value?: unknown) => quietly(() => callback(value), onError))
   }
 
   #until(signal: AbortSignal | undefined): AbortSignal {
@@ -373,9 +366,11 @@ export class CallContext implements InvokeOptions {
   }
 }
 
+const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
+
 /** A deep copy of plain data. Other objects, such as dates, are kept as they are. */
 function copy(value: unknown, seal: (copied: object) => object): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (!isObjectLike(value)) return value
   if (Array.isArray(value)) return seal(value.map(entry => copy(entry, seal)))
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value

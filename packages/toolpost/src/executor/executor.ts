@@ -1,10 +1,11 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
-import { CallContext, type DryRunResult, type Services } from './context.ts'
+import { CallContext, type DryRun, type Services } from './context.ts'
 import { cancelled, unexpected } from './failure.ts'
 import { find, redefined } from './find.ts'
 import { fit } from './fit.ts'
@@ -14,9 +15,11 @@ import { modelText } from './model-text.ts'
 import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
 import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } from './options.ts'
 import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
-import { invokeTool } from './plan.ts'
-import { complete, failureResult, resultOf } from './result.ts'
+import { failureResult, resultOf } from './result.ts'
 import { deadlinesOf, limitOf, timeLimit, unwatch } from './time-box.ts'
+
+/** What would happen to a call. */
+type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
 
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */
 export class ToolExecutor {
@@ -129,19 +132,34 @@ export class ToolExecutor {
     context.leaveInterceptors()
     context.failure ??= context.waitedMs >= 1 ? redefined(context) : undefined
     if (context.failure) return Promise.resolve(failureResult(context.failure, context))
-    if (context.dryRun) return Promise.resolve(resultOf(context, undefined, undefined))
+    if (context.dryRun) return Promise.resolve(resultOf(context, undefined))
     context.isInvoked = !context.isCancelled
     return context.runInTime(invokeTool, resultOf)
   }
 
   /** Completes, counts and logs the result: exactly once per call. */
   #finish(context: CallContext, answer: ToolResult): ToolResult {
-    const result = complete(answer, context)
-    if (context.options.signal) unwatch(context.options.signal, context)
+    context.leaveInterceptors()
+    // An interceptor may have answered with the result of another call.
+    const result = answer === context.result ? answer : { ...answer }
+    const { id, repairs, waitedMs, enteredAt, options } = context
+    if (enteredAt !== undefined) result.execution_time_ms = context.elapsedMs
+    if (id !== undefined) result.tool_call_id = id
+    if (repairs) result.repairs = repairs
+    if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
+    if (options.signal) unwatch(options.signal, context)
     if (context.dryRun) return result
     this.metrics.end(context, result)
     logCall(context, result, this.#slowMs)
     this.#services.observers.end(context, result)
     return result
   }
+}
+
+function invokeTool(context: CallContext): unknown {
+  const tool = context.tool as Tool
+  const args = context.toolArguments()
+  // LangChain copies its options and would lose a getter: it gets a real signal.
+  const options = context.plan?.isLangChain ? { signal: context.signal } : context
+  return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
 }

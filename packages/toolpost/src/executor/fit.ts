@@ -1,19 +1,104 @@
-import { safeValue } from '../logging/safe-value.ts'
-import { ENDLESS_REFERENCES } from '../schema/compile.ts'
+import type { Logger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { type CompiledSchema, compileSchema, ENDLESS_REFERENCES } from '../schema/compile.ts'
 import { foldedName, joinPlace } from '../schema/explain.ts'
+import {
+  isLangChainTool,
+  isStandardSchema,
+  type JsonSchema,
+  jsonSchemaOf,
+  propertiesOf,
+  resolveRef,
+  withBranches,
+} from '../schema/json-schema.ts'
 import { TimeLimitError } from '../schema/limits.ts'
+import type { Tool } from '../tools/tool.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 import { Failure, invalidArguments, invalidSchema } from './failure.ts'
 import { parseJsonText } from './json-text.ts'
-import { describeRenaming, fitArgumentNames, namingOf } from './names.ts'
-import { type Plan, planOf } from './plan.ts'
+import { namingOf, withServerNames } from './names.ts'
 import type { Arguments } from './repair.ts'
 import { argumentsFromText, measureArguments, type Validated, validateArguments } from './validate.ts'
 
+const MAX_WARNED = 10
 /** Arguments that need repairs are validated repeatedly. */
 const REPAIR_FACTOR = 10
 const MAX_ISSUES = 10
+
+/** What the executor worked out about a tool on its first call. */
+export interface Plan {
+  readonly tool: Tool
+  readonly schema: JsonSchema
+  /** The schema and its branches, all of which apply to the arguments. */
+  readonly top: readonly JsonSchema[]
+  readonly compiled: CompiledSchema
+  readonly isLangChain: boolean
+  /** The schema library's own check, whose output the tool receives: refinements, defaults, transforms. */
+  readonly parse: ((args: object) => unknown) | undefined
+  /** For a LangChain tool whose only argument is `input`: whether it is text or anything; otherwise `undefined`. */
+  readonly singleInput: 'text' | 'any' | undefined
+}
+
+/** A promise while the plan is made, which other calls wait for too. */
+const plans = new WeakMap<Tool, Plan | Promise<Plan | Failure>>()
+
+async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
+  try {
+    const schema = jsonSchemaOf(tool)
+    const compiled = await compileSchema(schema)
+    const message = 'Pattern left to the tool: it cannot be checked in linear time'
+    for (const pattern of [...compiled.leftOut].slice(0, MAX_WARNED))
+      logger.warn({ tool: tool.name, pattern: safeText(pattern) }, message)
+    const isLangChain = isLangChainTool(tool)
+    // LangChain's tools parse their arguments themselves.
+    const parse = isLangChain ? undefined : parserOf(tool)
+    const singleInput = isLangChain ? singleInputOf(schema) : undefined
+    const plan = {
+      tool,
+      schema,
+      top: withBranches([schema], schema),
+      compiled,
+      isLangChain,
+      parse,
+      singleInput,
+    }
+    plans.set(tool, plan)
+    return plan
+  } catch (error) {
+    // Not for ever: another time the machine may be less busy.
+    plans.delete(tool)
+    return invalidSchema(tool.name, describeThrown(error))
+  }
+}
+
+interface ZodOutcome {
+  success: boolean
+  data?: unknown
+  error?: { issues: readonly Issue[] }
+}
+
+/** How a tool's schema library checks arguments. */
+function parserOf({ schema }: Tool): Plan['parse'] {
+  const standard = isStandardSchema(schema) ? schema['~standard'] : undefined
+  if (!standard?.validate) return undefined
+  const { safeParseAsync } = schema as { safeParseAsync?: (args: object) => Promise<ZodOutcome> }
+  // zod's own `validate` first tries synchronously and leaves behind an asynchronous refinement that nobody awaits:
+  // if it rejects, it would crash the process.
+  if (typeof safeParseAsync !== 'function') return args => standard.validate?.(args)
+  return async args => {
+    const { success, data, error } = await safeParseAsync.call(schema, args)
+    return success ? { value: data } : { issues: error?.issues ?? [] }
+  }
+}
+
+function singleInputOf(schema: JsonSchema): Plan['singleInput'] {
+  const properties = propertiesOf(schema)
+  if (Object.keys(properties).join() !== 'input') return undefined
+  const input = resolveRef(properties.input, schema)
+  return isRecord(input) && input.type === 'string' ? 'text' : 'any'
+}
 
 type Unfit = Failure | undefined
 
@@ -22,42 +107,35 @@ type Unfit = Failure | undefined
  * Usually synchronous: a tool's first call, slow schemas and the checks of a schema library take longer.
  */
 export function fit(context: CallContext): Unfit | Promise<Unfit> {
-  const { tool, services } = context
-  const plan = tool && planOf(tool, services.logger)
-  return plan instanceof Promise ? plan.then(made => fitTo(context, made)) : fitTo(context, plan)
+  const tool = context.tool as Tool
+  const known = plans.get(tool)
+  if (known && !(known instanceof Promise)) return fitTo(context, known)
+  const making = known ?? makePlan(tool, context.services.logger)
+  plans.set(tool, making)
+  return making.then(plan => (plan instanceof Failure ? plan : fitTo(context, plan)))
 }
 
-function fitTo(context: CallContext, plan: Plan | Failure | undefined): Unfit | Promise<Unfit> {
-  if (!plan || plan instanceof Failure) return plan
+function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
   context.plan = plan
   const repair = context.options.repair === true
   const given = repair ? opened(context, plan) : (context.given ?? {})
   const values = measureArguments(given)
   if (typeof values === 'string') return refuse(plan, [values])
-  let args = given as Arguments
   const work = () => {
-    args = withNames(args, context, plan)
-    if (plan.singleInput) args = singleInput(args, plan.singleInput)
-    return validateArguments(plan, args, repair)
+    const named = context.mcp ? withServerNames(given as Arguments, context, plan) : (given as Arguments)
+    return validateArguments(plan, plan.singleInput ? singleInput(named, plan) : named, repair)
   }
   try {
     const made = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, work)
     if (!(made instanceof Promise)) return take(made, context, plan)
-    return made.then(
-      each => take(each, context, plan),
-      error => stopped(error, plan),
-    )
+    return made.then(each => take(each, context, plan)).catch(error => stopped(error, plan))
   } catch (error) {
     return stopped(error, plan)
   }
 }
 
-function take(
-  { args, repairs, problems }: Validated,
-  context: CallContext,
-  plan: Plan,
-): Unfit | Promise<Unfit> {
-  context.addRepairs(repairs)
+function take({ args, repairs, problems }: Validated, context: CallContext, plan: Plan) {
+  if (repairs) context.repairs = [...(context.repairs ?? []), ...repairs]
   if (plan.parse) return parse(args, context, plan, problems)
   if (problems) return refuse(plan, problems)
   context.args = args
@@ -99,25 +177,13 @@ function phraseFor({ path = [], message }: Issue): string {
   return keys.length === 0 ? said : `'${keys.reduce(joinPlace, '')}': ${said}`
 }
 
-/** For MCP tools only: gives arguments the names that the tool's server expects, and logs the change. */
-function withNames(args: Arguments, { mcp, services }: CallContext, plan: Plan): Arguments {
-  const fitted = mcp && fitArgumentNames(args, plan.top, plan.schema, mcp)
-  if (!fitted) return args
-  const shown = (values: Arguments) => safeValue(values) as Arguments
-  const tool = plan.tool.name
-  services.logger.info({ tool }, `Argument names: ${describeRenaming(shown(args), shown(fitted.args))}`)
-  for (const argument of fitted.lost)
-    services.logger.warn({ tool, argument }, 'Argument dropped: another one already has that name')
-  return fitted.args
-}
-
 /**
  * LangChain's single-input tools have one argument, `input`; models give it whatever name they like. Such a call gets an
  * `input`: its only text, otherwise all of its arguments.
  */
-function singleInput(args: Arguments, kind: 'text' | 'any'): Arguments {
+function singleInput(args: Arguments, plan: Plan): Arguments {
   if (Object.hasOwn(args, 'input') || Object.keys(args).length === 0) return args
-  if (kind === 'any') return { input: args }
+  if (plan.singleInput === 'any') return { input: args }
   const texts = Object.values(args).filter(value => typeof value === 'string')
   return { input: texts.length === 1 ? texts[0] : JSON.stringify(args) }
 }
@@ -129,12 +195,10 @@ const WRAPPER = /^(?:tool|function)?(?:arguments?|args?|kwargs|parameters?|param
 function opened(context: CallContext, { tool, top }: Plan): unknown {
   const whole = context.given ?? {}
   const read = typeof whole === 'string' ? argumentsFromText(whole) : undefined
-  if (read) context.addRepairs(['arguments: text → object'])
+  if (read) context.repairs = ['arguments: text → object']
   const given = read ?? whole
   if (!isRecord(given)) return given
-  const [outer = '', ...others] = Object.keys(given).filter(
-    key => !(key === 'name' && given.name === tool.name),
-  )
+  const [outer = '', ...others] = Object.keys(given).filter(key => key !== 'name' || given.name !== tool.name)
   const value = given[outer]
   const inner = typeof value === 'string' ? parseJsonText(value) : value
   if (others.length > 0 || !WRAPPER.test(foldedName(outer)) || !isRecord(inner)) return given
@@ -144,6 +208,6 @@ function opened(context: CallContext, { tool, top }: Plan): unknown {
   const names = Object.keys(inner)
   if (isNameMap || Object.keys(given).some(isKnown) || names.length === 0 || !names.every(isKnown))
     return given
-  context.addRepairs(['arguments: wrapper removed'])
+  context.repairs = [...(context.repairs ?? []), 'arguments: wrapper removed']
   return inner
 }

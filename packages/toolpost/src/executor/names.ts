@@ -1,31 +1,27 @@
 /*
  * Argument names of MCP tools: models and LangChain code write snake_case, many MCP servers expect camelCase, and some the
- * reverse. The real @langchain/mcp-adapters passes them on unchanged ([E09] in tests/scenarios).
- * docs/decisions/2026-11-15-argument-names.md
+ * reverse. docs/decisions/2026-11-15-argument-names.md
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { safeValue } from '../logging/safe-value.ts'
 import { foldedName } from '../schema/explain.ts'
 import { declaredNames, type JsonSchema, requiredOf, schemasOfPart } from '../schema/json-schema.ts'
-import type { McpOrigin, ParameterNames } from '../tools/tool-manager.ts'
+import type { ParameterNames } from '../tools/tool-manager.ts'
 import { grouped, isObjectLike, isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-
-type Values = Record<string, unknown>
+import type { CallContext } from './context.ts'
+import type { Plan } from './fit.ts'
+import type { Arguments } from './repair.ts'
 
 /**
- * Renames arguments by the configured and the well-known mapping of a tool, then by the schema, also inside objects and
- * lists of objects. `top` are the schemas for the arguments. Returns `undefined` if nothing changes; `lost` are given
- * names that were dropped because another argument already has the right name.
+ * The arguments under the names that the tool's server expects: by the configured and the well-known mapping of the tool,
+ * then by the schema, also inside objects and lists of objects. Logs what it changes.
  */
-export function fitArgumentNames(
-  args: Values,
-  top: readonly JsonSchema[],
-  root: JsonSchema,
-  { name: tool, parameterNames = {} }: Pick<McpOrigin, 'name' | 'parameterNames'>,
-): { args: Values; lost: string[] } | undefined {
-  const configured = ownValue(parameterNames, tool)
-  const wellKnown = ownValue(wellKnownNames(), tool)
+export function withServerNames(args: Arguments, { mcp, services }: CallContext, plan: Plan): Arguments {
+  const { top, schema: root, tool } = plan
+  const configured = ownValue(mcp?.parameterNames ?? {}, mcp?.name ?? '')
+  const wellKnown = ownValue(wellKnownNames(), mcp?.name ?? '')
   const lost: string[] = []
 
   function topName(given: string): string {
@@ -42,20 +38,24 @@ export function fitArgumentNames(
   function fit(value: object, schemas: readonly JsonSchema[], nameOf: (given: string) => string): object {
     const named = isRecord(value) ? renamed(value, nameOf, lost) : value
     const items = Array.isArray(value) ? schemasOfPart(schemas, '0', root) : undefined
-    let result = named as Values
+    let result = named as Arguments
     for (const [key, entry] of Object.entries(named)) {
       if (!isObjectLike(entry)) continue
       const inner = items ?? schemasOfPart(schemas, key, root)
       const fitted = fit(entry, inner, given => nameByFold(given, inner))
       if (fitted === entry) continue
-      if (result === named) result = (Array.isArray(named) ? [...named] : { ...named }) as Values
+      if (result === named) result = (Array.isArray(named) ? [...named] : { ...named }) as Arguments
       result[key] = fitted
     }
     return result
   }
 
-  const fitted = fit(args, top, topName)
-  return fitted === args ? undefined : { args: fitted as Values, lost }
+  const fitted = fit(args, top, topName) as Arguments
+  if (fitted === args) return args
+  services.logger.info({ tool: tool.name }, `Argument names: ${shown(args)} → ${shown(fitted)}`)
+  for (const argument of lost)
+    services.logger.warn({ tool: tool.name, argument }, 'Argument dropped: another one already has that name')
+  return fitted
 }
 
 let fromData: ParameterNames | undefined
@@ -98,10 +98,10 @@ function nameByFold(given: string, schemas: readonly JsonSchema[]): string {
 }
 
 /** A copy with other names, or the values themselves if all names stay. An exact name wins over one that would become it. */
-function renamed(values: Values, nameFor: (given: string) => string, lost: string[]): Values {
+function renamed(values: Arguments, nameFor: (given: string) => string, lost: string[]): Arguments {
   const targets = Object.keys(values).map(given => [given, nameFor(given)] as const)
-  if (targets.every(([given, used]) => given === used)) return values
   const taken = new Set(targets.filter(([given, used]) => given === used).map(([given]) => given))
+  if (taken.size === targets.length) return values
   const entries: [string, unknown][] = []
   for (const [given, used] of targets) {
     if (used !== given && taken.has(used)) lost.push(given)
@@ -118,10 +118,10 @@ function toCamelCase(name: string): string {
   return camel in Object.prototype ? name : camel
 }
 
-/** For the log: `{device_name: "Switch One"} → {deviceName: "Switch One"}`. */
-export function describeRenaming(before: Values, after: Values): string {
-  const shown = ([name, value]: [string, unknown]) =>
+/** For the log: `{deviceName: "Switch One"}`. */
+function shown(args: Arguments): string {
+  const entries = Object.entries(safeValue(args) as Arguments)
+  const text = ([name, value]: [string, unknown]) =>
     `${name}: ${isObjectLike(value) ? '…' : JSON.stringify(value)}`
-  const braces = (args: Values) => `{${Object.entries(args).map(shown).join(', ')}}`
-  return `${braces(before)} → ${braces(after)}`
+  return `{${entries.map(text).join(', ')}}`
 }

@@ -24,10 +24,11 @@ export interface CallEvent {
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
-  /** When it has ended: what interceptors recorded about it, its result, and where its time went. */
+  /** Where its time went so far. */
+  stages?: CallStage[] | undefined
+  /** When it has ended: what interceptors recorded about it, and its result. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
-  stages?: CallStage[] | undefined
   /** Cancels the call, as its caller could; set when it begins. */
   cancel?(): void
 }
@@ -60,9 +61,9 @@ export class Observers {
     if (this.#entries.length === 0) return
     const { id, name, given: args, origin, caller } = context
     const startedAt = Date.now()
-    context.stages = []
+    const call = { id, name, args }
     const cancel = () => context.cancel()
-    context.event = { serial: uuidv7(startedAt), call: { id, name, args }, origin, caller, startedAt, cancel }
+    context.event = { serial: uuidv7(startedAt), call, origin, caller, startedAt, stages: [], cancel }
     this.#tell(context.event)
   }
 
@@ -70,10 +71,10 @@ export class Observers {
     for (const { onProgress } of this.#entries) quietly(() => onProgress?.(serial, progress))
   }
 
-  end({ event, noted: notes, stages }: CallContext, result: ToolResult): void {
+  end({ event, noted: notes }: CallContext, result: ToolResult): void {
     if (!event) return
-    const { serial, call, origin, caller, startedAt } = event
-    this.#tell({ serial, call, origin, caller, startedAt, notes, stages, result })
+    const { serial, call, origin, caller, startedAt, stages } = event
+    this.#tell({ serial, call, origin, caller, startedAt, stages, notes, result })
   }
 
   #tell(event: CallEvent): void {

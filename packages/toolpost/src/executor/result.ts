@@ -7,7 +7,7 @@ import type { CallContext } from './context.ts'
 import type { Failure } from './failure.ts'
 
 /** The result of a call whose tool ended. */
-export function resultOf(context: CallContext, failure: Failure | undefined, value: unknown): ToolResult {
+export function resultOf(context: CallContext, failure: Failure | undefined, value?: unknown): ToolResult {
   context.mark('invoke')
   if (failure) return failureResult(failure, context)
   const { name, elapsedMs, startedAt, deadlineAt } = context
@@ -30,19 +30,6 @@ export function failureResult(failure: Failure, context: CallContext): ToolResul
   if (diagnosis) result.diagnosis = diagnosis
   if (retryAfterMs !== undefined) result.retry_after_ms = retryAfterMs
   context.result = result
-  return result
-}
-
-/** Ends the call: adds its duration, its id and its repairs to the answer. */
-export function complete(answer: ToolResult, context: CallContext): ToolResult {
-  // An interceptor may have answered with the result of another call.
-  const result = answer === context.result ? answer : { ...answer }
-  context.leaveInterceptors()
-  const { id, repairs, waitedMs, isIntercepted } = context
-  if (isIntercepted) result.execution_time_ms = context.elapsedMs
-  if (id !== undefined) result.tool_call_id = id
-  if (repairs) result.repairs = repairs
-  if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
   return result
 }
 

@@ -1,14 +1,15 @@
 import type { ErrorObject } from 'ajv'
 import { explainErrors, kindOf, pointerParts } from '../schema/explain.ts'
 import { declaredNames, schemasOfPart } from '../schema/json-schema.ts'
-import { isObjectLike } from '../util/guards.ts'
+import { isObjectLike, isRecord } from '../util/guards.ts'
+import type { Plan } from './fit.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
-import type { Plan } from './plan.ts'
 import { ABSENT, type Arguments, type Change, changed, repairsFor } from './repair.ts'
 
 const MAX_ARGUMENT_MB = 10
 const MAX_ARGUMENT_LEVELS = 64
 const MAX_ARGUMENT_VALUES = 50_000
+const TOO_MANY = `arguments have more than ${MAX_ARGUMENT_VALUES} values`
 /** Every error about a value contains its path, so a long name would be repeated over and over. */
 const MAX_NAME_CHARS = 2_000
 /** How many characters of text take as long to check as one value. */
@@ -21,26 +22,26 @@ const MAX_ROUNDS = 20
  * limit or no object. Runs for every call, before any schema.
  */
 export function measureArguments(args: unknown): number | string {
-  if (!isObjectLike(args) || Array.isArray(args)) return `arguments must be object, got ${kindOf(args)}`
-  const size = { values: 0, chars: 0 }
-  return problemOf(args, size, 0) ?? size.values + size.chars / CHARS_PER_VALUE
+  if (!isRecord(args)) return `arguments must be object, got ${kindOf(args)}`
+  const size = { values: 1, chars: 0 }
+  return problemOf(args, size, 1) ?? size.values + size.chars / CHARS_PER_VALUE
 }
 
 type Size = { values: number; chars: number }
 
-function problemOf(value: unknown, size: Size, level: number): string | undefined {
-  if (typeof value === 'string') size.chars += value.length
-  if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
+function problemOf(value: object, size: Size, level: number): string | undefined {
+  if (level > MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
   // A list may be longer than what it holds.
-  if (++size.values > MAX_ARGUMENT_VALUES || (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES))
-    return `arguments have more than ${MAX_ARGUMENT_VALUES} values`
-  if (!isObjectLike(value)) return undefined
-  if (level >= MAX_ARGUMENT_LEVELS) return `arguments are nested more than ${MAX_ARGUMENT_LEVELS} levels deep`
+  if (Array.isArray(value) && value.length > MAX_ARGUMENT_VALUES) return TOO_MANY
   for (const name in value) {
     if (name === '__proto__') return "'__proto__' is not an argument name"
     if (name.length > MAX_NAME_CHARS) return `an argument name is longer than ${MAX_NAME_CHARS} characters`
-    size.chars += name.length
-    const problem = problemOf((value as Arguments)[name], size, level + 1)
+    const inner = (value as Arguments)[name]
+    size.values++
+    if (typeof inner === 'string') size.chars += inner.length
+    if (size.values > MAX_ARGUMENT_VALUES) return TOO_MANY
+    if (size.chars > MAX_ARGUMENT_MB * 1_000_000) return `arguments are larger than ${MAX_ARGUMENT_MB} MB`
+    const problem = isObjectLike(inner) ? problemOf(inner, size, level + 1) : undefined
     if (problem) return problem
   }
   return undefined
@@ -58,23 +59,20 @@ export interface Validated {
  * made. The given arguments are never changed: changes are made on a copy.
  */
 export function validateArguments(plan: Plan, given: Arguments, repair: boolean): Validated {
-  const { schema, compiled } = plan
-  const { validate } = compiled
-  const errorsOf = (trial: unknown) => (validate(trial) ? [] : (validate.errors ?? []))
+  const { validate } = plan.compiled
   let args = given
-  let errors = errorsOf(args)
-  if (errors.length === 0) return { args }
   const repairs: string[] = []
-  for (let round = 0; round < MAX_ROUNDS && errors.length > 0; round++) {
+  for (let round = 0; !validate(args); round++) {
+    const errors = validate.errors ?? []
     const extras = extraArguments(errors, plan)
-    const made = extras.length === 0 && repair ? repairsFor(args, errors, schema) : []
+    const made = extras.length === 0 && repair ? repairsFor(args, errors, plan.schema) : []
     const next = changed(args, [...extras, ...made])
-    if (extras.length + made.length === 0 || typeof measureArguments(next) === 'string') break
+    const isStuck = extras.length + made.length === 0 || round === MAX_ROUNDS
+    if (isStuck || typeof measureArguments(next) === 'string')
+      return { args: given, problems: explainErrors(errors, plan.schema) }
     args = next
-    errors = errorsOf(args)
     repairs.push(...made.map(({ pointer, what }) => `${pointerParts(pointer).join('.')}: ${what}`))
   }
-  if (errors.length > 0) return { args: given, problems: explainErrors(errors, schema) }
   return repairs.length > 0 ? { args, repairs } : { args }
 }
 
