@@ -58,6 +58,8 @@ export class CallContext implements InvokeOptions {
   readonly origin: string | undefined
   readonly caller: string | undefined
   readonly conversation: string | undefined
+  /** The caller's own limit, if it set one. */
+  readonly timeoutMs: number | undefined
   readonly roots: Caller['roots']
   readonly onAddresses: Caller['onAddresses']
   readonly services: Services
@@ -120,6 +122,7 @@ export class CallContext implements InvokeOptions {
     this.origin = options.origin
     this.caller = options.caller
     this.conversation = options.conversation
+    this.timeoutMs = options.timeoutMs
     this.roots = options.roots
     this.onAddresses = options.onAddresses
     this.startedAt = options.startedAt ?? services.clock.now()
@@ -228,7 +231,7 @@ export class CallContext implements InvokeOptions {
 
   /** How long the tool may take without progress. */
   get #stepMs(): number {
-    return timeLimit(this.options.timeoutMs, this.tool, this.services.timeoutMs)
+    return timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
   }
 
   /** Returns `false` if it had already ended. */

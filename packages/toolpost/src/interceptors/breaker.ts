@@ -107,8 +107,7 @@ export function breaker(options: BreakerOptions = {}): Breaker {
 }
 
 /** A caller's own deadline, shorter than the tool's, says nothing about the server. */
-function isImpatient({ options, tool }: CallContext, result: ToolResult): boolean {
-  const { timeoutMs } = options
+function isImpatient({ timeoutMs, tool }: CallContext, result: ToolResult): boolean {
   if (result.success || result.code !== 'timeout' || timeoutMs === undefined) return false
   return timeoutMs < (tool?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
 }
