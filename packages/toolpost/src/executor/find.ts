@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein'
 import type { Tool } from '../tools/tool.ts'
-import { hasSwap } from '../util/text.ts'
 import type { CallContext } from './context.ts'
 import { Failure, unknownTool } from './failure.ts'
 
@@ -56,7 +55,7 @@ function nameDistance(wanted: string, name: string): number {
   const longer = Math.max(wanted.length, name.length)
   const shorter = Math.min(wanted.length, name.length)
   if (shorter === 0 || longer > MAX_COMPARED_LENGTH) return 1
-  const relative = (hasSwap(wanted, name) ? 1 : distance(wanted, name)) / longer
+  const relative = distance(wanted, name) / longer
   const isContained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))
   return isContained ? Math.min(relative, 0.3 + relative / 10) : relative
 }

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { plainCopy } from '../util/plain-value.ts'
+import { plainCopy } from '../logging/plain-value.ts'
 
 /** The text of a result for a model: the value, or `Error: ` and what to do about it. Never throws. */
 export function modelText(result: ToolResult, maxTextBytes: number): string {

@@ -1,7 +1,7 @@
+import { callSerial } from '../call/call-serial.ts'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Progress } from '../tools/tool.ts'
-import { uuidv7 } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
@@ -63,7 +63,7 @@ export class Observers {
     const startedAt = Date.now()
     const call = { id, name, args }
     const cancel = () => context.cancel()
-    context.event = { serial: uuidv7(startedAt), call, origin, caller, startedAt, stages: [], cancel }
+    context.event = { serial: callSerial(startedAt), call, origin, caller, startedAt, stages: [], cancel }
     this.#tell(context.event)
   }
 

@@ -1,8 +1,8 @@
 import { types } from 'node:util'
 import type { ToolResult, ToolSuccess } from '../call/tool-result.ts'
+import { plainCopy } from '../logging/plain-value.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 import { isObjectLike, isRecord } from '../util/guards.ts'
-import { plainCopy } from '../util/plain-value.ts'
 import type { CallContext } from './context.ts'
 import type { Failure } from './failure.ts'
 

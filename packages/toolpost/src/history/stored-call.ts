@@ -1,7 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent, CallStage } from '../executor/observers.ts'
+import { plainCopy } from '../logging/plain-value.ts'
 import { cleaner, safeText, safeValue } from '../logging/safe-value.ts'
-import { plainCopy } from '../util/plain-value.ts'
 
 /** An ended call, as the history keeps it. Plain data, shortened, without secrets. */
 export interface StoredCall {

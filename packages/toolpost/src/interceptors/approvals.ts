@@ -1,7 +1,7 @@
 import type { CallContext } from '../executor/context.ts'
+import { type PlainLimits, plainCopy } from '../logging/plain-value.ts'
 import { withoutKnownSecrets } from '../logging/redact.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
-import { type PlainLimits, plainCopy } from '../util/plain-value.ts'
 import { Listeners, quietly } from '../util/quietly.ts'
 import {
   type Approval,

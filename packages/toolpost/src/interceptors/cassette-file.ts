@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } fro
 import { dirname } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import type { ToolResult } from '../call/tool-result.ts'
+import { plainCopy } from '../logging/plain-value.ts'
 import { cleaner } from '../logging/safe-value.ts'
 import { isRecord } from '../util/guards.ts'
-import { plainCopy } from '../util/plain-value.ts'
 
 /** Of cassettes: JSONL files with a header, then a line for each call and each reply of a model, without secrets. */
 const VERSION = 1

@@ -21,15 +21,13 @@ export function shownAddress(address: string): string {
 export function secretsInAddress(value: string): string[] {
   if (!value.includes('://') || !URL.canParse(value)) return []
   const url = new URL(value)
+  const { username, password, protocol } = url
+  // The user of a web URL that has no password is one.
+  const secret = password || (/^(?:http|ws)s?:$/.test(protocol) ? username : '')
+  const forms = secret === '' ? [] : [secret, uriDecoded(secret), basicCredentials(username, password)]
   const queried = [...url.searchParams].filter(([name, text]) => isSecretKey(name) || looksRandom(text))
   const path = url.pathname.split('/').filter(looksRandom)
-  return [...credentialsIn(url), ...queried.map(([, text]) => text), ...path]
-}
-
-/** The password, or the user of a web URL that has no password, in every form. */
-function credentialsIn({ username, password, protocol }: URL): string[] {
-  const secret = password || (/^(?:http|ws)s?:$/.test(protocol) ? username : '')
-  return secret === '' ? [] : [secret, uriDecoded(secret), basicCredentials(username, password)]
+  return [...forms, ...queried.map(([, text]) => text), ...path]
 }
 
 /** Whether a setting looks like a key: one word with a long run of letters and digits. */

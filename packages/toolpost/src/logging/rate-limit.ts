@@ -1,11 +1,7 @@
 import { type Clock, systemClock } from '../util/clock.ts'
 import type { Logger, WriteLevel } from './logger.ts'
 
-interface Last {
-  level: WriteLevel
-  at: number
-  omitted: number
-}
+type Last = { level: WriteLevel; at: number; omitted: number }
 
 /**
  * For lines that others can trigger as often as they like: writes one of each kind per interval, and before the next

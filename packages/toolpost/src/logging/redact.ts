@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../util/package-root.ts'
-import { plainCopy } from '../util/plain-value.ts'
+import { packageJson } from '../util/package-root.ts'
+import { plainCopy } from './plain-value.ts'
 
 /*
  * What is removed: the values of keys with a secret name, values registered with `removeFromLogs`, and well-known token
@@ -17,19 +15,24 @@ const MIN_TOKEN_CHARACTERS = 16
 const MAX_KEY_CHARACTERS = 200
 const MAX_CACHED_KEYS = 10_000
 
-const known = { values: new Set<string>(), names: new Set<string>() }
+type Rules = { keys: string[]; words: string[]; formats: { pattern: string }[] }
+/** Read at the start: later a process may be out of file handles, and has to log that. */
+const rules: Rules = packageJson('data/redaction.json')
+const formats = rules.formats.map(({ pattern }) => new RegExp(pattern, 'g'))
+const names = new Set(rules.keys)
+const values = new Set<string>()
 const cachedKeys = new Map<string, boolean>()
-let knownPattern: RegExp | undefined
+let knownValues: RegExp | undefined
 
 /** Values to remove wherever they occur, such as the tokens in a configuration. */
-export function removeFromLogs(values: Iterable<string>): void {
-  for (const value of values) if (value.length >= MIN_VALUE_CHARACTERS) known.values.add(value)
-  knownPattern = undefined
+export function removeFromLogs(more: Iterable<string>): void {
+  for (const value of more) if (value.length >= MIN_VALUE_CHARACTERS) values.add(value)
+  knownValues = undefined
 }
 
 /** More key names with secret values: `log.secrets` in the configuration. Each matches any key that ends with it. */
-export function treatAsSecret(names: Iterable<string>): void {
-  for (const name of [...names].map(plainKey)) if (name !== '') known.names.add(name)
+export function treatAsSecret(more: Iterable<string>): void {
+  for (const name of [...more].map(plainKey)) if (name !== '') names.add(name)
   cachedKeys.clear()
 }
 
@@ -37,7 +40,7 @@ export function treatAsSecret(names: Iterable<string>): void {
 export function redact(text: string): string {
   let clean = withoutKnownSecrets(text)
   if (clean.length >= MIN_TOKEN_CHARACTERS)
-    for (const format of rules.formats) clean = clean.replace(format, REMOVED)
+    for (const format of formats) clean = clean.replace(format, REMOVED)
   if (!/["'=]/.test(clean)) return clean
   return clean.replace(KEY_AND_VALUE, (all, key: string, separator: string, quote = '') =>
     isSecretKey(key) ? key + separator + quote + REMOVED : all,
@@ -53,68 +56,42 @@ const KEY_AND_VALUE = new RegExp(`${KEY}(?:${QUOTED}|${NUMBER}|${BARE})`, 'g')
 
 /** `text` without registered values: as they are, as in JSON, and as in a URL. */
 export function withoutKnownSecrets(text: string): string {
-  if (known.values.size === 0) return text
-  knownPattern ??= patternOf(known.values)
-  return text.replace(knownPattern, REMOVED)
+  if (values.size === 0) return text
+  knownValues ??= patternOf(values)
+  return text.replace(knownValues, REMOVED)
 }
 
 /** JSON data without registered values. */
 export function withoutKnownSecretsIn<T>(value: T): T {
-  return known.values.size === 0 ? value : (plainCopy(value, WHOLE).value as T)
+  return values.size === 0 ? value : (plainCopy(value, WHOLE).value as T)
 }
 
 const KNOWN_ONLY = { text: withoutKnownSecrets, key: withoutKnownSecrets, secret: () => undefined }
 const WHOLE = { maxDepth: 500, maxEntries: 1e6, maxBytes: 1e9, maxValues: 1e6, cleaner: KNOWN_ONLY }
 
 /** Longest first, so that no value matches only a part of a longer one. */
-function patternOf(values: Iterable<string>): RegExp {
-  const forms = [...values].flatMap(value => [value, inJson(value), encodeURIComponent(value.toWellFormed())])
+function patternOf(given: Iterable<string>): RegExp {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+  const forms = [...given].flatMap(value => [value, inJson(value), encodeURIComponent(value.toWellFormed())])
   const sorted = [...new Set(forms)].sort((a, b) => b.length - a.length)
   return new RegExp(sorted.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }
-
-const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
 
 /** Whether a key has a secret value, by its name. */
 export function isSecretKey(key: string): boolean {
   const cached = cachedKeys.get(key)
   if (cached !== undefined) return cached
-  const isSecret = hasSecretName(key.slice(-MAX_KEY_CHARACTERS))
-  if (cachedKeys.size >= MAX_CACHED_KEYS) cachedKeys.clear()
-  if (key.length <= MAX_KEY_CHARACTERS) cachedKeys.set(key, isSecret)
-  return isSecret
-}
-
-function hasSecretName(key: string): boolean {
-  const { keys, words } = rules
-  const plain = plainKey(key)
+  const end = key.slice(-MAX_KEY_CHARACTERS)
+  const plain = plainKey(end)
   // Of `userPin`, `USER_PIN` and `user-pin2`: `pin`.
-  const lastWord = key
-    .replace(/\d{1,9}$/, '')
-    .split(/[\s_.-]|(?<=[a-z\d])(?=[A-Z])/)
-    .at(-1)
-  return (
-    [...keys, ...known.names].some(name => plain.endsWith(name)) ||
-    words.includes(lastWord?.toLowerCase() ?? '')
-  )
+  const words = end.replace(/\d{1,9}$/, '').split(/[\s_.-]|(?<=[a-z\d])(?=[A-Z])/)
+  const isSecret =
+    [...names].some(name => plain.endsWith(name)) || rules.words.includes(words.at(-1)?.toLowerCase() ?? '')
+  if (cachedKeys.size >= MAX_CACHED_KEYS) cachedKeys.clear()
+  if (key === end) cachedKeys.set(key, isSecret)
+  return isSecret
 }
 
 function plainKey(key: string): string {
   return key.toLowerCase().replace(/[\s_.-]|\d{1,9}$/g, '')
-}
-
-interface Rules {
-  keys: string[]
-  words: string[]
-  formats: RegExp[]
-}
-
-/** Read at the start: later a process may be out of file handles, and has to log that. */
-const rules = readRules()
-
-function readRules(): Rules {
-  const file = join(packageRoot(), 'data', 'redaction.json')
-  const { keys, words, formats } = JSON.parse(readFileSync(file, 'utf8'))
-  const patterns = formats.map(({ pattern }: { pattern: string }) => new RegExp(pattern, 'g'))
-  return { keys, words, formats: patterns }
 }

@@ -1,18 +1,16 @@
-/*
- * What may appear in a log, a record, an event or a report: short, on one line, without secrets. Every sink uses one of
- * these: `safeText` for a text, `safeLines` for several lines, `safeValue` for any other value, and `plainCopy` with
- * `cleaner` for values that are stored with other limits.
- */
-
-import { type Cleaner, plainCopy } from '../util/plain-value.ts'
 import { escapeInvisible } from '../util/text.ts'
+import { type Cleaner, plainCopy } from './plain-value.ts'
 import { isSecretKey, REMOVED, redact } from './redact.ts'
+
+/*
+ * What may appear in a log, a record, an event or a report. Every sink uses one of these: `safeText` for a text,
+ * `safeLines` for several lines, `safeValue` for any other value, and `plainCopy` with `cleaner` for other limits.
+ */
 
 const MAX_TEXT_CHARACTERS = 500
 const MAX_KEY_CHARACTERS = 100
 /** Redacted before it is cut, so that no part of a secret remains; what is beyond this is not looked at. */
 const MAX_REDACTED_CHARACTERS = 50_000
-
 /** Control characters that could move a cursor or forge a line, and lone surrogates. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/gu
 
@@ -33,13 +31,12 @@ export function redactAndCut(text: string, maxCharacters: number): string {
   return `${clean.slice(0, maxCharacters)}… (${text.length} characters)`
 }
 
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t' }
+
 /** Shows control and invisible characters as text (`\u001b`). */
 export function escapeControls(text: string): string {
-  return escapeInvisible(text).replace(UNSAFE, character => {
-    if (character === '\n') return '\\n'
-    if (character === '\t') return '\\t'
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  const escaped = (each: string) => ESCAPES[each] ?? `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return escapeInvisible(text).replace(UNSAFE, escaped)
 }
 
 /** Removes secrets from a copy: by key, and within texts. */

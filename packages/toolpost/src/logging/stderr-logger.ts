@@ -1,5 +1,5 @@
-import { plainCopy } from '../util/plain-value.ts'
 import { LOG_LEVELS, type Logger, type LogLevel, writersOf } from './logger.ts'
+import { plainCopy } from './plain-value.ts'
 import { cleaner, escapeControls, redactAndCut } from './safe-value.ts'
 
 const MAX_MESSAGE_CHARACTERS = 10_000

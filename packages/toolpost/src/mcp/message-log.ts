@@ -1,5 +1,5 @@
+import { plainCopy } from '../logging/plain-value.ts'
 import { cleaner } from '../logging/safe-value.ts'
-import { plainCopy } from '../util/plain-value.ts'
 
 export interface LoggedMessage {
   seq: number

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
 
 /** Time as the executor sees it; tests pass their own (`fakeClock` in `toolpost/testing`). */
 export interface Clock {
@@ -15,9 +15,6 @@ export interface Timer {
 
 /** The longest delay Node's timers support. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
-
-/** Read once: the global is behind a getter. */
-const { performance } = globalThis
 
 export const systemClock: Clock = {
   now: () => performance.now(),
@@ -53,17 +50,4 @@ export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal):
     signal.addEventListener('abort', giveUp)
     work.then(resolve, reject)
   }).finally(() => signal.removeEventListener('abort', giveUp))
-}
-
-let last = { ms: -1, count: 0, prefix: '', random: '' }
-
-/** A UUIDv7: unique across processes; sorts by `time`, and within one millisecond in the order of the calls. */
-export function uuidv7(time: number): string {
-  last.count = time === last.ms ? (last.count + 1) % 0x1000 : 0
-  if (last.count === 0) {
-    const ms = time.toString(16).padStart(12, '0')
-    const prefix = `${ms.slice(0, 8)}-${ms.slice(8)}-7`
-    last = { ms: time, count: 0, prefix, random: randomUUID().slice(18) }
-  }
-  return `${last.prefix}${last.count.toString(16).padStart(3, '0')}${last.random}`
 }

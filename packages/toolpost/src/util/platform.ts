@@ -7,18 +7,13 @@ export const hasProcessGroups = platform !== 'win32'
 /** Whether a file's mode says who may read it; Windows reports 0666 whatever its permissions are. */
 export const hasFileModes = platform !== 'win32'
 
-/** The environment variables that programs need, none of them secret. */
-export const INHERITED_VARIABLES: readonly string[] =
-  platform === 'win32'
-    ? [
-        ...['APPDATA', 'COMSPEC', 'HOMEDRIVE', 'HOMEPATH', 'LOCALAPPDATA', 'PATH', 'PATHEXT'],
-        ...['PROCESSOR_ARCHITECTURE', 'PROGRAMDATA', 'PROGRAMFILES', 'SYSTEMDRIVE', 'SYSTEMROOT', 'TEMP'],
-        ...['USERNAME', 'USERPROFILE', 'WINDIR'],
-      ]
-    : [
-        ...['HOME', 'LANG', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
-        ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
-      ]
+/** The environment variables that programs need on any platform, none of them secret. */
+export const INHERITED_VARIABLES: readonly string[] = [
+  ...'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER HTTP_PROXY HTTPS_PROXY NO_PROXY'.split(' '),
+  ...'http_proxy https_proxy no_proxy APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT'.split(' '),
+  ...'PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP'.split(' '),
+  ...'USERNAME USERPROFILE WINDIR'.split(' '),
+]
 
 /** Environment variables: `process.env`, or a stub in tests. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -20,11 +20,9 @@ export function describeThrown(thrown: unknown): string {
   }
 }
 
-type Listener<T> = (value: T) => void
-
 /** Event listeners. One that throws or rejects is reported once and does not affect the others. */
 export class Listeners<Events extends object> {
-  readonly #listeners = new Map<keyof Events, Set<{ listener: Listener<never>; hasFailed: boolean }>>()
+  readonly #listeners = new Map<keyof Events, Set<(value: never) => void>>()
   readonly #onFailure: (event: keyof Events, error: unknown) => void
 
   constructor(onFailure: (event: keyof Events, error: unknown) => void) {
@@ -32,25 +30,19 @@ export class Listeners<Events extends object> {
   }
 
   /** Returns a function that removes the listener. */
-  on<Event extends keyof Events>(event: Event, listener: Listener<Events[Event]>): () => void {
-    const entry = { listener, hasFailed: false }
-    const entries = this.#listeners.get(event) ?? new Set()
-    this.#listeners.set(event, entries.add(entry))
-    return () => void entries.delete(entry)
-  }
-
-  has(event: keyof Events): boolean {
-    return (this.#listeners.get(event)?.size ?? 0) > 0
+  on<Event extends keyof Events>(event: Event, listener: (value: Events[Event]) => void): () => void {
+    let isReported = false
+    const onError = (error: unknown) => {
+      if (!isReported) this.#onFailure(event, error)
+      isReported = true
+    }
+    const own = (value: Events[Event]) => quietly(() => listener(value), onError)
+    const all = this.#listeners.get(event) ?? new Set()
+    this.#listeners.set(event, all.add(own))
+    return () => void all.delete(own)
   }
 
   tell<Event extends keyof Events>(event: Event, value: Events[Event]): void {
-    for (const entry of this.#listeners.get(event) ?? [])
-      quietly(
-        () => entry.listener(value as never),
-        error => {
-          if (!entry.hasFailed) this.#onFailure(event, error)
-          entry.hasFailed = true
-        },
-      )
+    for (const listener of this.#listeners.get(event) ?? []) listener(value as never)
   }
 }

@@ -48,30 +48,23 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-/** Whether two words differ only by two swapped neighbouring letters, the most common typo. */
-export function hasSwap(said: string, meant: string): boolean {
-  const at = [...said].findIndex((letter, index) => letter !== meant[index])
-  return said.slice(0, at) + said.charAt(at + 1) + said.charAt(at) + said.slice(at + 2) === meant
-}
-
 const patterns = new Map<string, RegExp>()
 
 /** `*` matches any characters, `?` one. Patterns are the configuration's: each is compiled once. */
 export function fitsGlob(name: string, glob: string): boolean {
-  let pattern = patterns.get(glob)
-  if (!pattern) {
-    const source = glob.replace(/[\\^$.+()[\]{}|/]/g, '\\$&').replace(/\*+/g, '.*')
-    pattern = new RegExp(`^${source.replaceAll('?', '.')}$`, 's')
-    patterns.set(glob, pattern)
-  }
+  const source = () =>
+    glob
+      .replace(/[\\^$.+()[\]{}|/]/g, '\\$&')
+      .replace(/\*+/g, '.*')
+      .replaceAll('?', '.')
+  const pattern = patterns.get(glob) ?? new RegExp(`^${source()}$`, 's')
+  patterns.set(glob, pattern)
   return pattern.test(name)
 }
 
 /** Why a pattern would not do what its author expects; `undefined` if it would. */
 export function globProblem(glob: string): string | undefined {
-  if (glob === '') return 'a pattern must not be empty'
-  if (glob !== glob.trim() || /\p{Cc}/u.test(glob))
-    return `invalid pattern '${glob}'; remove surrounding whitespace and control characters`
   if (/[[\]{}()|^$\\!,]/.test(glob)) return `invalid pattern '${glob}'; only * and ? are wildcards`
-  return undefined
+  const isTidy = glob !== '' && glob === glob.trim() && !/\p{Cc}/u.test(glob)
+  return isTidy ? undefined : `invalid pattern '${glob}'; remove whitespace and control characters`
 }

@@ -1,4 +1,4 @@
-import { describeThrown } from './quietly.ts'
+import { describeThrown } from '../util/quietly.ts'
 
 /** How much of a value is copied. The copy notes anything left out. */
 export interface PlainLimits {
@@ -9,7 +9,6 @@ export interface PlainLimits {
   maxBytes: number
   /** Beyond this, reading stops: a value that refers to itself twice is endless. */
   maxValues: number
-  /** Removes secrets; everything is shown if left out. */
   cleaner?: Cleaner
 }
 
@@ -31,7 +30,7 @@ const LEFT_OUT = '[…]'
 export function plainCopy(value: unknown, limits: PlainLimits) {
   const { maxDepth, maxEntries, maxBytes, maxValues, cleaner } = limits
   /** The objects that contain the one being copied. */
-  const path: object[] = []
+  const path: unknown[] = []
   let bytes = 0
   let values = 0
   const isFull = (taken: number) => taken >= maxEntries || values > maxValues
@@ -42,10 +41,18 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
     return cleaner ? cleaner.text(given) : given
   }
 
+  /** What `read` returns, or a text if it throws. */
+  function attempt(read: () => unknown): unknown {
+    try {
+      return read()
+    } catch (error) {
+      return text(error instanceof Error ? `[unreadable: ${describeThrown(error)}]` : '[unreadable]')
+    }
+  }
+
   function copy(given: unknown): unknown {
     values++
-    if (typeof given === 'string') return text(given)
-    if (typeof given === 'bigint') return text(String(given))
+    if (typeof given === 'string' || typeof given === 'bigint') return text(String(given))
     if (typeof given === 'function' || typeof given === 'symbol') return `[${typeof given}]`
     bytes += 5
     if (typeof given === 'number') return Number.isFinite(given) ? given : String(given)
@@ -53,71 +60,52 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
     if (path.length >= maxDepth) return LEFT_OUT
     if (path.includes(given)) return '[circular]'
     path.push(given)
-    try {
+    const copied = attempt(() => {
       const form = plainForm(given)
       if (form !== given) return copy(form)
-      if (given instanceof Map || given instanceof Set) return list(given, given.size)
-      return Array.isArray(given) ? list(given, given.length) : entries(given as Record<string, unknown>)
-    } catch (error) {
-      return text(unreadable(error))
-    } finally {
-      path.pop()
-    }
+      return Array.isArray(given) ? list(given) : record(given as Record<string, unknown>)
+    })
+    path.pop()
+    return copied
   }
 
-  function list(given: Iterable<unknown>, length: number): unknown[] {
-    const result: unknown[] = []
+  function list(given: readonly unknown[]): unknown[] {
+    const copied: unknown[] = []
     for (const entry of given) {
-      if (isFull(result.length)) return [...result, `… ${length - result.length} more`]
-      // In a list of pairs, as a Map becomes, the first one may be the name of a secret.
-      const [key, inner] = given instanceof Map ? (entry as [unknown, unknown]) : []
+      if (isFull(copied.length)) return [...copied, `… ${given.length - copied.length} more`]
+      // In a pair, which the entries of a Map are, the first may be the name of a secret.
+      const [key, inner] = Array.isArray(entry) && entry.length === 2 ? entry : []
       const secret = typeof key === 'string' ? cleaner?.secret(key, inner) : undefined
-      result.push(copy(secret === undefined ? entry : [key, secret]) ?? null)
+      copied.push(copy(secret === undefined ? entry : [key, secret]) ?? null)
     }
-    return result
+    return copied
   }
 
-  function entries(given: Record<string, unknown>): Record<string, unknown> {
-    const result: Record<string, unknown> = {}
+  function record(given: Record<string, unknown>): Record<string, unknown> {
+    const copied: [string, unknown][] = []
     const keys = Object.keys(given)
     for (const [taken, key] of keys.entries()) {
-      if (isFull(taken)) return { ...result, '…': `${keys.length - taken} more` }
+      if (isFull(taken)) return Object.fromEntries([...copied, ['…', `${keys.length - taken} more`]])
       bytes += key.length + 4
-      const entry = read(given, key)
+      const entry = attempt(() => given[key])
       // JSON omits these from an object.
       if (entry === undefined || typeof entry === 'function' || typeof entry === 'symbol') continue
-      const value = cleaner?.secret(key, entry) ?? copy(entry)
-      const shown = cleaner ? cleaner.key(key) : key
-      if (shown === '__proto__') Object.defineProperty(result, shown, { value, enumerable: true })
-      else result[shown] = value
+      copied.push([cleaner ? cleaner.key(key) : key, cleaner?.secret(key, entry) ?? copy(entry)])
     }
-    return result
+    return Object.fromEntries(copied)
   }
 
   const copied = copy(value)
   return { value: copied, bytes, isComplete: values <= maxValues }
 }
 
-/** The value to write for an object: a list, a record, text or a number; a plain record is returned as is. May throw. */
+/** What is written for an object: a list, a record, text or a number; a plain record is returned as is. May throw. */
 function plainForm(value: object): unknown {
+  if (value instanceof Map || value instanceof Set) return [...value]
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date'
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
   if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf()
   const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value) : value
-}
-
-function read(from: Record<string, unknown>, key: string): unknown {
-  try {
-    return from[key]
-  } catch (error) {
-    return unreadable(error)
-  }
-}
-
-/** What is shown for a value that throws when it is read. */
-function unreadable(error: unknown): string {
-  const message = error instanceof Error && describeThrown(error)
-  return message ? `[unreadable: ${message}]` : '[unreadable]'
 }
