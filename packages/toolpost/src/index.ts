@@ -8,6 +8,7 @@ export type { Failure } from './executor/failure.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
 export type { CallEvent, CallObserver } from './executor/observers.ts'
 export type { ExecutorOptions, RunOptions, TypedCall } from './executor/options.ts'
+export { BigResults, type BigResultsOptions } from './interceptors/long-results.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
 export type { JsonSchema, StandardSchema } from './schema/json-schema.ts'
 export type { Ask, Caller, Question, QuestionAnswer, Sample, ServerLogMessage } from './tools/caller.ts'
@@ -21,7 +22,6 @@ export {
   type ToolDeclaration,
 } from './tools/declared-tools.ts'
 export { type LocalToolsOptions, localTools } from './tools/local-tools.ts'
-export { BigResults, type BigResultsOptions } from './tools/results/big-results.ts'
 export {
   defineTool,
   type InvokeOptions,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { dataOf, testGateway } from '../../test/gateway.ts'
+import { BigResults } from '../interceptors/long-results.ts'
 import { fakeClock } from '../testing/index.ts'
-import { BigResults } from '../tools/results/big-results.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 

@@ -2,7 +2,7 @@ import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { CallerOptions } from '../executor/options.ts'
-import type { BigResults } from '../tools/results/big-results.ts'
+import type { BigResults } from '../interceptors/long-results.ts'
 import type { Tool } from '../tools/tool.ts'
 
 /** A message without LangChain's classes; clients accept both kinds, even mixed. */

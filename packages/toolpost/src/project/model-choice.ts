@@ -1,6 +1,6 @@
+import type { BigResults } from '../interceptors/long-results.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
-import type { BigResults } from '../tools/results/big-results.ts'
 import type { Part, ProjectContext } from './configuration.ts'
 import { differs } from './configuration.ts'
 import { isTraced } from './control.ts'

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../util/package-root.ts'
+import { packageJson } from '../util/package-root.ts'
 import { declareTools, type Handler, type ToolDeclaration } from './declared-tools.ts'
 import { datetime } from './local/datetime.ts'
 import { ragQuery } from './local/documents.ts'
@@ -18,8 +16,7 @@ export interface LocalToolsOptions {
 /** The tools that need no configuration: `data/local-tools.json`. */
 export function localTools(options: LocalToolsOptions = {}, internals = localInternals(options)): Tool[] {
   const { documents, searxng } = options
-  const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'local-tools.json'), 'utf8'))
-  const declarations: ToolDeclaration[] = data
+  const declarations: ToolDeclaration[] = packageJson('data/local-tools.json')
   const own = { datetime: datetime(), search: webSearch({ searxng }), volume: volume() }
   const offered = declarations.filter(({ name }) => documents || name !== 'search_documents')
   return declareTools(offered, { internals: { ...own, ...internals } })

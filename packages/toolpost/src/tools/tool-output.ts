@@ -7,21 +7,18 @@ export interface ContentBlock {
 /** The content blocks that MCP defines. */
 export const BLOCK_TYPES = new Set<unknown>(['text', 'image', 'audio', 'resource', 'resource_link'])
 
+type Fields = Readonly<Record<string, unknown>> | undefined
+
 /** Returned by a tool that has a value for programs and separate content for models and MCP clients. */
 export class ToolOutput<Value = unknown> {
   readonly value: Value
   readonly content: readonly ContentBlock[]
   /** MCP's `_meta`, for clients that know what to do with it. */
-  readonly meta: Readonly<Record<string, unknown>> | undefined
+  readonly meta: Fields
   /** Other fields of an MCP result. */
-  readonly extra: Readonly<Record<string, unknown>> | undefined
+  readonly extra: Fields
 
-  constructor(
-    value: Value,
-    content: readonly ContentBlock[],
-    meta?: Readonly<Record<string, unknown>> | undefined,
-    extra?: Readonly<Record<string, unknown>> | undefined,
-  ) {
+  constructor(value: Value, content: readonly ContentBlock[], meta?: Fields, extra?: Fields) {
     this.value = value
     this.content = content
     this.meta = meta

@@ -18,12 +18,11 @@ export function fitsName(pattern: string, name: string, server: string | undefin
 }
 
 /** A call whose tool was found: a `CallContext`. */
-interface NamedCall {
-  readonly tool?: Tool | undefined
-  readonly server?: string | undefined
-  /** The server's own name for the tool. */
-  readonly originalName?: string | undefined
-  readonly args?: unknown
+type NamedCall = {
+  tool?: Tool | undefined
+  server?: string | undefined
+  originalName?: string | undefined
+  args?: unknown
 }
 
 /**
@@ -34,9 +33,8 @@ interface NamedCall {
 export function fitsCall(pattern: string, call: NamedCall, { grants = false } = {}): boolean {
   const { tool, server, originalName, args } = call
   if (!tool) return false
-  const names = [tool.name]
-  if (!grants && originalName !== undefined) names.push(originalName)
-  const isCallTool = !grants && (originalName ?? tool.name) === 'call_tool'
-  if (isCallTool && isRecord(args) && typeof args.name === 'string') names.push(args.name)
-  return names.some(name => fitsName(pattern, name, server))
+  const isCallTool = (originalName ?? tool.name) === 'call_tool'
+  const called = isCallTool && isRecord(args) ? args.name : undefined
+  const names = grants ? [tool.name] : [tool.name, originalName, called]
+  return names.some(name => typeof name === 'string' && fitsName(pattern, name, server))
 }

@@ -1,4 +1,4 @@
-import { HANDLE_PREFIX, isText } from '../../tools/results/big-results.ts'
+import { HANDLE_PREFIX, isText } from '../../interceptors/long-results.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
 import type { GatewayContext } from '../context.ts'
 import * as http from '../http.ts'

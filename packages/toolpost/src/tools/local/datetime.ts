@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../../util/package-root.ts'
+import { packageJson } from '../../util/package-root.ts'
 
 /** The tool `datetime`: date, time and weekday, here or in another time zone. */
 export function datetime(clock: { now(): number } = Date) {
   return async ({ timezone }: { timezone?: string }) => {
-    const place = timezone?.trim() ? resolvePlace(timezone) : { zone: machineZone() }
-    return describeMoment(clock.now(), place)
+    // UTC if the machine's TZ setting names no zone (empty, or a POSIX rule).
+    const here = () => canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) ?? 'UTC'
+    return describeMoment(clock.now(), timezone?.trim() ? resolvePlace(timezone) : { zone: here() })
   }
 }
 
@@ -32,11 +31,7 @@ function describeMoment(nowMs: number, { zone, name }: Place) {
   const where = name === undefined ? '' : ` in ${name}`
   return {
     iso: `${date}T${time}:${second}${offset}`,
-    date,
-    time,
-    weekday,
-    timezone: zone,
-    utc_offset: offset,
+    ...{ date, time, weekday, timezone: zone, utc_offset: offset },
     text: `It is ${time} on ${weekday}, ${Number(day)} ${monthName} ${year}${where}.`,
   }
 }
@@ -46,7 +41,7 @@ const places = () => (cached ??= readPlaces())
 
 /** Cities, countries and zones by their key, and the current names of zones: `data/cities.json`. */
 function readPlaces() {
-  const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'cities.json'), 'utf8'))
+  const data = packageJson('data/cities.json')
   const current: Record<string, string> = data.current
   const known = new Map<string, Required<Place>>()
   for (const listed of Intl.supportedValuesOf('timeZone')) {
@@ -70,11 +65,6 @@ function resolvePlace(given: string): Place {
   throw new Error(
     `Unknown time zone or city '${given}'. Use an IANA name such as 'Europe/Berlin', or a well-known city.`,
   )
-}
-
-/** The zone of this machine; UTC if its TZ setting names none (empty, or a POSIX rule). */
-function machineZone(): string {
-  return canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) ?? 'UTC'
 }
 
 /** Names that IANA keeps as links and ICU does not list: `US/Pacific`, `CET`, `Etc/GMT+5`. */

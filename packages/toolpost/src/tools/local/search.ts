@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../../util/package-root.ts'
+import { packageJson } from '../../util/package-root.ts'
 import { basicCredentials } from '../../util/text.ts'
 
 export interface SearchOptions {
@@ -35,7 +33,7 @@ export function webSearch({ searxng, duckDuckGo = 'https://api.duckduckgo.com/' 
     { query, limit = 5 }: { query: string; limit?: number },
     { signal }: { signal?: AbortSignal } = {},
   ) => {
-    const services = JSON.parse(readFileSync(join(packageRoot(), 'data', 'search-services.json'), 'utf8'))
+    const services = packageJson('data/search-services.json')
     const service: SearchService = searxng ? services.searxng : services.duckDuckGo
     const { search } = await import('@jmespath-community/jmespath')
     const found = await ask(service, new URL(url), query, signal)

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../../util/package-root.ts'
+import { packageJson } from '../../util/package-root.ts'
 import { platform as currentPlatform } from '../../util/platform.ts'
 import { describeThrown } from '../../util/quietly.ts'
 
@@ -33,7 +31,7 @@ export function volume({ path = process.env.PATH, platform = currentPlatform } =
   ) => {
     if (action === 'set' && level === undefined)
       throw new Error("The action 'set' needs a level from 0 to 100 (percent)")
-    const mixers: Mixer[] = JSON.parse(readFileSync(join(packageRoot(), 'data', 'mixers.json'), 'utf8'))
+    const mixers: Mixer[] = packageJson('data/mixers.json')
     const candidates = mixers.filter(mixer => (mixer.platform ?? platform) === platform)
     const failures: string[] = []
     for (const mixer of candidates) {

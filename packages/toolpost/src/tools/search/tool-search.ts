@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type MiniSearch from 'minisearch'
 import { jsonSchemaOf, propertiesOf } from '../../schema/json-schema.ts'
 import { isRecord } from '../../util/guards.ts'
-import { packageRoot } from '../../util/package-root.ts'
+import { packageJson } from '../../util/package-root.ts'
 import type { Tool } from '../tool.ts'
 import type { ToolManager } from '../tool-manager.ts'
 
@@ -162,7 +160,7 @@ let cached: ReturnType<typeof readVocabulary> | undefined
 const vocabulary = () => (cached ??= readVocabulary())
 
 function readVocabulary() {
-  const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'tool-search.json'), 'utf8'))
+  const data = packageJson('data/tool-search.json')
   /** For each term, those that people and tool authors use in its place. */
   const synonyms = new Map<string, Set<string>>()
   for (const terms of data.synonyms.map((line: string) => line.split(' ').map(termOf)))

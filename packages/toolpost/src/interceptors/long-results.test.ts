@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ToolExecutor } from '../../executor/executor.ts'
-import { fakeClock } from '../../testing/index.ts'
-import { ToolManager } from '../tool-manager.ts'
-import { BigResults } from './big-results.ts'
+import { ToolExecutor } from '../executor/executor.ts'
+import { fakeClock } from '../testing/index.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { BigResults } from './long-results.ts'
 
 const ANN = { caller: 'ann', conversation: '1' }
 
