@@ -1,14 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import { isRecord } from '../util/guards.ts'
 import { Listeners } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
-import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS } from './limits.ts'
+import { LISTEN_GRACE_MS, MAX_INSTRUCTIONS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
+import { type InputAnswers, inputRounds } from './mcp-tool.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './peer.ts'
-import { KEYS, type OfferKind } from './server-offers.ts'
-import type { RequestOptions } from './session.ts'
+import { describeError, ServerFailure } from './server-failure.ts'
+import type { ListKind, RequestOptions, Session } from './session.ts'
+import { problemOfDefinition } from './tool-definition.ts'
 
-type CatalogServer = Pick<McpServer, 'name' | 'offers'>
+type OfferKind = Exclude<ListKind, 'tools'>
+/** Resources, templates or prompts as their server describes them, by their URI, template or name. */
+type OfferList = ReadonlyMap<string, Params>
+
+const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
+const NOTHING: OfferList = new Map()
+const NOT_FOUND = -32_002
+/** How long to wait for a list; and how soon it is read again if that failed, or if changes are not reported. */
+const LIST_TIMEOUT_MS = 5_000
+/** Changes of a resource are reported once in this time. */
+const CHANGE_PAUSE_MS = 50
 
 /** Whether an offer of a server may be seen; `key` is its own name or URI. */
 export type Access = (server: string, key: string) => boolean
@@ -27,30 +40,122 @@ interface CatalogEvents {
   updated: string
 }
 
+/**
+ * The resources and prompts of one server. A list is read on demand and kept until it changes; while the server is down it
+ * stays as it was, like its tools.
+ */
+export class ServerOffers {
+  /** The resources to hear of changes of, also after a reconnect, with what to call then. */
+  readonly followed = new Map<string, Set<() => void>>()
+  readonly #server: McpServer
+  readonly #catalog: Catalog
+  /** `until`: when it must be read again. */
+  readonly #lists = new Map<OfferKind, { list: Promise<OfferList>; until: number }>()
+
+  constructor(server: McpServer, catalog: Catalog) {
+    this.#server = server
+    this.#catalog = catalog
+  }
+
+  has(capability: string): boolean {
+    return isRecord(this.#server.session?.capabilities[capability])
+  }
+
+  /** What the server lists; nothing if it cannot, or was never connected. Never rejects. */
+  async list(kind: OfferKind): Promise<OfferList> {
+    const { session } = this.#server
+    const known = this.#lists.get(kind)
+    if (!session || (known && performance.now() < known.until)) return known?.list ?? NOTHING
+    const soon = () => performance.now() + LIST_TIMEOUT_MS
+    const list = this.#read(kind, session).catch(error => {
+      kept.until = Math.min(kept.until, soon())
+      this.#server.problem(`Could not list the server's ${kind}: ${describeError(error)}`)
+      return known?.list ?? NOTHING
+    })
+    const isReported = session.tellsChangesOf(kind === 'prompts' ? kind : 'resources')
+    const kept = { list, until: isReported ? Number.POSITIVE_INFINITY : soon() }
+    this.#lists.set(kind, kept)
+    return list
+  }
+
+  async #read(kind: OfferKind, session: Session): Promise<OfferList> {
+    const { entries, isCut } = await session.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
+    const offers = new Map<string, Params>()
+    for (const entry of entries) {
+      const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
+      if (problem) this.#server.problem(`Left out of the ${kind}: ${problem}`)
+      const clean = withoutKnownSecretsIn(entry) as Params
+      if (!problem) offers.set(String(clean[KEYS[kind]]), clean)
+    }
+    if (isCut) this.#server.problem(`The server lists too many ${kind}; the rest is left out`)
+    return offers
+  }
+
+  /** Sends a request about a resource or prompt, within a time limit that does not run while the caller is asked. */
+  async request(method: string, params: object, { from, signal }: RequestOptions = {}): Promise<unknown> {
+    const { session, requests } = this.#server
+    if (!session) throw this.#server.unavailable()
+    const send = (answers?: InputAnswers) => {
+      const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+      const either = signal ? AbortSignal.any([signal, limit]) : limit
+      return session.request(method, { ...params, ...answers }, { from, signal: either })
+    }
+    try {
+      return await inputRounds(await send(), send, { from, signal, requests })
+    } catch (error) {
+      if (error instanceof ServerFailure) throw this.#server.unavailable(error.message)
+      if (error instanceof DOMException && error.name === 'TimeoutError')
+        throw this.#server.unavailable(`no answer to ${method} within ${REQUEST_TIMEOUT_MS} ms`)
+      throw error
+    }
+  }
+
+  /** Calls `listener` when a resource changes. Resolves to a function that stops it. */
+  async follow(uri: string, listener: () => void): Promise<() => void> {
+    const { session } = this.#server
+    if (!session) throw this.#server.unavailable()
+    const own = () => listener()
+    const listeners = this.followed.get(uri) ?? new Set()
+    this.followed.set(uri, listeners.add(own))
+    const stop = () => {
+      if (!listeners.delete(own) || listeners.size > 0) return
+      this.followed.delete(uri)
+      this.#server.session?.follow(uri, false).catch(() => {})
+    }
+    await session.follow(uri, true).catch(error => {
+      stop()
+      throw error
+    })
+    return stop
+  }
+
+  forget(): void {
+    const had = this.#lists.size > 0
+    this.#lists.clear()
+    if (had) for (const kind of ['resources', 'prompts'] as const) this.#catalog.changed(kind)
+  }
+
+  changed(kind: 'resources' | 'prompts'): void {
+    for (const [each, kept] of this.#lists) if ((each === 'prompts') === (kind === 'prompts')) kept.until = 0
+    this.#catalog.changed(kind)
+  }
+}
+
 interface Found {
-  server: CatalogServer
+  server: McpServer
   key: string
 }
-
-interface Placed extends Found {
-  as: string
-  entry: Params
-}
-
-const NOT_FOUND = -32_002
-/** Changes of a resource are reported once in this time. */
-const CHANGE_PAUSE_MS = 50
 
 /**
  * The resources and prompts of all servers together. A unique name is kept; of several equal ones the first in the
  * configuration keeps it, and the others become `server__prompt` or `server+uri`. A prefix always refers to its server.
  */
 export class Catalog {
-  #servers: () => readonly CatalogServer[] = () => []
+  #servers: () => readonly McpServer[] = () => []
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
   readonly #updated = new Set<string>()
 
-  show(servers: () => readonly CatalogServer[]): void {
+  show(servers: () => readonly McpServer[]): void {
     this.#servers = servers
   }
 
@@ -99,8 +204,8 @@ export class Catalog {
   /** `completion/complete`, for an argument of a prompt or of a resource template. */
   async complete(params: Params, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
     const ref = isRecord(params.ref) ? params.ref : {}
-    const field = ref.type === 'ref/prompt' ? 'name' : 'uri'
-    const kind = field === 'name' ? 'prompts' : 'templates'
+    const [field, kind] =
+      ref.type === 'ref/prompt' ? (['name', 'prompts'] as const) : (['uri', 'templates'] as const)
     const { server, key } = await this.#findAllowed(kind, String(ref[field]), options.access)
     if (!server.offers.has('completions')) return { completion: { values: [] } }
     const asked = { ...params, ref: { ...ref, [field]: key } }
@@ -130,20 +235,22 @@ export class Catalog {
   /** Sets the log level of all servers that support it, as a client wants it. It outlasts that client. */
   async setLogLevel(_client: object, level: string | undefined): Promise<void> {
     if (level === undefined) return
+    const having = this.#servers().filter(({ offers }) => offers.has('logging'))
+    const set = having.map(({ offers }) => offers.request('logging/setLevel', { level }).catch(() => {}))
     // An unresponsive server must not hold up the client.
-    const set = this.#servers().map(({ offers }) => offers.setLogLevel(level))
     await Promise.race([Promise.all(set), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {
     const given = this.#servers()
-      .map(({ name, offers }) => ({ name, text: offers.info?.instructions?.trim() ?? '' }))
+      .map(({ name, session }) => ({ name, text: session?.info.instructions?.trim() ?? '' }))
       .filter(({ name, text }) => text !== '' && mayUse(name))
     const parts = given.map(({ name, text }) => (given.length === 1 ? text : `# ${name}\n\n${text}`))
     return parts.length > 0 ? shortText(parts.join('\n\n'), MAX_INSTRUCTIONS) : undefined
   }
 
-  async #all(kind: OfferKind): Promise<Placed[]> {
+  /** Everything of a kind, each with its name here. */
+  async #all(kind: OfferKind): Promise<(Found & { as: string; entry: Params })[]> {
     const servers = [...this.#servers()]
     const lists = await Promise.all(servers.map(({ offers }) => offers.list(kind)))
     const taken = new Set<string>()
@@ -159,10 +266,10 @@ export class Catalog {
 
   /** The server whose prefix a name has, with the rest of the name; of several, that with the longest. */
   #addressed(kind: OfferKind, name: string): Found | undefined {
-    const lengthOf = (server: CatalogServer) => prefixOf(kind, server).length
-    const servers = this.#servers().filter(server => name.startsWith(prefixOf(kind, server)))
-    const [server] = servers.sort((a, b) => lengthOf(b) - lengthOf(a))
-    return server && { server, key: name.slice(lengthOf(server)) }
+    const prefixed = this.#servers().map(server => ({ server, prefix: prefixOf(kind, server) }))
+    const fitting = prefixed.filter(({ prefix }) => name.startsWith(prefix))
+    const [longest] = fitting.sort((a, b) => b.prefix.length - a.prefix.length)
+    return longest && { server: longest.server, key: name.slice(longest.prefix.length) }
   }
 
   /** By its name here, or its own name with the server's prefix; a resource also by a template that it fits. */
@@ -208,7 +315,7 @@ function notFound(kind: OfferKind, name: string): RpcError {
 }
 
 /** A URI scheme allows no underscores, hence the `+`, as in `git+ssh:`. */
-function prefixOf(kind: OfferKind, { name }: CatalogServer): string {
+function prefixOf(kind: OfferKind, { name }: McpServer): string {
   if (kind === 'prompts') return `${name}__`
   const plain = name.toLowerCase().replace(/[^a-z0-9.-]/g, '-')
   return /^[a-z]/.test(plain) ? `${plain}+` : `s${plain}+`

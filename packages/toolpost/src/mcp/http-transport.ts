@@ -15,6 +15,7 @@ import { describeError, failureIn, ServerFailure, tooLong } from './server-failu
 const MAX_REFUSAL_BYTES = 64 * 1024
 const SHOWN_CHARACTERS = 300
 const GOODBYE_MS = 500
+const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
 
 /** Loaded for the first connection over HTTP: it takes longer to load than the rest of a short program. */
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
@@ -35,8 +36,12 @@ export function currentRequestId(): number | undefined {
   return exchanges.getStore()?.id as number | undefined
 }
 
-type InnerTransport = Transport & { terminateSession?(): Promise<void> }
-type OnMessage = (direction: 'sent' | 'received', message: object) => void
+interface HttpOptions {
+  login: ServerLogin | undefined
+  /** Whether to use the older HTTP+SSE, where all answers come on one stream. */
+  isSse: boolean
+  onMessage(direction: 'sent' | 'received', message: object): void
+}
 
 /** The SDK's transport, with limits on what a server may send, and errors that say what they mean for the connection. */
 export class HttpTransport implements Transport {
@@ -50,39 +55,36 @@ export class HttpTransport implements Transport {
   readonly stderr = ''
   /** Whether the handshake is over: before, an error says nothing about the connection. */
   isReady = false
-  /** Over the older HTTP+SSE, all answers come on one stream. */
   readonly hasPerRequestStream: boolean
-  readonly #inner: InnerTransport
+  readonly #inner: Transport & { terminateSession?(): Promise<void> }
   readonly #url: URL
-  readonly #onMessage: OnMessage
+  readonly #onMessage: HttpOptions['onMessage']
   #answers = 0
 
-  static async create(
+  static async create(entry: HttpServerEntry, options: HttpOptions): Promise<HttpTransport> {
+    return new HttpTransport(entry, options, await loadSdk())
+  }
+
+  private constructor(
     entry: HttpServerEntry,
-    { login, onMessage, isSse }: { login: ServerLogin | undefined; onMessage: OnMessage; isSse: boolean },
-  ): Promise<HttpTransport> {
-    const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
-    const url = new URL(entry.url)
-    const { username, password } = url
+    options: HttpOptions,
+    sdk: Awaited<ReturnType<typeof loadSdk>>,
+  ) {
+    this.#url = new URL(entry.url)
+    this.#onMessage = options.onMessage
+    this.hasPerRequestStream = !options.isSse
+    const { username, password } = this.#url
     const headers = new Headers(entry.headers)
     // fetch rejects user and password in a URL.
     if ((username || password) && !headers.has('authorization'))
       headers.set('authorization', `Basic ${basicCredentials(username, password)}`)
-    url.username = url.password = ''
-    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, login, isSse)
-    const Inner = isSse ? SSEClientTransport : StreamableHTTPClientTransport
-    const inner = new Inner(url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
-    return new HttpTransport(inner, url, onMessage, isSse)
-  }
-
-  private constructor(inner: InnerTransport, url: URL, onMessage: OnMessage, isSse: boolean) {
-    this.hasPerRequestStream = !isSse
-    this.#inner = inner
-    this.#url = url
-    this.#onMessage = onMessage
-    inner.onmessage = message => this.#receive(message as JSONRPCMessage)
-    inner.onerror = error => this.#onError(error)
-    inner.onclose = () => this.lose(new ServerFailure('the server closed the connection'))
+    this.#url.username = this.#url.password = ''
+    const Inner = options.isSse ? sdk.SSEClientTransport : sdk.StreamableHTTPClientTransport
+    const fetch = limitedFetch(entry.maxLineBytes ?? MAX_MESSAGE_BYTES, options)
+    this.#inner = new Inner(this.#url, { requestInit: { headers: Object.fromEntries(headers) }, fetch })
+    this.#inner.onmessage = message => this.#receive(message as JSONRPCMessage)
+    this.#inner.onerror = error => this.#onError(error)
+    this.#inner.onclose = () => this.#lose(new ServerFailure('the server closed the connection'))
   }
 
   get address() {
@@ -100,7 +102,7 @@ export class HttpTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (this.failure) throw this.failure.with(this.failure.message, 'unsent')
+    if (this.failure) throw this.failure.as('unsent')
     const isAnswer = !('method' in message)
     const id = !isAnswer && 'id' in message ? message.id : undefined
     const exchange: Exchange = { id }
@@ -130,30 +132,27 @@ export class HttpTransport implements Transport {
     const exchange = exchanges.getStore()
     if (exchange?.id !== undefined && !exchange.isStream) return
     const failure = failureOf(error)
-    if (failure?.kind === 'unusable') return this.onerror?.(failure)
-    if (!this.isReady || this.failure) return
-    // A new stream of HTTP+SSE would be a new session, which knows nothing of this one.
-    if ('event' in error) return this.lose(new ServerFailure(describeError(error)))
-    // After the request it may concern has failed.
-    if (failure?.kind === 'needs_login') return void setImmediate(() => this.lose(failure))
-    this.onerror?.(error)
+    if (failure.kind === 'unusable') this.onerror?.(failure)
+    // A new stream of HTTP+SSE would be a new session. Later, after the request it may concern has failed.
+    else if (this.isReady && ('event' in error || failure.kind === 'needs_login'))
+      setImmediate(() => this.#lose(failure))
   }
 
   #explain(error: unknown): ServerFailure {
-    const failure = failureOf(error) ?? new ServerFailure(describeError(error))
+    const failure = failureOf(error)
     const { kind, status = 0 } = failure
-    if (!this.isReady || kind === 'unusable' || kind === 'lacks_scope') return failure
-    const isExpired = status === 404 || (status === 410 && this.#inner.sessionId !== undefined)
+    const isExpired = status === 404 || status === 410
     const isUnreachable = error instanceof TypeError || (error as Partial<Error>)?.name === 'AbortError'
     const isGone = isUnreachable || (status >= 502 && status <= 504)
-    if (!isExpired && !isGone && kind !== 'needs_login') return failure
-    this.lose(isExpired ? new ServerFailure('session expired on the server') : failure)
-    const isUnsent = isExpired || kind === 'needs_login' || isRefusedConnection(error)
-    return failure.with(this.failure?.message ?? '', isUnsent ? 'unsent' : 'lost')
+    if (!this.isReady || !(isExpired || isGone || kind === 'needs_login')) return failure
+    this.#lose(isExpired ? new ServerFailure('session expired on the server') : failure)
+    const { code } = Object((error as Partial<Error>)?.cause) as NodeJS.ErrnoException
+    const isUnsent = isExpired || kind === 'needs_login' || NOT_CONNECTED.includes(code ?? '')
+    return failure.as(isUnsent ? 'unsent' : 'lost', this.failure?.message)
   }
 
   /** Nothing more can be sent. What is pending may still be answered until the transport is closed. */
-  lose(failure: ServerFailure): void {
+  #lose(failure: ServerFailure): void {
     if (this.failure) return
     this.failure = failure
     this.onlost?.(failure)
@@ -162,7 +161,7 @@ export class HttpTransport implements Transport {
   /** Ends the session, if there is one: best effort, it must not hold anything up. */
   async close(): Promise<void> {
     const goodbye = this.failure ? undefined : this.#inner.terminateSession?.().catch(() => {})
-    this.failure ??= new ServerFailure('the connection was closed')
+    this.failure ??= new ServerFailure('the server was stopped')
     this.onclose?.()
     if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
     await this.#inner.close().catch(() => {})
@@ -170,7 +169,7 @@ export class HttpTransport implements Transport {
 }
 
 /** The `fetch` of a connection: no message exceeds the limits (after decompression), and refusals keep their details. */
-function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: boolean) {
+function limitedFetch(maxBytes: number, { login, isSse }: HttpOptions) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const exchange = exchanges.getStore()
     // The SDK follows redirects within the server.
@@ -200,7 +199,7 @@ function limitedFetch(maxBytes: number, login: ServerLogin | undefined, isSse: b
 
 /** A JSON-RPC error is passed on as such; a 405 to a stream means something to the SDK. */
 async function refused(response: Response, exchange: Exchange | undefined): Promise<Response> {
-  const { status, headers } = response
+  const { status, statusText, headers } = response
   const text = String((await limitedBytes(response, MAX_REFUSAL_BYTES).catch(() => undefined)) ?? '')
   if (status === 405 && exchange?.id === undefined) return new Response(null, { status, headers })
   try {
@@ -208,64 +207,44 @@ async function refused(response: Response, exchange: Exchange | undefined): Prom
     if (isRecord(message) && isRecord(message.error) && message.id === exchange?.id)
       return new Response(text, { headers })
   } catch {}
-  throw statusFailure(response, text)
-}
-
-function statusFailure({ status, statusText, headers }: Response, text: string): ServerFailure {
   const body = text.trim().slice(0, SHOWN_CHARACTERS)
   const message = `HTTP ${status} ${statusText || STATUS_CODES[status] || ''}`.trim() + (body && `: ${body}`)
   const after = headers.get('retry-after') ?? ''
   const ms = /^\d{1,9}$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now()
   const retryAfterMs = Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), FAILED_MAX_RETRY_MS)
-  return new ServerFailure(message, { status, retryAfterMs })
+  throw new ServerFailure(message, { status, retryAfterMs })
 }
 
-const [NEWLINE, RETURN] = [10, 13]
-
-/** Passes on a stream of events, and breaks it off at an event that is too large. Events are separated by empty lines. */
+/** Passes on a stream of events, which are separated by empty lines, and breaks it off at one that is too large. */
 function limitedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let [bytes, isLineEmpty, counter] = [0, true, new JsonCounter()]
+  let [bytes, counter, lineEnd] = [0, new JsonCounter(), '']
   return new TransformStream({
     transform(chunk, controller) {
-      let start = 0
-      const count = (end: number) => {
-        bytes += end - start
-        const isTooMany = counter.add(chunk.subarray(start, end))
-        start = end
-        if (bytes <= maxBytes && !isTooMany) return
-        throw unusable(`The server's answer ${isTooMany ? TOO_MANY_VALUES : tooLong(maxBytes)}`)
+      // One character per byte.
+      const text = Buffer.from(chunk).toString('latin1')
+      for (const [at, part] of `${lineEnd}${text}`.split(/\n\r?\n/).entries()) {
+        if (at > 0) [bytes, counter] = [0, new JsonCounter()]
+        bytes += part.length
+        const problem = counter.add(part) ? TOO_MANY_VALUES : bytes > maxBytes && tooLong(maxBytes)
+        if (problem) throw unusable(`The server's answer ${problem}`)
       }
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {
-        const isBlank = isLineEmpty && (at === start || (at === start + 1 && chunk[start] === RETURN))
-        count(at + 1)
-        isLineEmpty = true
-        if (isBlank) [bytes, counter] = [0, new JsonCounter()]
-      }
-      if (start < chunk.length) isLineEmpty = false
-      count(chunk.length)
+      lineEnd = /\n?\r?$/.exec(text)?.[0] ?? ''
       controller.enqueue(chunk)
     },
   })
 }
 
 function unusable(message: string): ServerFailure {
-  return new ServerFailure(message, { kind: 'unusable' })
+  return new ServerFailure(message, { kind: 'unusable', requestId: currentRequestId() })
 }
 
-/** The failure that an error of the SDK is about: ours, or an answer that is not JSON-RPC. */
-function failureOf(error: unknown): ServerFailure | undefined {
+/** What an error of the SDK is about: a failure of ours, an answer that is not JSON-RPC, or anything else. */
+function failureOf(error: unknown): ServerFailure {
   const { name = '', message = '' } = (error ?? {}) as Partial<Error>
   // The SDK wraps the errors of a stream in a text.
   const own = message.indexOf("The server's answer")
   if (own >= 0) return unusable(message.slice(own))
   if (name === 'SyntaxError') return unusable('Malformed MCP message: the server sent invalid JSON')
-  return name.endsWith('ZodError') ? unusable('Malformed MCP message: not JSON-RPC 2.0') : failureIn(error)
-}
-
-/** Whether no connection was established, so that the call cannot have reached the server. */
-function isRefusedConnection(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
-    if (['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'].includes((cause as NodeJS.ErrnoException).code ?? ''))
-      return true
-  return false
+  if (name.endsWith('ZodError')) return unusable('Malformed MCP message: not JSON-RPC 2.0')
+  return failureIn(error) ?? new ServerFailure(describeError(error))
 }

@@ -9,10 +9,9 @@ export class JsonCounter {
   #isEscaped = false
 
   /** Returns whether there are too many. */
-  add(piece: string | Uint8Array): boolean {
-    const isText = typeof piece === 'string'
+  add(piece: string): boolean {
     for (let at = 0; at < piece.length; at++) {
-      const sign = isText ? piece.charCodeAt(at) : piece[at]
+      const sign = piece.charCodeAt(at)
       if (this.#isEscaped) this.#isEscaped = false
       else if (sign === QUOTE) this.#isInText = !this.#isInText
       else if (this.#isInText) this.#isEscaped = sign === BACKSLASH

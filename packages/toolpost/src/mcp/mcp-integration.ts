@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../util/clock.ts'
 import { Listeners, quietly } from '../util/quietly.ts'
 import { Catalog } from './catalog.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
-import { type Change, type McpHost, McpServer } from './mcp-server.ts'
+import { type McpHost, McpServer } from './mcp-server.ts'
 import type { LoggedMessage } from './message-log.ts'
 import { Logins } from './oauth/logins.ts'
 import { checkServerEntry, isHttp, type ServerEntry } from './server-entry.ts'
@@ -44,22 +44,21 @@ export type ServerListener = (status: ServerStatus) => void
 export class McpIntegration {
   readonly catalog: Catalog
   readonly logins: Logins
-  #options: McpIntegrationOptions
+  readonly #options: McpIntegrationOptions
   readonly #logger: Logger
+  #host: McpHost | undefined
   #servers: McpServer[] = []
-  #tools: ToolManager | undefined
   /** Servers no longer in the configuration, until their pending calls have ended. */
   readonly #removed = new Set<McpServer>()
-  readonly #ready = new Map<string, Promise<unknown>>()
-  readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
+  readonly #listeners = new Listeners<{ server: ServerStatus }>((_, error) =>
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
   )
-  readonly #changes = new Map<McpServer, Change>()
+  readonly #changed = new Set<McpServer>()
   #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
     checkServerEntries(options.servers)
-    this.#options = options
+    this.#options = { ...options }
     this.catalog = options.catalog ?? new Catalog()
     this.catalog.show(() => this.#servers)
     this.#logger = quietLogger(options.logger)
@@ -69,8 +68,15 @@ export class McpIntegration {
   /** Starts connecting to all servers in parallel, and returns immediately. Tools appear as servers become ready. */
   start(tools: ToolManager): void {
     this.#checkOpen()
-    if (this.#tools) throw new Error('This McpIntegration is already started')
-    this.#tools = tools
+    if (this.#host) throw new Error('This McpIntegration is already started')
+    const { clock = systemClock, sample } = this.#options
+    this.#host = {
+      ...{ tools, logins: this.logins, catalog: this.catalog, clock, logger: this.#logger, sample },
+      ...{ attempts: 0, baseDelayMs: 0, connectTimeoutMs: 0 },
+      onChange: server => this.#onChange(server),
+      onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
+      onProgress: text => this.#notify(text),
+    }
     this.apply(this.#options)
   }
 
@@ -82,9 +88,11 @@ export class McpIntegration {
   apply(options: Pick<McpIntegrationOptions, 'servers' | 'retry' | 'connectTimeoutMs'>): void {
     this.#checkOpen()
     checkServerEntries(options.servers)
-    this.#options = { ...this.#options, ...options }
-    if (!this.#tools) return
-    const host = this.#host(this.#tools)
+    const host = this.#host
+    if (!host) return void Object.assign(this.#options, options)
+    host.attempts = options.retry?.attempts ?? MCP_RETRY_ATTEMPTS
+    host.baseDelayMs = options.retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY
+    host.connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
     const before = new Map(this.#servers.map(server => [server.name, server]))
     const starts: (() => void)[] = []
     this.#servers = Object.entries(options.servers).map(([name, entry], order) => {
@@ -93,53 +101,37 @@ export class McpIntegration {
       server.order = order
       if (!isNew && isDeepStrictEqual(server.entry, entry)) return server
       this.logins.put(name, entry)
-      starts.push(() => this.#ready.set(name, isNew ? server.start() : server.replace(entry, host)))
+      starts.push(() => (isNew ? server.start() : server.replace(entry)))
       return server
     })
     for (const server of before.values()) {
       this.#removed.add(server)
       void server.remove().then(() => this.#removed.delete(server))
       this.logins.put(server.name, undefined)
-      this.#ready.delete(server.name)
       this.#listeners.tell('server', { ...server.status(), state: 'closed' })
     }
-    this.#tools.arrange(Object.keys(options.servers))
+    host.tools.arrange(Object.keys(options.servers))
     for (const start of starts) start()
-  }
-
-  #host(tools: ToolManager): McpHost {
-    const { retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock, sample } = this.#options
-    return {
-      tools,
-      logins: this.logins,
-      catalog: this.catalog,
-      clock,
-      logger: this.#logger,
-      sample,
-      attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
-      baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
-      connectTimeoutMs,
-      onChange: (server, what) => this.#onChange(server, what),
-      onFailed: (server, failure, attempts) => this.#report(server, failure, attempts),
-      onProgress: text => this.#notify(text),
-    }
   }
 
   /** Resolves when every server, or the one named, is ready or has failed; tool names are final once all are. Never rejects. */
   async ready(name?: string): Promise<void> {
-    await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
-    if (name === undefined) this.#tools?.keepNames()
+    await Promise.all(this.#named(name).map(server => server.ready))
+    if (name === undefined) this.#host?.tools.keepNames()
   }
 
   /** Resolves after the first attempt of every server, or of the one named; reports a failed attempt. */
   async tried(name?: string): Promise<void> {
-    const asked = this.#servers.filter(server => name === undefined || server.name === name)
     const tried = async (server: McpServer) => {
-      await Promise.race([server.tried(), this.ready(server.name)])
-      const attempts = Math.max(1, server.status().attempts - 1)
-      if (server.state === 'starting' && server.failure) this.#report(server, server.failure, attempts)
+      await Promise.race([server.tried(), server.ready])
+      const { state, failure } = server
+      if (state === 'starting' && failure) this.#report(server, failure, server.status().attempts)
     }
-    await Promise.all(asked.map(tried))
+    await Promise.all(this.#named(name).map(tried))
+  }
+
+  #named(name: string | undefined): McpServer[] {
+    return this.#servers.filter(server => name === undefined || server.name === name)
   }
 
   status(): ServerStatus[] {
@@ -147,8 +139,8 @@ export class McpIntegration {
   }
 
   /** The last messages between Toolpost and a server with a number above `after`, oldest first, without secrets. */
-  messages(name: string, options: { after?: number | undefined } = {}): LoggedMessage[] {
-    return this.#find(name).messages.read(options)
+  messages(name: string, { after = 0 }: { after?: number | undefined } = {}): LoggedMessage[] {
+    return this.#find(name).messages.read(after)
   }
 
   /** Stops a server and starts it again, even one that has failed. Resolves when it is ready or has failed. */
@@ -162,7 +154,7 @@ export class McpIntegration {
 
   #find(name: string): McpServer {
     this.#checkOpen()
-    const server = this.#servers.find(each => each.name === name)
+    const [server] = this.#named(name)
     if (!server) throw new Error(`There is no MCP server '${name}'`)
     return server
   }
@@ -172,10 +164,10 @@ export class McpIntegration {
   }
 
   /**
-   * Calls `listener` with a server's status after a change, once for all changes in a turn of the event loop: `server` for
-   * any change, `tools` for its tools alone. Returns a function that stops it.
+   * Calls `listener` with a server's status after any change, once for all changes in a turn of the event loop. Returns a
+   * function that stops it.
    */
-  on(event: Change, listener: ServerListener): () => void {
+  on(event: 'server', listener: ServerListener): () => void {
     return this.#listeners.on(event, listener)
   }
 
@@ -189,19 +181,15 @@ export class McpIntegration {
     await this.#closing
   }
 
-  #onChange(server: McpServer, what: Change): void {
+  #onChange(server: McpServer): void {
     if (this.#removed.has(server)) return
-    if (this.#changes.size === 0)
+    if (this.#changed.size === 0)
       setImmediate(() => {
-        const changes = [...this.#changes]
-        this.#changes.clear()
-        for (const [changed, how] of changes) {
-          const status = changed.status()
-          this.#listeners.tell('server', status)
-          if (how === 'tools') this.#listeners.tell('tools', status)
-        }
+        const changed = [...this.#changed]
+        this.#changed.clear()
+        for (const each of changed) this.#listeners.tell('server', each.status())
       })
-    if (this.#changes.get(server) !== 'tools') this.#changes.set(server, what)
+    this.#changed.add(server)
   }
 
   /** Says what failed, why, what to do, and what still works. */
@@ -230,7 +218,8 @@ export class McpIntegration {
     const others = this.#servers.filter(each => each !== server)
     if (others.some(({ state }) => state === 'ready' || state === 'starting'))
       return `without the tools of '${server.name}'`
-    const local = this.#tools?.getTools().filter(tool => !this.#tools?.originOf(tool)) ?? []
+    const tools = this.#host?.tools
+    const local = tools?.getTools().filter(tool => !tools.originOf(tool)) ?? []
     return `with local tools only (${local.map(({ name }) => name).join(', ') || 'none'})`
   }
 

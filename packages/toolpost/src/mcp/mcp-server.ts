@@ -1,14 +1,14 @@
-import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
-import { safeText } from '../logging/safe-value.ts'
+import { withoutKnownSecretsIn } from '../logging/redact.ts'
+import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { Requester, Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Clock } from '../util/clock.ts'
-import type { Catalog } from './catalog.ts'
+import { type Catalog, ServerOffers } from './catalog.ts'
 import * as limits from './limits.ts'
 import { mcpTool } from './mcp-tool.ts'
 import { MessageLog } from './message-log.ts'
@@ -16,13 +16,13 @@ import type { Logins, ServerLogin } from './oauth/logins.ts'
 import type { Params } from './peer.ts'
 import { packageRunner, type ServerEntry } from './server-entry.ts'
 import { describeError, failureIn, hintFor, ServerFailure } from './server-failure.ts'
-import { ServerOffers } from './server-offers.ts'
 import { ServerRequests } from './server-requests.ts'
 import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { type Listed, Session } from './session.ts'
 import { type McpToolDefinition, usableDefinitions } from './tool-definition.ts'
 
+/** What all servers of a configuration share. */
 export interface McpHost {
   tools: ToolManager
   logins: Logins
@@ -34,13 +34,10 @@ export interface McpHost {
   attempts: number
   baseDelayMs: number
   connectTimeoutMs: number
-  onChange(server: McpServer, what: Change): void
+  onChange(server: McpServer): void
   onFailed(server: McpServer, failure: ServerFailure, attempts: number): void
   onProgress(text: string): void
 }
-
-/** `tools` if its tools changed too. */
-export type Change = 'server' | 'tools'
 
 type Event = 'attempt' | 'connected' | 'gaveUp' | 'lost' | 'refused' | 'stopped'
 
@@ -56,6 +53,9 @@ const STATES: Record<ServerState, Partial<Record<Event, ServerState>>> = {
 
 const MAX_CAPABILITIES = 20
 const MAX_LINES = 20
+const MAX_LOG_CHARACTERS = 64 * 1024
+/** Maps the levels of MCP, which are those of syslog, to ours. */
+const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' } as const
 
 /** One configured server, for as long as it is configured. Nothing that happens to it affects another server. */
 export class McpServer {
@@ -63,14 +63,15 @@ export class McpServer {
   entry: ServerEntry
   order = 0
   readonly logger: Logger
-  readonly log: RateLimitedLog
   readonly messages = new MessageLog()
   readonly offers: ServerOffers
   requests: ServerRequests
   state: ServerState = 'starting'
   session: Session | undefined
   failure: ServerFailure | undefined
-  #host: McpHost
+  ready: Promise<void> = Promise.resolve()
+  readonly #host: McpHost
+  readonly #log: RateLimitedLog
   /** The current session, and those that take no more calls but still have some pending. */
   readonly #open = new Set<Session>()
   /** Aborts when the current round of connecting is over. */
@@ -97,7 +98,7 @@ export class McpServer {
     this.name = name
     this.entry = entry
     this.logger = host.logger.child({ server: name })
-    this.log = new RateLimitedLog(this.logger, { clock: host.clock })
+    this.#log = new RateLimitedLog(this.logger, { clock: host.clock })
     this.offers = new ServerOffers(this, host.catalog)
     this.requests = new ServerRequests(this, host.sample)
   }
@@ -109,7 +110,10 @@ export class McpServer {
   /** Resolves when the server is ready, has failed or needs a login; retrying continues regardless. Never rejects. */
   start(): Promise<void> {
     this.#startedAt = this.#host.clock.now()
-    return this.#connect()
+    const connected = this.#connect()
+    // One that was ready before is retried forever.
+    if (!this.#wasReady) this.ready = connected
+    return connected
   }
 
   get isFirstStart(): boolean {
@@ -125,7 +129,7 @@ export class McpServer {
   /** The error for a call that could not be made or finished because of `cause`; by default, the server's own failure. */
   unavailable(cause?: string): ToolFailureError {
     const failure = this.failure ?? new ServerFailure('it is not connected')
-    return failure.with(cause ?? failure.message).unavailable(this.name, this.#nextAt)
+    return failure.unavailable(this.name, cause ?? failure.message, this.#nextAt)
   }
 
   status(): ServerStatus {
@@ -144,7 +148,7 @@ export class McpServer {
       nextAttemptAt: this.#nextAt,
       readyAfterMs: this.#readyAfterMs,
       protocolVersion: session?.protocolVersion,
-      info: this.offers.info,
+      info: session?.info,
       target: shownTarget(this.entry),
       ...(session && { capabilities: Object.keys(session.capabilities).slice(0, MAX_CAPABILITIES) }),
       ...(isReady
@@ -173,11 +177,10 @@ export class McpServer {
   }
 
   /** Starts the server that `entry` describes in place of the current one, which ends when its pending calls have. */
-  replace(entry: ServerEntry, host: McpHost): Promise<void> {
+  replace(entry: ServerEntry): Promise<void> {
     void this.#end('lost', 'it is being restarted', true)
-    this.#host = host
     this.entry = entry
-    this.requests = new ServerRequests(this, host.sample)
+    this.requests = new ServerRequests(this, this.#host.sample)
     this.#definitions.clear()
     this.#wasReady = false
     return this.start()
@@ -202,39 +205,55 @@ export class McpServer {
     const ending = [...this.#open].filter(each => !afterCalls || each === session)
     for (const each of ending) this.#open.delete(each)
     await Promise.all([...ending.map(each => each.close()), running])
-    this.log.close()
+    this.#log.close()
   }
 
   #become(event: Event): void {
     this.state = STATES[this.state][event] ?? this.state
-    this.changed('server')
-  }
-
-  changed(what: Change): void {
-    this.#host.onChange(this, what)
+    this.#host.onChange(this)
   }
 
   problem(message: string): void {
     const fields = { problem: safeText(message) }
-    this.log.write('warn', 'MCP connection problems', () => [fields, 'MCP connection problem'])
+    this.#log.write('warn', 'MCP connection problems', () => [fields, 'MCP connection problem'])
   }
 
   onNotification(method: string, params: Params, from?: Requester): void {
     if (method === 'notifications/tools/list_changed') void this.#refreshTools()
+    else if (method === 'notifications/resources/list_changed') this.offers.changed('resources')
+    else if (method === 'notifications/prompts/list_changed') this.offers.changed('prompts')
     else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
-    else this.offers.onNotification(method, params, from)
+    else if (method === 'notifications/message') this.#onLog(params, from)
+    else if (method === 'notifications/resources/updated')
+      for (const listener of this.offers.followed.get(String(params.uri)) ?? []) listener()
+  }
+
+  /** Logs what the server logs through the protocol, and passes it on to whoever made the call. */
+  #onLog({ level: given, data, logger }: Params, from: Requester | undefined): void {
+    const level = typeof given === 'string' ? given : 'info'
+    const ours = LEVELS[level as 'info'] ?? 'error'
+    this.#log.write(ours, `Log messages from an MCP server (${ours})`, () => {
+      const shown = safeValue(data)
+      const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? '')
+      return [{ data: shown }, `MCP server: ${safeText(text)}`]
+    })
+    if (!from?.onLog) return
+    const text = JSON.stringify(data) ?? ''
+    const shown = text.length > MAX_LOG_CHARACTERS ? `${text.slice(0, MAX_LOG_CHARACTERS)}…` : data
+    const name = typeof logger === 'string' ? logger : this.name
+    from.onLog({ level, data: withoutKnownSecretsIn(shown), logger: name })
   }
 
   /** Only the first is a warning: a server that writes to the wrong stream keeps doing it. */
   onJunk(line: string): void {
     const message = `MCP server wrote a non-JSON-RPC line to stdout: ${safeText(line, 200)}`
     const level = this.#junkLines++ === 0 ? 'warn' : 'debug'
-    this.log.write(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
+    this.#log.write(level, 'Non-JSON-RPC lines on stdout', () => [{ line: safeText(line) }, message])
   }
 
   onStray({ id }: Params, isLate: boolean): void {
     const reason = isLate ? 'the call had already ended' : 'no pending call has its id'
-    this.log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [
+    this.#log.write(isLate ? 'info' : 'warn', `Dropped responses (${reason})`, () => [
       { id: safeText(JSON.stringify(id) ?? 'none') },
       `Dropped a response from an MCP server: ${reason}`,
     ])
@@ -265,8 +284,8 @@ export class McpServer {
   async #tryUntilReady(round: AbortSignal, settle: () => void): Promise<void> {
     const { attempts } = this.#host
     for (let attempt = Math.max(1, this.#shortLives); ; attempt++) {
-      const needsLogin = this.failure?.kind === 'needs_login'
-      const due = needsLogin ? this.#loggedIn(round, settle) : this.#due(attempt, round)
+      const due = this.#due(attempt, round)
+      if (this.failure?.kind === 'needs_login') settle()
       // No gap before an attempt that is due: a call that was interrupted waits for it.
       if (due) await due
       if (round.aborted) return
@@ -291,19 +310,32 @@ export class McpServer {
     }
   }
 
-  /** Resolves when the login changes, or the round is over. */
-  async #loggedIn(round: AbortSignal, settle: () => void): Promise<void> {
-    const failure = this.failure ?? new ServerFailure('')
-    this.failure = failure.with(failure.message, 'failed')
-    const changed = new AbortController()
-    const stop = this.login?.onChange(() => changed.abort())
-    const over = once(AbortSignal.any([round, changed.signal]), 'abort')
-    this.#become('refused')
-    this.logger.warn(failure.logFields, 'MCP server needs a login')
-    this.#host.onFailed(this, failure, 0)
-    settle()
-    await over
-    stop?.()
+  /** Resolves when it is time for an attempt, or the round is over; `undefined` if it is now. */
+  #due(attempt: number, round: AbortSignal): Promise<void> | undefined {
+    const { clock, attempts } = this.#host
+    const { failure } = this
+    const needsLogin = failure?.kind === 'needs_login'
+    const delayMs = this.#delayBefore(attempt)
+    if (!needsLogin && delayMs <= 0) return undefined
+    if (needsLogin) {
+      this.#become('refused')
+      this.logger.warn(failure.logFields, 'MCP server needs a login')
+      this.#host.onFailed(this, failure, 0)
+    } else {
+      this.#nextAt = new Date(Date.now() + delayMs).toISOString()
+      this.#host.onChange(this)
+    }
+    let stop: (() => void) | undefined
+    return new Promise<void>(resolve => {
+      round.addEventListener('abort', () => resolve())
+      if (needsLogin) stop = this.login?.onChange(resolve)
+      else {
+        const timer = clock.setTimer(resolve, delayMs)
+        stop = timer.cancel
+        // Nobody waits for it, so it must not keep the process alive.
+        if (!this.#wasReady && attempt > attempts) timer.hold(false)
+      }
+    }).finally(() => stop?.())
   }
 
   async #tryOnce(round: AbortSignal, attempt: number): Promise<ServerFailure | undefined> {
@@ -311,6 +343,7 @@ export class McpServer {
     const delayMs = this.#delayBefore(attempt)
     this.logger.info({ attempt, delay_ms: delayMs }, `MCP connection attempt ${attempt} after ${delayMs} ms`)
     this.#nextAt = undefined
+    this.#number = attempt
     this.#become('attempt')
     // A package runner may have to download the server first, and must not be killed while it does.
     const runner = this.#wasReady ? undefined : packageRunner(this.entry)
@@ -336,7 +369,7 @@ export class McpServer {
     this.failure = new ServerFailure(cause)
     this.logger.info({ limit_ms: limitMs }, `MCP server is still starting: ${cause}`)
     this.#host.onProgress(`⏳ Server '${this.name}' is still starting: ${cause}`)
-    this.changed('server')
+    this.#host.onChange(this)
   }
 
   #adopt(session: Session, attempt: number): void {
@@ -347,28 +380,11 @@ export class McpServer {
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
     this.#updateTools(session.tools, session)
     if (this.#isStale) void this.#refreshTools()
-    this.offers.adopt(session)
+    // What was known from the session before may no longer hold.
+    for (const kind of ['resources', 'prompts'] as const) if (this.offers.has(kind)) this.offers.changed(kind)
     this.#become('connected')
-    this.logger.info(
-      { attempt, tools: this.#registered().length },
-      `MCP connection succeeded on attempt ${attempt}`,
-    )
-  }
-
-  #due(attempt: number, round: AbortSignal): Promise<void> | undefined {
-    const { clock, attempts } = this.#host
-    const delayMs = this.#delayBefore(attempt)
-    const isSlow = !this.#wasReady && attempt > attempts
-    if (!isSlow) this.#number = attempt
-    this.#nextAt = delayMs > 0 ? new Date(Date.now() + delayMs).toISOString() : undefined
-    this.changed('server')
-    if (delayMs <= 0) return undefined
-    return new Promise(resolve => {
-      const timer = clock.setTimer(resolve, delayMs)
-      // Nobody waits for it, so it must not keep the process alive.
-      if (isSlow) timer.hold(false)
-      round.addEventListener('abort', () => resolve(timer.cancel()))
-    })
+    const tools = this.#registered().length
+    this.logger.info({ attempt, tools }, `MCP connection succeeded on attempt ${attempt}`)
   }
 
   #delayBefore(attempt: number): number {
@@ -435,6 +451,6 @@ export class McpServer {
         changed.map(definition => mcpTool(definition, this)),
         { server, order, ...(entry.parameterNames && { parameterNames: entry.parameterNames }) },
       )
-    if (gone.length + changed.length > 0) this.changed('tools')
+    if (gone.length + changed.length > 0) this.#host.onChange(this)
   }
 }

@@ -39,27 +39,25 @@ export class MessageLog {
   }
 
   /** Those with a higher number than `after`, oldest first. */
-  read({ after = 0 }: { after?: number | undefined } = {}): LoggedMessage[] {
+  read(after: number): LoggedMessage[] {
     const all = this.#ring.filter(each => each !== undefined).sort((a, b) => a.seq - b.seq)
-    const askedAt = new Map<string, number>()
-    const shown = all.map(({ at, message, ...rest }): LoggedMessage => {
+    const shown = ({ at, message, ...rest }: Kept): LoggedMessage => {
       const { method, id, error } = message
+      const isRequest = ({ direction, ...other }: Kept) =>
+        other.message.id === id && other.message.method !== undefined && direction !== rest.direction
+      const request =
+        method === undefined ? all.findLast(each => each.seq < rest.seq && isRequest(each)) : undefined
       const answer = error === undefined ? 'response' : 'error'
-      const kind = method === undefined ? answer : id === undefined ? 'notification' : 'request'
-      // Both sides number their requests.
-      const key = `${(kind === 'request') === (rest.direction === 'sent')} ${id}`
-      const began = kind === 'request' ? undefined : askedAt.get(key)
-      if (kind === 'request') askedAt.set(key, at)
       return {
         ...rest,
         time: new Date(at).toISOString(),
-        kind,
+        kind: method === undefined ? answer : id === undefined ? 'notification' : 'request',
         ...(method !== undefined && { method }),
         ...(id !== undefined && { id }),
-        ...(began !== undefined && { duration_ms: at - began }),
+        ...(request && { duration_ms: at - request.at }),
         message: plainCopy(message, { ...LIMITS, cleaner: { ...cleaner, secret } }).value,
       }
-    })
-    return shown.filter(({ seq }) => seq > after)
+    }
+    return all.filter(({ seq }) => seq > after).map(shown)
   }
 }

@@ -45,7 +45,7 @@ export interface PeerOptions {
   methods?: Readonly<Record<string, Method>>
   /** Receives every notification except the cancellation and the progress of pending requests. */
   onNotification?(method: string, params: Params): void
-  /** A response without a pending request; `isLate` if that was cancelled. */
+  /** A response without a pending request; `isLate` if there was one. */
   onStray?(message: Params, isLate: boolean): void
   onError?(error: Error): void
   /** The connection has ended, before pending requests are rejected; returns what they are rejected with. */
@@ -71,16 +71,12 @@ interface Pending {
   readonly from: unknown
 }
 
-/** How many cancelled requests are remembered, to recognize their late responses. */
-const REMEMBERED = 10_000
-
 export class Peer {
   /** Sent in the `_meta` of every request and notification: protocol 2026-07-28 has no session to remember it. */
   envelope: Params | undefined
   readonly pending = new Map<number, Pending>()
   readonly #transport: Transport
   readonly #options: PeerOptions
-  readonly #cancelled = new Set<number>()
   readonly #incoming = new Map<RequestId, AbortController>()
   #onIdle: (() => void)[] = []
   #nextId = 1
@@ -140,9 +136,6 @@ export class Peer {
   #cancel(id: number, reason: unknown): void {
     const pending = this.#take(id)
     if (!pending) return
-    this.#cancelled.add(id)
-    const [oldest] = this.#cancelled
-    if (this.#cancelled.size > REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest)
     if (pending.stream) pending.stream.abort()
     else void this.notify('notifications/cancelled', { requestId: id, reason: 'The caller gave up' })
     pending.reject(reason)
@@ -182,17 +175,16 @@ export class Peer {
     // Our ids are numbers; some servers send them back as text.
     const id = typeof message.id === 'string' ? Number(message.id) : (message.id as number)
     const pending = this.#take(id)
-    if (!pending) return this.#options.onStray?.(message, this.#cancelled.delete(id))
-    const { error } = message
-    if (error === undefined || error === null) pending.resolve(message.result)
-    else pending.reject(rpcErrorOf(error))
+    if (!pending) this.#options.onStray?.(message, id > 0 && id < this.#nextId)
+    else if (message.error === undefined || message.error === null) pending.resolve(message.result)
+    else pending.reject(rpcErrorOf(message.error))
   }
 
   #onProgress(params: Params): boolean {
     const token = Number(params.progressToken ?? Number.NaN)
     const pending = this.pending.get(token)
     if (pending && typeof params.progress === 'number') pending.onProgress?.(params)
-    return pending !== undefined || this.#cancelled.has(token)
+    return token > 0 && token < this.#nextId
   }
 
   #onCancelled({ requestId, reason }: Params): boolean {

@@ -4,39 +4,33 @@ import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { describeThrown } from '../util/quietly.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
-interface FailureDetails {
+/** Why a server is not connected, or did not answer a request. The message is a phrase: `the server exited with code 1`. */
+export class ServerFailure extends Error {
+  override name = 'ServerFailure'
   /**
    * `permanent`: there is no such program. `lost`: lost before it answered, and the call may have been executed; `unsent`:
    * the call cannot have reached it. `unusable`: its answer is too large or malformed. `needs_login`, `lacks_scope`: the
    * user has to log in first. `failed`: anything else.
    */
-  kind?: 'failed' | 'permanent' | 'lost' | 'unsent' | 'unusable' | 'needs_login' | 'lacks_scope'
-  stderr?: string
-  exitCode?: number | null
-  exitSignal?: string | null
-  status?: number | undefined
-  retryAfterMs?: number | undefined
-  /** The request whose answer is unusable, if that can be told. */
-  requestId?: number | undefined
-}
-
-/** Why a server is not connected, or did not answer a request. The message is a phrase: `the server exited with code 1`. */
-export class ServerFailure extends Error {
-  override name = 'ServerFailure'
-  readonly kind: NonNullable<FailureDetails['kind']> = 'failed'
+  readonly kind: 'failed' | 'permanent' | 'lost' | 'unsent' | 'unusable' | 'needs_login' | 'lacks_scope' =
+    'failed'
   readonly stderr: string = ''
   readonly exitCode: number | null = null
   readonly exitSignal: string | null = null
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
+  /** The request whose answer is unusable, if that can be told. */
   readonly requestId: number | undefined
 
-  constructor(message: string, details: FailureDetails = {}) {
+  constructor(
+    message: string,
+    details: Partial<Omit<ServerFailure, keyof Error | 'as' | 'isLoss' | 'unavailable' | 'logFields'>> = {},
+  ) {
     super(message)
     Object.assign(this, details)
   }
 
-  with(message: string, kind = this.kind): ServerFailure {
+  as(kind: ServerFailure['kind'], message = this.message): ServerFailure {
     return new ServerFailure(message, { ...this, kind })
   }
 
@@ -45,8 +39,8 @@ export class ServerFailure extends Error {
   }
 
   /** The error of a call to an unavailable server, with details for fixing it. */
-  unavailable(server: string, nextAttemptAt: string | undefined): ToolFailureError {
-    const { message, stderr, exitCode, exitSignal, retryAfterMs } = this
+  unavailable(server: string, cause: string, nextAttemptAt: string | undefined): ToolFailureError {
+    const { stderr, exitCode, exitSignal, retryAfterMs } = this
     const details = {
       server,
       stderr: lastLines(stderr),
@@ -55,7 +49,7 @@ export class ServerFailure extends Error {
       ...(nextAttemptAt !== undefined && { nextAttemptAt }),
     }
     const options = { diagnosis: { details }, retryAfterMs }
-    return new ToolFailureError('unavailable', `The ${server} service is unavailable: ${message}`, options)
+    return new ToolFailureError('unavailable', `The ${server} service is unavailable: ${cause}`, options)
   }
 
   get logFields(): object {
@@ -64,7 +58,7 @@ export class ServerFailure extends Error {
       error: safeText(message),
       ...(exitCode !== null && { exit_code: exitCode }),
       ...(exitSignal !== null && { exit_signal: exitSignal }),
-      ...(stderr !== '' && { stderr: safeText(stderr.slice(-LOGGED_CHARACTERS), LOGGED_CHARACTERS) }),
+      ...(stderr !== '' && { stderr: safeText(lastLines(stderr), SHOWN_CHARACTERS + 2) }),
     }
   }
 }
@@ -83,7 +77,6 @@ export function tooLong(maxBytes: number, bytes?: number): string {
   return `is ${bytes === undefined ? '' : `${bytes} bytes long, `}over the limit of ${maxBytes} bytes (maxLineBytes)`
 }
 
-const LOGGED_CHARACTERS = 4_000
 const SHOWN_CHARACTERS = 2_000
 
 export function lastLines(text: string): string {

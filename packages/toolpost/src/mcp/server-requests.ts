@@ -30,7 +30,11 @@ export class ServerRequests {
   readonly capabilities: ClientCapabilities
   readonly #server: McpServer
   readonly #sample: Sample | undefined
-  readonly #table: Record<string, (params: Params, options: AskOptions) => Answer>
+  readonly #table: Record<string, (params: Params, options: AskOptions) => Answer> = {
+    'elicitation/create': (params, options) => this.#elicit(params, options),
+    'sampling/createMessage': (params, options) => this.#createMessage(params, options),
+    'roots/list': (_, options) => this.#listRoots(options),
+  }
   /** By elicitation id, what to call when the visit to a URL is completed. Oldest first. */
   readonly #watched = new Map<string, () => void>()
   #open = 0
@@ -46,11 +50,6 @@ export class ServerRequests {
       ...(sampling && { sampling: {} }),
       ...(roots && { roots: {} }),
     }
-    this.#table = {
-      'elicitation/create': (params, options) => this.#elicit(params, options),
-      'sampling/createMessage': (params, options) => this.#createMessage(params, options),
-      'roots/list': (_, options) => this.#listRoots(options),
-    }
   }
 
   /** For requests of their own, which say nothing about the caller they are for. */
@@ -62,7 +61,8 @@ export class ServerRequests {
   }
 
   async #answer(method: string, params: Params, options: AskOptions): Answer {
-    if (this.#open >= MAX_SERVER_REQUESTS) throw new RpcError('Too many requests at once', { code: -32_000 })
+    if (this.#open >= MAX_SERVER_REQUESTS)
+      throw new RpcError(`The server asked for more than ${MAX_SERVER_REQUESTS} inputs at once`)
     const known = ownValue(this.#table, method)
     if (!known) throw new RpcError(`Method not found: ${safeText(method, 100)}`, { code: METHOD_NOT_FOUND })
     this.#open++
@@ -71,9 +71,6 @@ export class ServerRequests {
 
   /** Answers all questions in parallel, each under its key; one that cannot be answered aborts the others. */
   async answerAll(inputRequests: unknown, { from, signal }: AskOptions): Answer {
-    const entries = isRecord(inputRequests) ? Object.entries(inputRequests) : []
-    if (entries.length > MAX_SERVER_REQUESTS)
-      throw new Error(`The server asked for more than ${MAX_SERVER_REQUESTS} inputs at once`)
     const open = new AbortController()
     const either = signal ? AbortSignal.any([signal, open.signal]) : open.signal
     const answer = async ([key, request]: [string, unknown]) => {
@@ -81,12 +78,10 @@ export class ServerRequests {
       const options = { from, signal: either, key }
       return [key, await this.#answer(String(method), isRecord(params) ? params : {}, options)]
     }
-    try {
-      return Object.fromEntries(await Promise.all(entries.map(answer)))
-    } catch (error) {
-      open.abort()
-      throw error
-    }
+    const entries = Object.entries(isRecord(inputRequests) ? inputRequests : {})
+    return Promise.all(entries.map(answer))
+      .then(answers => Object.fromEntries(answers))
+      .finally(() => open.abort())
   }
 
   completed({ elicitationId }: Params): void {
@@ -126,12 +121,12 @@ export class ServerRequests {
       server.problem(`The server asked a question, but this caller cannot answer prompts: ${shown}`)
       return { action: 'decline' }
     }
-    if (message.length > MAX_QUESTION_CHARACTERS)
-      throw invalid(`the message is longer than ${MAX_QUESTION_CHARACTERS} characters`)
-    if (isUrl && !(typeof url === 'string' && isHttpUrl(url)))
-      throw invalid('the URL must be http: or https:')
-    const problem = !isUrl && isRecord(schema) ? sizeProblem(schema) : undefined
-    if (problem) throw invalid(`the schema is too large: ${problem}`)
+    const tooLarge = !isUrl && isRecord(schema) ? sizeProblem(schema) : undefined
+    const problem =
+      (message.length > MAX_QUESTION_CHARACTERS && 'the message is too long') ||
+      (isUrl && !(typeof url === 'string' && isHttpUrl(url)) && 'the URL must be http: or https:') ||
+      (tooLarge && `the schema is too large: ${tooLarge}`)
+    if (problem) throw new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
     const text = withoutKnownSecretsIn(message)
     const question = isUrl
       ? this.#address({ ...params, message: text })
@@ -146,9 +141,8 @@ export class ServerRequests {
     const { roots } = this.#server.entry
     if (!roots && from?.roots) return from.roots({ signal, key })
     const uris = (roots ?? []).map(root => {
-      const { uri, name } = typeof root === 'string' ? { uri: root, name: undefined } : root
-      const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uri)
-      return { uri: isUri ? uri : pathToFileURL(uri).href, ...(name !== undefined && { name }) }
+      const { uri, ...rest } = typeof root === 'string' ? { uri: root } : root
+      return { uri: /^[a-z][a-z0-9+.-]+:/i.test(uri) ? uri : pathToFileURL(uri).href, ...rest }
     })
     return { roots: uris }
   }
@@ -166,10 +160,6 @@ export class ServerRequests {
   }
 }
 
-function invalid(problem: string): RpcError {
-  return new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
-}
-
 function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secretFields'> {
   const schema: JsonSchema = isRecord(requested) ? requested : { type: 'object', properties: {} }
   const properties = isRecord(schema.properties) ? schema.properties : {}
@@ -181,7 +171,7 @@ function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secret
     schema,
     check: (content, field) => {
       if (field === undefined) return answerProblem(schema, content)
-      const wanted = Object.hasOwn(properties, field) ? properties[field] : {}
+      const wanted = ownValue(properties, field) ?? {}
       return answerProblem({ type: 'object', properties: { [field]: wanted } }, content)
     },
     secretFields: Object.keys(properties).filter(isSecret),

@@ -1,14 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { withoutKnownSecretsIn } from '../logging/redact.ts'
 import type { Requester } from '../tools/caller.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { toolpostVersion } from '../util/package-root.ts'
+import { shortText } from '../util/text.ts'
 import { currentRequestId, HttpTransport } from './http-transport.ts'
 import * as limits from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, Peer, type RequestOptions as PeerRequestOptions, RpcError } from './peer.ts'
 import { isHttp } from './server-entry.ts'
 import { describeError, failureIn, ServerFailure } from './server-failure.ts'
+import type { ServerInfo } from './server-status.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 export interface RequestOptions extends PeerRequestOptions {
@@ -20,7 +23,6 @@ export interface RequestOptions extends PeerRequestOptions {
 const MODERN = '2026-07-28'
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 const META = 'io.modelcontextprotocol'
-const UNSUPPORTED_VERSION = -32_022
 /** With more pending requests than this, it is not determined who a message is for. */
 const MAX_LOOKED_AT = 1_000
 const MAX_PAGES = 1_000
@@ -43,7 +45,7 @@ export interface Listed {
 /** The peer of one connection to a server: shakes hands, lists what the server has, and follows its changes. */
 export class Session extends Peer {
   capabilities: Params = {}
-  info: Params = {}
+  info: ServerInfo = {}
   protocolVersion = ''
   hasAnswered = false
   readonly tasks = new Set<string>()
@@ -52,16 +54,8 @@ export class Session extends Peer {
   readonly transport: StdioTransport | HttpTransport
   readonly #server: McpServer
   readonly #http: HttpTransport | undefined
-  readonly #followed = new Set<string>()
   #listening: AbortController | undefined
   #onAcknowledged = (): void => {}
-  #isReady = false
-  #isClosing = false
-  #isChecking = false
-
-  get #isModern(): boolean {
-    return this.protocolVersion === MODERN
-  }
 
   /** Rejects with a ServerFailure. */
   static open(server: McpServer, signal: AbortSignal): Promise<Session> {
@@ -88,7 +82,11 @@ export class Session extends Peer {
       return session
     } catch (error) {
       await session.close()
-      throw session.#failureOf(error, signal)
+      const ended = transport.failure ?? new ServerFailure('')
+      const failure = failureIn(error) ?? ended.as('failed', describeError(error))
+      if (signal.aborted) throw failure.as('failed', describeError(signal.reason))
+      const hasExited = failure.isLoss && !isHttp(entry)
+      throw hasExited ? failure.as('failed', `${failure.message} before it was ready`) : failure
     } finally {
       signal.removeEventListener('abort', giveUp)
     }
@@ -100,27 +98,33 @@ export class Session extends Peer {
       onNotification: (method, params) => this.#onNotification(method, params),
       onStray: (message, isLate) => server.onStray(message, isLate),
       onError: error => this.#onError(error),
-      onClose: () => {
-        const cause = transport.failure ?? new ServerFailure('it is not connected')
-        const isStopped = this.#isClosing && this.#isReady
-        return cause.with(isStopped ? 'the server was stopped' : cause.message, 'lost')
-      },
+      onClose: () => transport.failure?.as('lost'),
     })
     this.#server = server
     this.transport = transport
     this.#http = transport instanceof HttpTransport ? transport : undefined
-    transport.onlost = failure => this.#onLost(failure)
+    transport.onlost = failure => {
+      server.onLost(this, failure)
+      // Later, so that the request that found out keeps its own error.
+      if (failure.kind !== 'needs_login') setImmediate(() => void this.close())
+      // Calls that were accepted continue although the server wants a login for others.
+      else void this.idle().then(() => this.close())
+    }
   }
 
-  /** Closes the connection and ends the process, if any, without reporting a loss. Resolves when all is gone. */
+  /** Closes the connection and ends the process, if any. Resolves when all is gone. */
   override close(): Promise<void> {
-    this.#isClosing = true
+    this.#listening?.abort()
     return super.close()
   }
 
   override idle(): Promise<void> {
     this.#listening?.abort()
     return super.idle()
+  }
+
+  get #isModern(): boolean {
+    return this.protocolVersion === MODERN
   }
 
   /** Whether arguments are also sent in headers, as the newest protocol requires over HTTP. */
@@ -145,13 +149,14 @@ export class Session extends Peer {
 
   override request(method: string, params: object = {}, options: RequestOptions = {}): Promise<unknown> {
     const { failure } = this.transport
-    if (failure) return Promise.reject(failure.with(failure.message, 'unsent'))
+    if (failure) return Promise.reject(failure.as('unsent'))
     const { onRequest, headers } = options
     const http = this.#http
     if (!http && !onRequest) return super.request(method, params, options)
     const send = (id: number) => {
       onRequest?.({ method, id, protocolVersion: this.protocolVersion, ...http?.address })
-      return http && { ...(headers && { headers }), onRequestStreamEnd: () => this.#onStreamEnd(id) }
+      const lost = () => void this.fail(id, new ServerFailure('the connection was lost', { kind: 'lost' }))
+      return http && { ...(headers && { headers }), onRequestStreamEnd: lost }
     }
     return super.request(method, params, { ...options, send })
   }
@@ -160,9 +165,10 @@ export class Session extends Peer {
   async list(kind: ListKind, signal?: AbortSignal): Promise<Listed> {
     const [method, field, capability] = LISTS[kind]
     const entries: unknown[] = []
+    if (!this.capabilities[capability]) return { entries, isCut: false }
     const cursors = new Set<unknown>([undefined, null])
     let [params, bytes] = [{}, 0]
-    for (let page = 0; this.capabilities[capability] && page < MAX_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const result = (await this.request(method, params, { signal })) as Params | undefined
       const listed = result?.[field]
       if (!Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
@@ -177,18 +183,13 @@ export class Session extends Peer {
       cursors.add(cursor)
       params = { cursor }
     }
-    if (cursors.size > 2) throw new Error(`its list of ${kind} has more than ${MAX_PAGES} pages`)
-    return { entries, isCut: false }
+    throw new Error(`its list of ${kind} has more than ${MAX_PAGES} pages`)
   }
 
-  async follow(uri: string): Promise<void> {
-    this.#followed.add(uri)
-    await (this.#isModern ? this.#listen() : this.request('resources/subscribe', { uri }))
-  }
-
-  unfollow(uri: string): void {
-    if (this.#followed.delete(uri))
-      void (this.#isModern ? this.#listen() : this.request('resources/unsubscribe', { uri })).catch(() => {})
+  /** Subscribes to a resource that is followed from now on, or unsubscribes from one that no longer is. */
+  async follow(uri: string, isFollowed: boolean): Promise<void> {
+    const method = isFollowed ? 'resources/subscribe' : 'resources/unsubscribe'
+    await (this.#isModern ? this.#listen() : this.request(method, { uri }))
   }
 
   /**
@@ -203,17 +204,24 @@ export class Session extends Peer {
       const { status = 0 } = failureIn(error) ?? {}
       const isRefusal = status >= 400 && status < 500 && status !== 401 && status !== 403
       if (!(error instanceof RpcError) && !isRefusal) throw error
-      const isModern = !this.#http || namesModern(error)
-      if (!isModern) this.envelope = undefined
-      await (isModern ? this.#discover() : this.#initialize())
+      // A server that refuses the version although it names it as supported is worth a second try.
+      const { supported } = error instanceof RpcError && isRecord(error.data) ? error.data : {}
+      const isNamed = Array.isArray(supported) && supported.includes(MODERN)
+      await (!this.#http || isNamed ? this.#discover() : this.#initialize())
     }
+    const { followed } = this.#server.offers
     if (this.#isModern) await this.#listen()
+    else
+      for (const uri of followed.keys())
+        this.follow(uri, true).catch(error =>
+          this.#server.problem(`Could not subscribe to a resource: ${describeError(error)}`),
+        )
     this.tools = await this.list('tools')
     if (this.#http) this.#http.isReady = true
-    this.#isReady = true
   }
 
   async #initialize(): Promise<void> {
+    this.envelope = undefined
     const { capabilities } = this.#server.requests
     const asked = { protocolVersion: LEGACY[0], capabilities, clientInfo: clientInfo() }
     const result = await this.request('initialize', asked)
@@ -244,7 +252,13 @@ export class Session extends Peer {
     this.protocolVersion = version
     this.#http?.setProtocolVersion(version)
     this.capabilities = isRecord(capabilities) ? capabilities : {}
-    this.info = { ...(isRecord(info) && info), instructions }
+    const given: Params = { ...(isRecord(info) && info), instructions }
+    for (const key of ['name', 'title', 'version', 'instructions'] as const) {
+      const text = given[key]
+      if (typeof text !== 'string') continue
+      const start = text.slice(0, 2 * limits.MAX_INSTRUCTIONS)
+      this.info[key] = shortText(withoutKnownSecretsIn(start), limits.MAX_INSTRUCTIONS)
+    }
   }
 
   /**
@@ -254,14 +268,16 @@ export class Session extends Peer {
   async #listen(): Promise<void> {
     const before = this.#listening
     const listening = new AbortController()
+    const { signal } = listening
     this.#listening = listening
     const lists = (['tools', 'resources', 'prompts'] as const).filter(kind => this.tellsChangesOf(kind))
+    const { followed } = this.#server.offers
     const notifications = {
       ...Object.fromEntries(lists.map(kind => [`${kind}ListChanged`, true])),
-      ...(this.#followed.size > 0 && { resourceSubscriptions: [...this.#followed] }),
+      ...(followed.size > 0 && { resourceSubscriptions: [...followed.keys()] }),
     }
     const reopen = async () => {
-      if (listening !== this.#listening || listening.signal.aborted || this.#isClosing) return
+      if (signal.aborted) return
       await this.#listen()
       // What changed until now was not reported.
       for (const kind of lists) this.#onNotification(`notifications/${kind}/list_changed`, {})
@@ -270,7 +286,6 @@ export class Session extends Peer {
       const accepted = new Promise<void>(resolve => {
         this.#onAcknowledged = resolve
       })
-      const { signal } = listening
       const over = this.request('subscriptions/listen', { notifications }, { signal }).catch(error => error)
       void over.then(error => {
         // Refused: do without.
@@ -282,60 +297,15 @@ export class Session extends Peer {
   }
 
   #onNotification(method: string, params: Params): void {
-    if (method === 'notifications/subscriptions/acknowledged') return this.#onAcknowledged()
-    this.#server.onNotification(method, params, this.#requester)
+    if (method === 'notifications/subscriptions/acknowledged') this.#onAcknowledged()
+    else this.#server.onNotification(method, params, this.#requester)
   }
 
-  #onStreamEnd(id: number): void {
-    const lost = new ServerFailure('the connection was lost', { kind: 'lost' })
-    if (this.fail(id, lost) > 0) void this.#check(lost)
-  }
-
-  /** An unusable answer, which fails its request, or all if it is unknown whose it is; or a broken stream. */
+  /** An unusable answer fails its request, or all if it is unknown whose it is. */
   #onError(error: Error): void {
-    const isUnusable = error instanceof ServerFailure && error.kind === 'unusable'
-    const isConcern = isUnusable
-      ? this.fail(this.#http ? currentRequestId() : error.requestId, error) > 0
-      : this.#isReady && !this.#isClosing
-    if (isConcern) this.#server.problem(describeError(error))
-    if (isConcern && !isUnusable) void this.#check(error)
+    if (!(error instanceof ServerFailure) || error.kind !== 'unusable') return
+    if (this.fail(error.requestId, error) > 0) this.#server.problem(describeError(error))
   }
-
-  /** Whether an HTTP server still answers. A refusal proves that it does, too. */
-  async #check(problem: Error): Promise<void> {
-    if (this.#isChecking || !this.#http || !this.#isReady) return
-    this.#isChecking = true
-    const signal = AbortSignal.timeout(limits.HEALTH_CHECK_MS)
-    const isAlive = await this.request(this.#isModern ? 'server/discover' : 'ping', {}, { signal }).then(
-      () => true,
-      error => error instanceof RpcError || failureIn(error)?.kind === 'needs_login',
-    )
-    this.#isChecking = false
-    if (!isAlive) this.#http.lose(new ServerFailure(describeError(problem)))
-  }
-
-  /** Calls that a server over HTTP has accepted continue although it wants a login for others. */
-  #onLost(failure: ServerFailure): void {
-    if (this.#isReady && !this.#isClosing) this.#server.onLost(this, failure)
-    // Later, so that the request that found out keeps its own error.
-    if (failure.kind !== 'needs_login') setImmediate(() => void super.close())
-    else if (!this.#isClosing) void this.idle().then(() => super.close())
-  }
-
-  #failureOf(error: unknown, signal: AbortSignal): ServerFailure {
-    const ended = this.transport.failure ?? new ServerFailure('')
-    const failure = failureIn(error) ?? ended.with(describeError(error), 'failed')
-    if (signal.aborted) return failure.with(describeError(signal.reason), 'failed')
-    const exited = `${failure.message} before it was ready`
-    return failure.isLoss && !this.#http ? failure.with(exited, 'failed') : failure
-  }
-}
-
-/** Whether a server refused the version although it names it as supported: it is worth a second try. */
-function namesModern(error: unknown): boolean {
-  if (!(error instanceof RpcError) || error.rpcCode !== UNSUPPORTED_VERSION) return false
-  const { supported } = isRecord(error.data) ? error.data : {}
-  return Array.isArray(supported) && supported.includes(MODERN)
 }
 
 function clientInfo(): { name: string; version: string } {
