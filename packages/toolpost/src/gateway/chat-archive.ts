@@ -8,10 +8,13 @@ import type { PlainMessage } from '../models/ai-client.ts'
 import { isRecord } from '../util/guards.ts'
 import type { ChatTurn, ConversationRecord } from './api-types.ts'
 import type { GatewaySource } from './context.ts'
-import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS, MAX_CONVERSATION_NAME } from './limits.ts'
+import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_TURNS } from './limits.ts'
 
-/** `owner`: the client it belongs to. */
-type StoredConversation = ConversationRecord & { owner: string }
+/** `owner`: the client it belongs to. `dialogue`: what sentences remember after a turn; not saved. */
+export type StoredConversation = Omit<ConversationRecord, 'turns'> & {
+  owner: string
+  turns: (ChatTurn & { dialogue?: unknown })[]
+}
 
 /** Past chat conversations: in memory, and in a file each beside the history if there is one. */
 export class ChatArchive {
@@ -40,41 +43,30 @@ export class ChatArchive {
     return (await this.list(owner)).find(each => each.id === id)
   }
 
-  /** `turns` replace those the conversation had. The oldest conversations of a client are dropped. */
-  async keep(owner: string, id: string, turns: readonly ChatTurn[]): Promise<void> {
-    const [first] = turns
-    const { name = nameFrom(first?.question ?? ''), createdAt = first?.askedAt ?? Date.now() } =
-      (await this.get(owner, id)) ?? {}
-    this.#put({ id, owner, name, createdAt, updatedAt: Date.now(), turns: bounded(turns) })
-    for (const old of (await this.list(owner)).slice(KEPT_CONVERSATIONS)) await this.remove(owner, old.id)
+  /** Drops the first turns if it is too long, and the oldest conversations of its client if there are too many. */
+  async keep(conversation: StoredConversation): Promise<void> {
+    let turns = conversation.turns.slice(-KEPT_TURNS)
+    while (turns.length > 1 && JSON.stringify(turns).length > KEPT_CHARACTERS) turns = turns.slice(1)
+    const kept = { ...conversation, turns }
+    this.#kept.set(kept.id, kept)
+    this.#write(async folder => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const draft = join(folder, `.${randomUUID()}`)
+      const text = JSON.stringify(kept, (key, value) => (key === 'dialogue' ? undefined : value))
+      await writeFile(draft, text, { mode: 0o600 })
+      await rename(draft, join(folder, fileOf(kept.id)))
+    })
+    for (const { id } of (await this.list(kept.owner)).slice(KEPT_CONVERSATIONS)) this.remove(id)
   }
 
-  async rename(owner: string, id: string, name: string): Promise<StoredConversation | undefined> {
-    const known = await this.get(owner, id)
-    if (known) this.#put({ ...known, name: nameFrom(name) })
-    return this.get(owner, id)
-  }
-
-  async remove(owner: string, id: string): Promise<boolean> {
-    if (!(await this.get(owner, id))) return false
+  remove(id: string): void {
     this.#kept.delete(id)
     this.#write(folder => rm(join(folder, fileOf(id)), { force: true }))
-    return true
   }
 
   /** Resolves when everything is written. */
   async close(): Promise<void> {
     await this.#writing
-  }
-
-  #put(conversation: StoredConversation): void {
-    this.#kept.set(conversation.id, conversation)
-    this.#write(async folder => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const draft = join(folder, `.${randomUUID()}`)
-      await writeFile(draft, JSON.stringify(conversation), { mode: 0o600 })
-      await rename(draft, join(folder, fileOf(conversation.id)))
-    })
   }
 
   #folder(): string | undefined {
@@ -92,20 +84,13 @@ export class ChatArchive {
   /** Files that are malformed are ignored. */
   async #read(folder: string): Promise<void> {
     for (const name of await readdir(folder).catch(() => [])) {
-      const read = async () => JSON.parse(await readFile(join(folder, name), 'utf8')) as unknown
-      const found = name.endsWith('.json') ? await read().catch(() => undefined) : undefined
-      if (isStored(found) && fileOf(found.id) === name && !this.#kept.has(found.id))
+      const read = async () => JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredConversation
+      const found = await read().catch(() => undefined)
+      const isWhole = Array.isArray(found?.turns) && found.turns.every(turn => isRecord(turn?.end))
+      if (found && isWhole && fileOf(String(found.id)) === name && !this.#kept.has(found.id))
         this.#kept.set(found.id, found)
     }
   }
-}
-
-function isStored(value: unknown): value is StoredConversation {
-  if (!isRecord(value) || !Array.isArray(value.turns)) return false
-  const isTurn = (turn: unknown) => isRecord(turn) && Array.isArray(turn.parts) && isRecord(turn.end)
-  return (
-    [value.id, value.owner, value.name].every(text => typeof text === 'string') && value.turns.every(isTurn)
-  )
 }
 
 /** The ids of a named client are `<name>/<uuid>`. */
@@ -113,27 +98,13 @@ function fileOf(id: string): string {
   return `${id.slice(id.lastIndexOf('/') + 1)}.json`
 }
 
-function nameFrom(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim() || 'Conversation'
-  return line.length > MAX_CONVERSATION_NAME ? `${line.slice(0, MAX_CONVERSATION_NAME - 1)}…` : line
-}
-
-/** Drops the first turns if it is too long; from a single turn, its calls. */
-function bounded(turns: readonly ChatTurn[]): ChatTurn[] {
-  let kept = turns.slice(-KEPT_TURNS)
-  const isTooLong = () => JSON.stringify(kept).length > KEPT_CHARACTERS
-  while (kept.length > 1 && isTooLong()) kept = kept.slice(1)
-  if (!isTooLong()) return kept
-  return kept.map(turn => ({ ...turn, parts: turn.parts.filter(({ kind }) => kind === 'text') }))
-}
-
 /** Turns as messages for a model: text, calls and their results. Stopped and failed answers are left out. */
 export function messagesOf(
-  turns: readonly ChatTurn[],
+  turns: StoredConversation['turns'],
   textOf: (result: ToolResult) => string,
 ): PlainMessage[] {
   const answered = turns.filter(({ end }) => end.stopReason !== 'stopped' && end.stopReason !== 'error')
-  return answered.flatMap(({ question, parts }) => {
+  return answered.flatMap(({ question, parts, dialogue }) => {
     const messages: PlainMessage[] = [{ role: 'user', content: question }]
     let said: PlainMessage | undefined
     // Text after calls begins another message, and an answer ends with one.
@@ -152,6 +123,7 @@ export function messagesOf(
       const content = result ? textOf(result) : `Error: No result for tool "${name}"`
       messages.push({ role: 'tool', content, tool_call_id: id })
     }
+    Object.assign(said ?? {}, { dialogue })
     return messages
   })
 }

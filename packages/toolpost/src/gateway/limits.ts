@@ -43,7 +43,6 @@ export const MAX_WAITING_BYTES = 1024 * 1024
 
 /** How many conversations of a client are kept, and how long each may get. */
 export const KEPT_CONVERSATIONS = 100
-export const KEPT_MESSAGES = 200
 export const KEPT_TURNS = 100
 export const KEPT_CHARACTERS = 500_000
 export const MAX_CONVERSATION_NAME = 80
