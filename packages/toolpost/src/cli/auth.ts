@@ -8,16 +8,16 @@ import { describeError } from '../mcp/server-failure.ts'
 import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
-import type { CommandContext } from './context.ts'
+import type { Context } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { say } from './terminal.ts'
 
 const LOGIN_MS = 5 * 60_000
 
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
-export async function logIn({ project, words: [server], flags }: CommandContext<[string]>): Promise<number> {
+export async function logIn({ open, words: [server], flags }: Context<[string]>): Promise<number> {
   const { browser = true, logout } = flags
-  const login = await loginAt(server, project)
+  const login = await loginAt(server, (await open()).project)
   try {
     if (!logout) await logInAt(login, browser)
     const wasLoggedIn = !logout || (await login.logout())

@@ -2,16 +2,18 @@ import type { ToolFailure } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
 import { jsonProblem, positionIn } from '../project/source.ts'
 import { isObjectLike } from '../util/guards.ts'
-import type { Flags } from './context.ts'
+import type { Context, Flags } from './context.ts'
 import { EXIT, UsageError, unlessStopped } from './exit.ts'
-import type { SourceContext } from './source.ts'
+import { openSource } from './source.ts'
 import { asking, print, progressLine, say } from './terminal.ts'
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
-export async function callTool({ source, flags, ...given }: SourceContext<[string, string[]]>) {
-  const [tool, words] = given.words
+export async function callTool(context: Context<[string, string[]]>): Promise<number> {
+  const { flags } = context
+  const [tool, words] = context.words
   const timeoutMs = timeoutOf(flags)
   const { args, repair } = parseArguments(words[0] === '-' ? [await unlessStopped(standardInput())] : words)
+  const source = await openSource(context)
   const name = await unlessStopped(source.nameOf(tool, timeoutMs))
   const progress = progressLine()
   const options = { repair, timeoutMs, key: flags.key, ask: asking(), onProgress: progress.show }

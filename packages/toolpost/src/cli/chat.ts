@@ -3,36 +3,36 @@ import { type CallNotice, type ModelStatus, whyUnanswered } from '../models/ai-c
 import { ModelError } from '../models/model-error.ts'
 import type { Ask } from '../tools/caller.ts'
 import { timeoutOf } from './call.ts'
+import type { Context, Flags } from './context.ts'
 import { EXIT, Stopped, stop, UsageError, unlessStopped } from './exit.ts'
-import type { Source, SourceContext } from './source.ts'
+import { openSource, type Source } from './source.ts'
 import { asking, print, say } from './terminal.ts'
 
-const INSTRUCTIONS =
-  'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
-  'Answer in one or two short sentences.'
-
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
-export async function chat(context: SourceContext<[string?]>): Promise<number> {
-  const { source, flags } = context
-  const [question] = context.words
-  const isConversation = question === undefined && process.stdin.isTTY
+export async function chat(context: Context<[string?]>): Promise<number> {
+  const { words, flags } = context
+  const [question] = words
   const empty = new UsageError('The question is empty: toolpost chat "what time is it"')
   if (question?.trim() === '') throw empty
-  const answer = await answering(context)
-  const hints = isConversation ? '\nCtrl-C stops an answer; /quit leaves.\n' : ''
-  if (isConversation || (process.stderr.isTTY && !flags.json)) say(`${await modelLine(source)}${hints}`)
+  const isAlone = context.isAlone || Boolean(flags.timeout ?? flags.model)
+  const model = { wanted: flags.model as string | undefined, isRequired: true }
+  const source = await openSource({ ...context, isAlone }, { model })
+  const { name, why } = await unlessStopped(source.model()).catch(error => {
+    // An unavailable model counts as a mistake in the command line or the configuration.
+    throw error instanceof ModelError ? new UsageError(error.message) : error
+  })
+  const modelLine = `Model: ${name} (${why})`
+  const answer = answering(source, name, flags)
+  const isConversation = question === undefined && process.stdin.isTTY
+  if (isConversation) say(`${modelLine}\nCtrl-C stops an answer; /quit leaves.\n`)
+  else if (process.stderr.isTTY && !flags.json) say(modelLine)
   if (question !== undefined) return answer(question, stop.signal, asking())
   // In parallel with the first question.
-  if (isConversation) void source.ready?.()
+  if (isConversation) void source.ready()
   const codes = await converse(answer, isConversation)
   if (isConversation) return stop.signal.aborted ? EXIT.failed : EXIT.ok
   if (codes.length === 0) throw stop.signal.aborted ? new Stopped('Toolpost was asked to stop') : empty
   return stop.signal.aborted ? EXIT.failed : Math.max(...codes)
-}
-
-async function modelLine(source: Source): Promise<string> {
-  const { name, why } = await source.model()
-  return `Model: ${name} (${why})`
 }
 
 type Answering = (question: string, signal: AbortSignal, ask: Ask) => Promise<number>
@@ -71,15 +71,10 @@ async function converse(answer: Answering, isTerminal: boolean): Promise<number[
   return codes
 }
 
-/** A conversation with memory: asks, shows calls and answer as they arrive, and resolves to the exit code. */
-async function answering({ source, flags: { json, ...flags } }: SourceContext): Promise<Answering> {
-  const { stdout, stderr } = process
+/** Asks, shows calls and answer as they arrive, and resolves to the exit code. */
+function answering(source: Source, model: string, flags: Flags): Answering {
+  const { stdout } = process
   const timeLimitMs = timeoutOf(flags)
-  const { name: model } = await unlessStopped(source.model()).catch(error => {
-    // An unavailable model counts as a mistake in the command line or the configuration.
-    throw error instanceof ModelError ? new UsageError(error.message) : error
-  })
-  let messages: Parameters<Source['client']['ask']>[0] & object = [{ role: 'system', content: INSTRUCTIONS }]
   /** The part of the answer that is on the terminal already. */
   let shown = ''
   const endLine = () => {
@@ -87,14 +82,13 @@ async function answering({ source, flags: { json, ...flags } }: SourceContext): 
     shown = ''
   }
   const onToken = (token: string) => {
-    if (json || !stdout.isTTY) return
+    if (flags.json || !stdout.isTTY) return
     shown += token
     // A model must not be able to move the cursor.
     stdout.write(token.replace(/[^\P{Cc}\n\t]/gu, ''))
   }
   const onStatus = ({ state, elapsedMs }: ModelStatus) => {
-    if (state === 'loaded') say(`Loaded ${model} in ${Math.round(elapsedMs / 1_000)} s.`)
-    else if (elapsedMs < 1_000) say(`Loading ${model} …`)
+    if (state === 'loading' && elapsedMs < 1_000) say(`Loading ${model} …`)
   }
   return async (question, signal, ask) => {
     const calls: object[] = []
@@ -111,20 +105,17 @@ async function answering({ source, flags: { json, ...flags } }: SourceContext): 
       const isShown = shown !== '' && shown.trim() === answer.text.trim()
       endLine()
       const facts = { model, durationMs: Math.round(performance.now() - startedAt), calls }
-      if (json) print(JSON.stringify({ question, ...answer, ...facts }))
+      if (flags.json) print(JSON.stringify({ question, ...answer, ...facts }))
       else if (!isShown && answer.text.trim() !== '') print(answer.text)
     }
-    const options = { signal, timeLimitMs, origin: 'chat', ask, onToken, onStatus, onCall }
     try {
-      const answer = await source.client.ask([...messages, { role: 'user', content: question }], options)
-      // Only complete answers are remembered.
-      messages = answer.messages
-      const { text, stopReason, usage, iterations } = answer
+      const options = { signal, timeLimitMs, origin: 'chat', ask, onToken, onStatus, onCall }
+      const answer = await source.ask(question, options)
+      const { text, stopReason, usage } = answer
       printAnswer({ text, stopReason, usage })
-      const problem = whyUnanswered(answer)
+      const problem = whyUnanswered({ ...answer, messages: [] })
       if (stopReason !== 'answer') say(`The answer is incomplete: ${problem}.`)
       if (text.trim() === '') say('The model gave no answer.')
-      if (iterations === 0 && !stderr.isTTY) say(await modelLine(source))
       return problem === undefined ? EXIT.ok : EXIT.failed
     } catch (error) {
       if (!(error instanceof ModelError)) throw error

@@ -3,12 +3,13 @@ import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } f
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { isRecord, ownValue } from '../util/guards.ts'
-import type { CommandContext } from './context.ts'
+import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { print, say } from './terminal.ts'
 
 /** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
-export async function generateCode({ project, flags: { out } }: CommandContext): Promise<number> {
+export async function generateCode({ open, flags: { out } }: Context): Promise<number> {
+  const { project } = await open({ looksForItself: true })
   for (const { name, state, error = `the server is ${state}` } of await project.ready())
     if (state !== 'ready') say(`⚠️ The tools of '${name}' are missing: ${error}`)
   const code = codeFor(project.tools)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { BareContext } from './context.ts'
+import type { Context } from './context.ts'
 import { UsageError } from './exit.ts'
 import { print } from './terminal.ts'
 
@@ -24,7 +24,7 @@ complete -o default -F _toolpost toolpost`
     ...flags.map(flag => `complete -c toolpost -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
   ])
   const zsh = `autoload -U +X bashcompinit && bashcompinit\n${bash}`
-  return ({ words: [shell] }: BareContext<[string]>): number => {
+  return ({ words: [shell] }: Context<[string]>): number => {
     const script = new Map(Object.entries({ bash, zsh, fish: fish.join('\n') })).get(shell)
     if (!script) throw new UsageError(`invalid shell '${shell}'; expected one of bash, zsh, fish`)
     print(script)

@@ -17,15 +17,19 @@ export type Flags = { [Name in Value | 'limit' | 'remember' | 'repeat' | 'min' |
   [Name in Switch | 'new' | 'logout' | 'browser' | 'check' | 'force' | 'trust']?: boolean
 } & { allowHost?: string[]; env?: string[]; header?: string[]; model?: string | string[] }
 
-/** For commands that need no project, or change a configuration that may be missing or broken. */
-export interface BareContext<Words = unknown> {
+/** What a command gets. */
+export interface Context<Words = unknown> {
   words: Words
   flags: Flags
   /** `--yes` approves the commands of the configuration. */
   options: { config?: string; logLevel?: string; yes?: boolean }
+  /** No running gateway is to be used. */
+  isAlone: boolean
+  /** Opens the project, which is closed after the command. Rejects, before anything runs, if the configuration is wrong. */
+  open(settings?: ProjectSettings): Promise<Opened>
 }
 
-export interface CommandContext<Words = unknown> extends BareContext<Words> {
+export interface Opened {
   project: Project
   telemetry?: TelemetryExport | undefined
 }
@@ -36,26 +40,26 @@ export type ProjectSettings = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'
 
 const isBundle = import.meta.url.endsWith('/cli.cjs')
 
-/** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
-export async function openContext<Words>(
-  bare: BareContext<Words>,
-  { startsNothing, ...settings }: ProjectSettings,
-): Promise<CommandContext<Words>> {
-  const { options } = bare
+/** Tells what it has opened at once, so that it is closed even if the rest fails. */
+export async function openContext(
+  { config: file, logLevel, yes }: Context['options'],
+  { startsNothing, ...settings }: ProjectSettings = {},
+  onOpen: (opened: Opened) => void,
+): Promise<Opened> {
   // A short-lived command runs its own durable calls only.
   const durable = { role: 'worker', concurrency: 0 } as const
-  const logger = (config: ToolpostConfig) => stderrLogger(levelFrom(options.logLevel, config))
-  const project = await openProject({ durable, ...settings, file: options.config, logger, say })
+  const logger = (config: ToolpostConfig) => stderrLogger(levelFrom(logLevel, config))
+  const project = await openProject({ durable, ...settings, file, logger, say })
+  const opened: Opened = { project }
+  onOpen(opened)
   // Voice and durable calls import `toolpost` as modules: beside the bundle every class would exist twice.
-  if (isBundle && (settings.voice || project.config.durable)) {
-    await project.close()
+  if (isBundle && (settings.voice || project.config.durable))
     throw Object.assign(new Error(), { name: 'NeedsModules' })
-  }
-  if (!startsNothing) await askForTrust(project, options.yes)
+  if (!startsNothing) await askForTrust(project, yes)
   const isExported = isTraced(project.config) && exportAddress(process.env) !== undefined
-  const telemetry = isExported ? await startExport(process.env, project.logger) : undefined
-  if (telemetry?.problem) say(`Traces are not exported: ${telemetry.problem}`)
-  return { ...bare, project, telemetry }
+  if (isExported) opened.telemetry = await startExport(process.env, project.logger)
+  if (opened.telemetry?.problem) say(`Traces are not exported: ${opened.telemetry.problem}`)
+  return opened
 }
 
 function levelFrom(given: string | undefined, config: ToolpostConfig): LogLevel | 'silent' {

@@ -109,7 +109,7 @@ describe('durable calls, with the real engine and PostgreSQL', () => {
     expect(workers.out).toMatch(/ home +worker +live .*look, math_eval, note/)
     expect(workers.out).toMatch(/ default +worker +live /)
     expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('✔ durable ') })
-    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("there is no run 'no-such-run'") })
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("there is no run 'no-such-run'") })
   })
 
   it('[F60] of a write are never repeated when their worker is killed, and say that the outcome is unknown', async () => {

@@ -9,10 +9,10 @@ import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
-import type { CommandContext } from './context.ts'
+import type { Context } from './context.ts'
 import { callList, type EvalCase, type MadeCall, type Outcome, readCases, scoreCase } from './eval-cases.ts'
 import { EXIT, stop, UsageError } from './exit.ts'
-import { asking, print, printJson, printTable, progressLine, say } from './terminal.ts'
+import { asking, print, printJson, printList, progressLine, say } from './terminal.ts'
 
 const NEW_FILE = 'cases.yaml'
 /** Failures that every other question would meet too. */
@@ -26,7 +26,8 @@ interface ModelReport {
 }
 
 /** `toolpost eval [cases]`: asks every model every question, and scores the calls it makes. */
-export async function runEval({ project, words: [file], flags }: CommandContext<[string?]>): Promise<number> {
+export async function runEval({ open, words: [file], flags }: Context<[string?]>): Promise<number> {
+  const { project } = await open()
   if (file === 'init') return writeCases(project, flags.fromHistory)
   const [repeat, min] = [Number(flags.repeat ?? 1), Number(flags.min ?? 0)]
   if (!(Number.isInteger(repeat) && repeat >= 1 && repeat <= 100))
@@ -42,7 +43,7 @@ export async function runEval({ project, words: [file], flags }: CommandContext<
   const reports: ModelReport[] = []
   for (const model of (flags.model as string[] | undefined) ?? [undefined])
     reports.push(await reportOn(model, all, project, ask))
-  if (flags.html !== undefined) writePage(flags.html, reports)
+  if (flags.html !== undefined) writeFileSync(flags.html, pageOf(reports))
   if (flags.json) printJson(reports)
   else printReports(reports)
   const isFine = reports.every(report => report.problem === undefined && totals(report).score >= min)
@@ -80,16 +81,14 @@ function asker(project: Project, isReal: boolean): AskCase {
         calls.push({ tool, args: fitted.get(id) ?? args, result: event.result, isReadOnly })
       },
     })
-    const { text, usage, error } = await asked.then(
-      answer => ({ ...answer, error: undefined }),
-      thrown => {
-        if (!(thrown instanceof ModelError) || HOPELESS.test(thrown.code)) throw thrown
-        return { text: '', usage: undefined, error: thrown.message }
-      },
-    )
+    const answer = await asked.catch((thrown: unknown) => {
+      if (!(thrown instanceof ModelError) || HOPELESS.test(thrown.code)) throw thrown
+      return { text: '', usage: undefined, error: thrown.message }
+    })
+    const { input = 0, output = 0 } = answer.usage ?? {}
     const seconds = (performance.now() - startedAt) / 1_000
-    const tokens = (usage?.input ?? 0) + (usage?.output ?? 0)
-    return scoreCase(one, { calls, text, seconds, tokens, error })
+    const error = 'error' in answer ? answer.error : undefined
+    return scoreCase(one, { calls, text: answer.text, seconds, tokens: input + output, error })
   }
 }
 
@@ -129,25 +128,20 @@ function totals({ outcomes }: ModelReport) {
   const share = (key: keyof Outcome) => (count === 0 ? '–' : percent(sum(key) / count))
   const passed = sum('passed')
   const figures = {
-    'Right tool': share('rightTool'),
-    'Right args': share('rightArguments'),
-    Needless: sum('needless'),
-    Repairs: sum('repairs'),
-    Forbidden: sum('forbidden'),
-    Seconds: (sum('seconds') / (count || 1)).toFixed(2),
-    Tokens: sum('tokens'),
+    ...{ 'Right tool': share('rightTool'), 'Right args': share('rightArguments') },
+    ...{ Needless: sum('needless'), Repairs: sum('repairs'), Forbidden: sum('forbidden') },
+    ...{ Seconds: (sum('seconds') / (count || 1)).toFixed(2), Tokens: sum('tokens') },
   }
-  return { count, passed, score: passed / (count || 1), figures: Object.entries(figures) }
+  return { count, passed, score: passed / (count || 1), figures }
 }
 
 function printReports(reports: readonly ModelReport[]): void {
-  const columns = reports.slice(0, 1).flatMap(report => totals(report).figures.map(([name]) => name))
-  const rows = reports.map(report => {
+  const rowOf = (report: ModelReport) => {
     const { count, score, passed, figures } = totals(report)
     const scored = count === 0 ? '–' : `${score.toFixed(2)} (${passed} of ${count})`
-    return [report.model, scored, ...figures.map(([, value]) => String(value))]
-  })
-  printTable(['MODEL', 'SCORE', ...columns.map(name => name.toUpperCase())], rows)
+    return { model: report.model, score: scored, ...figures }
+  }
+  printList(reports, { rowOf })
   for (const { model, outcomes, problem } of reports) {
     for (const { name, why } of outcomes.filter(({ passed }) => !passed))
       print(`✗ ${model}: ${name}\n    ${why.join('\n    ')}`)
@@ -156,64 +150,44 @@ function printReports(reports: readonly ModelReport[]): void {
   }
 }
 
-/** Writes the results as one HTML page that needs nothing else. */
-function writePage(file: string, reports: readonly ModelReport[]): void {
+/** The results as one HTML page that needs nothing else. */
+function pageOf(reports: readonly ModelReport[]): string {
   const ranked = [...reports].sort((a, b) => totals(b).score - totals(a).score)
-  const asked = ranked.filter(({ outcomes }) => outcomes.length > 0)
   const cases = new Map(reports.flatMap(({ outcomes }) => outcomes.map(({ name, ask }) => [name, ask])))
-  const rows = [...cases].map(([name, ask]) => {
-    const cells = asked.map(({ outcomes }) => cell(outcomes.filter(outcome => outcome.name === name)))
-    const asks = ask === name ? '' : `<span class="muted">${escaped(ask)}</span>`
-    return `<tr><th>${escaped(name)}${asks}</th>${cells.join('')}</tr>`
-  })
-  const parts = new Map<string, string>([
-    ['title', `${cases.size} cases, ${reports.length} ${reports.length === 1 ? 'model' : 'models'}`],
-    ['time', new Date().toISOString().slice(0, 16).replace('T', ' ')],
-    ['cards', ranked.map(card).join('')],
-    ['heads', asked.map(({ model }) => `<th>${escaped(model)}</th>`).join('')],
-    ['rows', rows.join('\n')],
-  ])
-  const template = readFileSync(join(packageRoot(), 'data', 'eval-report.html'), 'utf8')
-  try {
-    writeFileSync(
-      file,
-      template.replace(/\{\{(\w+)\}\}/g, (_, name) => parts.get(name) ?? ''),
-    )
-  } catch (error) {
-    throw new UsageError(`Cannot write the report: ${(error as Error).message}`, { cause: error })
+  const cardOf = (report: ModelReport) => {
+    const { score, figures, ...counts } = totals(report)
+    const list = Object.entries(figures).map(([name, value]) => ({ name, value }))
+    return { ...report, ...counts, score, percent: percent(score), figures: list, outcomes: [] }
   }
+  const cellOf = (runs: readonly Outcome[]) => {
+    const [passed, shown] = [runs.filter(run => run.passed), runs.find(run => !run.passed) ?? runs[0]]
+    const isMixed = passed.length > 0 && passed.length < runs.length
+    const word = !shown ? 'not asked' : isMixed ? 'partly right' : shown.passed ? 'right' : 'wrong'
+    const calls = shown?.calls.map(({ error, ...call }) => ({
+      text: `${callList([call])}${error && ` → ${error}`}`,
+    }))
+    const count = runs.length > 1 ? ` ${passed.length} of ${runs.length}` : ''
+    const mark = isMixed ? 'mixed' : shown?.passed ? 'good' : 'bad'
+    return { mark, word, count, calls, why: shown?.why.map(text => ({ text })), answer: shown?.text }
+  }
+  const rows = [...cases].map(([name, ask]) => {
+    const cells = ranked.map(({ outcomes }) => cellOf(outcomes.filter(outcome => outcome.name === name)))
+    return { name, ask: ask === name ? '' : ask, cells }
+  })
+  const title = `${cases.size} cases, ${reports.length} ${reports.length === 1 ? 'model' : 'models'}`
+  const time = new Date().toISOString().slice(0, 16).replace('T', ' ')
+  const template = readFileSync(join(packageRoot(), 'data', 'eval-report.html'), 'utf8')
+  return filled(template, { title, time, cards: ranked.map(cardOf), rows })
 }
 
-function card(report: ModelReport): string {
-  const { count, score, passed, figures } = totals(report)
-  const list = figures.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`)
-  const problem = report.problem === undefined ? '' : `<p class="bad">${escaped(report.problem)}</p>`
-  const scored = `<b>${percent(score)}</b> <span class="muted">${passed} of ${count} right</span>
-<meter value="${score}"></meter>${problem}<dl>${list.join('')}</dl>`
-  return `<article><h3>${escaped(report.model)}</h3>${count === 0 ? problem : scored}</article>`
+/** Fills a template: `{{name}}` is a text, `{{#name}}…{{/name}}` is repeated for every entry of a list. */
+function filled(template: string, view: Record<string, unknown>): string {
+  const escaped = (text: string) => text.replace(/[&<>"']/g, each => `&#${each.charCodeAt(0)};`)
+  return template.replace(/\{\{#(\w+)\}\}(.*?)\{\{\/\1\}\}|\{\{(\w+)\}\}/gs, (_, list, inner, name) => {
+    if (list === undefined) return escaped(String(view[name] ?? ''))
+    return ((view[list] ?? []) as Record<string, unknown>[]).map(each => filled(inner, each)).join('')
+  })
 }
-
-function cell(runs: readonly Outcome[]): string {
-  const [first] = runs
-  if (!first) return '<td class="muted">not asked</td>'
-  const passed = runs.filter(run => run.passed).length
-  const [mark, word] =
-    passed === runs.length ? ['good', 'right'] : passed === 0 ? ['bad', 'wrong'] : ['mixed', 'partly']
-  const { why, calls, text } = runs.find(run => !run.passed) ?? first
-  const details = [
-    ...why.map(reason => `<p class="bad">${escaped(reason)}</p>`),
-    ...calls.map(
-      call => `<code>${escaped(`${callList([call])}${call.error ? ` → ${call.error}` : ''}`)}</code>`,
-    ),
-    text === '' ? '' : `<p class="muted">“${escaped(text)}”</p>`,
-  ]
-  const count = runs.length === 1 ? '' : ` ${passed} of ${runs.length}`
-  const summary = `<summary class="${mark}">● ${word}${count}</summary>`
-  return `<td><details${mark === 'good' ? '' : ' open'}>${summary}${details.join('')}</details></td>`
-}
-
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 
 const STARTER = {
   ask: 'What is 12 % of 85?',

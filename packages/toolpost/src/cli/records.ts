@@ -1,54 +1,50 @@
 import { existsSync } from 'node:fs'
-import { HistoryError } from '../history/database.ts'
 import { History } from '../history/history.ts'
-import { FilterError, parseQuery } from '../history/query.ts'
+import { parseQuery } from '../history/query.ts'
 import { jsonLines, type StoredCall } from '../history/stored-call.ts'
-import { cassetteHeader, cassetteLine } from '../interceptors/cassette-file.ts'
 import type { Approval } from '../interceptors/index.ts'
 import { changeText, type PinChange } from '../interceptors/pins.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
-import type { CommandContext } from './context.ts'
+import { cassetteHeader, cassetteLine } from '../tools/cassette-file.ts'
+import type { Context } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { chosenToken, openGateway, runningGateway } from './gateway-client.ts'
-import { print, printFields, printJson, printTable, say, timeText } from './terminal.ts'
+import { print, printFields, printJson, printList, say, timeText } from './terminal.ts'
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'
 /** How much of an id is shown: up to the millisecond of the call. */
 const SHOWN_ID = 13
-const COLUMNS = ['TIME', 'ID', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
 
 /** `toolpost calls [show <id>|export [id]]`: past calls, straight from the history file; no gateway has to run. */
-export async function listCalls({ project, words, flags }: CommandContext<[string?, string?]>) {
+export async function listCalls({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
   const [action = 'list', id] = words
   const { json, cassette, failed, search, ...given } = flags
-  const file = historyFile(project)
+  const file = historyFile((await open({ startsNothing: true })).project)
   if (!['list', 'show', 'export'].includes(action))
     throw new UsageError(`invalid action '${action}'; expected show or export`)
   if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
   const limit = action === 'export' || id !== undefined ? MAX_SEARCHED : '20'
   const filter = { limit, ...given, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
-  let history: History | undefined
+  const query = parseQuery(id === undefined ? (filter as object as Record<string, string>) : { limit })
+  const history = existsSync(file) ? new History({ file, onNotice: say }) : undefined
   try {
-    const query = parseQuery(id === undefined ? (filter as object as Record<string, string>) : { limit })
-    if (existsSync(file)) history = new History({ file, onNotice: say })
     const found = history ? (await history.list(query)).calls : []
-    const calls = id === undefined ? found : [byPrefix(found, id, 'call', call => [call.serial, call.id])]
-    const [only] = calls
+    const only = id === undefined ? undefined : byPrefix(found, id, 'call', call => [call.serial, call.id])
+    const calls = only ? [only] : found
     if (action === 'export') process.stdout.write((cassette ? cassetteOf : jsonLines)(calls.toReversed()))
-    else if (json) return printJson(id === undefined ? calls : only)
-    else if (only && id !== undefined) printFields({ ...only, startedAt: timeText(only.startedAt) })
-    else if (only) printTable(COLUMNS, calls.map(rowOf))
-    else say('No calls. `toolpost up` records them; see toolpost calls --help')
+    else if (!only)
+      return printList(calls, {
+        json,
+        rowOf,
+        none: 'No calls. `toolpost up` records them; see toolpost calls --help',
+      })
+    else if (json) return printJson(only)
+    else printFields({ ...only, startedAt: timeText(only.startedAt) })
     return EXIT.ok
-  } catch (error) {
-    if (error instanceof FilterError) throw new UsageError(error.message, { cause: error })
-    if (!(error instanceof HistoryError)) throw error
-    say(`Error: ${error.message}`)
-    return EXIT.failed
   } finally {
     await history?.close()
   }
@@ -61,27 +57,29 @@ function cassetteOf(calls: readonly StoredCall[]): string {
 
 /** The one whose id starts like this. Throws a UsageError if there is none, or more than one. */
 function byPrefix<T>(all: readonly T[], prefix: string, what: string, idsOf: (one: T) => unknown[]): T {
-  const exact = all.filter(one => idsOf(one).includes(prefix))
-  const like = all.filter(one => idsOf(one).some(id => String(id).startsWith(prefix)))
-  const [one, more] = exact.length > 0 ? exact : like
+  const exact = all.find(one => idsOf(one).includes(prefix))
+  const [like, more] = all.filter(one => idsOf(one).some(id => String(id).startsWith(prefix)))
+  const one = exact ?? like
   if (one === undefined) throw new UsageError(`No ${what} with this id`)
-  if (more !== undefined)
-    throw new UsageError(`Several ids of ${what}s start with '${prefix}'; give more of it`)
+  if (!exact && more) throw new UsageError(`Several ids of ${what}s start with '${prefix}'; give more of it`)
   return one
 }
 
-function rowOf(call: StoredCall): string[] {
+function rowOf(call: StoredCall): Record<string, string> {
   const { serial, startedAt, tool, source, origin, caller, result, durationMs, args } = call
-  const from = caller === undefined ? origin : `${origin} ${caller}`
   const took = durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
-  const details = `${JSON.stringify(args) ?? ''}${result.success ? '' : `  → ${result.error}`}`
-  const outcome = result.success ? 'ok' : result.code
-  return [timeText(startedAt), serial.slice(0, SHOWN_ID), tool, source, from, outcome, took, details]
+  return {
+    ...{ time: timeText(startedAt), id: serial.slice(0, SHOWN_ID), tool, source },
+    ...{ from: caller === undefined ? origin : `${origin} ${caller}` },
+    ...{ outcome: result.success ? 'ok' : result.code, took },
+    arguments: `${JSON.stringify(args) ?? ''}${result.success ? '' : `  → ${result.error}`}`,
+  }
 }
 
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
-export async function decideApprovals({ project, words, flags }: CommandContext<[string?, string?]>) {
+export async function decideApprovals({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
   const [decision, id] = words
+  const { project } = await open({ startsNothing: true })
   const gateway = openGateway(project, flags)
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
     throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
@@ -107,11 +105,16 @@ function approvalText({ id, tool, server, args, caller, origin, because }: Appro
 }
 
 /** `toolpost pins [accept [server]]`: what servers changed about their tools, of the running gateway if there is one. */
-export async function showPins(context: CommandContext<[string?, string?]>): Promise<number> {
-  const { project, options, flags } = context
-  const [action, server] = context.words
+export async function showPins({
+  open,
+  options,
+  words,
+  flags,
+}: Context<[string?, string?]>): Promise<number> {
+  const [action, server] = words
   if (action !== undefined && action !== 'accept')
     throw new UsageError(`invalid action '${action}'; expected accept`)
+  const { project } = await open()
   const gateway = runningGateway(options.config)
   if (!gateway) await project.ready()
   type Answer = { changes: PinChange[] }
@@ -132,18 +135,14 @@ export async function showPins(context: CommandContext<[string?, string?]>): Pro
 }
 
 /** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
-export function printToken({ project, flags: { new: isNew } }: CommandContext): number {
+export async function printToken({ open, flags: { new: isNew } }: Context): Promise<number> {
+  const { project } = await open({ startsNothing: true })
   const chosen = chosenToken(project.config)
   if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
   if (chosen !== undefined && isNew)
     throw new UsageError('The token is set by TOOLPOST_TOKEN or the configuration: change it there')
   const folder = stateFolder(project.file)
-  try {
-    const kept = isNew ? undefined : readToken(folder)
-    print(chosen ?? kept ?? makeToken(folder))
-  } catch (error) {
-    throw new UsageError(`Cannot save a token in ${folder}: ${(error as Error).message}`, { cause: error })
-  }
+  print(chosen ?? (isNew ? undefined : readToken(folder)) ?? makeToken(folder))
   if (isNew) say('The old token is no longer valid.')
   return EXIT.ok
 }

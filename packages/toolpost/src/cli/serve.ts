@@ -1,33 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
-import type { CommandContext } from './context.ts'
+import type { Context } from './context.ts'
 import { EXIT, stop, UsageError } from './exit.ts'
 
 /** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
 const LIST_WAIT_MS = 3_000
 
 /** There is no console to answer in, so waiting for an answer would only be slow. */
-const nobody: Ask = async () => ({
+const ask: Ask = async () => ({
   action: 'decline',
   reason: "this MCP client cannot ask you; allow it with a rule in 'policy' of toolpost.json",
 })
 
 /** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
-export async function runServe({ project, flags }: CommandContext): Promise<number> {
+export async function runServe({ open, flags }: Context): Promise<number> {
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+  const { project } = await open()
+  const { file, executor, catalog, logger, waitWhileStarting } = project
   const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'
-  if (isStartedByItself(project.file)) throw new UsageError(`${project.file} ${itself}; remove it there`)
+  if (isStartedByItself(file)) throw new UsageError(`${file} ${itself}; remove it there`)
   const { guardStdout, serveTools } = await import('../gateway/index.ts')
   const stdout = guardStdout()
   const following = project.follow()
   stop.onHangup = () => void following.reload()
   void project.keepHistory({ unasked: false })
   const started = Promise.race([project.ready(), delay(LIST_WAIT_MS, undefined, { ref: false })])
-  const { executor, catalog, logger, waitWhileStarting } = project
   try {
     await serveTools({
-      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask: nobody, waitWhileStarting },
+      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask, waitWhileStarting },
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       signal: stop.signal,
       whenListed: async () => void (await started),

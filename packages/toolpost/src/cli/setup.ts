@@ -6,12 +6,12 @@ import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
 import { knownPrograms } from '../project/other-programs.ts'
 import { programServers, resolveConfig } from '../project/resolve.ts'
 import { commandsOf } from '../project/trust.ts'
-import { approve, type BareContext, type CommandContext, type Flags } from './context.ts'
+import { approve, type Context, type Flags } from './context.ts'
 import { EXIT, stop, UsageError } from './exit.ts'
 import { say } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
-export async function writeConfig({ options, flags }: BareContext): Promise<number> {
+export async function writeConfig({ options, flags }: Context): Promise<number> {
   const editor = await ConfigEditor.open(options.config)
   const { file, folder } = editor
   if (!editor.isNew) throw new UsageError(`${file} exists; \`toolpost add\` adds a server to it`)
@@ -53,11 +53,10 @@ function ignoreState(file: string): void {
 }
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
-export async function addServer({ options, words, flags }: BareContext<[string, string[]]>): Promise<number> {
+export async function addServer({ options, words, flags }: Context<[string, string[]]>): Promise<number> {
   const [name, command] = words
   const { check = true, force: replace = false } = flags
-  const given = entryFrom(command, flags)
-  const entry = { ...given, ...(flags.trust && { trust: true }) }
+  const entry = { ...entryFrom(command, flags), ...(flags.trust && { trust: true }) }
   if (check) say(`Trying '${name}' …`)
   const added = await add({ file: options.config, name, entry, check, replace, signal: stop.signal })
   if (added.outcome === 'taken')
@@ -102,7 +101,7 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
 }
 
 /** `toolpost remove NAME`: removes an MCP server from the configuration. */
-export async function removeServer({ options, words: [name] }: BareContext<[string]>): Promise<number> {
+export async function removeServer({ options, words: [name] }: Context<[string]>): Promise<number> {
   const editor = await ConfigEditor.open(options.config)
   if (editor.get(['mcpServers', name]) === undefined)
     throw new UsageError(`${editor.file} has no server '${name}' under mcpServers`)
@@ -113,7 +112,8 @@ export async function removeServer({ options, words: [name] }: BareContext<[stri
 }
 
 /** `toolpost trust`: approves the commands of the configuration. */
-export function trustConfig({ project: { file, config } }: CommandContext): number {
+export async function trustConfig({ open }: Context): Promise<number> {
+  const { file, config } = (await open({ startsNothing: true })).project
   if (file === undefined) throw new UsageError('There is no toolpost.json here')
   for (const { text } of commandsOf(config.mcpServers)) say(`  ${text}`)
   approve(file, config)

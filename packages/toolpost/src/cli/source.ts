@@ -5,52 +5,63 @@ import type { RunOptions } from '../executor/options.ts'
 import type { ChatCall, ChatEnd, OpenQuestion, ToolInfo } from '../gateway/api-types.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { ServerStatus } from '../mcp/index.ts'
-import type { AiClient, Answer, ModelStatus } from '../models/ai-client.ts'
+import type { Answer, AskOptions, ConversationMessage, ModelStatus } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import type { ModelInfo } from '../project/model-choice.ts'
 import type { Project } from '../project/project.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
-import type { BareContext } from './context.ts'
+import type { Context, ProjectSettings } from './context.ts'
 import { stop, unlessStopped } from './exit.ts'
-import { type GatewayClient, NoGateway } from './gateway-client.ts'
+import { type GatewayClient, NoGateway, runningGateway } from './gateway-client.ts'
 
 /** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
-export type Source = Omit<Awaited<ReturnType<typeof localSource>>, 'ready'> & { ready?(): unknown }
-export type SourceContext<Words = unknown> = BareContext<Words> & { source: Source }
+export type Source = Awaited<ReturnType<typeof localSource>>
 
 type CallOptions = Pick<RunOptions, 'repair' | 'timeoutMs' | 'onProgress'> & {
   key: string | undefined
   ask: Ask
 }
-type ToolsWanted = { name?: string | undefined; search?: string | undefined; isComplete: boolean }
+type ChatOptions = AskOptions & { signal: AbortSignal; ask: Ask }
+type ToolsWanted = { name: string | undefined; search: string | undefined; isComplete: boolean }
 
 /** How long a list for a person waits for unresponsive servers. */
 const PATIENCE_MS = 2_000
 const POLL_MS = 100
-/** Not yet tried once. */
-const isStarting = ({ state, error }: ServerStatus) => state === 'starting' && error === undefined
+/** A quick call is over before it needs progress and questions. */
+const WATCH_AFTER_MS = 150
+const INSTRUCTIONS =
+  'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
+  'Answer in one or two short sentences.'
+
+/** Whether a server has not been tried once. */
+export const isStarting = ({ state, error }: ServerStatus): boolean =>
+  state === 'starting' && error === undefined
+
+/** Whoever wants to see the log, or another model, wants it from this process. */
+export async function openSource(context: Context, settings?: ProjectSettings): Promise<Source> {
+  const { isAlone, options } = context
+  const gateway = isAlone || options.logLevel !== undefined ? undefined : runningGateway(options.config)
+  return gateway ? remoteSource(gateway) : localSource((await context.open(settings)).project)
+}
 
 /** Its calls are recorded once the answer is printed, if there is a history. */
-export async function localSource(project: Project) {
+async function localSource(project: Project) {
   const { tools, executor, client } = project
+  let messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
   await project.keepHistory({ lazy: true, unasked: false })
   return {
-    /**
-     * The tools, best match first, and the servers that are still starting. Waits for the named server or tool, else for the
-     * servers that respond, or for all of them.
-     */
+    /** Waits for the named server or tool, else for the servers that respond, or for all. Tools: best match first. */
     async tools({ name, search, isComplete }: ToolsWanted) {
+      const isServer = name !== undefined && Object.hasOwn(project.config.mcpServers ?? {}, name)
       // The example's own server always starts.
-      const limitMs = isComplete || project.file === undefined ? undefined : PATIENCE_MS
-      if (name === undefined) await project.tried(undefined, limitMs)
-      else if (Object.hasOwn(project.config.mcpServers ?? {}, name)) await project.tried(name)
+      const isPatient = isComplete || isServer || project.file === undefined
+      if (isServer || name === undefined) await project.tried(name, isPatient ? undefined : PATIENCE_MS)
       else if (name !== 'local') await project.waitForTool(name)
-      const starting = project.status().servers.filter(isStarting)
       const { toolInfo } = await import('../gateway/tool-info.ts')
       const { searchOf } = search === undefined ? {} : await import('../tools/search/tool-search.ts')
       const found = (await searchOf?.(tools).search(search ?? '')) ?? tools.getTools()
-      return { tools: found.map(tool => toolInfo(tool, tools)), starting: starting.map(({ name }) => name) }
+      return { tools: found.map(tool => toolInfo(tool, tools)), servers: project.status().servers }
     },
     /** The registered name of a tool, which may be given as `server__tool`; waits for its server. */
     nameOf: (given: string, timeoutMs?: number) => project.waitForTool(given, timeoutMs),
@@ -66,156 +77,132 @@ export async function localSource(project: Project) {
       void stop.first.then(() => runs.durable.cancel(accepted.id)).catch(() => {})
       return accepted.result
     },
-    client,
+    /** The next question of a conversation, in which complete answers are remembered. */
+    async ask(question: string, options: ChatOptions): Promise<Omit<Answer, 'messages'>> {
+      const answer = await client.ask([...messages, { role: 'user', content: question }], options)
+      messages = answer.messages
+      return answer
+    },
     model: (): Promise<ModelInfo> => project.model(),
-    ready: () => project.ready(),
+    ready: (): unknown => project.ready(),
   }
 }
 
-/** The running gateway. Rejects with NoGateway if it does not answer, or cannot know a name yet. */
-export function remoteSource(gateway: GatewayClient): Source {
-  const startingServers = async () => {
-    const { servers } = await gateway.ask<{ servers: ServerStatus[] }>('/api/servers')
-    return servers.filter(isStarting).map(({ name }) => name)
+/** The running gateway. Rejects with NoGateway if it does not answer. */
+function remoteSource(gateway: GatewayClient): Source {
+  let conversation: string | undefined
+  const tried = async (limitMs: number) => {
+    const end = Date.now() + limitMs
+    for (;;) {
+      const { servers } = await gateway.ask<{ servers: ServerStatus[] }>('/api/servers')
+      if (!servers.some(isStarting) || Date.now() > end) return servers
+      await sleep(POLL_MS)
+    }
   }
   const list = async (query = '') => (await gateway.ask<{ tools: ToolInfo[] }>(`/api/tools${query}`)).tools
   return {
-    async tools({ search, isComplete }) {
-      const end = Date.now() + PATIENCE_MS
-      let starting = await startingServers()
-      while (starting.length > 0 && (isComplete || Date.now() < end)) {
-        await sleep(POLL_MS)
-        starting = await startingServers()
-      }
-      return { tools: await list(search && `?q=${encodeURIComponent(search)}`), starting }
+    async tools({ name, search, isComplete }) {
+      const servers = await tried(isComplete || name !== undefined ? Number.POSITIVE_INFINITY : PATIENCE_MS)
+      return { tools: await list(search && `?q=${encodeURIComponent(search)}`), servers }
     },
-    async nameOf(given) {
+    async nameOf(given, timeoutMs = Number.POSITIVE_INFINITY) {
       const wanted = given.replace('.', '__')
+      if (!wanted.includes('__')) return given
+      await tried(timeoutMs)
+      const tools = await list()
       const isMeant = ({ name, source }: ToolInfo) => [name, `${source}__${name}`].includes(wanted)
-      if (wanted.includes('__') && (await startingServers()).length > 0)
-        throw new NoGateway('A server is starting')
-      const tools = wanted.includes('__') ? await list() : []
       return (tools.find(({ name }) => name === given) ?? tools.find(isMeant))?.name ?? given
     },
-    call: (call, options) => callRemotely(gateway, call, options),
-    client: remoteClient(gateway),
-    model: () => gateway.ask<ModelInfo>('/api/model'),
-  }
-}
-
-/** A quick call is over before it needs progress and questions. */
-const WATCH_AFTER_MS = 150
-
-async function callRemotely(
-  gateway: GatewayClient,
-  { name, args }: ToolCall,
-  { repair, timeoutMs, key, ask, onProgress }: CallOptions,
-): Promise<ToolResult> {
-  const startedAt = performance.now()
-  const id = `cli-${process.pid}-${Date.now().toString(36)}`
-  const isOwn = ({ tool, origin = 'cli' }: Asked) => tool === name && origin === 'cli'
-  const ignore = watch(gateway, { ask, isOwn, callId: id, onProgress, afterMs: WATCH_AFTER_MS })
-  const headers = {
-    ...{ 'x-call-id': id, 'x-toolpost-client': 'cli', prefer: `questions${repair ? ', repair' : ''}` },
-    ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }),
-    ...(key !== undefined && { 'idempotency-key': JSON.stringify(key) }),
-  }
-  try {
-    const path = `/api/tools/${encodeURIComponent(name)}/call`
-    const { status, body } = await gateway.request(path, { body: args, signal: stop.signal, headers })
-    const { tool_call_id: _, ...result } = (body ?? {}) as ToolResult
-    if (typeof result.success !== 'boolean') throw new Error(`the gateway answered ${status}`)
-    return result as ToolResult
-  } catch (error) {
-    if (error instanceof NoGateway) throw error
-    const lost = 'toolpost up stopped during the call, so its outcome is unknown'
-    const failure = stop.signal.aborted
-      ? ({ code: 'cancelled', error: `Tool '${name}' was cancelled` } as const)
-      : ({ code: 'unavailable', error: `The ${name} service is unavailable: ${lost}` } as const)
-    return { success: false, ...failure, tool_name: name, execution_time_ms: performance.now() - startedAt }
-  } finally {
-    ignore()
-  }
-}
-
-type Asked = { id: string; tool?: string | undefined; origin?: string | undefined }
-type Event = Asked & Progress & { serial: string; questions: OpenQuestion[]; approvals: Approval[] }
-
-interface Watching {
-  ask: Ask
-  isOwn(asked: Asked): boolean
-  afterMs?: number
-  callId?: string
-  onProgress?: ((progress: Progress) => void) | undefined
-}
-
-/** Puts the gateway's questions and approvals that are our own to the person at the terminal. Returns what ends this. */
-function watch(gateway: GatewayClient, { ask, isOwn, afterMs, callId, onProgress }: Watching): () => void {
-  const over = new AbortController()
-  const { signal } = over
-  const known = new Set<string>()
-  const isNew = (asked: Asked) => isOwn(asked) && !known.has(asked.id) && known.add(asked.id)
-  const answer = async (question: OpenQuestion) => {
-    const { action, content } = await ask({ ...question, signal })
-    await gateway.ask(`/api/questions/${question.id}`, { action, content })
-  }
-  const decide = async (approval: Approval) => {
-    const { questionOf } = await import('../interceptors/approval.ts')
-    const { action, reason } = await ask({ message: questionOf(approval), about: approval, signal })
-    const decision = action === 'accept' ? 'approve' : 'deny'
-    if (action !== 'cancel') await gateway.ask(`/api/approvals/${approval.id}`, { decision, reason })
-  }
-  const follow = async () => {
-    let serial: string | undefined
-    for await (const { type, data } of gateway.events('/api/events', { signal })) {
-      const { id, serial: own, questions = [], approvals = [], ...progress } = data as Event
-      if (type === 'call' && id === callId) serial = own
-      if (type === 'progress' && own === serial) onProgress?.(progress)
-      for (const question of questions.filter(isNew)) void answer(question).catch(() => {})
-      for (const approval of approvals.filter(isNew)) void decide(approval).catch(() => {})
-    }
-  }
-  const timer = setTimeout(() => void follow().catch(() => {}), afterMs)
-  return () => {
-    clearTimeout(timer)
-    over.abort()
-  }
-}
-
-/** Asks the gateway, which remembers the conversation. */
-function remoteClient(gateway: GatewayClient): AiClient {
-  let conversation: string | undefined
-  return {
-    async ask(prompt, { signal = stop.signal, ask, onToken, onStatus, onCall } = {}) {
-      const messages = typeof prompt === 'string' ? [{ role: 'user' as const, content: prompt }] : [...prompt]
-      const ignore = ask && watch(gateway, { ask, isOwn: ({ origin = 'chat' }) => origin === 'chat' })
-      const body = { message: messages.at(-1)?.content, conversation }
-      const request = { body, headers: { prefer: 'questions' }, signal }
+    async call({ name, args: body }, { repair, timeoutMs, key, ask, onProgress }) {
+      const startedAt = performance.now()
+      const id = `cli-${process.pid}-${Date.now().toString(36)}`
+      const headers = {
+        ...{ 'x-call-id': id, prefer: `questions${repair ? ', repair' : ''}` },
+        ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }),
+        ...(key !== undefined && { 'idempotency-key': JSON.stringify(key) }),
+      }
+      const unwatch = watch(gateway, { origin: 'cli', tool: name, id, ask, onProgress })
+      try {
+        const path = `/api/tools/${encodeURIComponent(name)}/call`
+        const answer = await gateway.request(path, { body, signal: stop.signal, headers })
+        const { tool_call_id: _, ...result } = (answer.body ?? {}) as ToolResult
+        if (typeof result.success !== 'boolean') throw new Error(`the gateway answered ${answer.status}`)
+        return result as ToolResult
+      } catch (error) {
+        if (error instanceof NoGateway) throw error
+        const lost = 'toolpost up stopped during the call, so its outcome is unknown'
+        const failure = stop.signal.aborted
+          ? ({ code: 'cancelled', error: `Tool '${name}' was cancelled` } as const)
+          : ({ code: 'unavailable', error: `The ${name} service is unavailable: ${lost}` } as const)
+        const execution_time_ms = performance.now() - startedAt
+        return { success: false, ...failure, tool_name: name, execution_time_ms }
+      } finally {
+        unwatch()
+      }
+    },
+    async ask(message, { signal, ask, onToken, onStatus, onCall }) {
+      const request = { body: { message, conversation }, headers: { prefer: 'questions' }, signal }
       const results: ToolResult[] = []
       let end: ChatEnd | undefined
+      const unwatch = watch(gateway, { origin: 'chat', ask })
       try {
         for await (const { type, data } of gateway.events('/api/chat', request)) {
           const { phase, result, ...call } = data as ChatCall
           if (type === 'end') end = data as ChatEnd
-          if (type === 'token') onToken?.((data as { text: string }).text)
-          if (type === 'status') onStatus?.(data as ModelStatus)
-          if (type === 'call' && phase === 'start') onCall?.({ type: 'start', call })
-          if (type !== 'call' || !result) continue
-          results.push(result)
-          onCall?.({ type: 'end', call, result, durationMs: result.execution_time_ms })
+          else if (type === 'token') onToken?.((data as { text: string }).text)
+          else if (type === 'status') onStatus?.(data as ModelStatus)
+          else if (type === 'call' && phase === 'start') onCall?.({ type: 'start', call })
+          else if (type === 'call' && result && results.push(result))
+            onCall?.({ type: 'end', call, result, durationMs: result.execution_time_ms })
         }
       } catch (error) {
-        const isStopped = signal.aborted
-        throw new ModelError(isStopped ? 'stopped' : 'unreachable', (error as Error).message)
+        throw new ModelError(signal.aborted ? 'stopped' : 'unreachable', (error as Error).message)
       } finally {
-        ignore?.()
+        unwatch()
       }
       if (!end || end.stopReason === 'error' || end.stopReason === 'stopped')
         throw new ModelError('server_error', end?.error ?? 'toolpost up stopped during the answer')
       conversation = end.conversation
       const { text, stopReason, usage, iterations = 1 } = end
-      const answered = [...messages, { role: 'assistant' as const, content: text }] as Answer['messages']
-      return { text, messages: answered, results, iterations, stopReason, usage }
+      return { text, results, iterations, stopReason, usage }
     },
+    model: () => gateway.ask<ModelInfo>('/api/model'),
+    ready: () => {},
+  }
+}
+
+type Asked = (OpenQuestion | Approval) & { origin?: string | undefined }
+type Event = Progress & { id: string; serial: string; questions: OpenQuestion[]; approvals: Approval[] }
+/** A call, or the calls of a chat. */
+type Own = Pick<CallOptions, 'ask' | 'onProgress'> & { origin: string; tool?: string; id?: string }
+
+/** Puts the gateway's questions and approvals that are our own to the person at the terminal. Returns what ends this. */
+function watch(gateway: GatewayClient, own: Own): () => void {
+  const over = new AbortController()
+  const { signal } = over
+  const known = new Set<string>()
+  const isNew = ({ id, tool, origin = own.origin }: Asked) =>
+    origin === own.origin && (own.tool ?? tool) === tool && !known.has(id) && known.add(id)
+  const put = async (asked: Asked) => {
+    const { questionOf } = await import('../interceptors/approval.ts')
+    const question = 'message' in asked ? asked : { message: questionOf(asked), about: asked }
+    const { action, content, reason } = await own.ask({ ...question, signal })
+    const decision = action === 'accept' ? 'approve' : 'deny'
+    if ('message' in asked) await gateway.ask(`/api/questions/${asked.id}`, { action, content })
+    else if (action !== 'cancel') await gateway.ask(`/api/approvals/${asked.id}`, { decision, reason })
+  }
+  const follow = async () => {
+    let serial: string | undefined
+    for await (const { type, data } of gateway.events('/api/events', { signal })) {
+      const { id, serial: running, questions = [], approvals = [], ...progress } = data as Event
+      if (type === 'call' && id === own.id) serial = running
+      if (type === 'progress' && running === serial) own.onProgress?.(progress)
+      for (const asked of [...questions, ...approvals].filter(isNew)) void put(asked).catch(() => {})
+    }
+  }
+  const timer = setTimeout(() => void follow().catch(() => {}), WATCH_AFTER_MS)
+  return () => {
+    clearTimeout(timer)
+    over.abort()
   }
 }

@@ -44,15 +44,30 @@ export function asking(lines?: Interface): Ask {
   }
 }
 
-/** Prints rows under column headings, one line each; on a terminal they are cut at its width. */
-export function printTable(names: readonly string[], rows: readonly string[][]): void {
-  const { isTTY, columns } = process.stdout
-  const shown = [[...names], ...rows].map(row => row.map(escapeControls))
-  const widths = names.map((_, at) => Math.max(...shown.map(row => row[at]?.length ?? 0)))
-  for (const row of shown) {
+interface Listing<T> {
+  json?: boolean | undefined
+  /** A row of the table, by column. */
+  rowOf(one: T): Record<string, string | number>
+  /** Said if there is nothing to list. */
+  none?: string
+}
+
+/** Lists things as JSON, or as a table with a line each, which a terminal cuts at its width. */
+export function printList<T>(list: readonly T[], { json, rowOf, none }: Listing<T>): number {
+  if (json) return printJson(list)
+  const rows = list.map(rowOf)
+  const [first] = rows
+  if (!first && none) say(none)
+  const names = Object.keys(first ?? {})
+  const shown = [names.map(name => name.toUpperCase()), ...rows.map(row => Object.values(row).map(String))]
+  const cells = first ? shown.map(row => row.map(escapeControls)) : []
+  const widths = names.map((_, at) => Math.max(...cells.map(row => row[at]?.length ?? 0)))
+  const { isTTY, columns = 100 } = process.stdout
+  for (const row of cells) {
     const line = row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')
-    process.stdout.write(`${(isTTY ? line.slice(0, columns || 100) : line).trimEnd()}\n`)
+    process.stdout.write(`${(isTTY ? line.slice(0, columns) : line).trimEnd()}\n`)
   }
+  return 0
 }
 
 /** In the local time zone. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -98,8 +98,10 @@ describe('toolpost approvals', () => {
     await new Promise<void>(resolve => trap.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void trap.close())
     const url = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/`
-    const { run, keep } = project()
-    const note = (fields: object) => keep('gateway.json', JSON.stringify({ pid: process.pid, ...fields }))
+    const { cwd, run, keep } = project()
+    const config = join(realpathSync(cwd), 'toolpost.json')
+    const note = (fields: object) =>
+      keep('gateway.json', JSON.stringify({ pid: process.pid, config, ...fields }))
     note({ url, tokenDigest: 'a'.repeat(64) })
     const env = { TOOLPOST_TOKEN: CHOSEN }
     expect((await run(['approvals'], env)).err).toContain('has another token')

@@ -2,22 +2,29 @@ import type { ToolInfo } from '../gateway/api-types.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { isRecord } from '../util/guards.ts'
+import type { Context } from './context.ts'
 import { EXIT, unlessStopped } from './exit.ts'
-import type { SourceContext } from './source.ts'
+import { isStarting, openSource } from './source.ts'
 import { printJson, say } from './terminal.ts'
 
 /** `toolpost tools [NAME]`: lists the tools, those of a server, or one tool with an example. */
-export async function listTools({ source, words: [name], flags }: SourceContext<[string?]>): Promise<number> {
-  const { json = false, search } = flags
-  const { tools, starting } = await unlessStopped(source.tools({ name, search, isComplete: json }))
-  for (const server of name === undefined ? starting : [])
-    say(`Server '${server}' is still starting; to wait for it: toolpost tools ${server}`)
+export async function listTools(context: Context<[string?]>): Promise<number> {
+  const { json = false, search } = context.flags
+  const [name] = context.words
+  const source = await openSource(context)
+  const { tools, servers } = await unlessStopped(source.tools({ name, search, isComplete: json }))
+  for (const server of name === undefined ? servers.filter(isStarting) : [])
+    say(`Server '${server.name}' is still starting; to wait for it: toolpost tools ${server.name}`)
   const ofServer = tools.filter(tool => tool.source === name)
   const named = ofServer.length > 0 ? ofServer : tools.filter(tool => tool.name === name)
   const shown = name === undefined ? tools : named
   const [only] = shown
   if (!only && (search ?? name) !== undefined) {
-    say(search === undefined ? `No server or tool named '${name}'` : `No tool matches '${search}'`)
+    const server = servers.find(each => each.name === name)
+    const missing = server
+      ? `Server '${name}' has no tools: ${server.error ?? `it is ${server.state}`}`
+      : `No server or tool named '${name}'`
+    say(search === undefined ? missing : `No tool matches '${search}'`)
     return EXIT.failed
   }
   if (json) return printJson(shown)
@@ -43,10 +50,9 @@ function page({ name, source, signature, description, schema, ...tool }: ToolInf
 }
 
 function exampleOf(schema: unknown): string {
-  const { examples, default: usual, const: only, enum: choices, type } = isRecord(schema) ? schema : {}
-  const first = (list: unknown) => (Array.isArray(list) ? list[0] : undefined)
-  const given = first(examples) ?? usual ?? only ?? first(choices)
-  const ofType = { number: 1, integer: 1, boolean: true, array: [], object: {} }[String([type].flat()[0])]
+  const { examples, default: usual, enum: choices, type } = isRecord(schema) ? schema : {}
+  const [given] = [examples, usual, choices].flat().filter(value => value !== undefined)
+  const ofType = { number: 1, integer: 1, boolean: true, array: [], object: {} }[String(type)]
   const value = given ?? ofType ?? 'text'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

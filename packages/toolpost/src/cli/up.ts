@@ -3,13 +3,13 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway } from '../gateway/index.ts'
 import { record, replay } from '../interceptors/cassette.ts'
-import { CassetteError, readCassette } from '../interceptors/cassette-file.ts'
 import { announceGateway, followToken, makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { DEFAULT_CONFIG_FILE } from '../project/resolve.ts'
 import { missingVoice, startInstalledVoice } from '../project/voice.ts'
+import { readCassette } from '../tools/cassette-file.ts'
 import { isLoopback } from '../util/text.ts'
-import type { CommandContext, Flags, ProjectSettings } from './context.ts'
+import type { Context, Flags, ProjectSettings } from './context.ts'
 import { openDurable, requireDurable } from './durable.ts'
 import { EXIT, stop, UsageError, unlessStopped } from './exit.ts'
 import { chosenToken } from './gateway-client.ts'
@@ -21,25 +21,22 @@ const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
 /** What the flags ask of the project; throws if that is impossible. */
-export function settingsFor({ voice, worker = true, record: to, replay: from }: Flags): ProjectSettings {
+function settingsFor({ voice, worker = true, record: to, replay: from }: Flags): ProjectSettings {
   const install = voice ? missingVoice() : undefined
   if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
   if (to !== undefined && from !== undefined) throw new UsageError('--record and --replay cannot be combined')
   const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
   const settings = { durable, ...(voice && { voice: startInstalledVoice }) }
-  try {
-    if (to !== undefined) return { ...settings, inside: [record(to)], model: { record: to } }
-    if (from === undefined) return settings
-    const hasReplies = readCassette(from).replies.length > 0
-    const model = hasReplies ? { wanted: `replay:${from}`, isRequired: true } : {}
-    return { ...settings, inside: [replay(from, { onProblem: say })], model }
-  } catch (error) {
-    throw error instanceof CassetteError ? new UsageError(error.message, { cause: error }) : error
-  }
+  if (to !== undefined) return { ...settings, inside: [record(to)], model: { record: to } }
+  if (from === undefined) return settings
+  const hasReplies = readCassette(from).replies.length > 0
+  const model = hasReplies ? { wanted: `replay:${from}`, isRequired: true } : {}
+  return { ...settings, inside: [replay(from, { onProblem: say })], model }
 }
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
-export async function runUp({ project, telemetry, flags }: CommandContext): Promise<number> {
+export async function runUp({ open, flags }: Context): Promise<number> {
+  const { project, telemetry } = await open(settingsFor(flags))
   requireDurable(project)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, flags)
@@ -76,14 +73,12 @@ export async function runUp({ project, telemetry, flags }: CommandContext): Prom
 }
 
 /** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
-export async function runWorker({ project }: CommandContext): Promise<number> {
+export async function runWorker({ open }: Context): Promise<number> {
+  const { project } = await open({ durable: { role: 'worker', stays: true } })
   const { durable } = await unlessStopped(openDurable(project))
   await Promise.race([project.ready(), stop.first])
-  const tools = `${project.tools.getTools().length} tools. Press Ctrl-C to stop.`
-  await untilStopped(
-    project,
-    `Worker, ${project.file ?? 'built-in example'}: ${durable.status().text}\n${tools}`,
-  )
+  const where = `Worker, ${project.file ?? 'built-in example'}: ${durable.status().text}`
+  await untilStopped(project, `${where}\n${project.tools.getTools().length} tools. Press Ctrl-C to stop.`)
   say('Finishing the runs in progress, for up to ten seconds; other workers take over the rest.')
   await project.closeDurable()
   return EXIT.ok
@@ -119,22 +114,18 @@ function notifySystemd(state: string): void {
 
 async function listen(project: Project, flags: Flags): Promise<ServedGateway> {
   const { gateway = {}, executor } = project.config
-  const { host = gateway.host, port: given, token: chosen, allowHost: hosts } = flags
+  const { host = gateway.host, port: given = gateway.port, token: chosen, allowHost: hosts } = flags
   // Beyond loopback, or with an issuer's tokens beside it, somebody has to choose it.
   const isLocal = host === undefined || isLoopback(host)
   const token = chosenToken(project.config, chosen) ?? (isLocal ? ownToken(project) : undefined)
   if (token === false && !isLocal)
     throw new UsageError(`"token": false turns authentication off, which is possible on loopback only`)
-  if (given !== undefined && !(/^\d+$/.test(given) && Number(given) <= 65_535))
+  const port = given === undefined ? undefined : Number(given)
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new UsageError(`--port expects a number from 0 to 65535, got '${given}'`)
-  const port = given === undefined ? gateway.port : Number(given)
-  const { serveGateway, GatewayError } = await import('../gateway/index.ts')
-  try {
-    const address = { host, port, token, hosts }
-    return await serveGateway({ project, slowMs: executor?.slowMs, logger: project.logger, ...address })
-  } catch (error) {
-    throw error instanceof GatewayError ? new UsageError(error.message, { cause: error }) : error
-  }
+  const { serveGateway } = await import('../gateway/index.ts')
+  const address = { host, port, token, hosts }
+  return serveGateway({ project, slowMs: executor?.slowMs, logger: project.logger, ...address })
 }
 
 /** The token in `.toolpost/`, made on first use. If it cannot be saved, it lasts until the gateway stops. */
@@ -149,11 +140,10 @@ function ownToken({ file }: Project): string | undefined {
   }
 }
 
-/** Other commands in this folder find the gateway, and it takes over a new token. */
+/** Other commands in this folder find the gateway, and it takes over a new token. Returns what ends this. */
 function announce(project: Project, gateway: ServedGateway): () => void {
-  const { file } = project
-  const folder = stateFolder(file)
-  const config = resolve(file ?? DEFAULT_CONFIG_FILE)
+  const folder = stateFolder(project.file)
+  const config = resolve(project.file ?? DEFAULT_CONFIG_FILE)
   let withdraw = () => {}
   const note = () => {
     try {
@@ -170,9 +160,9 @@ function announce(project: Project, gateway: ServedGateway): () => void {
     note()
     say(`The token has changed. Console  ${consoleAddress(gateway)}`)
   }
-  const unfollow = isOwn ? followToken(folder, onToken) : () => {}
+  const unfollow = isOwn ? followToken(folder, onToken) : undefined
   return () => {
-    unfollow()
+    unfollow?.()
     withdraw()
   }
 }
