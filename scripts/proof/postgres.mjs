@@ -4,7 +4,7 @@ import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createEmbedded } from '../../packages/durable/dist/embedded.js'
+import { createEmbedded } from '../../packages/durable/dist/postgres.js'
 
 export class TestPostgres {
   #server

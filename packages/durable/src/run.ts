@@ -3,18 +3,18 @@ import type { Progress, RunOptions, ToolCall, ToolExecutor, ToolFailure, ToolRes
 import type { Approval } from 'toolpost/interceptors'
 import { type Run, type RunState, safeValue } from 'toolpost/project'
 
-/** Larger arguments are refused; larger results are stored as the text a model would read. */
-const MAX_BYTES = 1_000_000
-
 type Text = 'id' | 'tool' | 'pool' | 'queue' | 'call_hash'
 type NullableText = 'caller' | 'origin' | 'key' | 'worker' | 'approved_by'
+type NullableTime = 'started_at' | 'intent_at' | 'ended_at'
 
 /**
  * `queue`: the pool and server of its tool. `repeatable`: read-only or idempotent, so it may be executed again after a crash.
- * `deaths`: how many workers died with it.
+ * `call`: all that another process needs to execute it. `deaths`: how many workers died with it.
  */
-export interface RunRow extends Record<Text, string>, Record<NullableText, string | null> {
-  /** All that another process needs to execute it. */
+export interface RunRow
+  extends Record<Text, string>,
+    Record<NullableText, string | null>,
+    Record<NullableTime, Date | null> {
   call: Pick<ToolCall, 'id' | 'args'> & Pick<RunOptions, 'timeoutMs' | 'repair' | 'meta'>
   repeatable: boolean
   state: RunState
@@ -24,19 +24,6 @@ export interface RunRow extends Record<Text, string>, Record<NullableText, strin
   progress: Progress | null
   result: ToolResult | null
   created_at: Date
-  started_at: Date | null
-  intent_at: Date | null
-  ended_at: Date | null
-}
-
-/** A value as it is journalled; `undefined` if it is not JSON or too large. */
-export function jsonWithin(value: object): string | undefined {
-  try {
-    const text = JSON.stringify(value)
-    return Buffer.byteLength(text) > MAX_BYTES ? undefined : text
-  } catch {
-    return undefined
-  }
 }
 
 /** Equal for equal values, whatever the order of their keys. */
@@ -50,26 +37,21 @@ export function hashOf(value: unknown): string {
 
 /** A run as it is shown. */
 export function runOf(row: RunRow): Run {
-  const { id, tool, state, attempt, pool, approval, created_at, started_at, intent_at, ended_at } = row
-  const iso = (at: Date | number | null | undefined) => (at ? new Date(at).toISOString() : undefined)
-  const worker = row.worker === null ? undefined : workerOf(row.worker)
-  const times = {
-    accepted: created_at,
-    asked: approval?.askedAt,
-    started: started_at,
-    intent: intent_at,
-    ended: ended_at,
-  }
-  const steps = Object.entries(times).flatMap(([name, time]) => {
-    const at = iso(time)
-    return at ? [{ name, at, worker: name === 'started' || name === 'ended' ? worker : undefined }] : []
-  })
+  const { id, tool, state, attempt, pool, caller, origin, key, approval, created_at: accepted } = row
+  const { started_at: started, intent_at: intent, ended_at: ended, worker: process } = row
+  const worker = process === null ? undefined : workerOf(process)
+  const asked = approval && new Date(approval.askedAt)
+  const steps = Object.entries({ accepted, asked, started, intent, ended }).flatMap(([name, at]) =>
+    at ? [{ name, at: at.toISOString(), worker: /started|ended/.test(name) ? worker : undefined }] : [],
+  )
   return {
     ...{ id, tool, args: safeValue(row.call.args ?? {}), state, pool, worker, steps },
-    attempts: started_at || ended_at ? attempt : attempt - 1,
-    ...{ caller: row.caller ?? undefined, origin: row.origin ?? undefined, key: row.key ?? undefined },
-    ...{ created_at: created_at.toISOString(), started_at: iso(started_at), ended_at: iso(ended_at) },
-    ...(state === 'running' && { progress: row.progress ?? undefined }),
+    ...{ caller: caller ?? undefined, origin: origin ?? undefined, key: key ?? undefined },
+    attempts: started || ended ? attempt : attempt - 1,
+    created_at: accepted.toISOString(),
+    started_at: started?.toISOString(),
+    ended_at: ended?.toISOString(),
+    progress: (state === 'running' && row.progress) || undefined,
     result: resultOf(row),
   }
 }
@@ -81,43 +63,37 @@ function workerOf(process: string): string {
 
 /** The result of a run that has ended; `undefined` if it has not, or its result was left out of a list. */
 export function resultOf({ id, tool, state, result }: RunRow): ToolResult | undefined {
-  if (state === 'cancelled') return failed('cancelled', tool, '', id)
+  if (state === 'cancelled') return { ...cancelled(tool), run_id: id }
   return result === null ? undefined : { ...result, run_id: id }
 }
 
-/** A result as it is journalled: plain data within bounds. */
-export function keptResult(result: ToolResult, executor: ToolExecutor): string {
-  const whole = jsonWithin(result)
-  if (whole !== undefined) return whole
-  const text = executor.text(result).slice(0, MAX_BYTES)
-  const { tool_name, execution_time_ms } = result
-  const said = result.success
-    ? { success: true, result: text }
-    : { success: false, error: text, code: result.code }
-  return JSON.stringify({ ...said, tool_name, execution_time_ms })
+/** A result as it is journalled; one that is not JSON becomes the text for a model. */
+export function journalled(result: ToolResult, executor: ToolExecutor): string {
+  try {
+    return JSON.stringify(result)
+  } catch {
+    const { success, tool_name, execution_time_ms } = result
+    return JSON.stringify({ success, result: executor.text(result), tool_name, execution_time_ms })
+  }
 }
 
-const ERRORS = {
-  cancelled: (tool: string) => `Tool '${tool}' was cancelled`,
-  denied: (tool: string, reason: string) => `Tool '${tool}' was denied: ${reason}`,
-  invalid_arguments: (_: string, problem: string) => problem,
-  timeout: (tool: string, limit: string) => `Tool '${tool}' timed out after ${limit}`,
-  unavailable: (tool: string, cause: string) => `The ${tool} service is unavailable: ${cause}`,
+export function failed(code: ToolFailure['code'], tool: string, error: string): ToolFailure {
+  return { success: false, error, code, tool_name: tool, execution_time_ms: 0 }
 }
 
-export function failed(code: keyof typeof ERRORS, tool: string, why = '', runId?: string): ToolFailure {
-  const error = ERRORS[code](tool, why)
-  const base = { success: false, error, code, tool_name: tool, execution_time_ms: 0 } as const
-  return runId === undefined ? base : { ...base, run_id: runId }
-}
+export const cancelled = (tool: string) => failed('cancelled', tool, `Tool '${tool}' was cancelled`)
+export const denied = (tool: string, why: string) =>
+  failed('denied', tool, `Tool '${tool}' was denied: ${why}`)
+export const unavailable = (tool: string, why: string) =>
+  failed('unavailable', tool, `The ${tool} service is unavailable: ${why}`)
 
 /** Of a run whose worker was lost after the intent to invoke the tool. */
 export function unknown({ tool, worker }: RunRow): ToolFailure {
   const lost = `worker '${workerOf(worker ?? '')}' was lost while running the call`
-  return failed('unavailable', tool, `${lost}; the outcome of the call is unknown`)
+  return unavailable(tool, `${lost}; the outcome of the call is unknown`)
 }
 
 export function nobodyRuns(tool: string, pool: string, since?: Date | null): ToolFailure {
-  const text = `no worker of pool '${pool}' runs it`
-  return failed('unavailable', tool, since ? `${text}, since ${since.toISOString()}` : text)
+  const when = since ? `, since ${since.toISOString()}` : ''
+  return unavailable(tool, `no worker of pool '${pool}' runs it${when}`)
 }

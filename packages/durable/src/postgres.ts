@@ -6,12 +6,49 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import type { DurableOptions } from 'toolpost/project'
-import { DatabaseProblem } from './database.ts'
 
+const CONNECT_TIMEOUT_MS = 5_000
+/** A query that takes longer has lost its server, for instance behind a cut link. */
+const QUERY_TIMEOUT_MS = 30_000
+/** The server drops a client that vanished without closing its connection (a cut link) within about six seconds. */
+const SESSION = ['keepalives_idle=2', 'keepalives_interval=1', 'keepalives_count=4', 'user_timeout=6000']
+/** Of the embedded PostgreSQL. */
 const USER = 'toolpost'
 /** A user namespace in which root's files belong to `nobody`: PostgreSQL refuses to run as root. */
 const NAMESPACE = ['--user', '--map-user=65534', '--map-group=65534', '--']
+
+/** How to connect to a database, under a name. */
+export function connectionTo(url: URL, name = 'toolpost'): pg.ClientConfig {
+  return {
+    ...{ connectionString: url.href, application_name: name, keepAlive: true },
+    ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: QUERY_TIMEOUT_MS },
+    options: SESSION.map(setting => `-c tcp_${setting}`).join(' '),
+  }
+}
+
+/** Why a database cannot be used, and what to do about it. */
+export class DatabaseProblem extends Error {}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refuses connections; is PostgreSQL running there?',
+  ETIMEDOUT: 'does not answer; check the address and the firewall',
+  ENOTFOUND: 'has an unknown host name; check the host in the URL',
+  '28P01': 'rejects the password; check user and password in the URL',
+  '28000': 'rejects this user; check the user in the URL and pg_hba.conf on the server',
+  '3D000': 'has no such database; create it (createdb) or correct the name in the URL',
+  '42501': 'does not let this user create tables; grant CREATE on the database',
+  '53100': 'has no space left on its disk',
+  '53300': 'has no free connections; raise max_connections or run fewer processes',
+}
+
+/** What an error of the driver says about the database at `place`, which must not include the password. */
+export function problemOf(thrown: unknown, place: string): string {
+  const error = thrown instanceof AggregateError ? thrown.errors[0] : thrown
+  if (error instanceof DatabaseProblem) return error.message
+  return `PostgreSQL at ${place} ${PROBLEMS[error?.code] ?? `cannot be used: ${error?.message || error}`}`
+}
 
 /**
  * The PostgreSQL of a folder. A child process owns it and stops it when this process ends, however it ends; other users of the
@@ -35,9 +72,8 @@ export function createEmbedded(
     const exited = once(child, 'exit').then(([code]) => [{ error: `its process ended with ${code}` }])
     const [{ error }] = await Promise.race([once(child, 'message'), exited])
     // Another process may have been quicker.
-    const text = `The embedded PostgreSQL in ${data} could not be started: ${error}`
     if (error !== undefined && (await runningPort(data)) !== port)
-      throw new DatabaseProblem(text, error.includes('incompatible with'))
+      throw new DatabaseProblem(`The embedded PostgreSQL in ${data} could not be started: ${error}`)
     if (isNew) onNotice?.('PostgreSQL is ready')
     child.unref()
     child.channel?.unref()

@@ -1,0 +1,236 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DBOS } from '@dbos-inc/dbos-sdk'
+import type { CallContext, Interceptor, Progress, ToolResult } from 'toolpost'
+import type { DurableOptions, DurableRunOptions } from 'toolpost/project'
+import type { Database } from './database.ts'
+import { DatabaseProblem } from './postgres.ts'
+import { cancelled, journalled, type RunRow, unavailable } from './run.ts'
+
+const SCHEMA = 'toolpost_engine'
+/** Attempts are taken only by processes of the same version: raise it if the arguments of the workflow change. */
+const VERSION = 'toolpost-3'
+const DEFAULT_CONCURRENCY = 16
+const POLL_MS = 40
+const PROGRESS_EVERY_MS = 250
+const RETRY_MS = 200
+/** How long a worker waits before it gives a run back whose tool it does not have. */
+const GIVE_BACK_MS = 1_000
+/** Gives up on a call that kills every worker that runs it. */
+const MAX_DEATHS = 20
+
+/** An attempt that this process executes, with what its caller passed. */
+interface Execution {
+  row: RunRow
+  given: DurableRunOptions
+  /** Aborted if it continues elsewhere, or has ended: what comes of it here is dropped. */
+  stop: AbortController
+  /** Whether the tool was started. */
+  isInvoked?: boolean
+}
+
+interface WorkerOptions extends DurableOptions {
+  database: Database
+  onEnd(row: RunRow): void
+}
+
+const nameOf = ({ id, attempt }: RunRow) => `${id}:${attempt}`
+
+let current: ReturnType<typeof createWorker> | undefined
+/** Outside any workflow: what a tool starts is no part of the run that invoked it. */
+const outside = AsyncLocalStorage.snapshot()
+const workflow = DBOS.registerWorkflow(
+  (id: string, attempt: number) => outside(async () => current?.execute(id, attempt)),
+  { name: 'toolpost.call' },
+)
+
+/** The execution that a call in the executor belongs to. */
+export function executionOf({ options }: CallContext): Execution | undefined {
+  return (options as { execution?: Execution }).execution
+}
+
+/**
+ * Executes runs in this process, through the executor like every other call. An attempt is one DBOS workflow, started here or
+ * taken from the queue of a server with limits. Everything is DBOS's public API.
+ */
+export function createWorker({ database, executor, logger, onEnd, ...options }: WorkerOptions) {
+  const { pool = 'default', concurrency = DEFAULT_CONCURRENCY, limits = {}, role } = options
+  const takesRuns = role !== 'gateway' && concurrency > 0
+  /** The queues of servers with limits that this process takes runs from. */
+  const queues = new Map(
+    Object.entries(takesRuns ? limits : {}).map(([server, limit]) => [`${pool}/${server}`, limit]),
+  )
+  const running = new Map<string, Execution>()
+  /** Queues that DBOS polls, and what they were given. */
+  const polled = new Map<string, string[]>()
+  let isClosed = false
+
+  async function shutDown(drainMs: number): Promise<void> {
+    await DBOS.shutdown({ workflowCompletionTimeoutMS: drainMs }).catch(() => {})
+    current = undefined
+  }
+
+  /** Repeats a query until the database answers; `undefined` if this process is closed first. */
+  async function insist<T>(query: () => Promise<T>): Promise<T | undefined> {
+    while (!isClosed) {
+      try {
+        return await query()
+      } catch {
+        await sleep(RETRY_MS)
+      }
+    }
+    return undefined
+  }
+
+  function add(row: RunRow, given: DurableRunOptions = {}): Execution {
+    const execution = { row, given, stop: new AbortController() }
+    running.set(row.id, execution)
+    return execution
+  }
+
+  function run(execution: Execution): Promise<ToolResult> {
+    const { row, given, stop } = execution
+    const { id, args, ...stored } = row.call
+    let toldAt = Number.NEGATIVE_INFINITY
+    // A caller in this process gets every update, the others a throttled few.
+    const onProgress = (progress: Progress) => {
+      given.onProgress?.(progress)
+      if (performance.now() - toldAt < PROGRESS_EVERY_MS) return
+      toldAt = performance.now()
+      void database.move('progress', row, progress).catch(() => {})
+    }
+    const about = { ...stored, origin: row.origin ?? undefined, caller: row.caller ?? undefined }
+    const all = { ...given, ...about, signal: stop.signal, onProgress, execution }
+    return executor.run({ id, name: row.tool, args }, all)
+  }
+
+  /**
+   * Hands waiting runs of servers with limits over to DBOS, which keeps the limits on all machines. A queue is registered
+   * only while it has runs, because DBOS polls it as long as it is.
+   */
+  async function enqueue(tools: readonly string[]): Promise<void> {
+    const isActive = 'ended_at IS NULL AND queue = ANY($1) ORDER BY created_at LIMIT 1000'
+    const active = `SELECT id, attempt, state, tool, queue FROM toolpost.runs WHERE ${isActive}`
+    const all = queues.size > 0 ? await database.query(active, [[...queues.keys()]]) : []
+    for (const [queueName, { concurrency: most, perMinute }] of queues) {
+      const rows = all.filter(({ queue }) => queue === queueName)
+      const waiting = rows.filter(({ state, tool }) => state === 'waiting' && tools.includes(tool))
+      if (rows.length === 0 && polled.delete(queueName)) await DBOS.deleteQueue(queueName)
+      if (waiting.length === 0) continue
+      await DBOS.registerQueue(queueName, {
+        workerConcurrency: Math.min(concurrency, most ?? concurrency),
+        ...(most !== undefined && { globalConcurrency: most }),
+        ...(perMinute !== undefined && { rateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
+        ...{ minPollingIntervalMs: POLL_MS, onConflict: 'always_update' },
+      })
+      const known = polled.get(queueName)
+      for (const row of waiting.filter(each => !known?.includes(nameOf(each))))
+        await DBOS.startWorkflow(workflow, { workflowID: nameOf(row), queueName })(row.id, row.attempt)
+      polled.set(queueName, waiting.map(nameOf))
+    }
+  }
+
+  const worker = {
+    /** By the id of their runs. */
+    running: running as ReadonlyMap<string, Execution>,
+
+    async launch(): Promise<void> {
+      if (current)
+        throw new DatabaseProblem('Durable calls are in use in this process already; close them first')
+      const debug = (entry: unknown) => logger?.debug({ engine: String(entry).slice(0, 1_000) }, 'DBOS')
+      DBOS.setConfig({
+        ...{ name: 'toolpost', executorID: database.process, applicationVersion: VERSION },
+        // Only parsed: the pool does the connecting.
+        systemDatabaseUrl: 'postgresql://toolpost@localhost/toolpost',
+        ...{ systemDatabasePool: database.pool, systemDatabaseSchemaName: SCHEMA, useListenNotify: false },
+        ...{ listenQueues: [...queues.keys()], schedulerPollingIntervalMs: 3_600_000 },
+        logger: { debug, info: debug, warn: debug, error: debug },
+      })
+      current = worker
+      await DBOS.launch().catch(error => shutDown(0).then(() => Promise.reject(error)))
+    },
+
+    /** Waits up to `drainMs` for what is running here. */
+    async stop(drainMs: number): Promise<void> {
+      if (current === worker) await shutDown(drainMs)
+      isClosed = true
+      for (const { stop } of running.values()) stop.abort()
+    },
+
+    /** Starts a run that belongs to this process. */
+    start(row: RunRow, given?: DurableRunOptions): void {
+      add(row, given)
+      const { id, attempt } = row
+      const started = outside(() => DBOS.startWorkflow(workflow, { workflowID: nameOf(row) })(id, attempt))
+      // If DBOS cannot start it, it is given back with what this process has forgotten.
+      const forget = () => void running.delete(id)
+      started.then(handle => void handle.getResult().catch(() => {}), forget)
+    },
+
+    /** Starts as many waiting runs as there is room for. */
+    async take(): Promise<void> {
+      if (!takesRuns) return
+      const names = executor.tools.getTools().map(({ name }) => name)
+      await enqueue(names)
+      const room = concurrency - running.size
+      if (room > 0) for (const row of await database.claim(names, [...queues.keys()], room)) worker.start(row)
+    },
+
+    /**
+     * Returns what dead processes had taken from queues, so that it no longer counts against their limits. DBOS's journal of
+     * an attempt is of no use once it has ended.
+     */
+    async clean(executorId: string[]): Promise<void> {
+      const ids = { loadInput: false, loadOutput: false } as const
+      const orphaned = { ...ids, status: 'PENDING', executorId } as const
+      const orphans = executorId.length > 0 ? await DBOS.listWorkflows(orphaned) : []
+      for (const { workflowID, queueName } of orphans)
+        await (queueName ? DBOS.resumeWorkflow(workflowID, { queueName }) : DBOS.cancelWorkflow(workflowID))
+      const completedBefore = new Date(Date.now() - 3_600_000).toISOString()
+      const ended = await DBOS.listWorkflows({ ...ids, completedBefore, limit: 5_000 })
+      if (ended.length > 0) await DBOS.deleteWorkflows(ended.map(({ workflowID }) => workflowID))
+    },
+
+    /** Executes an attempt, unless the run has moved on. Never rejects. */
+    async execute(id: string, attempt: number): Promise<void> {
+      let execution = running.get(id)
+      if (execution?.row.attempt !== attempt) {
+        const row = await insist(() => database.move('begin', { id, attempt }, database.process))
+        if (!row) return
+        execution = add(row)
+      }
+      const { row, stop } = execution
+      const { tool, deaths } = row
+      const isKnown = executor.tools.findTool(tool) !== undefined
+      const deadly = unavailable(tool, `its worker died ${deaths} times while running the call`)
+      const result = isKnown && deaths < MAX_DEATHS ? await run(execution) : deadly
+      // Its server may be starting, or another worker has it.
+      if (!isKnown) await sleep(GIVE_BACK_MS)
+      const { isInvoked } = execution
+      const end = () =>
+        isKnown
+          ? database.finish(row, result, isInvoked, journalled(result, executor))
+          : database.move('giveBack', row)
+      const ended = stop.signal.aborted ? undefined : await insist(end)
+      // The next attempt may have begun.
+      if (running.get(id) === execution) running.delete(id)
+      if (ended?.ended_at) onEnd(ended)
+    },
+
+    /**
+     * Unless a call is repeatable, its intent is journalled before the tool is invoked. An attempt that cannot journal it was
+     * overtaken, and must not invoke the tool.
+     */
+    async invoke(execution: Execution, ...[call, next]: Parameters<Interceptor>): Promise<ToolResult> {
+      const { row, stop } = execution
+      const nonce = `${database.process}/${randomUUID()}`
+      if (!row.repeatable && !(await insist(() => database.move('intend', row, nonce)))) stop.abort()
+      if (stop.signal.aborted) return cancelled(call.name)
+      const result = await next()
+      execution.isInvoked = call.isInvoked
+      return result
+    },
+  }
+  return worker
+}
