@@ -1,6 +1,7 @@
 /*
  * Argument names of MCP tools: models and LangChain code write snake_case, many MCP servers expect camelCase, and some the
- * reverse. docs/decisions/2026-11-15-argument-names.md
+ * reverse. The real @langchain/mcp-adapters passes them on unchanged ([E09] in tests/scenarios).
+ * docs/decisions/2026-11-15-argument-names.md
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
