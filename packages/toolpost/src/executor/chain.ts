@@ -49,9 +49,9 @@ function around(interceptor: Interceptor, inner: Chain): Chain {
     let passed: Promise<ToolResult> | undefined
     let isAnswered = false
     const next: Next = () => {
-      // Already answered: a tool that ran now would run unnoticed.
-      if (isAnswered) return Promise.resolve(mistake(context, 'next() was called after the answer'))
-      if (passed) return Promise.reject(new Error('next() was called twice'))
+      // A tool that ran now would run twice, or unnoticed.
+      const problem = isAnswered ? 'after the answer' : passed && 'twice'
+      if (problem) return Promise.resolve(mistake(context, `next() was called ${problem}`))
       context.mark(name)
       passed = inner(context)
       return passed

@@ -1,30 +1,16 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { type Ask, type Caller, QUESTION_MS } from '../tools/caller.ts'
+import { type Ask, type AskedBy, type Caller, QUESTION_MS } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool.ts'
-import type { McpOrigin, ToolManager } from '../tools/tool-manager.ts'
-import type { Clock } from '../util/clock.ts'
+import type { McpOrigin } from '../tools/tool-manager.ts'
 import { isObjectLike } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
-import { classifyError } from './classify-error.ts'
-import { cancelled, type Failure, timedOut, toolError } from './failure.ts'
+import { cancelled, classifyError, Failure, toolError } from './failure.ts'
 import type { Plan } from './fit.ts'
-import type { CallEvent, Observers } from './observers.ts'
-import type { RunOptions, TypedCall } from './options.ts'
-import { abortSafely, type Deadlines, timeLimit, watch } from './time-box.ts'
-
-/** What the calls of an executor share. */
-export interface Services {
-  readonly tools: ToolManager
-  readonly clock: Clock
-  /** For tools without their own. */
-  readonly timeoutMs: number
-  readonly deadlines: Deadlines
-  readonly observers: Observers
-  readonly logger: Logger
-}
+import type { CallEvent } from './observers.ts'
+import type { RunOptions, Services, TypedCall } from './options.ts'
+import { abortSafely, timeLimit, watch } from './time-box.ts'
 
 /** What a dry run finds out: the policy's verdict, and how a person would be asked. */
 export interface DryRun {
@@ -39,15 +25,11 @@ export interface DryRun {
 }
 
 type Work = (context: CallContext) => unknown
-/** Makes a result of work that has ended: with a failure, or with a value. */
 type Settle<T> = (context: CallContext, failure: Failure | undefined, value?: unknown) => T
 
 const NO_OPTIONS: RunOptions = {}
 
-/**
- * One call on its way through the executor. Interceptors get it, and the tool gets it as the options of `invoke`. What the
- * caller passed is read when the call begins; if it cannot be read, the call has failed.
- */
+/** One call on its way through the executor. Interceptors get it, and the tool gets it as the options of `invoke`. */
 export class CallContext implements InvokeOptions {
   readonly id: string | undefined = undefined
   readonly callId: string | undefined = undefined
@@ -58,50 +40,45 @@ export class CallContext implements InvokeOptions {
   readonly origin: string | undefined
   readonly caller: string | undefined
   readonly conversation: string | undefined
-  /** The caller's own limit, if it set one. */
   readonly timeoutMs: number | undefined
   readonly roots: Caller['roots']
   readonly onAddresses: Caller['onAddresses']
   readonly services: Services
   readonly startedAt: number
-  /** `undefined` if none was found. */
+  /** The arguments for the tool. */
+  toolArgs: unknown = undefined
   tool: Tool | undefined = undefined
   /** Of MCP tools: where the tool came from, its server, and that server's own name for it. */
   mcp: McpOrigin | undefined = undefined
   server: string | undefined = undefined
   originalName: string | undefined = undefined
-  /** What the executor knows about the tool. */
   plan: Plan | undefined = undefined
   /** Why the call cannot run: `next()` resolves to it. */
   failure: Failure | undefined = undefined
   /** The executor's own answer, before the interceptors looked at it. */
   result: ToolResult | undefined = undefined
   repairs: string[] | undefined = undefined
-  /** `notes`, if there are any. */
   noted: Record<string, unknown> | undefined = undefined
-  /** What observers were told when it began. */
   event: CallEvent | undefined = undefined
   /** Set if the call is only tried out: nothing may be changed, counted or asked. */
   dryRun: DryRun | undefined = undefined
-  /** Called with the request to the tool's server, if it has one. */
   onRequest: ((request: ServerRequest) => void) | undefined = undefined
   /** How long the call waited: for a person, for a free slot. */
   waitedMs = 0
   isCancelled = false
   /** Whether the tool was started: from then on, cancelling the call cannot undo it. */
   isInvoked = false
-  /** When the running work has to end. */
   deadlineAt = Number.POSITIVE_INFINITY
   place = -1
   /** When it reached the interceptors, if there are any. */
   enteredAt: number | undefined = undefined
-  /** When the time limit of the tool begins: when the call began, or left the interceptors, which it has not if `undefined`. */
+  /** When the time limit of the tool begins: when the call began, or left the interceptors; `undefined` while it is there. */
   #begunAt: number | undefined
-  /** When its last stage ended. */
   #markedAt: number
-  #args: unknown = undefined
   #frozen: unknown = undefined
   #meta: Record<string, unknown> | undefined = undefined
+  /** How long the running work may take without progress, and how long with what it reported. */
+  #stepMs = 0
   #limitMs = 0
   /** While work is running: what makes a result of it, and who waits for that. */
   #settle: Settle<unknown> | undefined = undefined
@@ -112,11 +89,7 @@ export class CallContext implements InvokeOptions {
   #controller: AbortController | undefined = undefined
   #abortListeners: (() => void)[] | undefined = undefined
 
-  constructor(
-    call: ToolCall | TypedCall<object, unknown>,
-    options: RunOptions = NO_OPTIONS,
-    services: Services,
-  ) {
+  constructor(call: ToolCall | TypedCall<object, unknown>, services: Services, options = NO_OPTIONS) {
     this.services = services
     this.options = options
     this.origin = options.origin
@@ -135,7 +108,7 @@ export class CallContext implements InvokeOptions {
       this.callId = this.id
       this.name = typeof given === 'string' ? given : describeThrown(given)
       this.given = args
-      this.#args = args
+      this.toolArgs = args
       if (tool) this.options = { ...options, also: [tool] }
       if (options.signal) watch(options.signal, this)
     } catch (error) {
@@ -143,21 +116,13 @@ export class CallContext implements InvokeOptions {
     }
   }
 
-  /** The arguments, fitted and validated, frozen; as given if the call cannot run. */
+  /** The arguments, fitted and validated, frozen; as given if the call cannot run. The tool gets what was seen here. */
   get args(): unknown {
-    this.#frozen ??= copy(this.#args, Object.freeze)
+    if (this.#frozen === undefined) {
+      this.toolArgs = copy(this.toolArgs, same => same)
+      this.#frozen = copy(this.toolArgs, Object.freeze)
+    }
     return this.#frozen
-  }
-
-  set args(args: unknown) {
-    this.#args = args
-    this.#frozen = undefined
-  }
-
-  /** The arguments for the tool: exactly what interceptors saw, if they looked. */
-  toolArguments(): Record<string, unknown> {
-    const args = this.#frozen === undefined ? this.#args : copy(this.#frozen, same => same)
-    return args as Record<string, unknown>
   }
 
   /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
@@ -172,7 +137,6 @@ export class CallContext implements InvokeOptions {
     return this.#meta
   }
 
-  /** Since the call began, in milliseconds with three decimals. */
   get elapsedMs(): number {
     return rounded(this.services.clock.now() - this.startedAt)
   }
@@ -199,12 +163,10 @@ export class CallContext implements InvokeOptions {
     this.waitedMs += this.#begunAt - (this.enteredAt ?? 0)
   }
 
-  /**
-   * Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. A late
-   * answer is dropped and logged.
-   */
+  /** Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. */
   runInTime<T>(work: Work, settle: Settle<T>): Promise<T> {
     if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name)))
+    this.#stepMs = timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
     this.#limitMs = this.#stepMs
     this.deadlineAt = (this.#begunAt ?? this.startedAt) + this.#limitMs
     return new Promise(resolve => {
@@ -221,20 +183,10 @@ export class CallContext implements InvokeOptions {
       if (!this.#end(undefined, value)) this.warn('Late answer dropped: the call had ended')
     } catch (error) {
       // Most tools reject once their signal is aborted: nothing to report.
-      if (this.isRunning) this.#end(classifyError(error, this.tool as Tool))
+      if (this.#settle) this.#end(classifyError(error, this.tool as Tool))
     }
   }
 
-  get isRunning(): boolean {
-    return this.#settle !== undefined
-  }
-
-  /** How long the tool may take without progress. */
-  get #stepMs(): number {
-    return timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
-  }
-
-  /** Returns `false` if it had already ended. */
   #end(failure: Failure | undefined, value?: unknown): boolean {
     const settle = this.#settle
     if (!settle) return false
@@ -246,8 +198,8 @@ export class CallContext implements InvokeOptions {
   }
 
   expire(): void {
-    const afterMs = Math.round(this.#limitMs)
-    if (this.#end(timedOut(this.name, afterMs))) this.#abort(`timed out after ${afterMs} ms`)
+    const problem = `timed out after ${Math.round(this.#limitMs)} ms`
+    if (this.#end(new Failure('timeout', `Tool '${this.name}' ${problem}`))) this.#abort(problem)
   }
 
   /** Cancels the call at any stage, as its caller could. */
@@ -260,7 +212,7 @@ export class CallContext implements InvokeOptions {
 
   /** Pauses the deadline of the running tool while `work` runs, for as long as a person may take. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.isRunning) return work()
+    if (!this.#settle) return work()
     if (this.#holds++ === 0) {
       this.#heldAt = this.services.clock.now()
       this.deadlineAt += QUESTION_MS
@@ -268,7 +220,7 @@ export class CallContext implements InvokeOptions {
     try {
       return await work()
     } finally {
-      if (--this.#holds === 0 && this.isRunning) this.#endHold()
+      if (--this.#holds === 0 && this.#settle !== undefined) this.#endHold()
     }
   }
 
@@ -293,7 +245,6 @@ export class CallContext implements InvokeOptions {
     this.#abortListeners = [...(this.#abortListeners ?? []), listener]
   }
 
-  /** Ends what the tool is doing. */
   #abort(reason: string): void {
     this.#isAborted = true
     const onError = (error: unknown) => this.warn("The tool's abort listener failed", error)
@@ -315,10 +266,10 @@ export class CallContext implements InvokeOptions {
 
   /** Reports progress to the caller; extends the deadline up to the tool's `maxTimeoutMs` in all, if it has one. */
   reportProgress(progress: Progress): void {
-    if (!this.isRunning) return
+    if (!this.#settle) return
     // While a question is open, time stands still.
     const now = this.#holds > 0 ? this.#heldAt + QUESTION_MS : this.services.clock.now()
-    const leftMs = (this.tool?.maxTimeoutMs ?? 0) - this.#limitMs
+    const leftMs = (this.tool?.maxTimeoutMs || 0) - this.#limitMs
     const extraMs = Math.max(0, Math.min(this.#stepMs - (this.deadlineAt - now), leftMs))
     this.#limitMs += extraMs
     this.deadlineAt += extraMs
@@ -335,18 +286,18 @@ export class CallContext implements InvokeOptions {
   /** Asks the person behind the call, if there is one. */
   get ask(): Ask | undefined {
     const { ask } = this.options
-    if (!ask) return undefined
-    return async question => {
-      if (this.isInvoked && !this.isRunning) return { action: 'cancel' }
-      return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
-    }
+    const isOver = () => this.isInvoked && !this.#settle
+    return ask && (async question => (isOver() ? { action: 'cancel' } : this.#held(question, ask)))
   }
 
   get sample(): Caller['sample'] {
     const { sample } = this.options
-    if (!sample) return undefined
-    return (params, options) =>
-      this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) }))
+    return sample && ((params, options) => this.#held(options, held => sample(params, held)))
+  }
+
+  #held<Options extends AskedBy, T>(options: Options, ask: (options: Options) => Promise<T>): Promise<T> {
+    const signal = options.signal ? AbortSignal.any([this.signal, options.signal]) : this.signal
+    return this.hold(() => ask({ ...options, signal }))
   }
 
   get onTask(): Caller['onTask'] {
@@ -362,10 +313,6 @@ export class CallContext implements InvokeOptions {
     const callback = this.options[name] as ((value?: unknown) => void) | undefined
     const onError = (error: unknown) => this.warn(`${name} failed`, error)
     return callback && ((value?: unknown) => quietly(() => callback(value), onError))
-  }
-
-  #until(signal: AbortSignal | undefined): AbortSignal {
-    return signal ? AbortSignal.any([this.signal, signal]) : this.signal
   }
 }
 

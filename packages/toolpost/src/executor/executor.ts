@@ -1,22 +1,20 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
+import type { Clock } from '../util/clock.ts'
 import { type Chain, compose, type Interceptor } from './chain.ts'
-import { CallContext, type DryRun, type Services } from './context.ts'
+import { CallContext, type DryRun } from './context.ts'
 import { cancelled, unexpected } from './failure.ts'
 import { find, redefined } from './find.ts'
 import { fit } from './fit.ts'
 import { logCall } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
-import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
-import type { ExecuteOptions, ExecutorOptions, RunOptions, TypedCall, ValueOf } from './options.ts'
-import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_SLOW_MS, DEFAULT_TIMEOUT_MS } from './options.ts'
+import type { CallObserver, ObserveOptions } from './observers.ts'
+import { type ExecutorOptions, type RunOptions, servicesOf, type TypedCall, type ValueOf } from './options.ts'
 import { failureResult, resultOf } from './result.ts'
-import { deadlinesOf, limitOf, timeLimit, unwatch } from './time-box.ts'
+import { timeLimit, unwatch } from './time-box.ts'
 
 /** What would happen to a call. */
 type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
@@ -27,24 +25,16 @@ export class ToolExecutor {
   /** The tools that can be called. */
   readonly tools: ToolManager
   readonly clock: Clock
-  readonly #slowMs: number
-  readonly #maxTextBytes: number
-  readonly #services: Services
+  readonly #services: ReturnType<typeof servicesOf>
+  /** By keys of their own, because the same interceptor may be added twice. */
+  readonly #interceptors = new Map<object, Interceptor>()
   /** Replaced, never changed: a call keeps the interceptors it started with. */
-  #interceptors: readonly { interceptor: Interceptor }[] = []
   #chain: Chain = context => this.#invoke(context)
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
-    const { clock = systemClock } = options
+    this.#services = servicesOf(tools, options)
     this.tools = tools
-    this.clock = clock
-    this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
-    this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
-    const timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
-    // A logger that fails, say on a full disk, must not turn a result into a failure.
-    const logger = quietLogger(options.logger)
-    const observers = new Observers()
-    this.#services = { tools, clock, logger, timeoutMs, deadlines: deadlinesOf(clock), observers }
+    this.clock = this.#services.clock
   }
 
   /** Runs a call; never rejects. */
@@ -55,18 +45,22 @@ export class ToolExecutor {
     options?: RunOptions,
   ): Promise<ToolResult<ValueOf<Result>>>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
-    return this.#take(new CallContext(call, options, this.#services))
+    return this.#take(new CallContext(call, this.#services, options))
   }
 
   /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
-  async execute(name: string, args?: unknown, options?: ExecuteOptions): Promise<string> {
+  async execute(
+    name: string,
+    args?: unknown,
+    options?: Pick<RunOptions, 'signal' | 'timeoutMs'>,
+  ): Promise<string> {
     const { signal, timeoutMs } = options ?? {}
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
   async dryRun(call: ToolCall, options?: RunOptions): Promise<DryRunResult> {
-    const context = new CallContext(call, options, this.#services)
+    const context = new CallContext(call, this.#services, options)
     context.dryRun = {}
     const result = await this.#take(context)
     const { dryRun, tool, failure } = context
@@ -75,15 +69,13 @@ export class ToolExecutor {
 
   /** Wraps `interceptor` around every call from now on, inside those added before; returns a function that removes it. */
   use(interceptor: Interceptor): () => void {
-    // An entry of its own, because the same interceptor may be added twice.
-    const own = { interceptor }
-    const replace = (entries: readonly { interceptor: Interceptor }[]) => {
-      this.#interceptors = entries
-      const interceptors = entries.map(entry => entry.interceptor)
-      this.#chain = compose(interceptors, context => this.#invoke(context))
+    const key = {}
+    const replace = (change: () => unknown) => {
+      change()
+      this.#chain = compose([...this.#interceptors.values()], context => this.#invoke(context))
     }
-    replace([...this.#interceptors, own])
-    return () => replace(this.#interceptors.filter(one => one !== own))
+    replace(() => this.#interceptors.set(key, interceptor))
+    return () => replace(() => this.#interceptors.delete(key))
   }
 
   /** Notifies `observer` when a call begins and when it ends; returns a function that removes it. */
@@ -93,7 +85,7 @@ export class ToolExecutor {
 
   /** The text of a result for a model. */
   text(result: ToolResult): string {
-    return modelText(result, this.#maxTextBytes)
+    return modelText(result, this.#services.maxTextBytes)
   }
 
   /** How long a call may take: its caller's limit, else the tool's, else the executor's. */
@@ -150,16 +142,15 @@ export class ToolExecutor {
     if (options.signal) unwatch(options.signal, context)
     if (context.dryRun) return result
     this.metrics.end(context, result)
-    logCall(context, result, this.#slowMs)
+    logCall(context, result)
     this.#services.observers.end(context, result)
     return result
   }
 }
 
 function invokeTool(context: CallContext): unknown {
-  const tool = context.tool as Tool
-  const args = context.toolArguments()
+  const { tool, plan, toolArgs } = context as CallContext & { tool: Tool; toolArgs: object }
   // LangChain copies its options and would lose a getter: it gets a real signal.
-  const options = context.plan?.isLangChain ? { signal: context.signal } : context
-  return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
+  const options = plan?.isLangChain ? { signal: context.signal } : context
+  return tool.invoke(tool.inputEnvelope ? { input: toolArgs } : toolArgs, options)
 }

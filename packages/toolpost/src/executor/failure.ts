@@ -1,8 +1,11 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { Diagnosis } from '../call/tool-result.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { withoutKnownSecrets } from '../logging/redact.ts'
+import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { requiredArguments, signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { isObjectLike } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
 import { shortText } from '../util/text.ts'
 
@@ -24,24 +27,17 @@ export class Failure {
   }
 }
 
-export const unknownTool = (name: string, suggestions: string[]) =>
-  new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
-
-export function invalidArguments(problems: readonly string[], tool: Tool, schema: JsonSchema): Failure {
-  const required = requiredArguments(schema)
+export function invalidArguments(problems: readonly string[], tool: Tool): Failure {
+  const required = requiredArguments(jsonSchemaOf(tool))
   const diagnosis = { ...(required !== '' && { required }), signature: signatureOf(tool) }
   return new Failure('invalid_arguments', `Invalid parameters: ${problems.join('; ')}`, diagnosis)
 }
 
 /** Shortened, because the reason may quote the schema. */
-export const invalidSchema = (name: string, reason: string) =>
-  new Failure(
-    'invalid_schema',
-    `Tool '${name}' has an unusable schema: ${shortText(reason, MAX_REASON_CHARS)}`,
-  )
-
-export const timedOut = (name: string, afterMs: number) =>
-  new Failure('timeout', `Tool '${name}' timed out after ${afterMs} ms`)
+export function invalidSchema(name: string, reason: string): Failure {
+  const why = shortText(reason, MAX_REASON_CHARS)
+  return new Failure('invalid_schema', `Tool '${name}' has an unusable schema: ${why}`)
+}
 
 export const cancelled = (name: string) => new Failure('cancelled', `Tool '${name}' was cancelled`)
 
@@ -54,3 +50,76 @@ export const toolError = (message: string, diagnosis?: Diagnosis) =>
 /** For values that throw when they are read. */
 export const unexpected = (error: unknown) =>
   toolError(`The call failed unexpectedly: ${describeThrown(error)}`)
+
+const CONNECTION_CODES =
+  /^(?:ECONNREFUSED|ENOTFOUND|ETIMEDOUT|ECONNRESET|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/
+/** HTTP: bad gateway, service unavailable, gateway timeout. */
+const GONE: readonly unknown[] = [502, 503, 504]
+const MAX_CAUSES = 6
+const MISSING_CAPABILITY = -32_021
+/** `@langchain/mcp-adapters` prefixes the server's message. */
+const ADAPTER_PREFIX = /^MCP tool '[^']*' on server '[^']*' returned an error: (?=.*\S)/s
+
+/** What a thrown value means for the call: `unavailable` for an unreachable service, otherwise `tool_error`. */
+export function classifyError(error: unknown, tool: Tool): Failure {
+  try {
+    return classify(error, tool)
+  } catch (thrown) {
+    // It throws when it is read.
+    return unexpected(thrown)
+  }
+}
+
+function classify(error: unknown, tool: Tool): Failure {
+  if (error instanceof ToolFailureError)
+    return new Failure(error.code, error.message, error.diagnosis, error.retryAfterMs)
+  const chain = causesOf(error)
+  const causes = chain.map(each => messageOf(each, tool))
+  const gone = chain.findIndex(isConnectionError)
+  if (gone >= 0) return unavailable(tool.name, causes[gone] ?? '', { causes })
+  const [message = '', ...inner] = causes
+  // LangChain's own check of the arguments knows more than a JSON Schema can express.
+  if (error?.constructor?.name === 'ToolInputParsingException') {
+    const details = message.split('\n').slice(1)
+    const problem = details.map(line => line.replace(/^[\s✖→]+/, '').trim()).filter(Boolean)
+    return invalidArguments([problem.join(' ') || message], tool)
+  }
+  const { rpcCode, data } = (error ?? {}) as { rpcCode?: unknown; data?: unknown }
+  const diagnosis: Diagnosis = {}
+  if (inner.length > 0) diagnosis.causes = inner
+  // For clients whose protocol has that error too.
+  if (rpcCode === MISSING_CAPABILITY) diagnosis.details = { rpc: { code: rpcCode, data } }
+  const isAdapted = tool.responseFormat === 'content_and_artifact'
+  const own = isAdapted ? message.replace(ADAPTER_PREFIX, '') : message
+  return toolError(own, Object.keys(diagnosis).length > 0 ? diagnosis : undefined)
+}
+
+/** The error and its causes, outermost first, including the parts of an AggregateError. */
+function causesOf(error: unknown): unknown[] {
+  const chain = new Set([error])
+  // Causes added during the loop are visited too.
+  for (const each of chain) {
+    const { cause, errors } = (each ?? {}) as { cause?: unknown; errors?: unknown }
+    for (const inner of [cause, ...(Array.isArray(errors) ? errors : [])])
+      if (inner !== undefined && chain.size < MAX_CAUSES) chain.add(inner)
+  }
+  return [...chain]
+}
+
+function isConnectionError(error: unknown): boolean {
+  const { code, status, statusCode, status_code, response } = (error ?? {}) as Record<string, unknown>
+  const answered = (response as { status?: unknown } | undefined)?.status
+  const isGone = [status, statusCode, status_code, answered].some(value => GONE.includes(value))
+  return isGone || (typeof code === 'string' && CONNECTION_CODES.test(code))
+}
+
+/** Without the keys of a server, which must not reach a model through an error message of that server. */
+function messageOf(error: unknown, { name: tool }: Tool): string {
+  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown }
+  const said = typeof error === 'string' ? error : message
+  if (typeof said === 'string' && said.trim() !== '') return withoutKnownSecrets(said)
+  if (error !== undefined && typeof error !== 'string' && !(error instanceof Error))
+    return isObjectLike(error) ? withoutKnownSecrets(JSON.stringify(error)) : `Tool threw ${String(error)}`
+  const kind = [code, name].find(one => typeof one === 'string')
+  return `Tool '${tool}' failed without a message${kind ? ` (${kind})` : ''}`
+}

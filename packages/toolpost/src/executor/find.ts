@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import type { Tool } from '../tools/tool.ts'
 import type { CallContext } from './context.ts'
-import { Failure, unknownTool } from './failure.ts'
+import { Failure } from './failure.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Names can be anything, so longer ones are not compared. */
@@ -16,8 +16,10 @@ export function find(context: CallContext): Failure | undefined {
   const extra = also?.find(each => each.name === name)
   const tool = extra ?? services.tools.findTool(name)
   // By name: an offered tool may have been replaced since, when its server reconnected.
-  if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name)))
-    return unknownTool(name, similarNames(name, among ?? services.tools.getTools()))
+  if (!tool || (!extra && among && !among.some(offered => offered.name === tool.name))) {
+    const suggestions = similarNames(name, among ?? services.tools.getTools())
+    return new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
+  }
   context.tool = tool
   const origin = services.tools.originOf(tool)
   if (!origin) return undefined
@@ -42,18 +44,14 @@ function definition({ name, description, schema, readOnly, destructive, idempote
 /** The names most similar to a wrong one, best first; empty if nothing resembles it. */
 export function similarNames(name: string, named: readonly { readonly name: string }[]): string[] {
   const wanted = folded(name)
-  return named
-    .map(candidate => ({ name: candidate.name, score: nameDistance(wanted, folded(candidate.name)) }))
-    .filter(({ score }) => score <= MAX_NAME_DISTANCE)
-    .sort((a, b) => a.score - b.score)
-    .slice(0, MAX_SUGGESTIONS)
-    .map(candidate => candidate.name)
+  const scored = named.map(each => ({ name: each.name, score: nameDistance(wanted, folded(each.name)) }))
+  const near = scored.filter(({ score }) => score <= MAX_NAME_DISTANCE).sort((a, b) => a.score - b.score)
+  return near.slice(0, MAX_SUGGESTIONS).map(each => each.name)
 }
 
 /** 0 for identical, 1 for nothing in common; names that contain each other count as close. */
 function nameDistance(wanted: string, name: string): number {
-  const longer = Math.max(wanted.length, name.length)
-  const shorter = Math.min(wanted.length, name.length)
+  const [shorter = 0, longer = 0] = [wanted.length, name.length].sort((a, b) => a - b)
   if (shorter === 0 || longer > MAX_COMPARED_LENGTH) return 1
   const relative = distance(wanted, name) / longer
   const isContained = shorter >= 3 && (name.includes(wanted) || wanted.includes(name))

@@ -73,11 +73,7 @@ async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
   }
 }
 
-interface ZodOutcome {
-  success: boolean
-  data?: unknown
-  error?: { issues: readonly Issue[] }
-}
+type ZodOutcome = { data?: unknown; error?: { issues: readonly Issue[] } }
 
 /** How a tool's schema library checks arguments. */
 function parserOf({ schema }: Tool): Plan['parse'] {
@@ -88,8 +84,8 @@ function parserOf({ schema }: Tool): Plan['parse'] {
   // if it rejects, it would crash the process.
   if (typeof safeParseAsync !== 'function') return args => standard.validate?.(args)
   return async args => {
-    const { success, data, error } = await safeParseAsync.call(schema, args)
-    return success ? { value: data } : { issues: error?.issues ?? [] }
+    const { data, error } = await safeParseAsync.call(schema, args)
+    return error ? error : { value: data }
   }
 }
 
@@ -120,7 +116,7 @@ function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
   const repair = context.options.repair === true
   const given = repair ? opened(context, plan) : (context.given ?? {})
   const values = measureArguments(given)
-  if (typeof values === 'string') return refuse(plan, [values])
+  if (typeof values === 'string') return invalidArguments([values], plan.tool)
   const work = () => {
     const named = context.mcp ? withServerNames(given as Arguments, context, plan) : (given as Arguments)
     return validateArguments(plan, plan.singleInput ? singleInput(named, plan) : named, repair)
@@ -135,21 +131,18 @@ function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
 }
 
 function take({ args, repairs, problems }: Validated, context: CallContext, plan: Plan) {
-  if (repairs) context.repairs = [...(context.repairs ?? []), ...repairs]
+  if (repairs.length > 0) context.repairs = [...(context.repairs ?? []), ...repairs]
   if (plan.parse) return parse(args, context, plan, problems)
-  if (problems) return refuse(plan, problems)
-  context.args = args
+  if (problems) return invalidArguments(problems, plan.tool)
+  context.toolArgs = args
   return undefined
 }
 
 function stopped(error: unknown, plan: Plan): Failure {
-  if (error instanceof TimeLimitError) return refuse(plan, [`arguments take ${error.message} to validate`])
+  if (error instanceof TimeLimitError)
+    return invalidArguments([`arguments take ${error.message} to validate`], plan.tool)
   if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
   throw error
-}
-
-function refuse(plan: Plan, problems: readonly string[]): Failure {
-  return invalidArguments(problems, plan.tool, plan.schema)
 }
 
 /** What a schema library objects to: https://standardschema.dev */
@@ -165,8 +158,9 @@ function parse(args: Arguments, context: CallContext, plan: Plan, problems?: str
   return context.runInTime(work, (_, failure, parsed) => {
     if (failure) return failure
     const { issues, value } = parsed as { issues?: readonly Issue[]; value?: unknown }
-    if (!issues) context.args = value
-    return issues && refuse(plan, problems ?? issues.slice(0, MAX_ISSUES).map(phraseFor))
+    if (!issues) context.toolArgs = value
+    const said = () => issues?.slice(0, MAX_ISSUES).map(phraseFor) ?? []
+    return issues && invalidArguments(problems ?? said(), plan.tool)
   })
 }
 

@@ -42,18 +42,14 @@ function parsed(text: string, maxChars: number, parse: (body: string) => unknown
 }
 
 const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const MAX_NUMBER_CHARS = 1_000
 
 /** The number in a text, if a double can represent it exactly; otherwise `undefined`. */
 export function exactNumber(text: string): number | undefined {
   const trimmed = text.trim()
-  if (trimmed.length > MAX_NUMBER_CHARS || !NUMBER.test(trimmed)) return undefined
-  const value = Number(trimmed)
+  const value = NUMBER.test(trimmed) ? Number(trimmed) : Number.NaN
   if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value)) return undefined
   return significantDigits(String(value)) === significantDigits(trimmed) ? value : undefined
 }
 
 /** The same for `1.50`, `15e-1` and `-1.5`. */
-function significantDigits(text: string): string {
-  return text.replace(/[eE].*$|[.+-]/g, '').replace(/^0+|0+$/g, '')
-}
+const significantDigits = (text: string) => text.replace(/[eE].*$|[.+-]/g, '').replace(/^0+|0+$/g, '')

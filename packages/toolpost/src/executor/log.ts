@@ -15,33 +15,24 @@ const FAILURE_LEVELS: Partial<Record<FailureCode, 'info' | 'warn'>> = {
 }
 
 /** Logs a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` instead of `result`. */
-export function logCall(context: CallContext, result: ToolResult, slowMs: number): void {
-  const { logger, tools } = context.services
+export function logCall(context: CallContext, result: ToolResult): void {
+  const { logger, tools, slowMs } = context.services
   if (logger === silentLogger) return
+  const { id, given, origin, caller, options, waitedMs, noted } = context
+  const { execution_time_ms, waited_ms, repairs, diagnosis } = result
   const tool = safeText(context.name)
-  const tookMs = result.execution_time_ms - context.waitedMs
+  const tookMs = execution_time_ms - waitedMs
   if (tookMs > slowMs)
     logger.warn({ tool, duration_ms: tookMs }, `Slow tool: ${tool} took ${Math.round(tookMs)} ms`)
   const level = result.success ? 'info' : (FAILURE_LEVELS[result.code] ?? 'error')
   if (!logger.isLevelEnabled(level)) return
-  const { id, given, origin, caller, options } = context
-  const record: Record<string, unknown> = {
-    tool,
-    call_id: safeValue(id),
-    args: safeValue(given),
-    duration_ms: result.execution_time_ms,
-  }
-  if (origin !== undefined) record.origin = safeText(origin)
-  if (caller !== undefined) record.caller = safeText(caller)
-  if (result.waited_ms) record.waited_ms = result.waited_ms
-  if (context.noted) record.notes = safeValue(context.noted)
-  if (result.repairs) record.repairs = safeValue(result.repairs)
-  if (result.diagnosis) record.diagnosis = safeValue(result.diagnosis)
+  const record: Record<string, unknown> = { tool, call_id: safeValue(id), args: safeValue(given) }
+  record.duration_ms = execution_time_ms
+  for (const [key, value] of Object.entries({ origin, caller, waited_ms, notes: noted, repairs, diagnosis }))
+    if (value !== undefined) record[key] = safeValue(value)
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
   const { code, error } = result
-  if (code === 'unknown_tool')
-    record.available = (options.among ?? tools.getTools())
-      .slice(0, MAX_NAMES)
-      .map(({ name }) => safeText(name))
+  const offered = code === 'unknown_tool' ? (options.among ?? tools.getTools()) : undefined
+  if (offered) record.available = offered.slice(0, MAX_NAMES).map(({ name }) => safeText(name))
   logger[level]({ ...record, code, error: safeText(error) }, `Tool call failed: ${code}`)
 }

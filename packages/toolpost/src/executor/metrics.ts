@@ -19,11 +19,8 @@ export interface ToolFigures {
   durationSumMs: number
 }
 
-export interface Figures {
-  calls: number
+export interface Figures extends Pick<ToolFigures, 'calls' | 'failures' | 'repairs'> {
   inFlight: number
-  repairs: number
-  failures: Failures
   tools: Record<string, ToolFigures>
 }
 
@@ -40,16 +37,15 @@ export class Metrics {
   end({ tool, repairs, waitedMs }: CallContext, result: ToolResult): void {
     this.#inFlight--
     const name = tool?.name ?? UNKNOWN
-    const counted = this.#tools.get(name) ?? newFigures()
-    if (counted.calls === 0) this.#tools.set(name, counted)
+    const figures = this.#tools.get(name) ?? newFigures()
+    if (figures.calls++ === 0) this.#tools.set(name, figures)
     const durationMs = result.execution_time_ms - waitedMs
-    counted.calls++
-    counted.durationSumMs += durationMs
+    figures.durationSumMs += durationMs
     let at = 0
-    while (at < BOUNDS_MS.length && durationMs > (BOUNDS_MS[at] ?? 0)) at++
-    counted.durations[at] = (counted.durations[at] ?? 0) + 1
-    if (repairs) counted.repairs += repairs.length
-    if (!result.success) counted.failures[result.code] = (counted.failures[result.code] ?? 0) + 1
+    while (durationMs > (BOUNDS_MS[at] ?? Number.POSITIVE_INFINITY)) at++
+    figures.durations[at] = (figures.durations[at] ?? 0) + 1
+    if (repairs) figures.repairs += repairs.length
+    if (!result.success) count(figures.failures, result.code, 1)
   }
 
   /** The counters as plain data. */
@@ -59,8 +55,8 @@ export class Metrics {
     for (const { calls, repairs, failures } of Object.values(tools)) {
       figures.calls += calls
       figures.repairs += repairs
-      for (const [code, times] of Object.entries(failures) as [FailureCode, number][])
-        figures.failures[code] = (figures.failures[code] ?? 0) + times
+      for (const [code, times] of Object.entries(failures))
+        count(figures.failures, code as FailureCode, times)
     }
     return figures
   }
@@ -68,17 +64,19 @@ export class Metrics {
   /** The counters in Prometheus' text format. */
   prometheus(): string {
     const lines: string[] = []
-    const family = (name: string, type: string, help: string, samples: (figures: ToolFigures) => Samples) => {
+    const family = (name: string, type: string, help: string, samples: Samples) => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
-      for (const [tool, figures] of this.#tools)
-        for (const [labels, value, suffix = ''] of samples(figures))
-          lines.push(`${name}${suffix}{tool="${escapeLabel(tool)}"${labels}} ${value}`)
+      for (const [tool, figures] of this.#tools) {
+        const label = tool.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+        for (const [suffix, labels, value] of samples(figures))
+          lines.push(`${name}${suffix}{tool="${label}"${labels}} ${value}`)
+      }
     }
-    family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', calls]])
+    family('toolpost_calls_total', 'counter', 'Tool calls answered', ({ calls }) => [['', '', calls]])
     family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', ({ failures }) =>
-      Object.entries(failures).map(([code, times]) => [`,code="${code}"`, times]),
+      Object.entries(failures).map(([code, times]) => ['', `,code="${code}"`, times]),
     )
-    family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', repairs]])
+    family('toolpost_repairs_total', 'counter', 'Arguments repaired', ({ repairs }) => [['', '', repairs]])
     family('toolpost_call_duration_seconds', 'histogram', 'Duration of tool calls', histogram)
     lines.push('# HELP toolpost_calls_in_flight Tool calls in progress')
     lines.push('# TYPE toolpost_calls_in_flight gauge', `toolpost_calls_in_flight ${this.#inFlight}\n`)
@@ -87,25 +85,21 @@ export class Metrics {
 }
 
 function newFigures(): ToolFigures {
-  const durations = new Array<number>(BOUNDS_MS.length + 1).fill(0)
-  return { calls: 0, failures: {}, repairs: 0, durations, durationSumMs: 0 }
+  return { calls: 0, failures: {}, repairs: 0, durations: [...BOUNDS_MS, 0].fill(0), durationSumMs: 0 }
 }
 
-type Samples = [labels: string, value: number, suffix?: string][]
+function count(failures: Failures, code: FailureCode, times: number): void {
+  failures[code] = (failures[code] ?? 0) + times
+}
 
-function histogram({ calls, durations, durationSumMs }: ToolFigures): Samples {
+type Sample = [suffix: string, labels: string, value: number]
+type Samples = (figures: ToolFigures) => Sample[]
+
+function histogram({ calls, durations, durationSumMs }: ToolFigures): Sample[] {
   let below = 0
-  const buckets = BOUNDS_MS.map((bound, index): Samples[number] => {
+  const buckets = [...BOUNDS_MS, Number.POSITIVE_INFINITY].map((bound, index): Sample => {
     below += durations[index] ?? 0
-    return [`,le="${bound / 1_000}"`, below, '_bucket']
+    return ['_bucket', `,le="${bound === Number.POSITIVE_INFINITY ? '+Inf' : bound / 1_000}"`, below]
   })
-  const total: Samples = [
-    [',le="+Inf"', calls, '_bucket'],
-    ['', durationSumMs / 1_000, '_sum'],
-  ]
-  return [...buckets, ...total, ['', calls, '_count']]
-}
-
-function escapeLabel(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+  return [...buckets, ['_sum', '', durationSumMs / 1_000], ['_count', '', calls]]
 }

@@ -67,29 +67,21 @@ function wellKnownNames(): ParameterNames {
   return fromData as ParameterNames
 }
 
-interface Naming {
-  names: ReadonlySet<string>
-  /** Names by their folded form. */
-  byFold: ReadonlyMap<string, readonly string[]>
-  /** Whether they accept names that they do not list. */
-  isNameMap: boolean
-  /** Whether they say nothing about names: only the specification's rule is left. */
-  isSilent: boolean
-}
-
-const namings = new WeakMap<readonly JsonSchema[], Naming>()
+const namings = new WeakMap<readonly JsonSchema[], ReturnType<typeof readNaming>>()
 const OTHER_NAMES = ['patternProperties', 'additionalProperties', 'unevaluatedProperties', 'propertyNames']
 
-/** What the schemas of a value say about names; computed once. */
-export function namingOf(schemas: readonly JsonSchema[]): Naming {
-  const before = namings.get(schemas)
-  if (before) return before
-  const names = new Set([...declaredNames(schemas), ...schemas.flatMap(requiredOf)])
-  const isNameMap = schemas.some(each => OTHER_NAMES.some(keyword => isRecord(each[keyword])))
-  const isSilent = names.size === 0 && !isNameMap
-  const naming = { names, byFold: grouped(names, foldedName), isNameMap, isSilent }
+/** What the schemas of a value say about names; read once. */
+export function namingOf(schemas: readonly JsonSchema[]) {
+  const naming = namings.get(schemas) ?? readNaming(schemas)
   namings.set(schemas, naming)
   return naming
+}
+
+/** Their names, also by folded form; whether they accept names that they do not list; whether they say nothing about names. */
+function readNaming(schemas: readonly JsonSchema[]) {
+  const names = new Set([...declaredNames(schemas), ...schemas.flatMap(requiredOf)])
+  const isNameMap = schemas.some(each => OTHER_NAMES.some(keyword => isRecord(each[keyword])))
+  return { names, byFold: grouped(names, foldedName), isNameMap, isSilent: names.size === 0 && !isNameMap }
 }
 
 /** A name that differs from a single declared one only in case, `_` and `-` becomes that one. */

@@ -1,8 +1,12 @@
 import type { Logger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Caller } from '../tools/caller.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ToolOutput } from '../tools/tool-output.ts'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
+import { Observers } from './observers.ts'
+import { deadlinesOf, limitOf } from './time-box.ts'
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_SLOW_MS = 1_000
@@ -17,6 +21,24 @@ export interface ExecutorOptions {
   maxTextBytes?: number | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
+}
+
+export type Services = ReturnType<typeof servicesOf>
+
+/** What the calls of an executor share. */
+export function servicesOf(tools: ToolManager, options: ExecutorOptions) {
+  const { clock = systemClock } = options
+  return {
+    tools,
+    clock,
+    // A logger that fails, say on a full disk, must not turn a result into a failure.
+    logger: quietLogger(options.logger),
+    timeoutMs: limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS,
+    slowMs: limitOf(options.slowMs) ?? DEFAULT_SLOW_MS,
+    maxTextBytes: limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES,
+    deadlines: deadlinesOf(clock),
+    observers: new Observers(),
+  }
 }
 
 /** A call from the program's own code: arguments that the tool does not accept do not compile. */
@@ -51,10 +73,7 @@ export interface RunOptions extends Caller {
   also?: readonly Tool[] | undefined
 }
 
-/** The options that `execute` accepts. */
-export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
-
-/** Who makes a call and how to reach them: passed along by everything between a caller and the executor. */
+/** Who makes a call and how to reach them. */
 export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'conversation' | 'meta' | keyof Caller>
 
 export function callerOptions(options: CallerOptions): CallerOptions {

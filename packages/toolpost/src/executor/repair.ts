@@ -12,22 +12,17 @@ const MAX_ERRORS = 1_000
 /** The value of an argument to be removed. */
 export const ABSENT = Symbol('absent')
 
-/** A new value at a JSON pointer. */
-export interface Change {
-  pointer: string
-  value: unknown
-}
-
 /** A value that is certainly meant, and what becomes of the given one: `numeric text → number`. */
 interface Fix {
   value: unknown
-  what: string
+  what?: string
 }
 
-type Repair = Change & Fix
+/** A new value at a JSON pointer. */
+export type Change = Fix & { pointer: string }
 
 /** One round of repairs, guided by the validation errors. Parts of alternatives are left alone: which was meant? */
-export function repairsFor(args: Arguments, errors: readonly ErrorObject[], root: JsonSchema): Repair[] {
+export function repairsFor(args: Arguments, errors: readonly ErrorObject[], root: JsonSchema): Change[] {
   if (errors.length > MAX_ERRORS) return []
   const alternatives = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   return [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
@@ -64,21 +59,19 @@ export function changed(args: Arguments, changes: readonly Change[]): Arguments 
   return root
 }
 
-/** The fix for an error, if it is certain. */
+/** The fix for an error, if it is certain. An entry of a list is neither removed nor wrapped: the others would shift. */
 function fixFor(
   { keyword, params, data, parentSchema }: ErrorObject,
   root: JsonSchema,
   isEntry: boolean,
 ): Fix | undefined {
   if (data === null && (keyword === 'type' || keyword === 'enum'))
-    // Removing an entry of a list would shift the others.
     return isEntry ? undefined : { value: ABSENT, what: 'null → left out' }
   if (keyword === 'enum') return toChoice(data, params.allowedValues)
   if (keyword === 'const') return toChoice(data, [params.allowedValue])
   if (keyword !== 'type') return undefined
-  const types: string[] = [params.type].flat()
-  // An entry of a list is never wrapped: `[1, 2]` for a list of lists may mean `[[1, 2]]`.
   const items = isEntry ? [] : withBranches([(parentSchema as JsonSchema | undefined)?.items], root)
+  const types: string[] = [params.type].flat()
   return onlyOf(types.map(type => toType(data, type) ?? (type === 'array' ? toList(data, items) : undefined)))
 }
 
@@ -122,11 +115,11 @@ function toChoice(data: unknown, choices: readonly unknown[]): Fix | undefined {
 }
 
 /** A list may have been meant, which is not certain: then no other fix is certain either. */
-const UNSURE: Fix = { value: Symbol('unsure'), what: '' }
+const UNSURE: Fix = { value: Symbol('unsure') }
 
-/** Texts that mean "no value" rather than themselves, and one word, which is certainly a single value. */
-const NO_VALUE = /^(?:none|null|nil|undefined|nan|n\.?a\.?|empty|void|nothing|unknown|true|false)$/i
-const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.:+-]*$/u
+/** One word, which is certainly a single value, and no text that means "no value" rather than itself. */
+const ONE_WORD =
+  /^(?!(?:none|null|nil|undefined|nan|n\.?a\.?|empty|void|nothing|unknown|true|false)$)[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.:+-]*$/iu
 
 /** Wraps a single value if the schemas of the entries make it certain that it is one, and not a list in another notation. */
 function toList(data: unknown, items: readonly JsonSchema[]): Fix {
@@ -134,11 +127,8 @@ function toList(data: unknown, items: readonly JsonSchema[]): Fix {
   const known = declaredNames(items)
   const names = isRecord(data) ? Object.keys(data) : []
   const entry = types.includes(typeof data) ? data : toType(data, String(types[0]))?.value
-  const isWord =
-    typeof data !== 'string' || typeof entry !== 'string' || (ONE_WORD.test(data) && !NO_VALUE.test(data))
-  const isCertain =
-    entry !== undefined &&
-    isWord &&
-    (!isRecord(data) || (names.length > 0 && names.every(name => known.has(name))))
-  return isCertain ? { value: [entry], what: 'one value → list of one' } : UNSURE
+  const isOne =
+    typeof data === 'string' && typeof entry === 'string' ? ONE_WORD.test(data) : entry !== undefined
+  const isKnown = !isRecord(data) || (names.length > 0 && names.every(name => known.has(name)))
+  return isOne && isKnown ? { value: [entry], what: 'one value → list of one' } : UNSURE
 }

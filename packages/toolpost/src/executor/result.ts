@@ -46,8 +46,7 @@ function takeApart(value: object, result: ToolSuccess, { mcp, tool }: CallContex
 }
 
 /** Whether an object comes with a single plain text, which `text` already has. */
-function isToldByText({ value, content }: ToolOutput): boolean {
-  const [block, ...others] = content
+function isToldByText({ value, content: [block, ...others] }: ToolOutput): boolean {
   return isRecord(value) && others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2
 }
 
@@ -83,14 +82,7 @@ function contentText(value: unknown): string | undefined {
   return isBlock(value) ? blockText(value) : undefined
 }
 
-interface Block {
-  type: string
-  text?: unknown
-  mimeType?: unknown
-  uri?: unknown
-  name?: unknown
-  resource?: { text?: unknown; uri?: unknown; mimeType?: unknown }
-}
+type Block = Record<string, unknown> & { type: string }
 
 const BLOCK_TYPE = /^(?:text|image|image_url|audio|resource|resource_link|file)$/
 
@@ -103,10 +95,11 @@ function isBlock(value: unknown): value is Block {
   return isRecord(value) && typeof value.type === 'string' && BLOCK_TYPE.test(value.type)
 }
 
-function blockText({ type, text, resource, ...block }: Block): string {
-  if (typeof text === 'string') return text
-  if (typeof resource?.text === 'string') return resource.text
+function blockText({ type, text, resource, name, uri, mimeType }: Block): string {
+  const inner = isRecord(resource) ? resource : {}
+  const said = [text, inner.text].find(each => typeof each === 'string')
+  if (said !== undefined) return said as string
   const kind = type === 'image_url' ? 'image' : type.replace('_', ' ')
-  const details = [block.name, block.uri ?? resource?.uri, block.mimeType ?? resource?.mimeType]
+  const details = [name, uri ?? inner.uri, mimeType ?? inner.mimeType]
   return `[${[kind, ...details.filter(detail => typeof detail === 'string')].join(' ')}]`
 }

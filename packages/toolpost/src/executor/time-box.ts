@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import type { Tool } from '../tools/tool.ts'
 import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
+import type { CallContext } from './context.ts'
 
 /** A limit in milliseconds; anything else counts as not given. */
 export const limitOf = (ms: number | undefined) => (typeof ms === 'number' && ms >= 0 ? ms : undefined)
@@ -12,20 +13,13 @@ export function timeLimit(own: number | undefined, tool: Tool | undefined, usual
   return Math.min(limitMs, limitOf(tool?.maxTimeoutMs) ?? limitMs)
 }
 
-interface Expiring {
-  readonly deadlineAt: number
-  /** Its index among the running ones. */
-  place: number
-  expire(): void
-}
-
 /**
  * All deadlines on one timer: a timer per call would cost more than the rest of the call. The timer is set for the
  * earliest deadline, and again when it fires, not when a call ends or its deadline moves.
  */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #running: Expiring[] = []
+  readonly #running: CallContext[] = []
   #timer: Timer | undefined
   #timerAt = Number.POSITIVE_INFINITY
 
@@ -33,22 +27,22 @@ export class Deadlines {
     this.#clock = clock
   }
 
-  add(call: Expiring): void {
+  add(call: CallContext): void {
     call.place = this.#running.push(call) - 1
     // The timer keeps the process alive only while calls are running.
-    if (!this.watch(call) && this.#running.length === 1) this.#timer?.hold(true)
+    if (!this.watch(call) && call.place === 0) this.#timer?.hold(true)
   }
 
-  remove(call: Expiring): void {
+  remove(call: CallContext): void {
     // The last one takes its place.
-    const last = this.#running.pop() as Expiring
+    const last = this.#running.pop() as CallContext
     if (last !== call) this.#running[call.place] = last
     last.place = call.place
     if (this.#running.length === 0) this.#timer?.hold(false)
   }
 
   /** Sets the timer if it would be too late for this call. */
-  watch({ deadlineAt }: Expiring): boolean {
+  watch({ deadlineAt }: CallContext): boolean {
     if (deadlineAt >= this.#timerAt) return false
     this.#timer?.cancel()
     this.#timerAt = deadlineAt
@@ -72,31 +66,26 @@ const shared = new Deadlines(systemClock)
 /** Shared by all executors on the system clock. */
 export const deadlinesOf = (clock: Clock) => (clock === systemClock ? shared : new Deadlines(clock))
 
-type Cancellable = { cancel(): void }
-
 /** One listener per signal, however many calls share it: ten thousand would be slow. */
-const watched = new WeakMap<AbortSignal, Set<Cancellable>>()
+const watched = new WeakMap<AbortSignal, Set<CallContext>>()
 
 /** Cancels `call` when `signal` aborts, immediately if it already has. */
-export function watch(signal: AbortSignal, call: Cancellable): void {
+export function watch(signal: AbortSignal, call: CallContext): void {
   if (signal.aborted) return call.cancel()
-  const calls = watched.get(signal) ?? new Set()
-  calls.add(call)
-  if (watched.has(signal)) return
+  const known = watched.get(signal)
+  if (known) return void known.add(call)
+  const calls = new Set([call])
   watched.set(signal, calls)
   signal.addEventListener('abort', () => calls.forEach(each => void each.cancel()), { once: true })
 }
 
-export const unwatch = (signal: AbortSignal, call: Cancellable) => watched.get(signal)?.delete(call)
+export const unwatch = (signal: AbortSignal, call: CallContext) => watched.get(signal)?.delete(call)
 
+type OnError = (error: unknown) => void
 type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
 
 /** Aborts a tool's signal. Node would end the process if a listener throws or rejects; here the error goes to `onError`. */
-export function abortSafely(
-  controller: AbortController,
-  reason: string,
-  onError: (error: unknown) => void,
-): void {
+export function abortSafely(controller: AbortController, reason: string, onError: OnError): void {
   const { signal } = controller
   for (const listener of getEventListeners(signal, 'abort') as Listener[]) {
     for (const capture of [false, true]) signal.removeEventListener('abort', listener, { capture })

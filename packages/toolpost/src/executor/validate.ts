@@ -47,33 +47,28 @@ function problemOf(value: object, size: Size, level: number): string | undefined
   return undefined
 }
 
-/** Valid arguments and their repairs, or the given ones and what is wrong with them. */
-export interface Validated {
-  args: Arguments
-  repairs?: string[]
-  problems?: string[]
-}
+export type Validated = ReturnType<typeof validateArguments>
 
 /**
- * Arguments that fit the schema. Names that a closed schema does not know are dropped. With `repair`, certain repairs are
- * made. The given arguments are never changed: changes are made on a copy.
+ * Arguments that fit the schema and their repairs, or the given ones and what is wrong with them. Names that a closed
+ * schema does not know are dropped. With `repair`, certain repairs are made, on a copy.
  */
-export function validateArguments(plan: Plan, given: Arguments, repair: boolean): Validated {
+export function validateArguments(plan: Plan, given: Arguments, repair: boolean) {
   const { validate } = plan.compiled
   let args = given
   const repairs: string[] = []
   for (let round = 0; !validate(args); round++) {
     const errors = validate.errors ?? []
     const extras = extraArguments(errors, plan)
-    const made = extras.length === 0 && repair ? repairsFor(args, errors, plan.schema) : []
-    const next = changed(args, [...extras, ...made])
-    const isStuck = extras.length + made.length === 0 || round === MAX_ROUNDS
-    if (isStuck || typeof measureArguments(next) === 'string')
-      return { args: given, problems: explainErrors(errors, plan.schema) }
+    const changes = extras.length === 0 && repair ? repairsFor(args, errors, plan.schema) : extras
+    const next = changed(args, changes)
+    if (changes.length === 0 || round === MAX_ROUNDS || typeof measureArguments(next) === 'string')
+      return { args: given, repairs: [], problems: explainErrors(errors, plan.schema) }
     args = next
-    repairs.push(...made.map(({ pointer, what }) => `${pointerParts(pointer).join('.')}: ${what}`))
+    for (const { pointer, what } of changes)
+      if (what) repairs.push(`${pointerParts(pointer).join('.')}: ${what}`)
   }
-  return repairs.length > 0 ? { args, repairs } : { args }
+  return { args, repairs, problems: undefined }
 }
 
 /** Parses arguments given as text, as some models send them. */
