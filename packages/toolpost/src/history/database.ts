@@ -7,25 +7,18 @@ import type { StoredCall } from './stored-call.ts'
 /** The part of libsql that is used; better-sqlite3 has the same interface. */
 export interface Database {
   exec(sql: string): void
-  prepare(sql: string): {
-    run(values: readonly unknown[]): unknown
-    get(values?: readonly unknown[]): unknown
-    all(values?: readonly unknown[]): unknown[]
-  }
+  prepare(sql: string): Record<'run' | 'get' | 'all', (values?: readonly unknown[]) => unknown>
+  transaction(action: () => void): { immediate(): void }
   close(): void
-  readonly inTransaction: boolean
 }
+
+type Limits = { days?: number | undefined; maxMb?: number | undefined }
 
 /** Why the history is unavailable, for a person to read. */
 export class HistoryError extends Error {
   override name = 'HistoryError'
   /** `damaged` and `outdated` files are moved aside; a `locked` one is tried again. */
-  readonly reason: 'damaged' | 'outdated' | 'locked' | undefined
-
-  constructor(message: string, reason?: HistoryError['reason'], options?: ErrorOptions) {
-    super(message, options)
-    this.reason = reason
-  }
+  reason?: 'damaged' | 'outdated' | 'locked'
 }
 
 /** Stored in the file as `user_version`. */
@@ -42,7 +35,6 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE calls_text USING fts5(text, content='', contentless_delete=1);
   PRAGMA user_version = ${SCHEMA_VERSION}`
 
-const DAY_MS = 24 * 60 * 60 * 1_000
 /** How many calls are removed at once, whenever some are written: more than are written together. */
 const REMOVED_TOGETHER = 200
 /** Above this share of `maxMb` the oldest calls are removed; the rest is for the next write and SQLite's journal. */
@@ -50,53 +42,45 @@ const FULL_SHARE = 0.7
 /** Short, because calls wait meanwhile: a file that another process has locked for longer is tried again later. */
 const BUSY_TIMEOUT_MS = 100
 
-/** Opens the file, creating it if necessary, readable by its owner only. Throws a HistoryError. */
-export function openFile(file: string): { database: Database } {
-  return explaining(file, () => {
-    const Libsql = loadLibsql()
-    makeFile(file)
-    const database = new Libsql(file)
-    try {
-      database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = NORMAL`)
-      if (versionOf(database) === 0) {
-        database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
-        // Checked again: another process may have been first.
-        inTransaction(database, () => versionOf(database) === 0 && database.exec(SCHEMA))
-      }
-      const version = versionOf(database)
-      if (version > SCHEMA_VERSION)
-        throw new HistoryError(`${file} was written by a newer version of Toolpost`)
-      if (version < SCHEMA_VERSION)
-        throw new HistoryError(`${file} was written by an older version of Toolpost`, 'outdated')
-      // So that SQLite's journal stays below 1 MB.
-      database.exec('PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576')
-      return { database }
-    } catch (error) {
-      database.close()
-      throw error
-    }
-  })
-}
-
-function versionOf(database: Database): number {
-  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
-}
-
-function inTransaction(database: Database, action: () => void): void {
-  database.exec('BEGIN IMMEDIATE')
+/** Opens the file, creating it if necessary, readable by its owner only. Throws. */
+export function openFile(file: string): Database {
+  const Libsql = loadLibsql()
+  const folder = dirname(file)
+  const isNew = file !== ':memory:' && !fs.existsSync(file)
+  // Calls are private, and must not end up in a repository.
+  if (isNew && fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) && basename(folder) === '.toolpost')
+    fs.writeFileSync(join(folder, '.gitignore'), '*\n')
+  if (isNew) fs.closeSync(fs.openSync(file, 'a', 0o600))
+  const database = new Libsql(file)
+  const version = () =>
+    (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
   try {
-    action()
-    database.exec('COMMIT')
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = NORMAL`)
+    if (version() === 0) {
+      database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
+      // Checked again: another process may have been first.
+      database.transaction(() => version() === 0 && database.exec(SCHEMA)).immediate()
+    }
+    const isOld = version() < SCHEMA_VERSION
+    const problem = `${file} was written by ${isOld ? 'an older' : 'a newer'} version of Toolpost`
+    if (version() !== SCHEMA_VERSION)
+      throw Object.assign(new HistoryError(problem), isOld && { reason: 'outdated' })
+    // So that SQLite's journal stays below 1 MB.
+    database.exec('PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576')
+    return database
   } catch (error) {
-    if (database.inTransaction) database.exec('ROLLBACK')
+    database.close()
     throw error
   }
 }
 
-export function insert(database: Database, calls: readonly StoredCall[]): void {
-  inTransaction(database, () => {
+/** Writes calls, and removes some of those that are too old, or the oldest ones if there is too much. */
+export function write(database: Database, calls: readonly StoredCall[], limits: Limits): void {
+  const { days = 30, maxMb = 500 } = limits
+  const rows = (sql: string) => database.prepare(sql).all() as Record<string, number>[]
+  const writeAll = () => {
     const insert = database.prepare('INSERT OR IGNORE INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-    const { last } = database.prepare('SELECT max(seq) AS last FROM calls').get() as { last: number | null }
+    const [before] = rows('SELECT max(seq) AS last FROM calls')
     for (const call of calls) {
       const { serial, startedAt, tool, source, origin, caller = null, result, traceId = null } = call
       const outcome = result.success ? 'ok' : result.code
@@ -104,24 +88,16 @@ export function insert(database: Database, calls: readonly StoredCall[]): void {
     }
     const index = `INSERT INTO calls_text (rowid, text) SELECT seq, tool || ' ' || coalesce(call -> '$.args', '') || ' ' ||
       coalesce(call -> '$.result.error', call -> '$.result.result', '') FROM calls WHERE seq > ?`
-    database.prepare(index).run([last ?? 0])
-  })
-}
-
-/** Removes some of the calls that are too old, or the oldest ones if there is too much. */
-export function removeOld(database: Database, { days, maxMb }: { days: number; maxMb: number }): void {
-  const size = `SELECT page_size * (page_count - freelist_count) AS bytes
-    FROM pragma_page_size, pragma_page_count, pragma_freelist_count`
-  const { bytes } = database.prepare(size).get() as { bytes: number }
-  const isFull = bytes > FULL_SHARE * maxMb * 1024 * 1024
-  const which = isFull ? 'ORDER BY seq' : `WHERE time < ${Date.now() - days * DAY_MS} ORDER BY time`
-  const found = database.prepare(`SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER}`).all()
-  if (found.length === 0) return
-  const seqs = JSON.stringify((found as { seq: number }[]).map(({ seq }) => seq))
-  inTransaction(database, () => {
-    database.prepare('DELETE FROM calls_text WHERE rowid IN (SELECT value FROM json_each(?))').run([seqs])
-    database.prepare('DELETE FROM calls WHERE seq IN (SELECT value FROM json_each(?))').run([seqs])
-  })
+    database.prepare(index).run([before?.last ?? 0])
+    const [size] = rows(`SELECT page_size * (page_count - freelist_count) AS bytes
+      FROM pragma_page_size, pragma_page_count, pragma_freelist_count`)
+    const isFull = (size?.bytes ?? 0) > FULL_SHARE * maxMb * 1024 * 1024
+    const oldest = Date.now() - days * 24 * 60 * 60 * 1_000
+    const which = isFull ? 'ORDER BY seq' : `WHERE time < ${oldest} ORDER BY time`
+    const old = rows(`SELECT seq FROM calls ${which} LIMIT ${REMOVED_TOGETHER}`).map(({ seq }) => seq)
+    database.exec(`DELETE FROM calls_text WHERE rowid IN (${old}); DELETE FROM calls WHERE seq IN (${old})`)
+  }
+  database.transaction(writeAll).immediate()
   database.exec('PRAGMA incremental_vacuum(1000)')
 }
 
@@ -137,45 +113,26 @@ function loadLibsql(): new (file: string) => Database {
     return require(join(packageRoot(), 'dist', 'libsql.cjs'))
   } catch {
     // Another version, another C library, or none installed: the package itself knows.
-  }
-  try {
     return require('libsql')
-  } catch (cause) {
-    const missing = isMissingPackage(cause) ? new MissingPackageError('The history', ['libsql']) : undefined
-    throw new HistoryError(missing?.message ?? `libsql cannot be loaded: ${cause}`, undefined, { cause })
   }
 }
 
-/** Calls are private: only their owner may read them, and they must not end up in a repository. */
-function makeFile(file: string): void {
-  if (file === ':memory:') return
-  const folder = dirname(file)
-  const created = fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (created !== undefined && basename(folder) === '.toolpost')
-    fs.writeFileSync(join(folder, '.gitignore'), '*\n')
-  if (!fs.existsSync(file)) fs.closeSync(fs.openSync(file, 'a', 0o600))
-}
-
-/** Moves a file and its journal out of the way; returns its new name. Throws a HistoryError. */
+/** Moves a file and its journal out of the way; returns its new name. */
 export function setAside(file: string, reason: string): string {
   const aside = `${file}.${reason}-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
-  return explaining(file, () => {
-    for (const suffix of ['', '-wal', '-shm'])
-      if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix)
-    return aside
-  })
+  for (const suffix of ['', '-wal', '-shm'])
+    if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix)
+  return aside
 }
 
-/** Runs `action`; what it throws becomes a HistoryError. */
-export function explaining<T>(file: string, action: () => T): T {
-  try {
-    return action()
-  } catch (error) {
-    if (error instanceof HistoryError) throw error
-    const { code = '', message } = error as NodeJS.ErrnoException
-    if (/SQLITE_(CORRUPT|NOTADB)|disk image is malformed|not a database/.test(`${code} ${message}`))
-      throw new HistoryError(`${file} is damaged`, 'damaged', { cause: error })
-    const reason = /SQLITE_(BUSY|LOCKED)/.test(code) ? 'locked' : undefined
-    throw new HistoryError(`${file}: ${message}`, reason, { cause: error })
-  }
+/** Whatever was thrown, as a HistoryError. */
+export function historyError(file: string, cause: unknown): HistoryError {
+  if (cause instanceof HistoryError) return cause
+  const { code = '', message } = cause as NodeJS.ErrnoException
+  if (isMissingPackage(cause))
+    return new HistoryError(new MissingPackageError('The history', ['libsql']).message)
+  if (/SQLITE_(CORRUPT|NOTADB)|disk image is malformed|not a database/.test(`${code} ${message}`))
+    return Object.assign(new HistoryError(`${file} is damaged`, { cause }), { reason: 'damaged' as const })
+  const isLocked = /SQLITE_(BUSY|LOCKED)/.test(code)
+  return Object.assign(new HistoryError(`${file}: ${message}`, { cause }), isLocked && { reason: 'locked' })
 }

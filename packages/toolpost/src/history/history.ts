@@ -5,8 +5,8 @@ import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { quietly } from '../util/quietly.ts'
-import * as calls from './database.ts'
-import { type CallFilter, type CallPage, type CallQuery, pageOf, sqlOf } from './query.ts'
+import { type Database, HistoryError, historyError, openFile, setAside, write } from './database.ts'
+import { type CallFilter, type CallPage, type CallQuery, DEFAULT_LIMIT, sqlOf } from './query.ts'
 import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 
 /** How long calls are collected before they are written, and how many are written before other work has its turn. */
@@ -14,7 +14,7 @@ const WRITE_MS = 50
 const WRITTEN_TOGETHER = 50
 /** A file that cannot be written is tried again after this. */
 const RETRY_MS = 1_000
-/** How many calls may wait to be written, and how many while the file cannot be: those beyond are dropped and counted. */
+/** How many calls may wait to be written, and how many once the file cannot be: those beyond are dropped and counted. */
 const MAX_WAITING = 20_000
 const MAX_KEPT = 2_000
 /** How often, and how far apart, closing tries a locked file. */
@@ -57,11 +57,10 @@ export class History {
   readonly #logger: Logger
   readonly #status: HistoryStatus
   readonly #stops: (() => void)[] = []
-  #database: calls.Database | undefined
+  #database: Database | undefined
   /** Ended calls that are not written yet; each is made ready when it is written. */
   #waiting: (() => StoredCall)[] = []
   #timer: NodeJS.Timeout | undefined
-  #isLocked = false
   #isReported = false
   #closed: Promise<void> | undefined
 
@@ -74,7 +73,7 @@ export class History {
 
   /** Opens the file now. A problem is reported, and the file tried again with the next call. */
   open(): void {
-    this.#attempt(() => this.#removeOldCalls())
+    this.#attempt([])
   }
 
   status(): HistoryStatus {
@@ -90,8 +89,13 @@ export class History {
 
   /** Ended calls, newest first, including those that ended just now. Rejects with a HistoryError. */
   async list(query: CallQuery = {}): Promise<CallPage> {
+    const { limit = DEFAULT_LIMIT } = query
     const { sql, values } = sqlOf(query)
-    return pageOf(await this.#select(sql, values), query)
+    // One more than asked for: whether there is a next page.
+    const found = await this.#select(`${sql} LIMIT ${limit + 1}`, values)
+    const calls = found.slice(0, limit)
+    const last = calls.at(-1)
+    return { calls, ...(last && found.length > limit && { next: last.serial }) }
   }
 
   /** The call with this serial. Rejects with a HistoryError. */
@@ -118,13 +122,13 @@ export class History {
     for (const stop of this.#stops) stop()
     for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
       await this.#writeAll()
-      if (this.#waiting.length === 0 || !this.#isLocked) break
+      if (this.#waiting.length === 0 || this.#status.state === 'failed') break
       await delay(CLOSING_RETRY_MS)
     }
-    if (this.#waiting.length > 0) this.#drop(this.#waiting.length)
+    this.#drop(this.#waiting.length)
     clearTimeout(this.#timer)
     this.#status.state = 'closed'
-    this.#closeFile()
+    this.#database?.close()
   }
 
   async #select(sql: string, values: readonly unknown[]): Promise<StoredCall[]> {
@@ -136,8 +140,7 @@ export class History {
   /** On the path of every call: the rest is done when calls are written. */
   #record(event: CallEvent, tools: ToolManager): void {
     if (!event.result) return
-    const isFailing = this.#isLocked || this.#status.state === 'failed'
-    if (this.#waiting.length >= (isFailing ? MAX_KEPT : MAX_WAITING)) return this.#drop(1)
+    if (this.#waiting.length >= MAX_WAITING) return this.#drop(1)
     this.#waiting.push(() => {
       const tool = tools.findTool(event.call.name)
       return storedCall(event, tool && tools.originOf(tool)?.server)
@@ -151,82 +154,64 @@ export class History {
     this.#timer = undefined
     while (this.#waiting.length > 0) {
       const next = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
-      if (!this.#attempt(() => this.#use(database => calls.insert(database, next)))) {
+      if (!this.#attempt(next)) {
         // Results may be large: until they can be written, only what will be stored is kept.
         const kept = this.#waiting.slice(0, MAX_KEPT).map(make => make())
-        if (kept.length < this.#waiting.length) this.#drop(this.#waiting.length - kept.length)
+        this.#drop(this.#waiting.length - kept.length)
         this.#waiting = kept.map(call => () => call)
         this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
         return
       }
       this.#status.written += next.length
       this.#waiting = this.#waiting.slice(next.length)
-      this.#attempt(() => this.#removeOldCalls())
       await nextTurn()
     }
-    if (this.#status.state === 'open') this.#isReported = false
   }
 
-  #removeOldCalls(): void {
-    const { days = 30, maxMb = 500 } = this.#options
-    this.#use(database => calls.removeOld(database, { days, maxMb }))
+  /** Writes calls; returns whether it succeeded. Reports a problem, except for a lock, which goes away. */
+  #attempt(next: readonly StoredCall[]): boolean {
+    try {
+      this.#use(database => write(database, next, this.#options))
+    } catch (error) {
+      const { message, reason } = error as HistoryError
+      if (reason === 'locked' || this.#status.state === 'closed') return false
+      Object.assign(this.#status, { state: 'failed', problem: message })
+      this.#report(`Calls are not kept: ${message}`)
+      return false
+    }
+    Object.assign(this.#status, { state: 'open', problem: undefined })
+    this.#isReported = false
+    return true
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
-  #use<T>(action: (database: calls.Database) => T, attempt = 1): T {
+  #use<T>(action: (database: Database) => T, attempt = 1): T {
     const { file } = this.#options
     try {
-      if (this.#status.state === 'closed') throw new calls.HistoryError('The history is closed')
-      return calls.explaining(file, () => {
-        this.#database ??= calls.openFile(file).database
-        return action(this.#database)
-      })
-    } catch (error) {
-      const { message, reason } = error as calls.HistoryError
+      if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
+      this.#database ??= openFile(file)
+      return action(this.#database)
+    } catch (thrown) {
+      const error = historyError(file, thrown)
+      const { message, reason } = error
       if (attempt === 3 || (reason !== 'damaged' && reason !== 'outdated')) throw error
-      this.#closeFile()
+      this.#database?.close()
+      this.#database = undefined
       // At first another process may have replaced it already.
-      if (attempt === 2) this.#notice(`${message}; moved it to ${calls.setAside(file, reason)}`)
+      if (attempt === 2) this.#report(`${message}; moved it to ${setAside(file, reason)}`)
       return this.#use(action, attempt + 1)
     }
   }
 
-  #closeFile(): void {
-    this.#database?.close()
-    this.#database = undefined
-  }
-
-  /** Returns whether it succeeded; a problem is reported, except for a lock, which goes away. */
-  #attempt(action: () => void): boolean {
-    const { state } = this.#status
-    try {
-      action()
-    } catch (error) {
-      const { message, reason } = error as calls.HistoryError
-      this.#isLocked = reason === 'locked'
-      if (this.#isLocked || state === 'closed') return false
-      Object.assign(this.#status, { state: 'failed', problem: message })
-      this.#reportOnce(`Calls are not kept: ${message}`)
-      return false
-    }
-    if (state === 'failed') this.#logger.info({}, 'Calls are kept again')
-    Object.assign(this.#status, { state: 'open', problem: undefined })
-    this.#isLocked = false
-    return true
-  }
-
   #drop(count: number): void {
     this.#status.dropped += count
-    this.#reportOnce('Calls are missing from the history: they could not be written in time')
+    if (count > 0) this.#report('Calls are missing from the history: they could not be written in time')
   }
 
-  #reportOnce(text: string): void {
-    if (!this.#isReported) this.#notice(text)
+  /** For the log, and for a person: once, until calls are kept again. */
+  #report(text: string): void {
+    if (this.#isReported) return
     this.#isReported = true
-  }
-
-  /** For the log, and for a person. */
-  #notice(text: string): void {
     this.#logger.warn({}, text)
     quietly(() => this.#options.onNotice?.(text))
   }

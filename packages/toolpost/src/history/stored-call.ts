@@ -1,12 +1,10 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import type { CallEvent, CallStage } from '../executor/observers.ts'
+import type { CallEvent } from '../executor/observers.ts'
 import { plainCopy } from '../logging/plain-value.ts'
 import { cleaner, safeText, safeValue } from '../logging/safe-value.ts'
 
 /** An ended call, as the history keeps it. Plain data, shortened, without secrets. */
-export interface StoredCall {
-  /** A UUIDv7: unique across processes and restarts, and sorts by the time of the call. */
-  serial: string
+export interface StoredCall extends Pick<CallEvent, 'serial' | 'startedAt' | 'stages'> {
   /** The caller's own id. */
   id?: string
   tool: string
@@ -17,11 +15,7 @@ export interface StoredCall {
   /** Who made the call, if known. */
   caller?: string
   args: unknown
-  /** Milliseconds since 1970. */
-  startedAt: number
   durationMs: number
-  /** Where its time went, in order. */
-  stages?: CallStage[]
   result: ToolResult
   /** The policy's rule, the approval and the trace, if there were any. */
   rule?: string
@@ -43,18 +37,14 @@ export function storedCall(event: CallEvent, server = 'local'): StoredCall {
     ? { success: true, result: plainValue(result.result), handle: result.handle }
     : { success: false, error: safeText(String(result.error), MAX_ERROR), code: result.code }
   const common = { tool_name: tool, execution_time_ms, tool_call_id: id, waited_ms }
-  return withoutUndefined({
+  return {
     ...{ serial, id, tool, source: nameOf(server), origin: nameOf(origin), caller: nameOf(caller) },
     ...{ args: plainValue(call.args), startedAt, durationMs: execution_time_ms, stages },
-    result: withoutUndefined({ ...outcome, ...common, repairs: repairs && plainValue(repairs) }),
+    result: { ...outcome, ...common, repairs: repairs && plainValue(repairs) },
     rule: nameOf(notes.rule),
     approval: notes.approval && plainValue(notes.approval),
     traceId: nameOf(notes.trace_id),
-  }) as unknown as StoredCall
-}
-
-function withoutUndefined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+  } as unknown as StoredCall
 }
 
 function nameOf(value: unknown): string | undefined {
