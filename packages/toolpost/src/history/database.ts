@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { installedFile, isMissingPackage, MissingPackageError, packageRoot } from '../util/package-root.ts'
+import type { HistoryOptions } from './history.ts'
 import type { StoredCall } from './stored-call.ts'
 
 /** The part of libsql that is used; better-sqlite3 has the same interface. */
@@ -11,8 +12,6 @@ export interface Database {
   transaction(action: () => void): { immediate(): void }
   close(): void
 }
-
-type Limits = { days?: number | undefined; maxMb?: number | undefined }
 
 /** Why the history is unavailable, for a person to read. */
 export class HistoryError extends Error {
@@ -34,6 +33,12 @@ const SCHEMA = `
   CREATE INDEX calls_failed ON calls (seq) WHERE outcome <> 'ok';
   CREATE VIRTUAL TABLE calls_text USING fts5(text, content='', contentless_delete=1);
   PRAGMA user_version = ${SCHEMA_VERSION}`
+
+const INSERT = `INSERT OR IGNORE INTO calls
+  SELECT NULL, value ->> 'serial', value ->> 'startedAt', value ->> 'tool', value ->> 'source', value ->> 'origin',
+    value ->> 'caller', coalesce(value ->> '$.result.code', 'ok'), value ->> 'traceId', value FROM json_each(?)`
+const INDEX = `INSERT INTO calls_text (rowid, text) SELECT seq, tool || ' ' || coalesce(call -> '$.args', '') || ' ' ||
+  coalesce(call -> '$.result.error', call -> '$.result.result', '') FROM calls WHERE seq > ?`
 
 /** How many calls are removed at once, whenever some are written: more than are written together. */
 const REMOVED_TOGETHER = 200
@@ -75,20 +80,13 @@ export function openFile(file: string): Database {
 }
 
 /** Writes calls, and removes some of those that are too old, or the oldest ones if there is too much. */
-export function write(database: Database, calls: readonly StoredCall[], limits: Limits): void {
-  const { days = 30, maxMb = 500 } = limits
+export function write(database: Database, calls: readonly StoredCall[], options: HistoryOptions): void {
+  const { days = 30, maxMb = 500 } = options
   const rows = (sql: string) => database.prepare(sql).all() as Record<string, number>[]
   const writeAll = () => {
-    const insert = database.prepare('INSERT OR IGNORE INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const [before] = rows('SELECT max(seq) AS last FROM calls')
-    for (const call of calls) {
-      const { serial, startedAt, tool, source, origin, caller = null, result, traceId = null } = call
-      const outcome = result.success ? 'ok' : result.code
-      insert.run([serial, startedAt, tool, source, origin, caller, outcome, traceId, JSON.stringify(call)])
-    }
-    const index = `INSERT INTO calls_text (rowid, text) SELECT seq, tool || ' ' || coalesce(call -> '$.args', '') || ' ' ||
-      coalesce(call -> '$.result.error', call -> '$.result.result', '') FROM calls WHERE seq > ?`
-    database.prepare(index).run([before?.last ?? 0])
+    database.prepare(INSERT).run([JSON.stringify(calls)])
+    database.prepare(INDEX).run([before?.last ?? 0])
     const [size] = rows(`SELECT page_size * (page_count - freelist_count) AS bytes
       FROM pragma_page_size, pragma_page_count, pragma_freelist_count`)
     const isFull = (size?.bytes ?? 0) > FULL_SHARE * maxMb * 1024 * 1024
@@ -118,7 +116,7 @@ function loadLibsql(): new (file: string) => Database {
 }
 
 /** Moves a file and its journal out of the way; returns its new name. */
-export function setAside(file: string, reason: string): string {
+export function setAside(file: string, reason = 'damaged'): string {
   const aside = `${file}.${reason}-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
   for (const suffix of ['', '-wal', '-shm'])
     if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix)

@@ -6,7 +6,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { quietly } from '../util/quietly.ts'
 import { type Database, HistoryError, historyError, openFile, setAside, write } from './database.ts'
-import { type CallFilter, type CallPage, type CallQuery, DEFAULT_LIMIT, sqlOf } from './query.ts'
+import { type CallFilter, type CallPage, type CallQuery, sqlOf } from './query.ts'
 import { jsonLines, type StoredCall, storedCall } from './stored-call.ts'
 
 /** How long calls are collected before they are written, and how many are written before other work has its turn. */
@@ -54,7 +54,6 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
 /** Past calls, kept in a file that several processes may use. A file that cannot be used never fails a call. */
 export class History {
   readonly #options: HistoryOptions
-  readonly #logger: Logger
   readonly #status: HistoryStatus
   readonly #stops: (() => void)[] = []
   #database: Database | undefined
@@ -62,12 +61,10 @@ export class History {
   #waiting: (() => StoredCall)[] = []
   #timer: NodeJS.Timeout | undefined
   #isReported = false
-  #closed: Promise<void> | undefined
 
   /** The file is opened by `open`, or when it is first needed. */
   constructor(options: HistoryOptions) {
     this.#options = options
-    this.#logger = quietLogger(options.logger)
     this.#status = { state: 'opening', file: options.file, problem: undefined, written: 0, dropped: 0 }
   }
 
@@ -89,10 +86,8 @@ export class History {
 
   /** Ended calls, newest first, including those that ended just now. Rejects with a HistoryError. */
   async list(query: CallQuery = {}): Promise<CallPage> {
-    const { limit = DEFAULT_LIMIT } = query
-    const { sql, values } = sqlOf(query)
-    // One more than asked for: whether there is a next page.
-    const found = await this.#select(`${sql} LIMIT ${limit + 1}`, values)
+    const { sql, values, limit } = sqlOf(query)
+    const found = await this.#select(sql, values)
     const calls = found.slice(0, limit)
     const last = calls.at(-1)
     return { calls, ...(last && found.length > limit && { next: last.serial }) }
@@ -113,22 +108,18 @@ export class History {
   }
 
   /** Writes what is left and closes the file. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close()
-    return this.#closed
-  }
-
-  async #close(): Promise<void> {
+  async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     for (let attempt = 1; attempt <= CLOSING_ATTEMPTS; attempt++) {
       await this.#writeAll()
       if (this.#waiting.length === 0 || this.#status.state === 'failed') break
       await delay(CLOSING_RETRY_MS)
     }
-    this.#drop(this.#waiting.length)
+    this.#drop(this.#waiting.splice(0).length)
     clearTimeout(this.#timer)
     this.#status.state = 'closed'
     this.#database?.close()
+    this.#database = undefined
   }
 
   async #select(sql: string, values: readonly unknown[]): Promise<StoredCall[]> {
@@ -156,8 +147,8 @@ export class History {
       const next = this.#waiting.slice(0, WRITTEN_TOGETHER).map(make => make())
       if (!this.#attempt(next)) {
         // Results may be large: until they can be written, only what will be stored is kept.
-        const kept = this.#waiting.slice(0, MAX_KEPT).map(make => make())
-        this.#drop(this.#waiting.length - kept.length)
+        const kept = this.#waiting.splice(0, MAX_KEPT).map(make => make())
+        this.#drop(this.#waiting.length)
         this.#waiting = kept.map(call => () => call)
         this.#timer = setTimeout(() => void this.#writeAll(), RETRY_MS).unref()
         return
@@ -185,21 +176,21 @@ export class History {
   }
 
   /** Runs `action` on the open file; a damaged or outdated file is replaced by a new one. Throws a HistoryError. */
-  #use<T>(action: (database: Database) => T, attempt = 1): T {
+  #use<T>(action: (database: Database) => T, problems: readonly HistoryError[] = []): T {
     const { file } = this.#options
+    // At first another process may have replaced it already.
+    const [, again] = problems
     try {
       if (this.#status.state === 'closed') throw new HistoryError('The history is closed')
+      if (again) this.#report(`${again.message}; moved it to ${setAside(file, again.reason)}`)
       this.#database ??= openFile(file)
       return action(this.#database)
     } catch (thrown) {
       const error = historyError(file, thrown)
-      const { message, reason } = error
-      if (attempt === 3 || (reason !== 'damaged' && reason !== 'outdated')) throw error
+      if (again || (error.reason !== 'damaged' && error.reason !== 'outdated')) throw error
       this.#database?.close()
       this.#database = undefined
-      // At first another process may have replaced it already.
-      if (attempt === 2) this.#report(`${message}; moved it to ${setAside(file, reason)}`)
-      return this.#use(action, attempt + 1)
+      return this.#use(action, [...problems, error])
     }
   }
 
@@ -212,7 +203,7 @@ export class History {
   #report(text: string): void {
     if (this.#isReported) return
     this.#isReported = true
-    this.#logger.warn({}, text)
+    quietLogger(this.#options.logger).warn({}, text)
     quietly(() => this.#options.onNotice?.(text))
   }
 }

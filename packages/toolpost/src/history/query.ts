@@ -1,7 +1,6 @@
 import { FAILURE_CODES } from '../call/failure-codes.ts'
 import type { StoredCall } from './stored-call.ts'
 
-export const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1_000
 const MAX_WORDS = 20
 
@@ -45,11 +44,13 @@ export class FilterError extends Error {
 }
 
 type Value = string | number
-type Parse = (text: string, now: number) => Value | undefined
+type Parse = (text: string, now: number) => Value | false | undefined
 
 const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
 const TIMES = '90s, 15m, 1h, 2d, a date such as 2026-01-31, or milliseconds since 1970'
 const isCount = (count: number, max: number) => count >= 1 && count <= max
+const isSerial = (text: string) => /^[\da-f-]{36}$/.test(text) && text
+const hasWords = (text: string) => isCount(wordsOf(text).length, MAX_WORDS)
 
 /** Each part of a query: its condition in the database, how it is read, and what is expected if that is not possible. */
 const FIELDS: Record<keyof CallQuery, [condition: string, parse?: Parse, expected?: string]> = {
@@ -58,33 +59,25 @@ const FIELDS: Record<keyof CallQuery, [condition: string, parse?: Parse, expecte
   caller: ['caller = ?'],
   origin: ['origin = ?'],
   trace: ['trace_id = ?'],
-  outcome: ['outcome = ?', text => OUTCOMES.find(each => each === text), `one of ${OUTCOMES.join(', ')}`],
+  outcome: ['outcome = ?', text => OUTCOMES.includes(text) && text, `one of ${OUTCOMES.join(', ')}`],
   since: ['time >= ?', parseTime, TIMES],
   until: ['time < ?', parseTime, TIMES],
-  q: [
-    'calls_text MATCH ?',
-    text => (isCount(wordsOf(text).length, MAX_WORDS) ? text : undefined),
-    `1 to ${MAX_WORDS} words`,
-  ],
-  limit: ['', text => (isCount(+text, MAX_LIMIT) ? +text : undefined), `a number from 1 to ${MAX_LIMIT}`],
+  q: ['calls_text MATCH ?', text => hasWords(text) && text, `1 to ${MAX_WORDS} words`],
+  limit: ['', text => isCount(+text, MAX_LIMIT) && +text, `a number from 1 to ${MAX_LIMIT}`],
   // The oldest calls are removed first: if the last one of a page is gone, so are all that follow.
-  cursor: [
-    'seq < (SELECT seq FROM calls WHERE serial = ?)',
-    text => /^[\da-f-]{36}$/.exec(text)?.[0],
-    "'next' of the previous page",
-  ],
+  cursor: ['seq < (SELECT seq FROM calls WHERE serial = ?)', isSerial, "'next' of the previous page"],
 }
 
 /** Reads a query as written on a command line or in a URL. Throws a FilterError. */
 export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
+  const names = Object.keys(FIELDS)
   const parsed = Object.entries(given).flatMap(([name, text]) => {
     if (!text) return []
-    const names = Object.keys(FIELDS)
     if (!names.includes(name))
       throw new FilterError(`unknown parameter '${name}'; expected one of ${names.join(', ')}`)
     const [, parse = (given: string) => given, expected] = FIELDS[name as keyof CallQuery]
     const value = parse(text, now)
-    if (value !== undefined) return [[name, value]]
+    if (value) return [[name, value]]
     throw new FilterError(`invalid ${name} '${text.slice(0, 50)}'; expected ${expected}`)
   })
   return Object.fromEntries(parsed)
@@ -96,7 +89,7 @@ function parseTime(text: string, now: number): number | undefined {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d+)?)\s*([smhdw])$/.exec(text) ?? []
   if (amount !== undefined) return now - Number(amount) * (UNITS[unit] ?? 0)
   if (/^\d{10,16}$/.test(text)) return Number(text)
-  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) || undefined : undefined
+  return /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : undefined
 }
 
 /** The words of a text, split as in the full-text index. */
@@ -105,8 +98,8 @@ function wordsOf(text: string): string[] {
   return plain.split(/[^\p{L}\p{N}\p{Co}]+/u).filter(word => word !== '')
 }
 
-/** Finds the JSON of calls, in the order in which they ended, newest first. */
-export function sqlOf({ limit: _, ...query }: CallQuery): { sql: string; values: Value[] } {
+/** Finds the JSON of a page of calls and of one more, in the order in which they ended, newest first. */
+export function sqlOf({ limit = 100, ...query }: CallQuery) {
   const given = Object.entries(query).flatMap(([name, value]): [string, Value][] => {
     if (value === undefined) return []
     if (name === 'outcome' && value === 'failed') return [['outcome <> ?', 'ok']]
@@ -120,5 +113,6 @@ export function sqlOf({ limit: _, ...query }: CallQuery): { sql: string; values:
     query.q === undefined
       ? `calls WHERE ${where} ORDER BY seq`
       : `calls_text JOIN calls ON seq = calls_text.rowid WHERE ${where} ORDER BY calls_text.rowid`
-  return { sql: `SELECT call FROM ${source} DESC`, values: given.map(([, value]) => value) }
+  const values = given.map(([, value]) => value)
+  return { sql: `SELECT call FROM ${source} DESC LIMIT ${limit + 1}`, values, limit }
 }
