@@ -1,18 +1,8 @@
-import {
-  type FakeModelServer,
-  type NextReply,
-  type ScriptedReply,
-  startModelServer,
-  type WireFormat,
-} from './scripted-model-server.ts'
+import * as server from './scripted-model-server.ts'
 
-interface AnthropicBlock {
+type AnthropicBlock = Partial<Record<'text' | 'id' | 'name' | 'tool_use_id', string>> & {
   type: string
-  text?: string
-  id?: string
-  name?: string
   input?: unknown
-  tool_use_id?: string
   content?: unknown
   is_error?: boolean
 }
@@ -38,7 +28,7 @@ export interface FakeAnthropicOptions {
   /** The only key accepted; any if left out. */
   apiKey?: string
   models?: readonly string[]
-  replies?: readonly NextReply<AnthropicRequest>[]
+  replies?: readonly server.NextReply<AnthropicRequest>[]
 }
 
 const ERROR_TYPES: Record<number, string> = {
@@ -47,12 +37,8 @@ const ERROR_TYPES: Record<number, string> = {
 }
 
 /** An HTTP server on loopback that behaves like Anthropic: `/v1/messages` as SSE, rejecting what Anthropic rejects. */
-export function fakeAnthropic({
-  apiKey,
-  models,
-  replies,
-}: FakeAnthropicOptions = {}): Promise<FakeModelServer<AnthropicRequest>> {
-  const format: WireFormat<AnthropicRequest> = {
+export function fakeAnthropic({ apiKey, models, replies }: FakeAnthropicOptions = {}) {
+  const format: server.WireFormat<AnthropicRequest> = {
     path: '/v1/messages',
     contentType: 'text/event-stream',
     refusal: (message, status) => ({
@@ -67,22 +53,24 @@ export function fakeAnthropic({
     },
     pieces: events,
   }
-  return startModelServer(format, replies)
+  return server.startModelServer(format, replies)
 }
 
 /** The rules a tool loop is most likely to break. */
 function requestProblem({ messages, tools = [] }: AnthropicRequest): string | undefined {
-  const blocks = messages.map(({ content }) => (typeof content === 'string' ? [] : content))
-  const ids = blocks.flat().flatMap(block => (block.type === 'tool_use' ? [block.id] : []))
-  if (ids.length > 0 && tools.length === 0)
-    return 'Requests which include `tool_use` blocks must define tools'
-  if (new Set(ids).size < ids.length) return '`tool_use` ids must be unique'
-  if (blocks.flat().some(block => block.type === 'text' && block.text === ''))
-    return 'text content blocks must be non-empty'
-  const named = [...tools, ...blocks.flat().filter(block => block.type === 'tool_use')]
-  const bad = named.find(({ name = '' }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name))
-  if (bad) return `tools.name: String should match pattern: ${bad.name}`
-  return tools.map(schemaProblem).find(problem => problem !== undefined) ?? unansweredCall(blocks)
+  const turns = messages.map(({ content }) => (typeof content === 'string' ? [] : content))
+  const uses = turns.flat().filter(({ type }) => type === 'tool_use')
+  const bad = [...tools, ...uses].find(({ name = '' }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name))
+  const isEmpty = turns.flat().some(({ type, text }) => type === 'text' && text === '')
+  const problems = [
+    uses.length > 0 && tools.length === 0 && 'Requests which include `tool_use` blocks must define tools',
+    new Set(uses.map(({ id }) => id)).size < uses.length && '`tool_use` ids must be unique',
+    isEmpty && 'text content blocks must be non-empty',
+    bad && `tools.name: String should match pattern: ${bad.name}`,
+    ...tools.map(schemaProblem),
+    ...turns.map((own, at) => answerProblem(own, turns[at + 1] ?? [])),
+  ]
+  return problems.find(problem => typeof problem === 'string')
 }
 
 /** Anthropic's complaint about a tool's schema. */
@@ -95,21 +83,17 @@ function schemaProblem({ name, input_schema: schema = {} }: AnthropicTool): stri
   return badKey && `${at}.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`
 }
 
-/** Every message with calls must be followed by one with exactly their results. */
-function unansweredCall(blocks: AnthropicBlock[][]): string | undefined {
-  for (const [at, own] of blocks.entries()) {
-    const calls = own.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []))
-    const after = blocks[at + 1] ?? []
-    const results = after.flatMap(({ type, tool_use_id: id }) => (type === 'tool_result' ? [id] : []))
-    if (calls.some(id => !results.includes(id)))
-      return '`tool_use` ids were found without `tool_result` blocks immediately after'
-    if (results.some(id => !calls.includes(id)))
-      return 'unexpected `tool_use_id` found in `tool_result` blocks'
-  }
-  return undefined
+/** A message with calls must be followed by one with exactly their results. */
+function answerProblem(own: AnthropicBlock[], after: AnthropicBlock[]): string | undefined {
+  const calls = own.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []))
+  const results = after.flatMap(({ type, tool_use_id: id }) => (type === 'tool_result' ? [id] : []))
+  if (calls.some(id => !results.includes(id)))
+    return '`tool_use` ids were found without `tool_result` blocks immediately after'
+  const isStray = results.some(id => !calls.includes(id))
+  return isStray ? 'unexpected `tool_use_id` found in `tool_result` blocks' : undefined
 }
 
-function events({ texts, calls, error, stopReason }: ScriptedReply, turn: number) {
+function events({ texts, calls, error, stopReason }: server.ScriptedReply, turn: number) {
   const deltas = texts.map(text => ({ type: 'text_delta', text }))
   const spoken = deltas.length > 0 ? block(0, { type: 'text', text: '' }, deltas) : []
   const usage = { input_tokens: 10, output_tokens: 1 }

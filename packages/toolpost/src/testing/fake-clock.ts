@@ -1,10 +1,5 @@
 import type { Clock, Timer } from '../util/clock.ts'
 
-interface PendingTimer {
-  at: number
-  callback(): void
-}
-
 export interface FakeClock extends Clock {
   /** Moves time forward, firing due timers in order; pending promises settle between them. */
   advance(ms: number): Promise<void>
@@ -14,7 +9,7 @@ export interface FakeClock extends Clock {
 /** A clock that moves only when told to. */
 export function fakeClock(start = 0): FakeClock {
   let now = start
-  const timers = new Set<PendingTimer>()
+  const timers = new Set<{ at: number; callback(): void }>()
   const next = (until: number) =>
     [...timers].filter(timer => timer.at <= until).sort((a, b) => a.at - b.at)[0]
   return {

@@ -1,13 +1,5 @@
 import { isRecord } from '../util/guards.ts'
-import {
-  type FakeModelServer,
-  type FakeReply,
-  jsonReply,
-  type NextReply,
-  type ScriptedReply,
-  startModelServer,
-  type WireFormat,
-} from './scripted-model-server.ts'
+import * as server from './scripted-model-server.ts'
 
 /** The body of a request to `/api/chat`. */
 export interface OllamaRequest {
@@ -30,18 +22,18 @@ export interface FakeOllamaOptions {
   contextLength?: number
   /** Its models have to be loaded first: requests wait until this settles. */
   loading?: Promise<unknown>
-  replies?: readonly NextReply<OllamaRequest>[]
+  replies?: readonly server.NextReply<OllamaRequest>[]
 }
 
 const DEFAULT_MODELS = { 'qwen3:0.6b': ['completion', 'tools', 'thinking'] }
 
 /** An HTTP server on loopback that behaves like Ollama: `/api/chat` as NDJSON, `/api/tags` and `/api/show`. */
-export function fakeOllama(options: FakeOllamaOptions = {}): Promise<FakeModelServer<OllamaRequest>> {
+export function fakeOllama(options: FakeOllamaOptions = {}) {
   const { contextLength, loading, replies } = options
   const models: Models = new Map(Object.entries(options.models ?? DEFAULT_MODELS))
   const listed = [...models.keys()].map(name => ({ name, model: name }))
   let isLoaded = loading === undefined
-  const format: WireFormat<OllamaRequest> = {
+  const format: server.WireFormat<OllamaRequest> = {
     async ready() {
       await loading
       isLoaded = true
@@ -52,25 +44,25 @@ export function fakeOllama(options: FakeOllamaOptions = {}): Promise<FakeModelSe
     check: body => problemIn(body, models),
     pieces: lines,
     other(path, body) {
-      if (path === '/api/tags') return jsonReply({ models: listed })
-      if (path === '/api/ps') return jsonReply({ models: isLoaded ? listed : [] })
+      if (path === '/api/tags') return server.jsonReply({ models: listed })
+      if (path === '/api/ps') return server.jsonReply({ models: isLoaded ? listed : [] })
       if (path !== '/api/show') return undefined
       const { model = '' } = body as { model?: string }
       const capabilities = models.get(model)
       const model_info = contextLength === undefined ? {} : { 'fake.context_length': contextLength }
-      return capabilities ? jsonReply({ capabilities, model_info }) : notFound(model)
+      return capabilities ? server.jsonReply({ capabilities, model_info }) : notFound(model)
     },
   }
-  return startModelServer(format, replies)
+  return server.startModelServer(format, replies)
 }
 
 type Models = ReadonlyMap<string, readonly string[]>
 
-function notFound(model: string): FakeReply {
+function notFound(model: string): server.FakeReply {
   return { status: 404, error: `model '${model}' not found` }
 }
 
-function problemIn({ model, tools, messages }: OllamaRequest, models: Models): FakeReply | undefined {
+function problemIn({ model, tools, messages }: OllamaRequest, models: Models): server.FakeReply | undefined {
   const capabilities = models.get(model)
   if (!capabilities) return notFound(model)
   if (tools && tools.length > 0 && !capabilities.includes('tools'))
@@ -94,7 +86,7 @@ function badField(schema: unknown): string | undefined {
   return inner.map(badField).find(Boolean)
 }
 
-function lines({ texts, calls, error, stopReason = 'stop' }: ScriptedReply) {
+function lines({ texts, calls, error, stopReason = 'stop' }: server.ScriptedReply) {
   const line = (entry: object) =>
     `${JSON.stringify({ model: 'fake', created_at: '2026-01-01T00:00:00Z', ...entry })}\n`
   const message = (more: object) => ({ message: { role: 'assistant', content: '', ...more }, done: false })

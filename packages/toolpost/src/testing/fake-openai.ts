@@ -1,11 +1,4 @@
-import {
-  type FakeModelServer,
-  jsonReply,
-  type NextReply,
-  type ScriptedReply,
-  startModelServer,
-  type WireFormat,
-} from './scripted-model-server.ts'
+import * as server from './scripted-model-server.ts'
 
 /** The body of a request to `/v1/chat/completions`. */
 export interface OpenAiRequest {
@@ -24,17 +17,13 @@ export interface FakeOpenAiOptions {
   /** The only key accepted; any, or none, if left out. */
   apiKey?: string
   models?: readonly string[]
-  replies?: readonly NextReply<OpenAiRequest>[]
+  replies?: readonly server.NextReply<OpenAiRequest>[]
 }
 
 /** An HTTP server on loopback that behaves like OpenAI's API at `/v1`: chat completions, and the list of models. */
-export function fakeOpenAi({
-  apiKey,
-  models = ['fake'],
-  replies,
-}: FakeOpenAiOptions = {}): Promise<FakeModelServer<OpenAiRequest>> {
+export function fakeOpenAi({ apiKey, models = ['fake'], replies }: FakeOpenAiOptions = {}) {
   const data = models.map(id => ({ id, object: 'model' }))
-  const format: WireFormat<OpenAiRequest> = {
+  const format: server.WireFormat<OpenAiRequest> = {
     path: '/v1/chat/completions',
     contentType: 'text/event-stream',
     refusal: message => ({ error: { message, type: 'invalid_request_error' } }),
@@ -48,9 +37,9 @@ export function fakeOpenAi({
     },
     pieces: events,
     whole: completion,
-    other: path => (path === '/v1/models' ? jsonReply({ object: 'list', data }) : undefined),
+    other: path => (path === '/v1/models' ? server.jsonReply({ object: 'list', data }) : undefined),
   }
-  return startModelServer(format, replies)
+  return server.startModelServer(format, replies)
 }
 
 /** The rules a tool loop is most likely to break. */
@@ -71,24 +60,17 @@ function requestProblem({ messages, tools = [] }: OpenAiRequest): string | undef
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
-function completion({ texts, calls, stopReason }: ScriptedReply, turn: number): object {
+function completion({ texts, calls, stopReason }: server.ScriptedReply, turn: number): object {
   const tool_calls = calls.map(({ name, halves, id }) => ({
     ...{ id, type: 'function', function: { name, arguments: halves.join('') } },
   }))
   const message = { role: 'assistant', content: texts.join(''), ...(calls.length > 0 && { tool_calls }) }
   const finish_reason = stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
-  const choices = [{ index: 0, message, finish_reason }]
-  return {
-    id: `chatcmpl-${turn}`,
-    object: 'chat.completion',
-    created: 0,
-    model: 'fake',
-    usage: USAGE,
-    choices,
-  }
+  const about = { id: `chatcmpl-${turn}`, object: 'chat.completion', created: 0, model: 'fake', usage: USAGE }
+  return { ...about, choices: [{ index: 0, message, finish_reason }] }
 }
 
-function events({ texts, calls, error, stopReason }: ScriptedReply, turn: number) {
+function events({ texts, calls, error, stopReason }: server.ScriptedReply, turn: number) {
   const send = (data: object) => `data: ${JSON.stringify(data)}\n\n`
   const event = (more: object) =>
     send({ id: `chatcmpl-${turn}`, object: 'chat.completion.chunk', model: 'fake', ...more })

@@ -4,11 +4,7 @@ export {
   type RecordedReply,
   readCassette,
 } from '../interceptors/cassette-file.ts'
-export {
-  type AnthropicRequest,
-  type FakeAnthropicOptions,
-  fakeAnthropic,
-} from './fake-anthropic.ts'
+export { type AnthropicRequest, type FakeAnthropicOptions, fakeAnthropic } from './fake-anthropic.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { type FakeOllamaOptions, fakeOllama, type OllamaRequest } from './fake-ollama.ts'
 export { type FakeOpenAiOptions, fakeOpenAi, type OpenAiRequest } from './fake-openai.ts'

@@ -12,10 +12,7 @@ export interface ScriptedReply {
   hangs?: boolean
 }
 
-interface Usage {
-  input_tokens: number
-  output_tokens: number
-}
+type Usage = { input_tokens: number; output_tokens: number }
 
 export interface ScriptedCall {
   name: string
