@@ -1,27 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PolicyRule } from '../interceptors/index.ts'
-import { shownAddress } from '../logging/config-secrets.ts'
-import { oauthProblem } from '../mcp/oauth/oauth-options.ts'
-import { isHttpUrl } from '../mcp/server-entry.ts'
+import { checkServerEntry } from '../mcp/server-entry.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { kindOf } from '../schema/explain.ts'
 import { isObjectLike, isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { fitsGlob, globProblem, isLoopback } from '../util/text.ts'
 import type { OAuthConfig, ServerConfig, ToolpostConfig } from './config.ts'
-import { type ConfigSource, type Problem, placeOf } from './source.ts'
-
-type Bound = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'minLength' | 'minItems' | 'minProperties'
+import { type Problem, placeOf } from './source.ts'
 
 interface Schema
-  extends Partial<Record<Bound, number>>,
+  extends Partial<Record<'minimum' | 'maximum' | 'minLength' | 'minItems' | 'minProperties', number>>,
     Partial<Record<'$ref' | 'description' | 'pattern' | 'format', string>>,
-    Partial<Record<'properties' | 'definitions', Record<string, Schema>>> {
+    Partial<Record<'properties' | 'definitions', Record<string, Schema>>>,
+    Partial<Record<'items' | 'propertyNames', Schema>> {
   type?: string | string[]
   additionalProperties?: boolean | Schema
-  propertyNames?: Schema
-  items?: Schema
   required?: string[]
   anyOf?: Schema[]
   enum?: unknown[]
@@ -59,8 +54,6 @@ export function serverKeys(): string[] {
   return Object.keys(configSchema().definitions?.server?.properties ?? {})
 }
 
-const RENAMED: Readonly<Record<string, string>> = { 'durable.limits': 'durable.servers' }
-
 /**
  * The first problem in a configuration, or a part of it, according to the schema. Interprets the keywords that ours uses:
  * compiling it would take longer than everything else that a command does.
@@ -71,30 +64,26 @@ export function problemIn(config: unknown, definition?: 'decisions'): Problem | 
 
 function check(given: Schema, value: unknown, path: string[]): Problem | undefined {
   const schema = target(given)
-  const {
-    properties = {},
-    additionalProperties = true,
-    propertyNames = {},
-    required = [],
-    items = {},
-  } = schema
   const problem = ownProblem(schema, value)
   if (problem !== undefined) return { path, problem }
-  if (schema.anyOf) return formProblem(schema.anyOf, value, path)
+  if (schema.anyOf) {
+    const forms = schema.anyOf.map(target)
+    const meant = forms.find(form => form.const === value || isType(form.type, value))
+    const types = forms.map(form => form.type ?? form.const).join(' or ')
+    return meant ? check(meant, value, path) : { path, problem: `must be ${types}, got ${kindOf(value)}` }
+  }
   if (!isObjectLike(value)) return undefined
-  const missing = required.find(key => !Object.hasOwn(value, key))
+  const { properties = {}, additionalProperties: others = true, propertyNames = {}, items = {} } = schema
+  const missing = schema.required?.find(key => !Object.hasOwn(value, key))
   if (missing !== undefined) return { path, problem: `missing '${placeOf([...path, missing])}'` }
   for (const [key, entry] of Object.entries(value)) {
     if (entry === undefined) continue
     const inner = [...path, key]
-    const known = Array.isArray(value) ? items : (ownValue(properties, key) ?? additionalProperties)
+    const known = Array.isArray(value) ? items : (ownValue(properties, key) ?? others)
     const keys = Object.keys(properties).filter(name => !name.startsWith('$'))
-    const renamed = RENAMED[placeOf(inner)]
-    if (!known && renamed) return { path, key, problem: `'${placeOf(inner)}' is now '${renamed}'` }
     if (!known)
       return { path, key, problem: `unknown '${placeOf(inner)}'; expected one of ${keys.join(', ')}` }
-    const found =
-      check(propertyNames, key, inner) ?? (known === true ? undefined : check(known, entry, inner))
+    const found = check(propertyNames, key, inner) ?? check(known === true ? {} : known, entry, inner)
     if (found) return found
   }
   return undefined
@@ -105,17 +94,13 @@ function target({ $ref = '', ...schema }: Schema): Schema {
 }
 
 function ownProblem(schema: Schema, value: unknown): string | undefined {
-  const { type, enum: choices, pattern, minLength = 0 } = schema
+  const { type, enum: choices, pattern, minLength = 0, minimum = -Infinity, maximum = Infinity } = schema
   if (type !== undefined && ![type].flat().some(one => isType(one, value)))
     return `must be ${[type].flat().join(' or ')}, got ${kindOf(value)}`
   if (choices && !choices.includes(value)) return `must be one of: ${choices.join(', ')}`
   if ('const' in schema && value !== schema.const) return `must be ${schema.const}`
-  if (typeof value === 'number') {
-    const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum: over = -Infinity } = schema
-    if (value < minimum) return `must be >= ${minimum}`
-    if (value > maximum) return `must be <= ${maximum}`
-    return value <= over ? `must be > ${over}` : undefined
-  }
+  if (typeof value === 'number' && value < minimum) return `must be >= ${minimum}`
+  if (typeof value === 'number' && value > maximum) return `must be <= ${maximum}`
   if (isObjectLike(value)) {
     const least = (Array.isArray(value) ? schema.minItems : schema.minProperties) ?? 0
     return Object.keys(value).length < least ? 'must not be empty' : undefined
@@ -132,40 +117,14 @@ function isType(type: unknown, value: unknown): boolean {
   return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type
 }
 
-/** The problem of the form that was meant, judging by the type; if none was, the types that would fit. */
-function formProblem(forms: readonly Schema[], value: unknown, path: string[]): Problem | undefined {
-  const tried = forms.map(form => check(form, value, path))
-  if (tried.includes(undefined)) return undefined
-  const types = forms.map(form => target(form)).map(({ type, const: only }) => type ?? only)
-  const meant = tried[types.findIndex(type => isType(type, value))]
-  return meant ?? { path, problem: `must be ${types.join(' or ')}, got ${kindOf(value)}` }
-}
-
-/** Throws a ConfigError. `servers` are all that are named in the files, also disabled ones. */
-export async function checkConfig(
+/** What is wrong with a configuration; servers were checked where they are written. `servers`: all that the files name. */
+export async function* problemsIn(
   config: ToolpostConfig,
-  source: ConfigSource,
   servers: readonly string[],
-): Promise<void> {
-  for (const problem of problemsIn(config)) throw source.error(problem)
-  const { policy = [], clients = {}, include = [] } = config
-  for (const [index, rule] of policy.entries()) {
-    const problem =
-      // A server missing from an included file may be added later.
-      (include.length > 0 ? undefined : neverThere('server', rule.servers, servers)) ??
-      neverThere('client', rule.callers, ['default', ...Object.keys(clients)]) ??
-      shadowed(rule, policy.slice(0, index)) ??
-      (await argsProblem(rule))
-    if (problem) throw source.error({ path: ['policy', index], problem })
-  }
-}
-
-function* problemsIn(config: ToolpostConfig): Generator<Problem> {
-  // Servers have been checked where they were written.
-  const { mcpServers } = config
+): AsyncGenerator<Problem> {
+  const { mcpServers, clients = {}, gateway = {}, approvals = {}, policy = [], include = [] } = config
   const found = problemIn({ ...config, mcpServers: isRecord(mcpServers) ? undefined : mcpServers })
   if (found) yield found
-  const { clients = {}, gateway = {}, approvals: { notify } = {} } = config
   const { token, host = '127.0.0.1', oauth } = gateway
   const open = { path: ['gateway', 'token'] }
   if (token === false && (Object.keys(clients).length > 0 || oauth))
@@ -173,8 +132,17 @@ function* problemsIn(config: ToolpostConfig): Generator<Problem> {
   if (token === false && !isLoopback(host))
     yield { ...open, problem: `can only be false on loopback, not on ${host}` }
   yield* clientProblems(clients, token || undefined)
-  if (notify?.url !== undefined && notify.secret === undefined)
+  if (approvals.notify?.url !== undefined && approvals.notify.secret === undefined)
     yield { path: ['approvals', 'notify'], problem: "'url' needs a 'secret' to sign with" }
+  for (const [index, rule] of policy.entries()) {
+    const problem =
+      // A server missing from an included file may be added later.
+      (include.length > 0 ? undefined : neverThere('server', rule.servers, servers)) ??
+      neverThere('client', rule.callers, ['default', ...Object.keys(clients)]) ??
+      shadowed(rule, policy.slice(0, index)) ??
+      (await argsProblem(rule))
+    if (problem) yield { path: ['policy', index], problem }
+  }
 }
 
 export function* clientProblems(
@@ -196,14 +164,13 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<Problem> {
   if (found) yield { ...found, path: found.path.slice(2) }
 }
 
-export function serverProblem({ command, url, ...rest }: ServerConfig): string | undefined {
-  if (command === undefined && url === undefined) return "has neither 'command' nor 'url'; set exactly one"
-  if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; set exactly one"
-  if (command?.trim() === '') return "'command' is empty"
-  if (url !== undefined && !isHttpUrl(url))
-    return `'url' is not a valid URL: '${shownAddress(url)}'; expected http://… or https://…`
-  if (url !== undefined && 'sandbox' in rest) return "'sandbox' needs a 'command'"
-  return 'oauth' in rest ? oauthProblem(rest.oauth) : undefined
+export function serverProblem(entry: ServerConfig): string | undefined {
+  try {
+    checkServerEntry('', entry)
+  } catch (error) {
+    return (error as Error).message.replace(/^MCP server '':? /, '')
+  }
+  return entry.url !== undefined && 'sandbox' in entry ? "'sandbox' needs a 'command'" : undefined
 }
 
 /** Tools may appear later, but servers and clients are in the configuration. */
@@ -230,9 +197,8 @@ function shadowed({ tools, ...rule }: PolicyRule, before: readonly PolicyRule[])
 }
 
 async function argsProblem({ args }: PolicyRule): Promise<string | undefined> {
-  if (args === undefined) return undefined
   try {
-    const [pattern] = (await compileSchema(args)).leftOut
+    const [pattern] = args === undefined ? [] : (await compileSchema(args)).leftOut
     return pattern && `'args' has a pattern that cannot be checked in linear time: ${pattern}`
   } catch (error) {
     return `'args' is not a usable JSON Schema: ${(error as Error).message}`

@@ -32,13 +32,12 @@ const MISTAKES: [config: object, place: string, problem: string][] = [
     'durable.databaseUrl',
     'expected a PostgreSQL URL',
   ],
-  [{ durable: { limits: { pay: 1 } } }, 'durable', "'durable.limits' is now 'durable.servers'"],
   [{ approvals: { notify: { url: 'https://x.example' } } }, 'approvals.notify', "'url' needs a 'secret'"],
   [{ history: true }, 'history', 'must be false or object, got boolean'],
   [{ local: true }, 'local', 'must be array or false, got boolean'],
   [{ mcpServers: [] }, 'mcpServers', 'must be object, got array'],
   [{ mcpServers: { a: { command: 'x', args: 'y' } } }, 'mcpServers.a.args', 'must be array, got string'],
-  [{ mcpServers: { a: { url: 'x' } } }, 'mcpServers.a', "'url' is not a valid URL"],
+  [{ mcpServers: { a: { url: 'x' } } }, 'mcpServers.a', "'x' is not a valid URL"],
   [oauth({}), 'gateway.oauth', "missing 'gateway.oauth.audience'"],
   [oauth({ issuer: 'http://x.com', audience: 'x' }), 'gateway.oauth.issuer', 'expected the URL of the'],
   [oauth({ audience: 'x', scopes: { 'a b': ['*'] } }), 'gateway.oauth.scopes.a b', 'expected a scope'],
@@ -202,7 +201,7 @@ describe('included files', () => {
     expect(Object.keys(servers)).toEqual(Object.keys(mcpServers))
     expect(brokenServers).toEqual({
       bad: 'a.json:5:15, mcpServers.bad.args: must be array, got string',
-      none: "a.json:7:13, mcpServers.none: has neither 'command' nor 'url'; set exactly one",
+      none: "a.json:7:13, mcpServers.none: needs either 'command' or 'url', as a string",
       text: 'a.json:8:13, mcpServers.text: must be object, got string',
       nothing: 'a.json:9:16, mcpServers.nothing: must be object, got null',
     })

@@ -6,6 +6,9 @@ import type { ToolShape } from '../tools/shape.ts'
 
 export const DEFAULT_PORT = 4040
 
+type Texts<Key extends string> = Partial<Record<Key, string>>
+type Lists<Key extends string> = Partial<Record<Key, string[]>>
+
 /** The contents of `toolpost.json`. `toolpost.schema.json` says what each key means; names are patterns with `*` and `?`. */
 export interface ToolpostConfig {
   include?: string[]
@@ -23,12 +26,13 @@ export interface ToolpostConfig {
     openai?: { baseUrl?: string; apiKey?: string; images?: boolean }
   }
   fastPath?: boolean
-  sentences?: SentencesConfig
+  sentences?: Texts<'folder' | 'language'> & {
+    [Key in 'floors' | 'rooms' | 'groups' | 'aliases']?: Record<string, string[]>
+  } & { rules?: Record<string, string>; lists?: Record<string, object> }
   bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
-  gateway?: {
-    host?: string
+  gateway?: Texts<'host'> & {
     port?: number
     token?: string | false
     oauth?: OAuthConfig
@@ -37,7 +41,10 @@ export interface ToolpostConfig {
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number; notify?: NotifyConfig }
   pins?: 'off' | 'warn' | 'hold'
-  clients?: Record<string, ClientConfig>
+  clients?: Record<
+    string,
+    Lists<'tools' | 'resources' | 'prompts'> & { token: string; approves?: boolean; toolSearch?: boolean }
+  >
   limits?: Partial<Record<'tools' | 'servers' | 'callers', Record<string, LimitOptions>>> & {
     breaker?: { failures?: number; coolDownMs?: number } | boolean
   }
@@ -48,25 +55,8 @@ export interface ToolpostConfig {
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
 
-type Names = Record<string, string[]>
-
-export interface NotifyConfig {
-  url?: string
-  secret?: string
-  mqtt?: { url: string; topic: string; username?: string; password?: string }
-}
-
-interface SentencesConfig extends Partial<Record<'floors' | 'rooms' | 'groups' | 'aliases', Names>> {
-  folder?: string
-  language?: string
-  rules?: Record<string, string>
-  lists?: Record<string, object>
-}
-
-interface ClientConfig extends Partial<Record<'tools' | 'resources' | 'prompts', string[]>> {
-  token: string
-  approves?: boolean
-  toolSearch?: boolean
+export interface NotifyConfig extends Texts<'url' | 'secret'> {
+  mqtt?: { url: string; topic: string } & Texts<'username' | 'password'>
 }
 
 /** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they grant access to. */
@@ -78,33 +68,23 @@ export interface OAuthConfig {
   scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-export interface DurableConfig {
-  databaseUrl?: string
-  pool?: string
-  tools?: string[]
+export interface DurableConfig extends Texts<'databaseUrl' | 'pool'>, Lists<'tools'> {
   concurrency?: number
   /** By MCP server, or `local` for other tools: limits shared by all workers of the pool. */
   servers?: Record<string, { concurrency?: number; perMinute?: number }>
   days?: number
 }
 
-export interface VoiceConfig {
+export interface VoiceConfig extends Texts<'piperModel' | 'language' | 'player' | 'filler'> {
   transcriber?: 'moonshine' | 'moonshine-base' | 'whisper.cpp'
   whisper?: { command?: string; model: string }
   speaker?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none'
-  piperModel?: string
-  language?: string
-  player?: string
-  mqtt?: { url?: string; username?: string; password?: string; clientId?: string }
+  mqtt?: Texts<'url' | 'username' | 'password' | 'clientId'>
   microphone?: boolean
   bargeIn?: boolean
-  filler?: string
 }
 
-export type ServerConfig = ServerEntry & {
-  envFile?: string
-  disabled?: boolean
-}
+export type ServerConfig = ServerEntry & { envFile?: string; disabled?: boolean }
 
 /** A mistake in the configuration: in which file, where, and what is expected there. */
 export class ConfigError extends Error {

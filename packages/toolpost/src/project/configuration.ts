@@ -5,18 +5,24 @@ import type { ToolExecutor } from '../executor/executor.ts'
 import { secretsIn } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
-import { describeThrown } from '../util/quietly.ts'
+import type { BigResults } from '../tools/results/big-results.ts'
+import { describeThrown, type Listeners } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
+import type { ProjectEvents, ProjectOptions } from './project.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
+/** What the parts of a project work with. */
 export interface ProjectContext {
-  configuration: Configuration
+  configuration: { readonly current: ResolvedConfig; readonly config: ToolpostConfig }
+  options: ProjectOptions
   executor: ToolExecutor
+  bigResults: BigResults | undefined
   logger: Logger
   /** Tells a person. Never throws. */
   say(text: string): void
   /** The same, unless the caller looks at every status itself. */
   report(text: string): void
+  tell: Listeners<ProjectEvents>['tell']
   /** Aborted when the project is closed: nothing starts afterwards. */
   closing: AbortSignal
 }
@@ -34,16 +40,14 @@ export interface CloseOptions {
   drainMs?: number
 }
 
-interface ConfigurationOptions extends Pick<ProjectContext, 'say' | 'closing'> {
-  read(): Promise<ResolvedConfig>
-}
-
 /** What a reload did to the servers, by name. */
 export type ReloadChanges = Record<'added' | 'removed' | 'changed' | 'unchanged', string[]>
 
 const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
 /** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
+
+type ConfigurationOptions = Pick<ProjectContext, 'say' | 'closing'> & Pick<ProjectOptions, 'read'>
 
 export class Configuration implements Part {
   readonly #options: ConfigurationOptions
@@ -132,21 +136,22 @@ export class Configuration implements Part {
   }
 }
 
-type Key = keyof ToolpostConfig
-
-export function differs(before: ResolvedConfig, after: ResolvedConfig, ...keys: Key[]): boolean {
+export function differs(before: ResolvedConfig, after: ResolvedConfig, ...keys: (keyof ToolpostConfig)[]) {
   return keys.some(key => !isDeepStrictEqual(before.config[key], after.config[key]))
 }
 
 function changesBetween(before: ResolvedConfig, after: ResolvedConfig): ReloadChanges {
-  const [old = {}, now = {}] = [before.config.mcpServers, after.config.mcpServers]
-  const isIn = (servers: object) => (name: string) => Object.hasOwn(servers, name)
-  const isSame = (name: string) =>
-    isDeepStrictEqual([old[name], before.brokenServers[name]], [now[name], after.brokenServers[name]])
-  const kept = Object.keys(now).filter(isIn(old))
+  const namesIn = ({ config }: ResolvedConfig) => Object.keys(config.mcpServers ?? {})
+  const [old, now] = [namesIn(before), namesIn(after)]
+  const entryIn = (resolved: ResolvedConfig, name: string) => [
+    resolved.config.mcpServers?.[name],
+    resolved.brokenServers[name],
+  ]
+  const isSame = (name: string) => isDeepStrictEqual(entryIn(before, name), entryIn(after, name))
+  const kept = now.filter(name => old.includes(name))
   return {
-    added: Object.keys(now).filter(name => !isIn(old)(name)),
-    removed: Object.keys(old).filter(name => !isIn(now)(name)),
+    added: now.filter(name => !old.includes(name)),
+    removed: old.filter(name => !now.includes(name)),
     changed: kept.filter(name => !isSame(name)),
     unchanged: kept.filter(isSame),
   }

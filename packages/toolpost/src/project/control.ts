@@ -1,20 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Interceptor } from '../executor/chain.ts'
-import type { ToolExecutor } from '../executor/executor.ts'
-import {
-  Approvals,
-  type Breaker,
-  breaker,
-  limits,
-  type OwnedSecret,
-  Pins,
-  pins,
-  policy,
-  type RememberedDecision,
-  secretGuard,
-  trace,
-} from '../interceptors/index.ts'
+import * as interceptors from '../interceptors/index.ts'
 import { changeText } from '../interceptors/pins.ts'
 import { EarlierCalls } from '../interceptors/policy.ts'
 import { secretsInAddress } from '../logging/config-secrets.ts'
@@ -26,63 +12,59 @@ import { fitsTool } from '../tools/tool-pattern.ts'
 import { ownValue } from '../util/guards.ts'
 import { fitsGlob } from '../util/text.ts'
 import { problemIn } from './check.ts'
-import { ConfigError, type ToolpostConfig } from './config.ts'
-import { differs, type Part } from './configuration.ts'
+import type { ToolpostConfig } from './config.ts'
+import { differs, type Part, type ProjectContext } from './configuration.ts'
 import { readToken, stateFolder, writePrivate } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
-import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
-import { ConfigSource } from './source.ts'
-
-interface ControlEvents {
-  breaker(server: string): void
-  warn(text: string): void
-}
+import { SAMPLING_LIMIT, samplingNames } from './sampling.ts'
+import { configSource, readText } from './source.ts'
 
 /** Outermost first. */
 const NAMES = ['trace', 'secretGuard', 'pins', 'policy', 'limits', 'breaker'] as const
-type Interceptors = Record<(typeof NAMES)[number], Interceptor | undefined> & { breaker: Breaker | undefined }
+type Current = Partial<Record<(typeof NAMES)[number], Interceptor | undefined>> & {
+  breaker?: interceptors.Breaker | undefined
+}
 
 /** The interceptors around every call of a project, according to its configuration. */
 export class Control implements Part {
-  readonly approvals: Approvals
-  readonly pins: Pins
-  readonly #tell: ControlEvents
-  #resolved: ResolvedConfig
-  #current: Interceptors | undefined
+  readonly approvals: interceptors.Approvals
+  readonly pins: interceptors.Pins
+  readonly #onBreaker: (server: string) => void
+  readonly #earlier = new EarlierCalls()
   readonly #away = new Set<string>()
+  #resolved: ResolvedConfig
+  #current: Current = {}
 
   /** Throws a ConfigError if the remembered decisions cannot be read. */
-  constructor(executor: ToolExecutor, resolved: ResolvedConfig, tell: ControlEvents) {
-    this.#tell = tell
-    this.#resolved = resolved
-    this.approvals = new Approvals({
+  constructor({ executor, configuration, report }: ProjectContext, onBreaker: (server: string) => void) {
+    this.#onBreaker = onBreaker
+    this.#resolved = configuration.current
+    const { file } = this.#resolved
+    this.approvals = new interceptors.Approvals({
       onRemember: decision => {
         try {
           rememberDecision(this.#resolved.file, decision)
         } catch (error) {
           const problem = `could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`
-          tell.warn(`⚠️ The decision on '${decision.tool}' ${problem}`)
+          report(`⚠️ The decision on '${decision.tool}' ${problem}`)
           throw error
         }
       },
     })
-    const { file } = resolved
-    const { tools } = executor
-    this.pins = new Pins({
+    this.pins = new interceptors.Pins({
       file: file === undefined ? undefined : join(stateFolder(file), 'pins.json'),
       isTrusted: this.#isTrusted,
-      onChange: change => tell.warn(`⚠️ ${changeText(change)}`),
-      warn: tell.warn,
+      onChange: change => report(`⚠️ ${changeText(change)}`),
+      warn: report,
     })
+    const { tools } = executor
     tools.onChange(() => this.pins.see(tools.getTools(), tool => tools.originOf(tool)))
-    this.prepare(resolved)()
+    this.prepare(this.#resolved)()
     for (const name of NAMES) {
-      const current: Interceptor = (call, next) => this.#current?.[name]?.(call, next) ?? next()
+      const current: Interceptor = (call, next) => this.#current[name]?.(call, next) ?? next()
       executor.use(Object.defineProperty(current, 'name', { value: name }))
     }
   }
-
-  readonly #earlier = new EarlierCalls()
 
   /** What this program's own tools and those of other workers say is relied on. */
   readonly #isTrusted = (server: string): boolean =>
@@ -92,22 +74,26 @@ export class Control implements Part {
   prepare(after: ResolvedConfig, before?: ResolvedConfig): () => void {
     const { config, file, autoApprove } = after
     const isNew = (...keys: (keyof ToolpostConfig)[]) => !before || differs(before, after, ...keys)
-    const remembered = rememberedDecisions(file)
-    const rules = [...(config.policy ?? []), ...samplingRules(config)]
-    const next: Interceptors = {
-      trace: isTraced(config) ? trace(config.trace || {}) : undefined,
-      secretGuard: secretGuard(ownedSecrets(after)),
-      pins: pins(this.pins),
-      policy: policy(rules, {
-        approvals: this.approvals,
-        isTrusted: this.#isTrusted,
-        earlier: this.#earlier,
+    const remembered = readRules(file).map(
+      ({ tools: tool, servers, from, callers, because = '', ...rule }) => ({
+        ...{ tool, server: servers?.[0], origin: from?.[0], caller: callers?.[0], because, ...rule },
       }),
-      limits: isNew('limits', 'mcpServers') ? limitsOf(config) : this.#current?.limits,
-      breaker: (isNew('limits') ? undefined : this.#current?.breaker) ?? this.#breakerOf(after),
+    )
+    const tools = samplingNames(config)
+    const sampling = { tools, then: 'ask', because: 'the server wants to use your model' } as const
+    const rules = [...(config.policy ?? []), ...(tools.length > 0 ? [sampling] : [])]
+    const { approvals } = this
+    const known = { approvals, isTrusted: this.#isTrusted, earlier: this.#earlier }
+    const next: Current = {
+      trace: isTraced(config) ? interceptors.trace(config.trace || {}) : undefined,
+      secretGuard: interceptors.secretGuard(ownedSecrets(after)),
+      pins: interceptors.pins(this.pins),
+      policy: interceptors.policy(rules, known),
+      limits: isNew('limits', 'mcpServers') ? limitsOf(config) : this.#current.limits,
+      breaker: (isNew('limits') ? undefined : this.#current.breaker) ?? this.#breakerOf(config),
     }
     return () => {
-      this.approvals.update({
+      approvals.update({
         timeoutMs: config.approvals?.timeoutMs,
         remembered,
         // By the server's own name for the tool, whatever name it is registered under.
@@ -122,8 +108,7 @@ export class Control implements Part {
 
   /** The owner's token was changed: the new one is a secret, too. */
   guardNewToken(): void {
-    const guard = secretGuard(ownedSecrets(this.#resolved))
-    this.#current = { ...(this.#current as Interceptors), secretGuard: guard }
+    this.#current.secretGuard = interceptors.secretGuard(ownedSecrets(this.#resolved))
   }
 
   /** The breaker of a server that comes back is reset: earlier failures no longer count. */
@@ -133,11 +118,11 @@ export class Control implements Part {
   }
 
   resetBreaker(server: string): void {
-    this.#current?.breaker?.reset(server)
+    this.#current.breaker?.reset(server)
   }
 
   withBreaker(status: ServerStatus): ServerStatus {
-    const breaker = this.#current?.breaker
+    const { breaker } = this.#current
     return breaker ? { ...status, breaker: breaker.status(status.name) } : status
   }
 
@@ -145,34 +130,32 @@ export class Control implements Part {
     this.approvals.close()
   }
 
-  /** Only needed with servers; the built-in example has one. */
-  #breakerOf({ config, file }: ResolvedConfig): Breaker | undefined {
-    const hasServers = file === undefined || Object.keys(config.mcpServers ?? {}).length > 0
-    const wanted = hasServers && (config.limits?.breaker ?? true)
-    return wanted ? breaker({ ...(wanted !== true && wanted), onChange: this.#tell.breaker }) : undefined
+  /** Only needed with servers. */
+  #breakerOf({ mcpServers = {}, limits }: ToolpostConfig): interceptors.Breaker | undefined {
+    const wanted = Object.keys(mcpServers).length > 0 && (limits?.breaker ?? true)
+    if (!wanted) return undefined
+    return interceptors.breaker({ ...(wanted !== true && wanted), onChange: this.#onBreaker })
   }
 }
 
 /** The patterns in rules, clients and limits that match no tool, in words: a misspelt rule guards nothing. */
 export function unmatchedPatterns(config: ToolpostConfig, tools: ToolManager): string[] {
+  const { policy = [], clients = {}, limits } = config
   const isThere = (pattern: string) =>
     tools.getTools().some(tool => fitsTool(pattern, tool, tools.originOf(tool)?.server)) ||
     samplingNames(config).some(name => fitsGlob(name, pattern))
   const places = [
-    ...(config.policy ?? []).map(({ tools = [], after = [] }, index) => {
-      const earlier = after === 'outside' ? [] : after
-      return [`policy[${index}]`, [tools, earlier].flat()] as const
-    }),
-    ...Object.entries(config.clients ?? {}).map(
-      ([name, { tools = [] }]) => [`clients.${name}`, tools] as const,
-    ),
-    ['limits.tools', Object.keys(config.limits?.tools ?? {})] as const,
+    ...policy.map(({ tools = [], after = [] }, index) => ({ [`policy[${index}]`]: [tools, after].flat() })),
+    ...Object.entries(clients).map(([name, { tools = [] }]) => ({ [`clients.${name}`]: tools })),
+    { 'limits.tools': Object.keys(limits?.tools ?? {}) },
   ]
-  return places.flatMap(([place, patterns]) =>
-    patterns
-      .filter(pattern => !isThere(pattern))
-      .map(pattern => `${place} names '${pattern}', but there is no such tool`),
-  )
+  return places
+    .flatMap(Object.entries<string[]>)
+    .flatMap(([place, patterns]) =>
+      patterns
+        .filter(pattern => pattern !== 'outside' && !isThere(pattern))
+        .map(pattern => `${place} names '${pattern}', but there is no such tool`),
+    )
 }
 
 /** Whether calls and models are traced: if the configuration or the environment asks for it, unless `trace` is `false`. */
@@ -182,8 +165,9 @@ export function isTraced({ trace }: ToolpostConfig): boolean {
 
 function limitsOf(config: ToolpostConfig): Interceptor | undefined {
   const { breaker: _, ...rules } = config.limits ?? {}
-  const tools = { ...samplingLimits(config), ...rules.tools }
-  return Object.keys({ ...rules, ...tools }).length > 0 ? limits({ ...rules, tools }) : undefined
+  const sampling = Object.fromEntries(samplingNames(config).map(name => [name, SAMPLING_LIMIT]))
+  const tools = { ...sampling, ...rules.tools }
+  return Object.keys({ ...rules, ...tools }).length > 0 ? interceptors.limits({ ...rules, tools }) : undefined
 }
 
 /** A path or an address, as in `${HOME}/data`, is often an argument, and no secret in itself. */
@@ -191,7 +175,7 @@ const PLACE = /^(?:[./~]|[A-Za-z]:\\|[a-z][a-z+.-]*:\/\/)/
 const SCHEME = /^(?:bearer|basic|token)\s+/i
 
 /** The secrets of a configuration and where they are set, each with the server that may receive it. */
-function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): OwnedSecret[] {
+function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): interceptors.OwnedSecret[] {
   const { clients = {}, gateway, models, mcpServers = {} } = config
   const own = [
     ['gateway.token', gateway?.token],
@@ -219,7 +203,7 @@ function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): OwnedS
 const DECISIONS_FILE = 'toolpost.approvals.json'
 
 /** A rule of the policy, but for a single tool by its exact name. */
-interface DecisionRule extends Pick<RememberedDecision, 'then' | 'definition'> {
+interface DecisionRule extends Pick<interceptors.RememberedDecision, 'then' | 'definition'> {
   tools: string
   servers?: [string]
   from?: [string]
@@ -227,37 +211,24 @@ interface DecisionRule extends Pick<RememberedDecision, 'then' | 'definition'> {
   because?: string
 }
 
-/** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
-function rememberedDecisions(configFile: string | undefined): RememberedDecision[] {
-  return readRules(decisionsFile(configFile)).map(rule => {
-    const { tools: tool, servers, from, callers, then, because = '', definition } = rule
-    return { tool, server: servers?.[0], origin: from?.[0], caller: callers?.[0], then, because, definition }
-  })
-}
-
-function rememberDecision(configFile: string | undefined, decision: RememberedDecision): void {
-  const { tool: tools, server, origin, caller, ...rest } = decision
-  const listed = (name: string | undefined) => (name === undefined ? undefined : [name])
-  const scope = { servers: listed(server), from: listed(origin), callers: listed(caller) }
-  const file = decisionsFile(configFile)
-  // The file may have been edited, or changed by another process.
-  const rules = [{ tools, ...scope, ...rest }, ...readRules(file)]
-  writePrivate(file, `${JSON.stringify({ rules }, null, 2)}\n`)
-}
-
 function decisionsFile(configFile: string | undefined): string {
   return join(configFile === undefined ? process.cwd() : dirname(configFile), DECISIONS_FILE)
 }
 
-function readRules(file: string): DecisionRule[] {
-  if (!existsSync(file)) return []
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new ConfigError(DECISIONS_FILE, '', `cannot be read: ${(cause as Error).message}`, { cause })
-  }
-  const source = new ConfigSource(DECISIONS_FILE, text)
+function rememberDecision(configFile: string | undefined, decision: interceptors.RememberedDecision): void {
+  const { tool: tools, server, origin, caller, ...rest } = decision
+  const listed = (name: string | undefined) => (name === undefined ? undefined : [name])
+  const scope = { servers: listed(server), from: listed(origin), callers: listed(caller) }
+  // The file may have been edited, or changed by another process.
+  const rules = [{ tools, ...scope, ...rest }, ...readRules(configFile)]
+  writePrivate(decisionsFile(configFile), `${JSON.stringify({ rules }, null, 2)}\n`)
+}
+
+/** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
+function readRules(configFile: string | undefined): DecisionRule[] {
+  const text = readText(DECISIONS_FILE, decisionsFile(configFile))
+  if (text === undefined) return []
+  const source = configSource(DECISIONS_FILE, text)
   const wrong = problemIn(source.value, 'decisions')
   if (wrong) throw source.error(wrong)
   return (source.value as { rules: DecisionRule[] }).rules

@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { rename, stat, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { applyEdits, modify } from 'jsonc-parser'
 import { isRecord, valueAt } from '../util/guards.ts'
-import { ConfigError } from './config.ts'
-import { BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from './example-home.ts'
+import { exampleServers } from './example-home.ts'
 import { normaliseServer } from './other-programs.ts'
 import { Project } from './project.ts'
 import { builtInExample, DEFAULT_CONFIG_FILE, resolveConfig, resolveSource } from './resolve.ts'
-import { type ConfigPath, ConfigSource } from './source.ts'
+import { type ConfigPath, configSource, readText } from './source.ts'
 import { commandsOf, trust } from './trust.ts'
 
 const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
@@ -19,22 +17,18 @@ export class ConfigEditor {
   readonly isNew: boolean
   #text: string
 
-  private constructor(file: string, text: string | undefined) {
+  private constructor(file: string) {
+    const text = readText(file)
     this.file = resolve(file)
     this.isNew = text === undefined
     this.#text = text ?? EMPTY
+    const source = configSource(file, this.#text)
+    if (!isRecord(source.value)) throw source.error({ path: [], problem: 'must be an object' })
   }
 
-  /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Throws a ConfigError if it is not JSON. */
+  /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Rejects with a ConfigError if it is not JSON. */
   static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
-    const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT') return undefined
-      throw new ConfigError(file, '', `cannot be read: ${cause.message}`, { cause })
-    })
-    const editor = new ConfigEditor(file, text)
-    const source = new ConfigSource(file, editor.#text)
-    if (!isRecord(source.value)) throw source.error({ path: [], problem: 'must be an object' })
-    return editor
+    return new ConfigEditor(file)
   }
 
   get folder(): string {
@@ -42,7 +36,7 @@ export class ConfigEditor {
   }
 
   get(path: ConfigPath): unknown {
-    return valueAt(new ConfigSource(this.file, this.#text).value, path)
+    return valueAt(configSource(this.file, this.#text).value, path)
   }
 
   set(path: ConfigPath, value: unknown): void {
@@ -53,9 +47,8 @@ export class ConfigEditor {
 
   /** Atomic: a watcher never reads a half-written file. */
   async save(): Promise<void> {
-    const draft = `${this.file}.${randomUUID()}`
-    const mode = this.isNew ? 0o600 : (await stat(this.file)).mode
-    await writeFile(draft, this.#text, { mode })
+    const draft = `${this.file}.${process.pid}.tmp`
+    await writeFile(draft, this.#text, { mode: this.isNew ? 0o600 : (await stat(this.file)).mode })
     await rename(draft, this.file)
   }
 }
@@ -68,25 +61,20 @@ interface AddServerOptions extends Record<'check' | 'replace', boolean> {
   signal?: AbortSignal | undefined
 }
 
-type TriedServer = Awaited<ReturnType<typeof tryServer>>
-
-/** With `hasExample`, the file is new and holds the built-in example as well, which ran here until now. */
-type AddedServer =
-  | { outcome: 'added'; file: string; tried: TriedServer | undefined; hasExample: boolean }
-  | { outcome: 'failed'; tried: TriedServer }
-  | { outcome: 'taken'; file: string }
-
 /** Tries a server, and adds it to the configuration if it works. Rejects with a ConfigError if the entry is invalid. */
-export async function addServer(options: AddServerOptions): Promise<AddedServer> {
+export async function addServer(options: AddServerOptions) {
   const { name, check, replace, signal } = options
   const editor = await ConfigEditor.open(options.file)
   const { file } = editor
-  if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file }
+  if (editor.get(['mcpServers', name]) !== undefined && !replace) return { outcome: 'taken', file } as const
   const { entry } = normaliseServer(options.entry)
   const tried = check ? await tryServer(file, name, entry, signal) : undefined
-  if (tried && !['ready', 'needs_login'].includes(tried.status.state)) return { outcome: 'failed', tried }
+  if (tried && !['ready', 'needs_login'].includes(tried.status.state))
+    return { outcome: 'failed', tried } as const
+  // A new file replaces the built-in example, which ran here until now: it is written there, too, and nothing disappears.
   const hasExample = options.file === undefined && editor.isNew
-  if (hasExample) writeExample(editor)
+  const example = { ...builtInExample().config, mcpServers: exampleServers({ isWritten: true }) }
+  if (hasExample) for (const [key, value] of Object.entries(example)) editor.set([key], value)
   editor.set(['mcpServers', name], entry)
   await editor.save()
   try {
@@ -95,25 +83,11 @@ export async function addServer(options: AddServerOptions): Promise<AddedServer>
     const { [name]: added } = mcpServers
     if (added) trust(file, commandsOf(hasExample ? mcpServers : { [name]: added }))
   } catch {}
-  return { outcome: 'added', file, tried, hasExample }
-}
-
-/** A file replaces the built-in example, so its contents are written there, too, and nothing disappears. */
-function writeExample(editor: ConfigEditor): void {
-  for (const [key, value] of Object.entries(builtInExample().config)) editor.set([key], value)
-  const folder = zwavePackage()
-  if (!folder) return
-  const given = BROKER_VARIABLES.filter(name => process.env[name])
-  editor.set(['mcpServers', ZWAVE_SERVER], {
-    command: 'node',
-    args: [join(folder, 'bin', 'zwave-mcp-server.js')],
-    trust: true,
-    ...(given.length > 0 && { env: Object.fromEntries(given.map(name => [name, `\${${name}}`])) }),
-  })
+  return { outcome: 'added', file, tried, hasExample } as const
 }
 
 async function tryServer(file: string, name: string, entry: unknown, signal?: AbortSignal) {
-  const source = new ConfigSource(file, JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' }))
+  const source = configSource(file, JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' }))
   const read = () => resolveSource(source)
   const project = new Project(await read(), { read, triesOnce: true })
   const stop = () => void project.close()

@@ -7,43 +7,42 @@ export const ZWAVE_PACKAGE = 'zwave-mcp-server'
 /** Its name in `mcpServers` of the built-in example. */
 export const ZWAVE_SERVER = 'zwave'
 /** The environment variables that point it to a real home. */
-export const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
+const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
 
 export function zwavePackage(): string | undefined {
   const file = installedFile(`${ZWAVE_PACKAGE}/package.json`)
   return file && dirname(file)
 }
 
+/** The server of the built-in example, if it is installed; `isWritten`: for a file, which should not depend on this process. */
+export function exampleServers({ isWritten = false } = {}): Record<string, StdioServerEntry> {
+  const folder = zwavePackage()
+  if (!folder) return {}
+  const given = BROKER_VARIABLES.filter(name => process.env.MQTT_BROKER_URL && process.env[name])
+  const env = given.map(name => [name, isWritten ? `\${${name}}` : process.env[name]])
+  return {
+    [ZWAVE_SERVER]: {
+      command: isWritten ? 'node' : process.execPath,
+      args: [join(folder, 'bin', 'zwave-mcp-server.js')],
+      trust: true,
+      hint: 'MQTT broker running, zwave-mcp-server installed',
+      ...(env.length > 0 && { env: Object.fromEntries(env) }),
+    },
+  }
+}
+
+/** The broker of the built-in example, and a virtual home on it, unless `MQTT_BROKER_URL` names another. */
 export interface ExampleHome {
-  server: StdioServerEntry
   brokerUrl: string
   isVirtual: boolean
   close(): Promise<void>
 }
 
-/**
- * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home, in this
- * process. `undefined` if the Z-Wave server is not installed; rejects if the virtual home cannot be started.
- */
-export async function startExampleHome(): Promise<ExampleHome | undefined> {
-  const folder = zwavePackage()
-  if (!folder) return undefined
+/** Starts an embedded broker with a virtual home, in this process, if necessary. */
+export async function startExampleHome(): Promise<ExampleHome> {
   const { MQTT_BROKER_URL: given } = process.env
-  const home = given ? { url: given, close: async () => {} } : await startVirtualHome()
-  const set = BROKER_VARIABLES.flatMap(name =>
-    given && process.env[name] ? [[name, process.env[name]]] : [],
-  )
-  const server = {
-    trust: true,
-    command: process.execPath,
-    args: [join(folder, 'bin', 'zwave-mcp-server.js')],
-    hint: 'MQTT broker running, zwave-mcp-server installed',
-    env: { ...Object.fromEntries(set), MQTT_BROKER_URL: home.url },
-  }
-  return { server, brokerUrl: home.url, isVirtual: !given, close: () => home.close() }
-}
-
-async function startVirtualHome(): Promise<{ url: string; close(): Promise<void> }> {
+  if (given) return { brokerUrl: given, isVirtual: false, close: async () => {} }
   const { startHome } = await import(`${ZWAVE_PACKAGE}/home`)
-  return startHome()
+  const { url, close } = await startHome()
+  return { brokerUrl: url, isVirtual: true, close }
 }

@@ -22,8 +22,7 @@ export function readToken(folder: string): string | undefined {
   try {
     // One that others may read is not ours: a checkout of a repository, for example, never has this mode.
     if (hasFileModes && (fs.statSync(file).mode & 0o777) !== OWNER_ONLY) return undefined
-    const token = fs.readFileSync(file, 'utf8').trim()
-    return /^[\x21-\x7e]{16,}$/.test(token) ? token : undefined
+    return /^[\x21-\x7e]{16,}$/.exec(fs.readFileSync(file, 'utf8').trim())?.[0]
   } catch {
     return undefined
   }

@@ -1,8 +1,6 @@
-import type { BigResults } from '../interceptors/long-results.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
-import type { Part, ProjectContext } from './configuration.ts'
-import { differs } from './configuration.ts'
+import { differs, type Part, type ProjectContext } from './configuration.ts'
 import { isTraced } from './control.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
@@ -13,28 +11,18 @@ export interface ModelInfo {
   voice?: boolean
 }
 
-export interface ModelChoiceOptions extends Pick<ProjectContext, 'executor' | 'logger'> {
-  configuration: Pick<ProjectContext['configuration'], 'config'>
-  bigResults?: BigResults | undefined
-  /** Resolves when all tools are registered, or their servers have failed. */
-  whenReady(): Promise<unknown>
-  onChosen(model: ModelInfo): void
-  /** `ollama:…`, `anthropic:…` or `offline`, instead of what the configuration says. */
-  wanted?: string | undefined
-  /** Whether an unavailable model is an error, instead of a reason to fall back to sentences. */
-  isRequired?: boolean | undefined
-  record?: string | undefined
-}
-
 /** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
 export class ModelChoice implements Part {
-  readonly #options: ModelChoiceOptions
+  readonly #context: ProjectContext
+  readonly #whenReady: () => Promise<unknown>
   /** By name; `undefined` is the usual one. */
   readonly #clients = new Map<string | undefined, Promise<ChosenClient>>()
   chosen: ModelInfo | undefined
 
-  constructor(options: ModelChoiceOptions) {
-    this.#options = options
+  /** `whenReady` resolves when all tools are registered, or their servers have failed. */
+  constructor(context: ProjectContext, whenReady: () => Promise<unknown>) {
+    this.#context = context
+    this.#whenReady = whenReady
   }
 
   /** Questions wait for the client to be chosen, and for the tools they may need. */
@@ -44,10 +32,10 @@ export class ModelChoice implements Part {
     return {
       ask: async (prompt, options) => {
         const { whenToolsReady } = await import('../models/index.ts')
-        const { configuration, bigResults, whenReady } = this.#options
+        const { configuration, bigResults } = this.#context
         const { maxTools, pin } = configuration.config.models ?? {}
         const settings = { trace: isTraced(configuration.config), maxTools, pin, bigResults }
-        return whenToolsReady(await choose(), whenReady).ask(prompt, { ...settings, ...options })
+        return whenToolsReady(await choose(), this.#whenReady).ask(prompt, { ...settings, ...options })
       },
     }
   }
@@ -55,8 +43,11 @@ export class ModelChoice implements Part {
   async list(): Promise<ModelInfo[]> {
     const { listModels } = await import('../models/find-models.ts')
     await this.choose().catch(() => {})
-    const { wanted, configuration } = this.#options
-    return listModels({ current: this.chosen, configured: wanted ?? configuration.config.model })
+    const { options, configuration } = this.#context
+    return listModels({
+      current: this.chosen,
+      configured: options.model?.wanted ?? configuration.config.model,
+    })
   }
 
   /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
@@ -74,14 +65,15 @@ export class ModelChoice implements Part {
   }
 
   async #choose(name: string | undefined): Promise<ChosenClient> {
-    const { executor, logger, configuration, record, wanted, isRequired, onChosen } = this.#options
+    const { executor, logger, configuration, options, tell } = this.#context
+    const { wanted, isRequired, record } = options.model ?? {}
     const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
     const choose = isRequired || name !== undefined ? chooseClient : chooseClientOrOffline
     const { config } = configuration
     const chosen = await choose({ model: name ?? wanted, config, executor, logger, record })
     if (name !== undefined) return chosen
     this.chosen = { name: chosen.name, why: chosen.why }
-    onChosen(this.chosen)
+    tell('model', this.chosen)
     return chosen
   }
 

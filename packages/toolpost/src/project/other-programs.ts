@@ -10,11 +10,10 @@ import { serverKeys } from './check.ts'
 export type KnownProgram = Record<'name' | 'file', string>
 
 /** The files of other programs, and their words for our keys and types. */
-const DATA: {
-  programs: (Record<string, string> & KnownProgram)[]
-  keys: Record<string, string>
-  types: Record<string, string>
-} = JSON.parse(readFileSync(join(packageRoot(), 'data', 'programs.json'), 'utf8'))
+const DATA: { programs: (Record<string, string> & KnownProgram)[] } & Record<
+  'keys' | 'types',
+  Record<string, string>
+> = JSON.parse(readFileSync(join(packageRoot(), 'data', 'programs.json'), 'utf8'))
 
 /** The programs whose file exists: in the home folder, or in that of a project. */
 export function knownPrograms(folder: string): KnownProgram[] {
@@ -31,13 +30,17 @@ const MAX_SECONDS = 3_600
 /** What a value says in our keys; `undefined` if the other program would not write it under its name, which is then ignored. */
 type Meaning = (value: unknown, isRenamed: boolean) => Record<string, unknown> | undefined
 
+const texts =
+  (key: string): Meaning =>
+  (value, isRenamed) =>
+    isRenamed && !isTexts(value) ? undefined : { [key]: value }
+
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   command(value) {
     // A string, a list that includes the arguments, or an object in older files of Zed.
     if (Array.isArray(value)) return { command: value[0], args: value.slice(1) }
     if (!isRecord(value)) return { command: value }
-    const { path, args = [], env = {} } = value
-    return { command: path, args, env: withoutNulls(env) }
+    return { command: value.path, args: value.args ?? [], env: withoutNulls(value.env ?? {}) }
   },
   type: value => ({
     type: ownValue(
@@ -48,8 +51,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     ),
   }),
   url: (value, isRenamed) => (isRenamed && typeof value !== 'string' ? undefined : { url: value }),
-  include: (value, isRenamed) => (isRenamed && !isTexts(value) ? undefined : { include: value }),
-  exclude: (value, isRenamed) => (isRenamed && !isTexts(value) ? undefined : { exclude: value }),
+  include: texts('include'),
+  exclude: texts('exclude'),
   // Exact names only: nobody has reviewed what a pattern would allow.
   autoApprove: value =>
     isTexts(value) && !value.some(name => /[*?]/.test(name)) ? { autoApprove: value } : undefined,

@@ -4,7 +4,7 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import type { History, HistoryStatus } from '../history/history.ts'
 import type { Approval, Approvals, Pins } from '../interceptors/index.ts'
-import { BigResults, longResults } from '../interceptors/long-results.ts'
+import { longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
@@ -15,24 +15,25 @@ import { checkedTool, ToolDefinitionError } from '../tools/check-tool.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { closeIsolated } from '../tools/isolated.ts'
 import { localInternals, localTools } from '../tools/local-tools.ts'
+import { BigResults } from '../tools/results/big-results.ts'
 import { shapedTool } from '../tools/shape.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
-import { type CloseOptions, Configuration, differs, type Part, type ReloadChanges } from './configuration.ts'
+import * as configured from './configuration.ts'
 import { Control, unmatchedPatterns } from './control.ts'
 import { DurableRuns, type DurableSettings } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
-import { ModelChoice, type ModelChoiceOptions, type ModelInfo } from './model-choice.ts'
+import { ModelChoice, type ModelInfo } from './model-choice.ts'
 import { notifier } from './notify.ts'
 import { type KeepHistoryOptions, ProjectHistory } from './project-history.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { sampling } from './sampling.ts'
 import { Servers, type WaitOptions } from './servers.ts'
-import { type TimerEvent, Timers } from './timers.ts'
+import { startTimers, type TimerEvent } from './timers.ts'
 import { projectVoice, type StartVoice, type VoiceInput, type VoicePart } from './voice.ts'
 
 export interface ProjectOptions {
@@ -45,7 +46,7 @@ export interface ProjectOptions {
   triesOnce?: boolean | undefined
   read(): Promise<ResolvedConfig>
   /** The model to use instead of the configured one; if required and unavailable, it is an error. */
-  model?: Pick<ModelChoiceOptions, 'wanted' | 'isRequired' | 'record'> | undefined
+  model?: { wanted?: string | undefined; isRequired?: boolean; record?: string } | undefined
   /** Interceptors inside those of the configuration: only calls that may run reach them. */
   inside?: readonly Interceptor[] | undefined
   voice?: StartVoice<Project> | undefined
@@ -87,103 +88,87 @@ export class Project {
   readonly pins: Pins
   /** What the MCP servers offer besides tools. */
   readonly catalog = new Catalog()
-  readonly #configuration: Configuration
+  readonly #context: configured.ProjectContext
+  readonly #configuration: configured.Configuration
   readonly #control: Control
   readonly #model: ModelChoice
   readonly #voice: ReturnType<typeof projectVoice> | undefined
   readonly #durable: DurableRuns
   readonly #servers: Servers
   readonly #history: ProjectHistory
-  readonly #timers: Timers
   readonly #listeners: Listeners<ProjectEvents>
   /** In the order in which they apply a configuration and close: control and voice first, so that no new work starts. */
-  readonly #parts: Set<Part>
+  readonly #parts: Set<configured.Part>
   readonly #closing = new AbortController()
-  readonly #warnOnce: (text: string) => void
+  readonly #warned = new Set<string>()
+  #stopTimers: (() => void) | undefined
   #closed: Promise<void> | undefined
 
   constructor(resolved: ResolvedConfig, options: ProjectOptions) {
-    const { config } = resolved
-    const logger = quietLogger(options.logger?.(config))
+    const { executor: settings, bigResults: mode } = resolved.config
+    const logger = quietLogger(options.logger?.(resolved.config))
     this.logger = logger
-    const say = (text: string) => quietly(() => options.say?.(text))
-    const report = options.looksForItself ? () => {} : say
-    const closing = this.#closing.signal
     const listeners = new Listeners<ProjectEvents>((event, error) =>
       logger.warn({ error: describeThrown(error) }, `A listener for '${event}' failed`),
     )
     this.#listeners = listeners
-    const warned = new Set<string>()
-    this.#warnOnce = text => {
-      if (!warned.has(text)) report(text)
-      warned.add(text)
-    }
+    const tell: typeof listeners.tell = (event, value) => listeners.tell(event, value)
+    const say = (text: string) => quietly(() => options.say?.(text))
     for (const notice of resolved.notices) say(notice)
-    const configuration = new Configuration(resolved, { ...options, say, closing })
+    const closing = this.#closing.signal
+    const configuration = new configured.Configuration(resolved, { ...options, say, closing })
     this.#configuration = configuration
     const shape = (tool: Tool, server?: string) => shapedTool(tool, server, configuration.config.shape)
     const tools = new ToolManager({ logger, shape, tools: toolsOf(resolved) })
     this.tools = tools
-    tools.onChange(() => listeners.tell('tools', tools.getTools()))
-    const executor = new ToolExecutor(tools, { ...config.executor, logger })
+    tools.onChange(() => tell('tools', tools.getTools()))
+    const executor = new ToolExecutor(tools, { ...settings, logger })
     this.executor = executor
-    const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
-    const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
+    const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = settings ?? {}
+    const bigResults = mode === 'cut' ? undefined : new BigResults({ maxTextBytes })
     this.bigResults = bigResults
     // Outermost, so that it sees what the caller gets.
     if (bigResults) executor.use(longResults(bigResults))
-    const control = new Control(executor, resolved, {
-      breaker: server => {
-        const status = this.status().servers.find(({ name }) => name === server)
-        if (status) listeners.tell('server', status)
-      },
-      warn: report,
+    const report = options.looksForItself ? () => {} : say
+    const context = { configuration, options, executor, bigResults, logger, say, report, tell, closing }
+    this.#context = context
+    const control = new Control(context, server => {
+      const status = this.status().servers.find(({ name }) => name === server)
+      if (status) tell('server', status)
     })
     this.#control = control
     this.pins = control.pins
     this.approvals = control.approvals
     const { approvals } = control
-    const context = { configuration, executor, bigResults, approvals, logger, report, say, closing }
-    approvals.onChange(waiting => listeners.tell('approval', waiting))
+    approvals.onChange(waiting => tell('approval', waiting))
     approvals.onChange(notifier(context))
-    this.#model = new ModelChoice({
-      ...context,
-      whenReady: () => this.ready(),
-      onChosen: chosen => listeners.tell('model', chosen),
-      ...options.model,
-    })
-    this.#servers = new Servers({
-      ...{ ...options, ...context, catalog: this.catalog },
-      sample: sampling({ executor, choose: () => this.#model.choose() }),
-      onStatus: status => {
-        control.noteServer(status)
-        listeners.tell('server', control.withBreaker(status))
-      },
-    })
+    this.#model = new ModelChoice(context, () => this.ready())
+    const onStatus = (status: ServerStatus) => {
+      control.noteServer(status)
+      tell('server', control.withBreaker(status))
+    }
+    const host = { catalog: this.catalog, sample: sampling(context, this.#model), onStatus }
+    this.#servers = new Servers({ ...context, ...host })
     for (const interceptor of [...(options.inside ?? []), this.#servers.startingServers])
       executor.use(interceptor)
     const durable = {
-      ...context,
+      ...{ ...context, approvals },
       use: (interceptor: Interceptor) => executor.use(interceptor),
-      onChange: (change: DurableChange) => listeners.tell('durable', change),
+      onChange: (change: DurableChange) => tell('durable', change),
       onBack: (pool: string) => control.resetBreaker(pool),
       waitForTool: (name: string, limitMs?: number) => this.waitForTool(name, limitMs),
     }
     this.#durable = new DurableRuns(durable, options.durable)
     const { voice } = options
-    const onChange = () => listeners.tell('voice', this.#voice?.status() ?? [])
+    const onChange = () => tell('voice', this.#voice?.status() ?? [])
     this.#voice = voice && projectVoice(() => voice(this, { onChange, onNotice: say }), onChange)
     this.#history = new ProjectHistory(context)
-    const onEnd = (event: TimerEvent) => {
-      say(event.text)
-      listeners.tell('timer', event)
-    }
-    this.#timers = new Timers({ executor, logger, folder: () => stateFolder(this.file), onEnd })
     const parts = [
       ...[control, { prepare: replaceTools(tools) }, this.#model, this.#voice, configuration],
-      ...[this.#durable, this.#servers, this.#history, this.#timers],
+      ...[this.#durable, this.#servers, this.#history, bigResults?.store],
+      ...[{ close: () => this.#stopTimers?.() }, { close: closeIsolated }],
     ]
-    this.#parts = new Set<Part>([...parts.filter(part => part !== undefined), { close: closeIsolated }])
+    this.#parts = new Set<configured.Part>(parts.filter(part => part !== undefined))
   }
 
   get config(): ToolpostConfig {
@@ -206,7 +191,7 @@ export class Project {
   clientOf = (model: string): Promise<AiClient | undefined> => this.#model.clientOf(model)
 
   /** Speech to text, the recorded calls, and durable calls, as far as they are available now. */
-  voice = (): VoiceInput | undefined => this.#voice?.input
+  voice = (): VoiceInput | undefined => this.#voice?.input()
   history = (): History | undefined => this.#history.current
   durable = (): DurableRuns | undefined => this.#durable.runs
 
@@ -221,16 +206,24 @@ export class Project {
 
   /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
   async start(): Promise<void> {
-    const { local } = this.config
-    if (local === undefined || (local !== false && local.includes('timer'))) this.#timers.start()
+    const { executor, logger, config, file } = this
+    const onEnd = (event: TimerEvent) => {
+      this.#context.say(event.text)
+      this.#context.tell('timer', event)
+    }
+    if (config.local === undefined || (config.local !== false && config.local.includes('timer')))
+      this.#stopTimers ??= startTimers({ executor, logger, folder: stateFolder(file), onEnd })
     await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
   }
 
   /** Starts the servers and durable calls. Resolves when all, or the named server, are ready or have failed; never rejects. */
   async ready(name?: string): Promise<ServerStatus[]> {
     await Promise.all([this.#servers.ready(name), name === undefined ? this.startDurable() : undefined])
-    if (name === undefined && !this.#closing.signal.aborted)
-      for (const text of this.unmatchedPatterns()) this.#warnOnce(`⚠️ ${text} (yet)`)
+    const isAll = name === undefined && !this.#closing.signal.aborted
+    for (const text of isAll ? this.unmatchedPatterns() : []) {
+      if (!this.#warned.has(text)) this.#context.report(`⚠️ ${text} (yet)`)
+      this.#warned.add(text)
+    }
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
@@ -253,18 +246,15 @@ export class Project {
 
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
-  onTimer = (listener: (event: TimerEvent) => void): (() => void) => this.on('timer', listener)
 
   /** Of a server: its last messages, how it is configured, and the logins to all, once they have been started. */
   messages = (server: string, options?: { after?: number | undefined }): LoggedMessage[] =>
     this.#servers.mcp?.messages(server, options) ?? []
-  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
+  entryOf = async (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
   logins = (): Logins | undefined => this.#servers.mcp?.logins
 
   /** To be called when the token in `.toolpost/` was changed: it must not be sent to servers. */
-  guardNewToken(): void {
-    this.#control.guardNewToken()
-  }
+  guardNewToken = (): void => this.#control.guardNewToken()
 
   /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
@@ -292,7 +282,7 @@ export class Project {
    * Reads the configuration again. Resolves to what changed, once it is applied; `ready` waits for the servers. On a mistake,
    * rejects with a ConfigError and changes nothing. With `quietly`, says nothing if nothing changed.
    */
-  async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
+  async reload(options?: { quietly?: boolean }): Promise<configured.ReloadChanges> {
     const changes = await this.#configuration.reload(this.#parts, options)
     // What was added is started, too: servers, and durable calls.
     if (this.#servers.isStarted) void this.ready()
@@ -304,18 +294,18 @@ export class Project {
 
   /** Adds a check that runs before a reload: if it throws, the reload is rejected. Returns a function that removes it. */
   addCheck(check: (config: ToolpostConfig) => void): () => void {
-    const part: Part = { prepare: ({ config }) => void check(config) }
+    const part: configured.Part = { prepare: ({ config }) => void check(config) }
     this.#parts.add(part)
     return () => void this.#parts.delete(part)
   }
 
   /** Ends everything, including what is still starting, even if a part fails to end. Nothing can be started afterwards. */
-  close(options?: CloseOptions): Promise<void> {
+  close(options?: configured.CloseOptions): Promise<void> {
     this.#closed ??= this.#close(options)
     return this.#closed
   }
 
-  async #close(options?: CloseOptions): Promise<void> {
+  async #close(options?: configured.CloseOptions): Promise<void> {
     this.#closing.abort()
     for (const part of this.#parts) {
       try {
@@ -327,10 +317,10 @@ export class Project {
   }
 
   /** Closes only the voice gateway, so that it stops listening while calls in flight finish. */
-  closeVoice = async (options?: CloseOptions): Promise<void> => this.#voice?.close(options)
+  closeVoice = async (options?: configured.CloseOptions): Promise<void> => this.#voice?.close(options)
 
   /** Takes no more durable runs, and gives running ones up to `drainMs`; other workers take over the rest. */
-  closeDurable = (options?: CloseOptions): Promise<void> => this.#durable.close(options)
+  closeDurable = (options?: configured.CloseOptions): Promise<void> => this.#durable.close(options)
 }
 
 /** The local and declared tools of a configuration. Throws a ConfigError on an unusable declaration. */
@@ -351,11 +341,11 @@ function toolsOf({ config, source }: ResolvedConfig): Tool[] {
 }
 
 /** Replaces the tools of the configuration; unchanged ones survive a reload. */
-function replaceTools(manager: ToolManager): NonNullable<Part['prepare']> {
+function replaceTools(manager: ToolManager): NonNullable<configured.Part['prepare']> {
   return (after, before) => {
     const tools = toolsOf(after)
     const old = toolsOf(before).map(({ name }) => name)
-    const isMoved = differs(before, after, 'documents', 'search')
+    const isMoved = configured.differs(before, after, 'documents', 'search')
     const declared = ({ config }: ResolvedConfig, name: string) =>
       config.tools?.findLast(each => each.name === name)
     const isSame = ({ name }: Tool) =>

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -8,11 +7,11 @@ import { kindOf } from '../schema/explain.ts'
 import { isObjectLike, isRecord, ownValue, valueAt } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import type { Environment } from '../util/platform.ts'
-import { isLoopback } from '../util/text.ts'
-import { checkConfig, configKeys, problemIn, serverKeys, serverProblem } from './check.ts'
+import { configKeys, problemIn, problemsIn, serverKeys, serverProblem } from './check.ts'
 import { ConfigError, DEFAULT_PORT, type ServerConfig, type ToolpostConfig } from './config.ts'
+import { exampleServers } from './example-home.ts'
 import { type KnownProgram, normaliseServer } from './other-programs.ts'
-import { type ConfigPath, ConfigSource, placeOf } from './source.ts'
+import { type ConfigPath, type ConfigSource, configSource, placeOf, readText } from './source.ts'
 
 export const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
@@ -41,23 +40,18 @@ export async function resolveConfig(
 ): Promise<ResolvedConfig> {
   const shown = file ?? DEFAULT_CONFIG_FILE
   const path = resolve(folder, shown)
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const isMissing = cause.code === 'ENOENT'
-    if (isMissing && file === undefined) return undefined
-    throw new ConfigError(shown, '', isMissing ? 'file not found' : `cannot be read: ${cause.message}`, {
-      cause,
-    })
-  })
-  if (text !== undefined) return resolveSource(new ConfigSource(shown, text, path), environment)
+  const text = readText(shown, path)
+  if (text !== undefined) return resolveSource(configSource(shown, text, path), environment)
+  if (file !== undefined) throw new ConfigError(shown, '', 'file not found')
   return builtInExample()
 }
 
-/** Used without any configuration: the local tools, and a folder of household notes. */
+/** Used without any configuration: the local tools, a folder of household notes, and the example home. */
 export function builtInExample(): ResolvedConfig {
   return {
-    config: { documents: join(packageRoot(), 'example', 'notes') },
+    config: { documents: join(packageRoot(), 'example', 'notes'), mcpServers: exampleServers() },
     file: undefined,
-    source: new ConfigSource(DEFAULT_CONFIG_FILE, '{}'),
+    source: configSource(DEFAULT_CONFIG_FILE, '{}'),
     files: [resolve(DEFAULT_CONFIG_FILE)],
     ...{ brokenServers: {}, notices: [], autoApprove: {}, fromEnvironment: {} },
   }
@@ -72,20 +66,18 @@ export async function resolveSource(
   source: ConfigSource,
   environment: Environment = process.env,
 ): Promise<ResolvedConfig> {
-  const { servers, notices, files } = await collectServers(source)
-  const scope: Scope = { source, environment, folder: dirname(source.path) }
+  const { servers, notices, files } = collectServers(source)
+  const folder = dirname(source.path)
+  const scope: Scope = { source, environment, folder }
   const known = configKeys()
   const own = Object.entries(source.value as object).filter(([key]) => known.includes(key))
   const config: ToolpostConfig & Record<string, unknown> = structuredClone(Object.fromEntries(own))
-  // VS Code keeps other things there.
-  if (isRecord(config.mcp))
-    for (const key of ['servers', 'inputs']) delete (config.mcp as Record<string, unknown>)[key]
   for (const key of FILLED)
     if (config[key]) Object.assign(config, { [key]: filled(config[key], [key], scope) })
   for (const path of PATHS.map(place => place.split('.'))) {
     const parent = valueAt(config, path.slice(0, -1))
     const key = path.at(-1) ?? ''
-    if (isRecord(parent) && typeof parent[key] === 'string') parent[key] = pathFrom(scope.folder, parent[key])
+    if (isRecord(parent) && typeof parent[key] === 'string') parent[key] = pathFrom(folder, parent[key])
   }
   const entries: Record<string, ServerConfig> = {}
   const brokenServers: Record<string, string> = {}
@@ -102,10 +94,7 @@ export async function resolveSource(
   }
   if (servers.length > 0 || isRecord(config.mcpServers)) config.mcpServers = entries
   const names = servers.map(({ name }) => name)
-  await checkConfig(config, source, names)
-  const declared = (config.tools ?? []).map(({ name }) => name)
-  for (const name of new Set(declared.filter((each, at) => declared.indexOf(each) < at)))
-    notices.push(`⚠️ ${source.file}: the tool '${name}' is declared twice; the last declaration counts`)
+  for await (const problem of problemsIn(config, names)) throw source.error(problem)
   return {
     ...{ config, file: source.path, source, brokenServers, files, notices },
     autoApprove: Object.fromEntries(enabled.map(({ name, autoApprove }) => [name, autoApprove])),
@@ -113,78 +102,66 @@ export async function resolveSource(
   }
 }
 
-interface FoundServer {
-  name: string
-  entry: ServerConfig
-  source: ConfigSource
-  path: ConfigPath
-  autoApprove: readonly string[]
-  problem: string | undefined
-}
-
-/** In the order of the configuration: its own servers, then those of each included file; names are unique. */
-async function collectServers(main: ConfigSource) {
-  const all = { servers: [] as FoundServer[], notices: [] as string[], files: [main.path] }
-  await collect(main, main, all)
-  return all
-}
-
-type Collected = Awaited<ReturnType<typeof collectServers>>
-
 /** The servers that `toolpost.json` in this folder would have if it included the program's file. */
 export async function programServers({ file }: KnownProgram, folder: string): Promise<FoundServer[]> {
   const text = JSON.stringify({ include: [file] })
-  const main = new ConfigSource(DEFAULT_CONFIG_FILE, text, join(folder, DEFAULT_CONFIG_FILE))
-  return (await collectServers(main)).servers
+  return collectServers(configSource(DEFAULT_CONFIG_FILE, text, join(folder, DEFAULT_CONFIG_FILE))).servers
 }
 
 /** Keys that have no effect in an included file, which should not go unnoticed. */
 const OWN_ONLY = ['policy', 'clients', 'limits', 'gateway', 'approvals']
 
-/** Adds the servers of a file, then of those it includes; each file is read once. */
-async function collect(source: ConfigSource, main: ConfigSource, all: Collected): Promise<void> {
-  const { file, value, isIncluded } = source
-  if (!isRecord(value)) throw source.error({ path: [], problem: `must be object, got ${kindOf(value)}` })
-  const notice = (text: string) => all.notices.push(`⚠️ ${file}: ${text}`)
-  const keys = Object.keys(value)
-  const unknown = isIncluded ? [] : keys.filter(key => ![...configKeys(), 'projects'].includes(key))
-  const shown = unknown.map(key => shownKey([], key, configKeys()))
-  for (const { ignored, ...server } of serversIn(source, dirname(main.path))) {
-    const { name, path } = server
-    const earlier = all.servers.find(other => other.name === name)
-    if (isItself(server, main)) notice(`skipping '${name}', which is Toolpost itself`)
-    else if (earlier) notice(`skipping '${name}', already defined in ${earlier.source.file}`)
-    else all.servers.push(server)
-    shown.push(...ignored.map(key => shownKey(path, key, serverKeys())))
+/** In the order of the configuration: its own servers, then those of each included file; names are unique. */
+function collectServers(main: ConfigSource) {
+  const servers: FoundServer[] = []
+  const notices: string[] = []
+  const files = [main.path]
+  const collect = (source: ConfigSource): void => {
+    const { file, value, isIncluded } = source
+    if (!isRecord(value)) throw source.error({ path: [], problem: `must be object, got ${kindOf(value)}` })
+    const notice = (text: string) => notices.push(`⚠️ ${file}: ${text}`)
+    const keys = Object.keys(value)
+    const unknown = isIncluded ? [] : keys.filter(key => ![...configKeys(), 'projects'].includes(key))
+    const shown = unknown.map(key => shownKey([], key, configKeys()))
+    for (const server of serversIn(source, dirname(main.path))) {
+      const { name, path, ignored } = server
+      const earlier = servers.find(other => other.name === name)
+      if (isItself(server, main)) notice(`skipping '${name}', which is Toolpost itself`)
+      else if (earlier) notice(`skipping '${name}', already defined in ${earlier.source.file}`)
+      else servers.push(server)
+      shown.push(...ignored.map(key => shownKey(path, key, serverKeys())))
+    }
+    if (shown.length > 0)
+      notice(`ignoring unknown ${shown.length === 1 ? 'key' : 'keys'} ${shown.join(', ')}`)
+    const useless = isIncluded ? keys.filter(key => OWN_ONLY.includes(key)) : []
+    if (useless.length > 0) notice(`only servers are included; ignoring ${useless.join(', ')}`)
+    // In other programs' files, `include` may mean something else.
+    const { include } = value
+    for (const name of Array.isArray(include) ? include.filter(each => typeof each === 'string') : []) {
+      const path = pathFrom(dirname(source.path), name)
+      if (files.includes(path)) continue
+      files.push(path)
+      const text = readText(name, path)
+      if (text === undefined) notice(`the included file ${name} does not exist yet`)
+      else collect(configSource(name, text, path, true))
+    }
   }
-  if (shown.length > 0) notice(`ignoring unknown ${shown.length === 1 ? 'key' : 'keys'} ${shown.join(', ')}`)
-  const useless = isIncluded ? keys.filter(key => OWN_ONLY.includes(key)) : []
-  if (useless.length > 0) notice(`only servers are included; ignoring ${useless.join(', ')}`)
-  // In other programs' files, `include` may mean something else.
-  const { include } = value
-  for (const name of Array.isArray(include) ? include.filter(each => typeof each === 'string') : []) {
-    const path = pathFrom(dirname(source.path), name)
-    if (all.files.includes(path)) continue
-    all.files.push(path)
-    const text = await readFile(path, 'utf8').catch(({ code, message }: NodeJS.ErrnoException) => {
-      notice(
-        `the included file ${name} ${code === 'ENOENT' ? 'does not exist yet' : `cannot be read: ${message}`}`,
-      )
-    })
-    if (text !== undefined) await collect(new ConfigSource(name, text, path, true), main, all)
-  }
+  collect(main)
+  return { servers, notices, files }
 }
 
+type FoundServer = ReturnType<typeof serversIn>[number]
+
 /** The servers in a file, whichever program wrote it: Claude Code also has them by folder, VS Code's settings under `mcp`. */
-function serversIn(source: ConfigSource, folder: string): (FoundServer & { ignored: string[] })[] {
-  const { value, isIncluded } = source
+function serversIn(source: ConfigSource, folder: string) {
   const own = [['mcpServers'], ['servers'], ['context_servers'], ['mcp', 'servers']]
   return [...own, ['projects', folder, 'mcpServers']].flatMap(place => {
-    const servers = valueAt(value, place)
+    const servers = valueAt(source.value, place)
     return Object.entries(isRecord(servers) ? servers : {}).map(([name, raw]) => {
-      const { entry, ...read } = normaliseServer(raw)
-      const found = { ...read, name, entry: entry as ServerConfig, source, path: [...place, name] }
-      if (!isIncluded || !isRecord(entry)) return found
+      const { entry, autoApprove, ...read } = normaliseServer(raw)
+      const found = { ...read, name, source, path: [...place, name] }
+      if (!source.isIncluded || !isRecord(entry))
+        return { ...found, entry: entry as ServerConfig, autoApprove }
       // An included file must not say whom to trust, nor change what needs approval.
       const { trust: _, ...rest } = entry
       return { ...found, entry: rest as unknown as ServerConfig, autoApprove: [] }
@@ -201,15 +178,12 @@ function mistakeIn({ name, source, path }: FoundServer, entry: ServerConfig): Co
 
 /** If an editor's file is included that has Toolpost as a server, it would start itself, or its own tools, endlessly. */
 function isItself({ entry, source }: FoundServer, main: ConfigSource): boolean {
-  if (!source.isIncluded || !isRecord(entry)) return false
-  const { command, args, url } = entry as Record<string, unknown>
-  if (typeof url === 'string' && URL.canParse(url)) {
-    const { hostname, port, pathname } = new URL(url)
-    const own = valueAt(main.value, ['gateway', 'port']) ?? DEFAULT_PORT
-    return isLoopback(hostname) && Number(port) === own && pathname === '/mcp'
-  }
-  const words = [command, args].flat().filter(word => typeof word === 'string')
-  return words.includes('serve') && words.some(word => /^toolpost(@.*|\.c?js|\.cmd)?$/.test(basename(word)))
+  const [command, args, url] = ['command', 'args', 'url'].map(key => valueAt(entry, [key]))
+  const words = [command, args].flat().map(String)
+  const isOurs = words.some(word => /^toolpost(@.*|\.c?js|\.cmd)?$/.test(basename(word)))
+  const port = valueAt(main.value, ['gateway', 'port']) ?? DEFAULT_PORT
+  const own = ['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}:${port}/mcp`)
+  return source.isIncluded && ((isOurs && words.includes('serve')) || own.includes(String(url)))
 }
 
 function shownKey(path: ConfigPath, key: string, known: readonly string[]): string {
@@ -230,9 +204,9 @@ interface Scope {
 
 /** The variables and headers of a server whose values come from `${NAME}`. */
 function variablesIn(entry: ServerConfig): string[] {
-  const { env, headers } = (isRecord(entry) ? entry : {}) as Record<string, unknown>
-  const settings = Object.entries({ ...(isRecord(env) && env), ...(isRecord(headers) && headers) })
-  return settings.filter(([, value]) => String(value).search(VARIABLE) >= 0).map(([key]) => key)
+  const settings = [valueAt(entry, ['env']), valueAt(entry, ['headers'])].filter(isRecord)
+  const filled = settings.flatMap(Object.entries).filter(([, value]) => String(value).search(VARIABLE) >= 0)
+  return filled.map(([key]) => key)
 }
 
 /** A server with its variables filled in and absolute paths, or why it cannot be used. Adds its file of variables to `files`. */

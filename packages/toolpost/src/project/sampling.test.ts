@@ -87,10 +87,8 @@ const text = (said: string) => ({ role: 'user', content: { type: 'text', text: s
 describe('what is asked of the model', () => {
   const executor = new ToolExecutor(new ToolManager())
   const writing = (writer: OllamaClient) => {
-    const sample = sampling({
-      executor,
-      choose: async () => ({ client: writer, writer, name: 'x:y', why: '' }),
-    })
+    const choose = async () => ({ client: writer, writer, name: 'x:y', why: '' })
+    const sample = sampling({ executor }, { choose })
     return (params: object) => sample(params as Record<string, unknown>, { server: 's' })
   }
 

@@ -1,14 +1,14 @@
-import type { ToolExecutor } from '../executor/executor.ts'
-import type { LimitOptions, PolicyRule } from '../interceptors/index.ts'
-import type { ChosenClient } from '../models/choose-client.ts'
+import type { LimitOptions } from '../interceptors/index.ts'
 import type { Sample } from '../tools/caller.ts'
 import { defineTool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import type { ToolpostConfig } from './config.ts'
+import type { ProjectContext } from './configuration.ts'
+import type { ModelChoice } from './model-choice.ts'
 
 const WRITING_MS = 120_000
 /** How much one server may ask for, unless `limits` in the configuration say otherwise. */
-const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
+export const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
 const MAX_TOKENS = 4_096
 
 /** The names of servers' sampling requests in policy, limits, approvals, history and traces. */
@@ -17,20 +17,14 @@ export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
   return servers.map(([name]) => `${name}__sampling`)
 }
 
-export function samplingRules(config: ToolpostConfig): PolicyRule[] {
-  const tools = samplingNames(config)
-  return tools.length === 0 ? [] : [{ tools, then: 'ask', because: 'the server wants to use your model' }]
-}
-
-export function samplingLimits(config: ToolpostConfig): Record<string, LimitOptions> {
-  return Object.fromEntries(samplingNames(config).map(name => [name, SAMPLING_LIMIT]))
-}
-
 /** Lets the project's model write messages for servers: each is a call of an unlisted tool. Rejects with an error for it. */
-export function sampling(project: { executor: ToolExecutor; choose(): Promise<ChosenClient> }): Sample {
+export function sampling(
+  { executor }: Pick<ProjectContext, 'executor'>,
+  models: Pick<ModelChoice, 'choose'>,
+): Sample {
   return async (params, { server, signal, from }) => {
     const request = readSampling(params)
-    const { writer, name: model } = await project.choose()
+    const { writer, name: model } = await models.choose()
     if (!writer) throw new Error(`No model is available for sampling: Toolpost runs ${model}`)
     const tool = defineTool({
       name: `${server}__sampling`,
@@ -41,13 +35,16 @@ export function sampling(project: { executor: ToolExecutor; choose(): Promise<Ch
       handler: (_, { signal: until }) => writer.write({ ...request, timeLimitMs: WRITING_MS, signal: until }),
     })
     const { origin, ask, caller } = from ?? {}
-    const result = await project.executor.run(
+    const signals = [signal, from?.signal].filter(each => each !== undefined)
+    const result = await executor.run(
       { name: tool.name, args: request },
+      // An unnamed caller is identified by its origin.
       {
-        ...{ origin, ask, also: [tool] },
-        // An unnamed caller is identified by its origin.
+        origin,
+        ask,
+        also: [tool],
         caller: caller === origin ? undefined : caller,
-        signal: AbortSignal.any([signal, from?.signal].filter(each => each !== undefined)),
+        signal: AbortSignal.any(signals),
       },
     )
     if (!result.success) throw new Error(result.error)
@@ -62,19 +59,16 @@ function readSampling(params: Readonly<Record<string, unknown>>) {
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
   if (!Array.isArray(messages) || messages.length === 0)
     throw new Error('Sampling needs at least one message')
-  const system = isText(systemPrompt) ? [{ role: 'system' as const, content: systemPrompt }] : []
+  const isText = (value: unknown) => typeof value === 'string' && value.trim() !== ''
+  const system = isText(systemPrompt) ? [{ role: 'system' as const, content: String(systemPrompt) }] : []
   return {
     messages: [...system, ...messages.map(messageOf)],
     maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
     // The highest value that every model accepts.
     ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
     // Some models reject blank ones.
-    stopSequences: [stopSequences].flat().filter(isText),
+    stopSequences: [stopSequences].flat().filter(isText).map(String),
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== ''
 }
 
 function messageOf(message: unknown): { role: 'user' | 'assistant'; content: string } {

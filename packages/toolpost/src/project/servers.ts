@@ -1,22 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Interceptor } from '../executor/chain.ts'
 import { refusal } from '../interceptors/refuse.ts'
 import type { Catalog, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
-import { MAX_TIMER_MS } from '../util/clock.ts'
+import { MAX_TIMER_MS, unlessAborted } from '../util/clock.ts'
 import { ownValue } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
 import type { Part, ProjectContext } from './configuration.ts'
-import {
-  type ExampleHome,
-  startExampleHome,
-  ZWAVE_PACKAGE,
-  ZWAVE_SERVER,
-  zwavePackage,
-} from './example-home.ts'
+import { type ExampleHome, startExampleHome, ZWAVE_PACKAGE, ZWAVE_SERVER } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
@@ -26,7 +19,6 @@ const GRACE_FOR_EARLIER_MS = 500
 const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
 
 interface ServersOptions extends ProjectContext {
-  triesOnce?: boolean | undefined
   catalog: Catalog
   sample: Sample
   onStatus(status: ServerStatus): void
@@ -66,15 +58,20 @@ export class Servers implements Part {
 
   /** Starts what is configured now. If the servers cannot even be created, that is a problem, and the rest continues. */
   async #open(before?: ResolvedConfig): Promise<void> {
-    const { executor, catalog, sample, logger, onStatus, closing, configuration } = this.#options
-    const { brokenServers, file } = configuration.current
+    const { executor, catalog, sample, logger, onStatus, closing, configuration, options } = this.#options
+    const { brokenServers, file, config } = configuration.current
     for (const [name, problem] of Object.entries(brokenServers))
       if (before?.brokenServers[name] !== problem)
         this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
+    if (file === undefined && !config.mcpServers?.[ZWAVE_SERVER]) this.#report(MISSING_HOME)
     try {
-      const settings = this.#settings(await this.home())
+      const home = await this.home()
+      const names = Object.keys(config.mcpServers ?? {}).filter(name => this.entryOf(name))
+      const entries = names.map(name => [name, withStarter(this.entryOf(name) as ServerEntry, file, home)])
+      const attempts = options.triesOnce && { retry: { ...config.mcp?.retry, attempts: 1 } }
+      const settings = { ...config.mcp, ...attempts, servers: Object.fromEntries(entries) }
       if (this.mcp) return this.mcp.apply(settings)
-      if (Object.keys(settings.servers).length === 0) return
+      if (entries.length === 0) return
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return
       const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport: this.#report }
@@ -87,31 +84,22 @@ export class Servers implements Part {
     }
   }
 
-  /** The servers to start, and how patiently: the usable ones of the configuration, and that of the example home. */
-  #settings(home: ExampleHome | undefined) {
-    const { configuration, triesOnce } = this.#options
-    const { config, brokenServers, file } = configuration.current
-    const { mcp, mcpServers = {} } = config
-    const usable = Object.entries(mcpServers).filter(([name]) => !Object.hasOwn(brokenServers, name))
-    const servers: Record<string, ServerEntry> = Object.fromEntries(
-      usable.map(([name, entry]) => [name, withStarter(entry, file)]),
-    )
-    if (home) servers[ZWAVE_SERVER] = home.server
-    return { ...mcp, ...(triesOnce && { retry: { ...mcp?.retry, attempts: 1 } }), servers }
+  /** How a server is configured; `undefined` if there is none, or it cannot be started. */
+  entryOf(name: string): ServerEntry | undefined {
+    const { brokenServers, config } = this.#options.configuration.current
+    return Object.hasOwn(brokenServers, name) ? undefined : ownValue(config.mcpServers ?? {}, name)
   }
 
   /** Every server in the order of the configuration, including those that have not started yet. */
   status(): ServerStatus[] {
-    const { config, file, brokenServers } = this.#options.configuration.current
+    const { config, brokenServers } = this.#options.configuration.current
     const isOver = this.#options.closing.aborted || this.problem !== undefined
-    const isStarting = this.#starting && !this.mcp && !isOver
     const running = new Map(this.mcp?.status().map(status => [status.name, status]))
-    const example = file === undefined && zwavePackage() !== undefined ? [ZWAVE_SERVER] : []
-    const names = new Set([...Object.keys(config.mcpServers ?? {}), ...example, ...running.keys()])
-    return [...names].flatMap(name => {
+    return Object.keys(config.mcpServers ?? {}).flatMap(name => {
       const error = ownValue(brokenServers, name)
-      if (error !== undefined) return { ...IDLE, name, state: 'failed' as const, error }
-      return running.get(name) ?? (isStarting ? { ...IDLE, name, state: 'starting' as const } : [])
+      if (error !== undefined) return { ...IDLE, name, state: 'failed', error }
+      const isStarting = this.#starting && !this.mcp && !isOver
+      return running.get(name) ?? (isStarting ? { ...IDLE, name, state: 'starting' } : [])
     })
   }
 
@@ -190,33 +178,22 @@ export class Servers implements Part {
   readonly #report = (text: string): void =>
     this.#held ? void this.#held.push(text) : this.#options.report(text)
 
-  async entryOf(server: string): Promise<ServerEntry | undefined> {
-    return this.#settings(await this.#home).servers[server]
-  }
-
-  /** The home of the built-in example, started now if necessary; if that fails, all other tools still work. */
+  /** The home of the built-in example, started now if necessary; if that fails, its server tries by itself. */
   async home(): Promise<ExampleHome | undefined> {
     const { configuration, closing } = this.#options
-    if (configuration.current.file !== undefined || closing.aborted) return undefined
-    this.#home ??= this.#startHome()
-    return this.#home
-  }
-
-  async #startHome(): Promise<ExampleHome | undefined> {
-    try {
-      const home = await startExampleHome()
-      if (!home) this.#report(MISSING_HOME)
-      return home
-    } catch (error) {
-      this.problem = describeThrown(error)
-      this.#report(`The example home could not be started; continuing with local tools only: ${this.problem}`)
+    const { file, config } = configuration.current
+    if (file !== undefined || !config.mcpServers?.[ZWAVE_SERVER] || closing.aborted) return undefined
+    this.#home ??= startExampleHome().catch(error => {
+      this.#report(`The example home could not be started: ${describeThrown(error)}`)
       return undefined
-    }
+    })
+    return this.#home
   }
 
   async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
     if (!this.#starting) return
     await this.#starting
+    this.problem = undefined
     this.#starting = this.#open(before)
     await this.#starting
     if (file !== undefined) await this.#endHome()
@@ -233,7 +210,7 @@ export class Servers implements Part {
 
   async #endHome(): Promise<void> {
     const home = await this.#home
-    this.#home = this.problem = undefined
+    this.#home = undefined
     await home?.close()
   }
 }
@@ -249,10 +226,13 @@ function isOf(tool: string): (server: { name: string }) => boolean {
 
 /** The configurations of the Toolpost processes above this one, outermost first. */
 const STARTED_BY = 'TOOLPOST_STARTED_BY'
+const starters = () => process.env[STARTED_BY]?.split(delimiter) ?? []
 
 /** A server starts in the folder of its configuration, and gets the file's path, since it may be another Toolpost. */
-function withStarter(entry: ServerEntry, file: string | undefined): ServerEntry {
-  if (entry.command === undefined || file === undefined) return entry
+function withStarter(entry: ServerEntry, file: string | undefined, home?: ExampleHome): ServerEntry {
+  if (entry.command === undefined) return entry
+  if (file === undefined)
+    return home ? { ...entry, env: { ...entry.env, MQTT_BROKER_URL: home.brokerUrl } } : entry
   const env = { ...entry.env, [STARTED_BY]: [...starters(), file].join(delimiter) }
   const { sandbox } = entry
   const state = stateFolder(file)
@@ -267,17 +247,11 @@ export function isStartedByItself(file: string | undefined): boolean {
   return file !== undefined && starters().includes(file)
 }
 
-function starters(): string[] {
-  return process.env[STARTED_BY]?.split(delimiter) ?? []
-}
-
 /** Waits for `work`; never rejects. */
 async function inTime(
   work: Promise<unknown>,
   { limitMs = MAX_TIMER_MS, signal }: WaitOptions,
 ): Promise<void> {
-  const over = new AbortController()
-  const until = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-  await Promise.race([work, delay(limitMs, undefined, { ref: false, signal: until })]).catch(() => {})
-  over.abort()
+  const over = [signal, AbortSignal.timeout(Math.min(limitMs, MAX_TIMER_MS))]
+  await unlessAborted(work, AbortSignal.any(over.filter(each => each !== undefined))).catch(() => {})
 }

@@ -1,13 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  type ParseOptions,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser'
+import * as jsonc from 'jsonc-parser'
 import { joinPlace } from '../schema/explain.ts'
 import { ConfigError } from './config.ts'
 
@@ -22,46 +15,51 @@ export interface Problem {
 
 const SYNTAX = { allowTrailingComma: true }
 
-/** A configuration file, with the positions of everything in it. */
-export class ConfigSource {
-  readonly value: unknown
-  /** The name as the user gave it. */
-  readonly file: string
-  readonly path: string
-  readonly isIncluded: boolean
-  readonly #text: string
-
-  /** Throws a ConfigError if the text is not JSON; comments are allowed. */
-  constructor(file: string, text: string, path = resolve(file), isIncluded = false) {
-    this.file = file
-    this.path = path
-    this.isIncluded = isIncluded
-    this.#text = text.replace(/^\ufeff/, '')
-    try {
-      this.value = JSON.parse(this.#text)
-    } catch {
-      const problem = jsonProblem(this.#text, SYNTAX)
-      if (problem) throw new ConfigError(this.#position(problem.offset), '', `is not JSON: ${problem.words}`)
-      this.value = getNodeValue(parseTree(this.#text, [], SYNTAX) as Node)
-    }
+/** `undefined` if the file does not exist. Throws a ConfigError if it cannot be read. */
+export function readText(file: string, path = file): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new ConfigError(file, '', `cannot be read: ${message}`, { cause })
   }
+}
 
-  /** An error at a value, or at the part of its path that exists. */
-  error({ path, problem, key }: Problem, options?: ErrorOptions): ConfigError {
-    let node = parseTree(this.#text, [], SYNTAX)
-    for (const part of key === undefined ? path : [...path, key]) {
-      const child = node && findNodeAtLocation(node, [node.type === 'array' ? Number(part) : part])
-      if (!child) break
-      node = child
-    }
-    const offset = (key === undefined ? node : node?.parent)?.offset ?? 0
-    return new ConfigError(this.#position(offset), placeOf(path), problem, options)
-  }
+export type ConfigSource = ReturnType<typeof configSource>
 
+/**
+ * A configuration file, with the positions of everything in it; `file` is the name as the user gave it. Throws a ConfigError if
+ * the text is not JSON; comments are allowed.
+ */
+export function configSource(file: string, given: string, path = resolve(file), isIncluded = false) {
+  const text = given.replace(/^\ufeff/, '')
   /** `toolpost.json:3:7`, which editors and terminals understand. */
-  #position(offset: number): string {
-    const { line, column } = positionIn(this.#text, offset)
-    return `${this.file}:${line}:${column}`
+  const at = (offset: number) => {
+    const { line, column } = positionIn(text, offset)
+    return `${file}:${line}:${column}`
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const problem = jsonProblem(text, SYNTAX)
+    if (problem) throw new ConfigError(at(problem.offset), '', `is not JSON: ${problem.words}`)
+    value = jsonc.parse(text, [], SYNTAX)
+  }
+  return {
+    ...{ file, path, isIncluded, value },
+    /** An error at a value, or at the part of its path that exists. */
+    error({ path, problem, key }: Problem, options?: ErrorOptions): ConfigError {
+      let node = jsonc.parseTree(text, [], SYNTAX)
+      for (const part of key === undefined ? path : [...path, key]) {
+        const child = node && jsonc.findNodeAtLocation(node, [node.type === 'array' ? Number(part) : part])
+        if (!child) break
+        node = child
+      }
+      const offset = (key === undefined ? node : node?.parent)?.offset ?? 0
+      return new ConfigError(at(offset), placeOf(path), problem, options)
+    },
   }
 }
 
@@ -70,20 +68,18 @@ export function placeOf(path: ConfigPath): string {
 }
 
 /** Why a text is not JSON, and where it breaks; `undefined` if it is JSON. */
-export function jsonProblem(
-  text: string,
-  options?: ParseOptions,
-): { words: string; offset: number } | undefined {
-  const errors: ParseError[] = []
+export function jsonProblem(text: string, options?: jsonc.ParseOptions) {
+  const errors: jsonc.ParseError[] = []
   try {
-    parseTree(text, errors, options)
+    jsonc.parseTree(text, errors, options)
   } catch {
     // The parser is recursive.
     return { words: 'nested too deeply', offset: 0 }
   }
-  const [error] = errors
-  const words = error && printParseErrorCode(error.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-  return error && { words: `${words}`.toLowerCase(), offset: error.offset }
+  const [{ error, offset } = {}] = errors
+  if (error === undefined || offset === undefined) return undefined
+  const words = jsonc.printParseErrorCode(error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+  return { words: words.toLowerCase(), offset }
 }
 
 /** The line and column of an offset, both starting at 1. */

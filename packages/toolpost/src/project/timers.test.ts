@@ -1,20 +1,21 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ToolExecutor } from '../executor/executor.ts'
+import { silentLogger } from '../logging/logger.ts'
 import { OfflineClient } from '../models/offline-client.ts'
-import { fakeClock } from '../testing/fake-clock.ts'
-import { recordingLogger } from '../testing/recording-logger.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { Timers } from './timers.ts'
+import { startTimers } from './timers.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 /** A project with a fan and timers, at a time that only the test moves. */
-function home(folder = mkdtempSync(join(tmpdir(), 'toolpost-timers-')), startedAt = 0) {
+function home(folder = mkdtempSync(join(tmpdir(), 'toolpost-timers-'))) {
   const done: string[] = []
   const said: string[] = []
-  const clock = fakeClock()
   const fan = defineTool<{ action: string }>({
     name: 'fan',
     description: 'Switches the fan',
@@ -26,25 +27,19 @@ function home(folder = mkdtempSync(join(tmpdir(), 'toolpost-timers-')), startedA
     },
   })
   const executor = new ToolExecutor(new ToolManager({ tools: [fan] }))
-  const options = {
-    executor,
-    folder: () => folder,
-    logger: recordingLogger(),
-    clock,
-    now: () => startedAt + clock.now(),
-  }
-  const timers = new Timers({ ...options, onEnd: ({ text }) => said.push(text) })
-  timers.start()
+  const onEnd = ({ text }: { text: string }) => void said.push(text)
+  const close = startTimers({ executor, folder, logger: silentLogger, onEnd })
   const client = new OfflineClient({ executor })
   const ask = async (text: string) => (await client.ask(text)).text
-  return { ask, clock, done, said, folder, timers, executor }
+  const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+  return { ask, advance, done, said, folder, close, executor }
 }
 
 it('sets, lists, changes and cancels several timers, named or not, and announces their end', async () => {
-  const { ask, clock, said } = home()
+  const { ask, advance, said } = home()
   expect(await ask('set a timer for ten minutes')).toBe('The timer is set for 10 minutes.')
   expect(await ask('start a tea timer for 3 minutes')).toBe('The tea timer is set for 3 minutes.')
-  await clock.advance(60_000)
+  await advance(60_000)
   expect(await ask('how much time is left on the tea timer?')).toBe('The tea timer has 2 minutes left.')
   expect(await ask('add 30 seconds to the tea timer')).toBe(
     'The tea timer now has 2 minutes 30 seconds left.',
@@ -52,21 +47,21 @@ it('sets, lists, changes and cancels several timers, named or not, and announces
   expect(await ask('which timers are running')).toBe(
     'The timer has 9 minutes left; The tea timer has 2 minutes 30 seconds left.',
   )
-  await clock.advance(150_000)
+  await advance(150_000)
   expect(said).toEqual(['The tea timer is done.'])
   expect(await ask('cancel the timer')).toBe('The timer is cancelled.')
   expect(await ask('do i have any timers')).toBe('No timer is set.')
 })
 
 it('carries out a command later, and forgets it once it is cancelled', async () => {
-  const { ask, clock, done, said } = home()
+  const { ask, advance, done, said } = home()
   expect(await ask('turn off the fan in ten minutes')).toBe('I will do that in 10 minutes.')
   expect(done).toEqual([])
-  await clock.advance(600_000)
-  await expect.poll(() => said).toEqual(['The fan is off.'])
+  await advance(600_000)
+  await vi.waitFor(() => expect(said).toEqual(['The fan is off.']))
   await ask('in an hour turn on the fan')
   await ask('cancel all timers')
-  await clock.advance(3_600_000)
+  await advance(3_600_000)
   expect(done).toEqual(['off'])
 })
 
@@ -74,16 +69,15 @@ it('survives a restart; a command that was due long ago is only told of', async 
   const first = home()
   await first.ask('set a pasta timer for 8 minutes')
   await first.ask('turn on the fan in 5 minutes')
-  first.timers.close()
+  first.close()
   expect(JSON.parse(readFileSync(join(first.folder, 'timers.json'), 'utf8'))).toHaveLength(2)
-  const second = home(first.folder, 7 * 60_000)
-  await second.clock.advance(60_000)
-  await expect
-    .poll(() => second.said)
-    .toEqual([
-      'The command was due while Toolpost was not running, so it was not carried out.',
-      'The pasta timer is done.',
-    ])
+  vi.setSystemTime(Date.now() + 7 * 60_000)
+  const second = home(first.folder)
+  await second.advance(60_000)
+  expect(second.said).toEqual([
+    'The command was due while Toolpost was not running, so it was not carried out.',
+    'The pasta timer is done.',
+  ])
   expect(second.done).toEqual([])
 })
 

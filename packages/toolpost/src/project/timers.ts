@@ -4,28 +4,23 @@ import { join } from 'node:path'
 import type { ToolExecutor } from '../executor/executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import { defineTool } from '../tools/tool.ts'
-import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { Part } from './configuration.ts'
 import { readJson, writePrivate } from './local-state.ts'
 
+/** `text` is what to say: "The tea timer is done." */
 export interface TimerEvent {
   name: string | undefined
-  /** What to say: "The tea timer is done." */
   text: string
 }
 
-interface KeptTimer {
+/** `endsAt`: milliseconds since 1970, since it outlives the process. Its calls are made in the name of whoever set it. */
+interface KeptTimer extends Partial<Record<'name' | 'origin' | 'caller', string | undefined>> {
   id: string
-  name?: string | undefined
-  /** Milliseconds since 1970: it outlives the process. */
   endsAt: number
   calls?: { name: string; args?: Record<string, unknown> }[] | undefined
-  /** Who set it; its calls are made in their name. */
-  origin?: string | undefined
-  caller?: string | undefined
 }
 
 interface TimerArgs extends Pick<KeptTimer, 'name' | 'calls'> {
@@ -38,11 +33,9 @@ interface TimerArgs extends Pick<KeptTimer, 'name' | 'calls'> {
 
 interface TimersOptions {
   executor: ToolExecutor
-  folder: () => string
+  folder: string
   onEnd: (event: TimerEvent) => void
   logger: Logger
-  clock?: Clock | undefined
-  now?: (() => number) | undefined
 }
 
 const MAX_TIMERS = 100
@@ -50,152 +43,124 @@ const MAX_SECONDS = 30 * 86_400
 /** A command that was due longer ago, while nothing was running, is not carried out. */
 const MAX_LATE_MS = 60_000
 const OWNER = 'default'
+const UNITS = { hour: 3_600, minute: 60, second: 1 }
 
-/** Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs. */
-export class Timers implements Part {
-  readonly #options: TimersOptions
-  readonly #now: () => number
-  readonly #data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'timer.json'), 'utf8'))
-  #timers: KeptTimer[] = []
-  #next: Timer | undefined
+/**
+ * Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs.
+ * Returns a function that stops them.
+ */
+export function startTimers({ executor, folder, logger, onEnd }: TimersOptions): () => void {
+  const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'timer.json'), 'utf8'))
+  const file = join(folder, 'timers.json')
+  const kept = readJson(file)
+  const isTimer = (each: unknown): each is KeptTimer => isRecord(each) && typeof each.endsAt === 'number'
+  let timers = Array.isArray(kept) ? kept.filter(isTimer) : []
+  let next: NodeJS.Timeout | undefined
 
-  constructor(options: TimersOptions) {
-    this.#options = options
-    this.#now = options.now ?? Date.now
-  }
-
-  start(): void {
-    const kept = readJson(this.#file)
-    const isTimer = (each: unknown): each is KeptTimer => isRecord(each) && typeof each.endsAt === 'number'
-    this.#timers = Array.isArray(kept) ? kept.filter(isTimer) : []
-    const handler = (args: TimerArgs, options: object) => this.#handle(args, options)
-    this.#options.executor.tools.addCustomTool(defineTool<TimerArgs>({ ...this.#data.tool, handler }))
-    this.#schedule()
-  }
-
-  close(): void {
-    this.#next?.cancel()
-  }
-
-  get #file(): string {
-    return join(this.#options.folder(), 'timers.json')
-  }
-
-  #text(key: string, slots: Record<string, unknown> = {}): string {
-    return this.#data.texts[key].replace(/\{(\w+)\}/g, (_: string, slot: string) => String(slots[slot]))
-  }
-
-  #say(key: string, timer: KeptTimer): string {
+  const text = (key: string, slots: Record<string, unknown> = {}): string =>
+    data.texts[key].replace(/\{(\w+)\}/g, (_: string, slot: string) => String(slots[slot]))
+  const say = (key: string, timer: KeptTimer) => {
     const { name, calls } = timer
-    const title = this.#text(name !== undefined ? 'named' : calls ? 'command' : 'unnamed', { name })
-    const seconds = this.#secondsLeft(timer)
-    const parts = {
-      hour: Math.floor(seconds / 3_600),
-      minute: Math.floor(seconds / 60) % 60,
-      second: seconds % 60,
-    }
-    const shown = Object.entries(parts).filter(([, count]) => count > 0)
-    const left = shown.map(([unit, count]) => counted(count, unit)).join(' ') || '0 seconds'
-    return this.#text(key, { timer: title, left })
+    const title = text(name !== undefined ? 'named' : calls ? 'command' : 'unnamed', { name })
+    return text(key, { timer: title, left: spoken(secondsLeft(timer)) })
   }
-
-  #secondsLeft({ endsAt }: KeptTimer): number {
-    return Math.max(0, Math.round((endsAt - this.#now()) / 1_000))
+  const schedule = () => {
+    clearTimeout(next)
+    if (timers.length === 0) return
+    const first = Math.min(...timers.map(({ endsAt }) => endsAt))
+    next = setTimeout(endDue, Math.min(Math.max(0, first - Date.now()), MAX_TIMER_MS)).unref()
   }
-
-  #shown(timer: KeptTimer): object {
-    const { id, name, calls } = timer
-    const given = { ...(name !== undefined && { name }), ...(calls && { calls }) }
-    return { id, ...given, remaining_seconds: this.#secondsLeft(timer) }
+  const keep = (changed: KeptTimer[]) => {
+    timers = changed
+    writePrivate(file, JSON.stringify(timers))
+    schedule()
   }
-
-  #handle(args: TimerArgs, by: Pick<KeptTimer, 'origin' | 'caller'>): object {
-    const { action, name, seconds = 0, less = 0, all } = args
-    const timers = this.#timers
-    if (action === 'set') return this.#set(args, by)
-    if (action === 'list') {
-      const text = timers.map(timer => this.#say('remaining', timer)).join('; ')
-      return { text: text ? `${text}.` : this.#text('none'), timers: timers.map(timer => this.#shown(timer)) }
-    }
-    if (action === 'cancel' && all) {
-      const count = `${counted(timers.length, 'timer')} ${timers.length === 1 ? 'is' : 'are'}`
-      this.#keep([])
-      return { text: this.#text(timers.length === 0 ? 'none' : 'cancelledAll', { count }) }
-    }
-    const timer = this.#find(name)
-    if (action === 'remaining') return { text: `${this.#say('remaining', timer)}.`, ...this.#shown(timer) }
-    const changed = { ...timer, endsAt: timer.endsAt + (seconds - less) * 1_000 }
-    const others = timers.filter(each => each !== timer)
-    this.#keep(action === 'cancel' ? others : [...others, changed])
-    if (action === 'cancel') return { text: this.#say('cancelled', timer) }
-    return { text: this.#say('changed', changed), ...this.#shown(changed) }
-  }
-
-  #set({ name, seconds = 0, at, calls }: TimerArgs, { origin, caller }: Partial<KeptTimer>): object {
-    const endsAt = at === undefined ? this.#now() + seconds * 1_000 : nextTime(at, this.#now())
-    const total = (endsAt - this.#now()) / 1_000
-    if (!(total > 0) || total > MAX_SECONDS) throw new Error(this.#text('tooLong'))
-    if (this.#timers.length >= MAX_TIMERS) throw new Error(this.#text('tooMany', { count: MAX_TIMERS }))
-    if (calls && caller !== undefined && caller !== OWNER) throw new Error(this.#text('ownerOnly'))
-    const unknown = calls?.find(call => !this.#options.executor.tools.findTool(call.name))
-    if (unknown) throw new Error(`Tool '${unknown.name}' not found`)
-    const timer = { id: randomUUID(), name, endsAt, ...(calls && { calls, origin, caller }) }
-    this.#keep([...this.#timers, timer])
-    return { text: this.#say(calls ? 'later' : 'set', timer), ...this.#shown(timer) }
-  }
-
-  /** The named timer, or the only one. Throws an Error that lists the timers. */
-  #find(name: string | undefined): KeptTimer {
-    const wanted = name?.toLowerCase()
-    const found = this.#timers.filter(each => wanted === undefined || each.name?.toLowerCase() === wanted)
-    if (found[0] && found.length === 1) return found[0]
-    const timers = this.#timers.map(each => this.#say('title', each)).join(', ')
-    throw new Error(this.#text(timers ? 'which' : 'none', { timers }))
-  }
-
-  #keep(timers: KeptTimer[]): void {
-    this.#timers = timers
-    writePrivate(this.#file, JSON.stringify(timers))
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    this.close()
-    if (this.#timers.length === 0) return
-    const first = Math.min(...this.#timers.map(({ endsAt }) => endsAt))
-    const delayMs = Math.min(Math.max(0, first - this.#now()), MAX_TIMER_MS)
-    this.#next = (this.#options.clock ?? systemClock).setTimer(() => this.#endDue(), delayMs)
-    this.#next.hold(false)
-  }
-
-  #endDue(): void {
-    const due = this.#timers.filter(({ endsAt }) => endsAt <= this.#now())
-    this.#keep(this.#timers.filter(timer => !due.includes(timer)))
+  const endDue = () => {
+    const due = timers.filter(({ endsAt }) => endsAt <= Date.now())
+    keep(timers.filter(timer => !due.includes(timer)))
     const warn = (error: unknown) =>
-      this.#options.logger.warn({ error: describeThrown(error) }, 'A timer could not be ended')
-    for (const timer of due) void this.#end(timer).catch(warn)
+      logger.warn({ error: describeThrown(error) }, 'A timer could not be ended')
+    for (const timer of due) void end(timer).catch(warn)
   }
-
-  async #end(timer: KeptTimer): Promise<void> {
+  const end = async (timer: KeptTimer) => {
     const { name, calls, origin = 'timer', caller, endsAt } = timer
-    const { executor, onEnd } = this.#options
-    const isLate = this.#now() - endsAt > MAX_LATE_MS
-    if (!calls || isLate) return onEnd({ name, text: this.#say(calls ? 'missed' : 'done', timer) })
+    const isLate = Date.now() - endsAt > MAX_LATE_MS
+    if (!calls || isLate) return onEnd({ name, text: say(calls ? 'missed' : 'done', timer) })
     const said = calls.map(async call => {
-      const given = { id: `timer_${randomUUID()}`, args: {}, ...call }
-      const result = await executor.run(given, { origin, caller })
-      return result.success ? executor.text(result) : this.#text('failed', { error: result.error })
+      const result = await executor.run({ args: {}, ...call }, { origin, caller })
+      return result.success ? executor.text(result) : text('failed', { error: result.error })
     })
     onEnd({ name, text: (await Promise.all(said)).join(' ') })
   }
+
+  const set = ({ name, seconds = 0, at, calls }: TimerArgs, { origin, caller }: Partial<KeptTimer>) => {
+    const endsAt = at === undefined ? Date.now() + seconds * 1_000 : nextTime(at)
+    const total = (endsAt - Date.now()) / 1_000
+    if (!(total > 0) || total > MAX_SECONDS) throw new Error(text('tooLong'))
+    if (timers.length >= MAX_TIMERS) throw new Error(text('tooMany', { count: MAX_TIMERS }))
+    if (calls && caller !== undefined && caller !== OWNER) throw new Error(text('ownerOnly'))
+    const unknown = calls?.find(call => !executor.tools.findTool(call.name))
+    if (unknown) throw new Error(`Tool '${unknown.name}' not found`)
+    const timer = { id: randomUUID(), name, endsAt, ...(calls && { calls, origin, caller }) }
+    keep([...timers, timer])
+    return { text: say(calls ? 'later' : 'set', timer), ...shown(timer) }
+  }
+  const handler = (args: TimerArgs, by: Pick<KeptTimer, 'origin' | 'caller'>): object => {
+    const { action, name, seconds = 0, less = 0, all } = args
+    if (action === 'set') return set(args, by)
+    if (action === 'list') {
+      const list = timers.map(timer => say('remaining', timer)).join('; ')
+      return { text: list ? `${list}.` : text('none'), timers: timers.map(shown) }
+    }
+    if (action === 'cancel' && all) {
+      const said = text(timers.length === 0 ? 'none' : 'cancelledAll')
+      keep([])
+      return { text: said }
+    }
+    // The named timer, or the only one.
+    const [timer, ...more] = timers.filter(
+      each => name === undefined || each.name?.toLowerCase() === name.toLowerCase(),
+    )
+    const titles = timers.map(each => say('title', each)).join(', ')
+    if (!timer || more.length > 0) throw new Error(text(titles ? 'which' : 'none', { timers: titles }))
+    if (action === 'remaining') return { text: `${say('remaining', timer)}.`, ...shown(timer) }
+    const changed = { ...timer, endsAt: timer.endsAt + (seconds - less) * 1_000 }
+    const others = timers.filter(each => each !== timer)
+    keep(action === 'cancel' ? others : [...others, changed])
+    if (action === 'cancel') return { text: say('cancelled', timer) }
+    return { text: say('changed', changed), ...shown(changed) }
+  }
+  executor.tools.addCustomTool(defineTool<TimerArgs>({ ...data.tool, handler }))
+  schedule()
+  return () => clearTimeout(next)
 }
 
-function nextTime(at: string, now: number): number {
+function spoken(seconds: number): string {
+  let rest = seconds
+  const parts = Object.entries(UNITS).map(([unit, size]) => {
+    const count = Math.floor(rest / size)
+    rest %= size
+    return count === 0 ? [] : `${count} ${unit}${count === 1 ? '' : 's'}`
+  })
+  return parts.flat().join(' ') || '0 seconds'
+}
+
+function secondsLeft({ endsAt }: KeptTimer): number {
+  return Math.max(0, Math.round((endsAt - Date.now()) / 1_000))
+}
+
+function shown(timer: KeptTimer): object {
+  const { id, name, calls } = timer
+  return {
+    id,
+    ...(name !== undefined && { name }),
+    ...(calls && { calls }),
+    remaining_seconds: secondsLeft(timer),
+  }
+}
+
+function nextTime(at: string): number {
   const [hours = 0, minutes = 0] = at.split(':').map(Number)
-  const today = new Date(now).setHours(hours, minutes, 0, 0)
-  return today > now ? today : new Date(today).setDate(new Date(today).getDate() + 1)
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+  const today = new Date().setHours(hours, minutes, 0, 0)
+  return today > Date.now() ? today : new Date(today).setDate(new Date(today).getDate() + 1)
 }

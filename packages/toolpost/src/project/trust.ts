@@ -4,14 +4,14 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isSecretKey } from '../logging/redact.ts'
 import { isRecord } from '../util/guards.ts'
-import type { ServerConfig, ToolpostConfig } from './config.ts'
+import type { ToolpostConfig } from './config.ts'
 import { readJson, writePrivate } from './local-state.ts'
 
 // Which configurations may start programs on this machine: a cloned repository's toolpost.json could name any command.
 // Kept per user, outside of every project: for each file, digests of the commands that were approved.
 
 /** What a configuration runs, each with a line for a person; included files are part of it. */
-export function commandsOf(mcpServers: Readonly<Record<string, ServerConfig>> = {}) {
+export function commandsOf(mcpServers: ToolpostConfig['mcpServers'] = {}) {
   return Object.entries(mcpServers).flatMap(([name, entry]) => {
     if (entry.url !== undefined || entry.command === undefined) return []
     const { command, args = [], env = {}, cwd } = entry
@@ -27,25 +27,22 @@ export function commandsOf(mcpServers: Readonly<Record<string, ServerConfig>> = 
 type Commands = ReturnType<typeof commandsOf>
 
 /** The commands of a file that were never approved here. */
-export function untrusted(file: string, config: Pick<ToolpostConfig, 'mcpServers'>): Commands {
-  const trusted = readTrusted()[realpathSync(file)] ?? []
-  return commandsOf(config.mcpServers).filter(({ digest }) => !trusted.includes(digest))
+export function untrusted(file: string, { mcpServers }: Pick<ToolpostConfig, 'mcpServers'>): Commands {
+  const { digests } = approved(file)
+  return commandsOf(mcpServers).filter(({ digest }) => !digests.includes(digest))
 }
 
 /** Approves the commands of a file. Throws if that cannot be saved. */
 export function trust(file: string, commands: Commands): void {
-  const [trusted, key] = [readTrusted(), realpathSync(file)]
-  const digests = new Set([...(trusted[key] ?? []), ...commands.map(({ digest }) => digest)])
-  writePrivate(trustFile(), `${JSON.stringify({ ...trusted, [key]: [...digests] }, null, 2)}\n`)
+  const { all, path, digests, key } = approved(file)
+  const now = new Set([...digests, ...commands.map(({ digest }) => digest)])
+  writePrivate(path, `${JSON.stringify({ ...all, [key]: [...now] }, null, 2)}\n`)
 }
 
-function trustFile(): string {
-  return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'toolpost', 'trusted.json')
-}
-
-/** By file: the digests that were approved. What is malformed approves nothing. */
-function readTrusted(): Record<string, string[]> {
-  const trusted = readJson(trustFile())
-  const entries = Object.entries(isRecord(trusted) ? trusted : {})
-  return Object.fromEntries(entries.filter((entry): entry is [string, string[]] => Array.isArray(entry[1])))
+/** By file, the digests that were approved. What is malformed approves nothing. */
+function approved(file: string) {
+  const path = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'toolpost', 'trusted.json')
+  const [all, key] = [readJson(path), realpathSync(file)]
+  const digests = isRecord(all) ? all[key] : undefined
+  return { all: isRecord(all) ? all : {}, path, key, digests: Array.isArray(digests) ? digests : [] }
 }

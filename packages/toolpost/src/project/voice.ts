@@ -24,12 +24,10 @@ export interface VoiceGateway extends VoiceInput {
   close(options?: CloseOptions): Promise<void>
 }
 
-interface VoiceEvents {
-  onChange(): void
-  onNotice(notice: string): void
-}
-
-export type StartVoice<Project> = (project: Project, events: VoiceEvents) => Promise<VoiceGateway>
+export type StartVoice<Project> = (
+  project: Project,
+  events: { onChange(): void; onNotice(notice: string): void },
+) => Promise<VoiceGateway>
 
 const VOICE_PACKAGE = 'voice-gateway'
 
@@ -38,13 +36,8 @@ export function missingVoice(): string | undefined {
   return installedFile(`${VOICE_PACKAGE}/package.json`) ? undefined : `npm install ${VOICE_PACKAGE}`
 }
 
-export async function startInstalledVoice<Project>(
-  project: Project,
-  events: VoiceEvents,
-): Promise<VoiceGateway> {
-  const { startVoice } = await import(VOICE_PACKAGE)
-  return startVoice({ project, ...events })
-}
+export const startInstalledVoice: StartVoice<unknown> = async (project, events) =>
+  (await import(VOICE_PACKAGE)).startVoice({ project, ...events })
 
 /** The voice gateway of a project, started when it is first needed. */
 export function projectVoice(open: () => Promise<VoiceGateway>, onChange: () => void) {
@@ -66,19 +59,17 @@ export function projectVoice(open: () => Promise<VoiceGateway>, onChange: () => 
     onChange()
   }
   return {
-    get input(): VoiceInput | undefined {
-      return isClosed ? undefined : gateway
-    },
+    input: (): VoiceInput | undefined => (isClosed ? undefined : gateway),
     /** Resolves when every part is ready or missing. Never rejects. */
     start(): Promise<void> {
       starting ??= begin()
       return starting
     },
     /** Its parts, except those that the rest of the project reports as well. */
-    status(): VoicePart[] {
-      const parts = state ? [state] : (gateway?.status() ?? [])
-      return parts.filter(({ name }) => name !== 'tools' && name !== 'model')
-    },
+    status: (): VoicePart[] =>
+      (state ? [state] : (gateway?.status() ?? [])).filter(
+        ({ name }) => name !== 'tools' && name !== 'model',
+      ),
     async close(options?: CloseOptions): Promise<void> {
       isClosed = true
       await gateway?.close(options)
