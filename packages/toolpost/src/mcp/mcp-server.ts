@@ -222,7 +222,6 @@ export class McpServer {
     if (method === 'notifications/tools/list_changed') void this.#refreshTools()
     else if (method === 'notifications/resources/list_changed') this.offers.changed('resources')
     else if (method === 'notifications/prompts/list_changed') this.offers.changed('prompts')
-    else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
     else if (method === 'notifications/message') this.#onLog(params, from)
     else if (method === 'notifications/resources/updated')
       for (const listener of this.offers.followed.get(String(params.uri)) ?? []) listener()

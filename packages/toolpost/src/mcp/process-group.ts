@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,16 +15,10 @@ const GROUP_CHECK_MS = 10
 
 /** The groups of running servers, by the id of their leader. */
 const groups = new Set<number>()
-let watchesExit = false
 
 /** Registers a server's process, which must not outlive this one. */
 export function adoptGroup(leader: number): void {
   groups.add(leader)
-  const killAll = () => {
-    for (const group of groups) signalGroup(group, 'SIGKILL')
-  }
-  if (!watchesExit) process.on('exit', killAll)
-  watchesExit = true
   void watch()
 }
 
@@ -66,15 +60,14 @@ sleep 1
 for group in $all; do kill -s KILL -- "-$group"; done
 `
 
-let watchdog: ReturnType<typeof startWatchdog> | undefined
+let watchdog: ChildProcess | undefined
 
-/** Tells the watchdog which groups there are. It is started with the first one; resolves when it has ended with the last. */
+/** Tells the watchdog which groups there are. It starts with the first one; resolves when it has ended with the last. */
 async function watch(): Promise<void> {
   if (!hasProcessGroups) return
   if (groups.size > 0) {
     watchdog ??= startWatchdog()
-    watchdog.stdin?.write(`${[...groups].join(' ')}\n`)
-    return
+    return void watchdog.stdin?.write(`${[...groups].join(' ')}\n`)
   }
   const last = watchdog
   watchdog = undefined
@@ -86,16 +79,13 @@ async function watch(): Promise<void> {
 }
 
 /** Best effort: without file handles there is none. */
-function startWatchdog() {
-  // Detached: signals that a terminal sends to this program's group must not reach it.
-  const options = { detached: true, cwd: '/', env: { PATH: '/usr/bin:/bin' } }
+function startWatchdog(): ChildProcess {
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'toolpost-watchdog'], {
-    ...options,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    // Signals that a terminal sends to this program's group must not reach it.
+    ...{ detached: true, cwd: '/', env: { PATH: '/usr/bin:/bin' }, stdio: ['pipe', 'ignore', 'ignore'] },
   })
-  child.on('error', () => {})
+  child.on('error', () => {}).unref()
   child.stdin?.on('error', () => {})
-  child.unref()
   ;(child.stdin as Socket | null)?.unref()
   return child
 }

@@ -21,9 +21,8 @@ interface AskOptions extends AskedBy {
 /** JSON-RPC code of a call that requires URLs to be visited first. */
 export const URL_REQUIRED = -32_042
 const MAX_QUESTION_CHARACTERS = 10_000
-/** How many URLs one rejected call may ask to be visited, and how many visits are tracked until they are completed. */
+/** How many URLs one rejected call may ask to be visited. */
 const MAX_ADDRESSES = 5
-const MAX_WATCHED_ADDRESSES = 1_000
 
 /** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {
@@ -35,8 +34,6 @@ export class ServerRequests {
     'sampling/createMessage': (params, options) => this.#createMessage(params, options),
     'roots/list': (_, options) => this.#listRoots(options),
   }
-  /** By elicitation id, what to call when the visit to a URL is completed. Oldest first. */
-  readonly #watched = new Map<string, () => void>()
   #open = 0
 
   /** `sample` is Toolpost's own model, for servers that may use it. */
@@ -84,31 +81,17 @@ export class ServerRequests {
       .finally(() => open.abort())
   }
 
-  completed({ elicitationId }: Params): void {
-    this.#watched.get(String(elicitationId))?.()
-    this.#watched.delete(String(elicitationId))
-  }
-
-  /** What a call fails with that was refused until URLs have been visited (-32042), which the caller gets; else `error`. */
+  /** What a call fails with that was refused until URLs have been visited (-32042), which the caller is asked; else `error`. */
   async withVisits(error: unknown, from: Requester): Promise<unknown> {
     if (!(error instanceof RpcError) || error.rpcCode !== URL_REQUIRED) return error
     const { elicitations } = isRecord(error.data) ? error.data : {}
-    const questions = (Array.isArray(elicitations) ? elicitations : [])
-      .slice(0, MAX_ADDRESSES)
+    const questions = (Array.isArray(elicitations) ? elicitations.slice(0, MAX_ADDRESSES) : [])
       .filter(each => isRecord(each) && typeof each.url === 'string' && isHttpUrl(each.url))
-      .map(each => this.#address(each))
+      .map(({ message = '', url }) => ({ message: String(message), url, server: this.#server.name }))
     if (questions.length === 0) return error
+    for (const each of questions) if ((await from.ask?.(each))?.action !== 'accept') break
     const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
-    if (from.onAddresses) from.onAddresses(questions)
-    else for (const each of questions) if ((await from.ask?.(each))?.action !== 'accept') break
     return new RpcError(`Open this page first, then call again: ${wanted}`)
-  }
-
-  #address({ message, url, elicitationId: id }: Params): Question {
-    const [oldest = ''] = this.#watched.keys()
-    if (this.#watched.size >= MAX_WATCHED_ADDRESSES) this.#watched.delete(oldest)
-    const completed = new Promise<void>(resolve => this.#watched.set(String(id), resolve))
-    return { message: String(message ?? ''), server: this.#server.name, url: String(url), completed }
   }
 
   async #elicit(params: Params, { from, signal, key }: AskOptions): Answer {
@@ -127,11 +110,10 @@ export class ServerRequests {
       (isUrl && !(typeof url === 'string' && isHttpUrl(url)) && 'the URL must be http: or https:') ||
       (tooLarge && `the schema is too large: ${tooLarge}`)
     if (problem) throw new RpcError(`Invalid params: ${problem}`, { code: INVALID_PARAMS })
-    const text = withoutKnownSecretsIn(message)
-    const question = isUrl
-      ? this.#address({ ...params, message: text })
-      : { message: text, server: server.name, ...formOf(schema) }
-    const { action, content, reason } = await from.ask({ ...question, key, ...(signal && { signal }) })
+    const { action, content, reason } = await from.ask({
+      ...{ message: withoutKnownSecretsIn(message), server: server.name, key, signal },
+      ...(isUrl ? { url: String(url) } : formOf(schema)),
+    })
     if (reason !== undefined) server.problem(`The server asked a question, but it was declined: ${reason}`)
     return { action, ...(action === 'accept' && !isUrl && { content: content ?? {} }) }
   }

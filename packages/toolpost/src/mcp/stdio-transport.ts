@@ -21,7 +21,6 @@ interface StdioEvents {
 }
 
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
-const SENT = Promise.resolve()
 const NEWLINE = 10
 
 /**
@@ -39,8 +38,8 @@ export class StdioTransport implements Transport {
   readonly #events: StdioEvents
   readonly #maxBytes: number
   #exited: Promise<unknown> = Promise.resolve()
-  #child: ChildProcessWithoutNullStreams | undefined
   #groupEnded: Promise<void> = Promise.resolve()
+  #child: ChildProcessWithoutNullStreams | undefined
   #stopping: Promise<void> | undefined
   #reason: string | undefined
   /** The beginning of an incomplete line, or its head and tail if it is over the limit. */
@@ -67,59 +66,81 @@ export class StdioTransport implements Transport {
     return safeLines(isCut ? text.slice(text.search(/\s/) + 1) : text).trim()
   }
 
-  start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const fail = (error: unknown) => {
-        this.#end()
-        reject(this.#startError(error as NodeJS.ErrnoException))
-      }
-      try {
-        const { env, cwd, sandbox } = this.#entry
-        const { command, args = [] } = sandbox ? sandboxed(this.#entry, sandbox) : this.#entry
-        const child = spawn(command, [...args], {
-          cwd,
-          env: { ...inheritedEnvironment(), ...env },
-          stdio: ['pipe', 'pipe', 'pipe'],
-          // Its own group, so that it can be ended together with everything it started.
-          detached: hasProcessGroups,
-          windowsHide: true,
-        }) as ChildProcessWithoutNullStreams
-        this.#child = child
-        // First of all: without file handles the child has no streams, and its error would end this process. A later
-        // error means that a signal could not be sent.
-        child.on('error', error => child.pid === undefined && fail(error))
-        child.on('spawn', resolve)
-        if (child.pid === undefined || !child.stdout) return
-        adoptGroup(child.pid)
-        this.#listen(child)
-      } catch (error) {
-        fail(error)
-      }
+  async start(): Promise<void> {
+    const { env, cwd, sandbox } = this.#entry
+    try {
+      const { command, args = [] } = sandbox ? sandboxed(this.#entry, sandbox) : this.#entry
+      const child = spawn(command, [...args], {
+        cwd,
+        env: { ...inheritedEnvironment(), ...env },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        // Its own group, so that it can be ended together with everything it started.
+        detached: hasProcessGroups,
+        windowsHide: true,
+      }) as ChildProcessWithoutNullStreams
+      this.#child = child
+      const spawned = once(child, 'spawn')
+      // An unhandled one would end this process: without file handles now, later because a signal could not be sent.
+      child.on('error', () => {})
+      if (child.pid !== undefined && child.stdout) this.#listen(child, child.pid)
+      await spawned
+    } catch (error) {
+      this.#end()
+      throw this.#startError(error as NodeJS.ErrnoException)
+    }
+  }
+
+  #startError(error: NodeJS.ErrnoException): ServerFailure {
+    if (error instanceof ServerFailure) return error
+    const { code = '', message } = error
+    const { command, cwd } = this.#entry
+    if (cwd !== undefined && !existsSync(cwd))
+      return new ServerFailure(`its working directory '${cwd}' does not exist`, { kind: 'permanent' })
+    const reason = code === 'ENOENT' ? 'command not found' : message
+    const kind = PERMANENT.includes(code) ? 'permanent' : 'failed'
+    return new ServerFailure(`'${safeText(command)}' cannot be started: ${reason}`, { kind })
+  }
+
+  #listen(child: ChildProcessWithoutNullStreams, pid: number): void {
+    const { stdin, stdout, stderr } = child
+    adoptGroup(pid)
+    // A server that closed its stdin or stdout is useless: it exits on its own, or is stopped.
+    const expectExit = (reason: string) => () => {
+      const timer = setTimeout(() => void this.#stop(reason), limits.CLOSED_PIPE_GRACE_MS)
+      this.#exited.then(() => clearTimeout(timer))
+    }
+    stdout.on('data', (chunk: Buffer) => this.#onOutput(chunk))
+    stdout.on('end', expectExit('the server closed its stdout'))
+    stdin.on('error', expectExit('the server closed its stdin'))
+    stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-limits.STDERR_KEPT_BYTES)
     })
+    for (const stream of [stdout, stderr]) stream.on('error', () => {})
+    this.#exited = once(child, 'exit').then(() => {
+      this.#groupEnded = endGroup(pid)
+      // `close` follows when all output was read, or never if a child of the server holds the pipes. The extra turns of the
+      // event loop let in what arrived while this process was busy.
+      setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), limits.EXIT_GRACE_MS)
+    })
+    child.on('close', () => this.#end())
   }
 
   /** Sends a message at the end of this turn; rejects if it is too large, or the server has too much unread input. */
-  send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
     const isStuck = (this.#child?.stdin.writableLength ?? 0) + this.#outbox.length > limits.MAX_UNREAD_BYTES
-    const problem = this.failure?.message ?? (isStuck && 'the server has stopped reading its stdin')
     if (isStuck)
       this.#stuck ??= setTimeout(
-        () => void this.stop('the server stopped reading its stdin'),
+        () => void this.#stop('the server stopped reading its stdin'),
         limits.UNREAD_GRACE_MS,
       ).unref()
-    if (problem) return Promise.reject(new ServerFailure(problem, { kind: 'unsent' }))
-    let line: string
-    try {
-      line = `${JSON.stringify(message)}\n`
-    } catch (error) {
-      return Promise.reject(error)
-    }
+    const problem = this.failure?.message ?? (isStuck && 'the server has stopped reading its stdin')
+    if (problem) throw new ServerFailure(problem, { kind: 'unsent' })
+    const line = `${JSON.stringify(message)}\n`
     if (line.length > this.#maxBytes)
-      return Promise.reject(new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`))
+      throw new Error(`The message to the server ${tooLong(this.#maxBytes, line.length)}`)
     if (this.#outbox === '') setImmediate(() => this.#flush())
     this.#outbox += line
     this.#events.onMessage('sent', message, line.length)
-    return SENT
   }
 
   #flush(): void {
@@ -133,18 +154,18 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    await this.stop()
+    await this.#stop('the server was stopped')
     this.#end()
   }
 
   /** Ends the process and its group by closing its stdin, then SIGTERM, then SIGKILL. Resolves when they are gone. */
-  stop(reason?: string): Promise<void> {
+  #stop(reason: string): Promise<void> {
     this.#reason ??= reason
-    this.#stopping ??= this.#stop()
+    this.#stopping ??= this.#endProcess()
     return this.#stopping
   }
 
-  async #stop(): Promise<void> {
+  async #endProcess(): Promise<void> {
     const { pid, stdin } = this.#child ?? {}
     if (pid === undefined) return
     const exitsWithin = (ms: number) =>
@@ -157,30 +178,6 @@ export class StdioTransport implements Transport {
     await this.#groupEnded
   }
 
-  #listen(child: ChildProcessWithoutNullStreams): void {
-    const { stdin, stdout, stderr } = child
-    stdout.on('data', (chunk: Buffer) => this.#onOutput(chunk))
-    stdout.on('end', () => this.#expectExit('the server closed its stdout'))
-    stderr.on('data', (chunk: Buffer) => {
-      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-limits.STDERR_KEPT_BYTES)
-    })
-    stdin.on('error', () => this.#expectExit('the server closed its stdin'))
-    for (const stream of [stdout, stderr]) stream.on('error', () => {})
-    this.#exited = once(child, 'exit').then(() => {
-      this.#groupEnded = endGroup(child.pid as number)
-      // `close` follows when all output was read, or never if a child of the server holds the pipes. The extra turns of the
-      // event loop let in what arrived while this process was busy.
-      setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), limits.EXIT_GRACE_MS)
-    })
-    child.on('close', () => this.#end())
-  }
-
-  /** A server that closed its stdin or stdout is useless: it exits on its own, or is stopped. */
-  #expectExit(reason: string): void {
-    const timer = setTimeout(() => void this.stop(reason), limits.CLOSED_PIPE_GRACE_MS)
-    this.#exited.then(() => clearTimeout(timer))
-  }
-
   #onOutput(chunk: Buffer): void {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -188,7 +185,10 @@ export class StdioTransport implements Transport {
       if (this.#bytes === 0 && end - start <= this.#maxBytes) this.#onLine(chunk.toString('utf8', start, end))
       else {
         this.#keep(chunk.subarray(start, end))
-        this.#completeLine()
+        const [bytes, line] = [this.#bytes, Buffer.concat(this.#parts).toString('utf8')]
+        this.#parts = []
+        this.#bytes = 0
+        this.#onLine(line, bytes > this.#maxBytes ? tooLong(this.#maxBytes, bytes) : undefined)
       }
       start = end + 1
     }
@@ -204,33 +204,18 @@ export class StdioTransport implements Transport {
     this.#parts = [Buffer.from(all.subarray(0, KEPT_BYTES)), Buffer.from(all.subarray(-KEPT_BYTES))]
   }
 
-  #completeLine(): void {
-    const [bytes, parts] = [this.#bytes, this.#parts]
-    this.#parts = []
-    this.#bytes = 0
-    const line = Buffer.concat(parts).toString('utf8')
-    if (bytes <= this.#maxBytes) this.#onLine(line)
-    else this.#onUnusable(line, tooLong(this.#maxBytes, bytes))
-  }
-
-  #onLine(line: string): void {
-    const problem = jsonProblem(line)
-    if (problem) return this.#onUnusable(line, problem)
+  #onLine(line: string, problem = jsonProblem(line)): void {
+    if (problem) {
+      const details = { kind: 'unusable', requestId: Number(idIn(line)) || undefined } as const
+      return this.onerror?.(new ServerFailure(`The server's answer ${problem}`, details))
+    }
     const message = parse(line)
-    if (Array.isArray(message)) for (const each of message) this.#receive(each, line)
-    else if (message !== undefined || line.trim() !== '') this.#receive(message, line)
-  }
-
-  #onUnusable(line: string, problem: string): void {
-    const requestId = Number(idIn(line)) || undefined
-    const details = { kind: 'unusable', requestId } as const
-    this.onerror?.(new ServerFailure(`The server's answer ${problem}`, details))
-  }
-
-  #receive(message: unknown, line: string): void {
-    if (!isRecord(message) || message.jsonrpc !== '2.0') return this.#events.onJunk(line)
-    this.#events.onMessage('received', message, line.length)
-    this.onmessage?.(message as unknown as JSONRPCMessage)
+    if (message === undefined && line.trim() === '') return
+    for (const each of Array.isArray(message) ? message : [message])
+      if (isRecord(each) && each.jsonrpc === '2.0') {
+        this.#events.onMessage('received', each, line.length)
+        this.onmessage?.(each as unknown as JSONRPCMessage)
+      } else this.#events.onJunk(line)
   }
 
   #end(): void {
@@ -242,27 +227,13 @@ export class StdioTransport implements Transport {
     const exitCode = code !== null && code < 0 ? null : code
     const exit = exitCode === null ? 'the connection was closed' : `the server exited with code ${exitCode}`
     const cause = this.#reason ?? (exitSignal === null ? exit : `the server was killed by ${exitSignal}`)
-    const where = rest === '' ? '' : ' in the middle of a message'
-    this.failure = new ServerFailure(`${cause}${where}`, { stderr: this.stderr, exitCode, exitSignal })
+    const message = rest === '' ? cause : `${cause} in the middle of a message`
+    this.failure = new ServerFailure(message, { stderr: this.stderr, exitCode, exitSignal })
     clearTimeout(this.#stuck)
     const { stdin, stdout, stderr } = this.#child ?? {}
     for (const stream of [stdin, stdout, stderr]) stream?.destroy()
     this.onlost?.(this.failure)
     this.onclose?.()
-  }
-
-  #startError(error: NodeJS.ErrnoException): Error {
-    const { code = '', message } = error
-    const { command, cwd } = this.#entry
-    if (error instanceof ServerFailure) return error
-    const isMissing = cwd !== undefined && !existsSync(cwd)
-    const reason = code === 'ENOENT' ? 'command not found' : message
-    return new ServerFailure(
-      isMissing
-        ? `its working directory '${cwd}' does not exist`
-        : `'${safeText(command)}' cannot be started: ${reason}`,
-      { kind: isMissing || PERMANENT.includes(code) ? 'permanent' : 'failed' },
-    )
   }
 }
 

@@ -44,14 +44,16 @@ export class LoginStore {
   async read(key: string): Promise<Login> {
     const { [key]: found } = await this.#readAll()
     const login: Login = isRecord(found) ? found : {}
-    removeFromLogs([login.tokens?.access_token, login.tokens?.refresh_token].map(secret => secret ?? ''))
+    removeFromLogs([login.tokens?.access_token ?? '', login.tokens?.refresh_token ?? ''])
     return login
   }
 
   /** Replaces a login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
   async update(key: string, work: (login: Login) => Promise<Login>): Promise<Login> {
     const change = async () => {
-      const login = await work(await this.read(key))
+      const before = await this.read(key)
+      const login = await work(before)
+      if (login === before) return login
       const all = { ...(await this.#readAll()), [key]: Object.keys(login).length > 0 ? login : undefined }
       if (this.#folder === undefined) this.#kept = all
       else {
@@ -82,13 +84,13 @@ export class LoginStore {
     if (this.#folder === undefined) return this.#kept
     try {
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
-      if (!isRecord(logins)) throw new Error('the file is malformed')
-      return logins
+      if (isRecord(logins)) return logins
+      this.#onProblem('the saved logins cannot be used: the file is malformed')
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       if (code !== 'ENOENT') this.#onProblem(`the saved logins cannot be used: ${message}`)
-      return {}
     }
+    return {}
   }
 }
 
@@ -98,17 +100,14 @@ const HOLDER = `${process.pid} ${randomUUID()}`
 /** Runs `work` while holding a lock file that names its holder. One whose process has ended was left behind. */
 async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + LOCK_TIMEOUT_MS
-  for (;;)
-    try {
-      await writeFile(file, HOLDER, { flag: 'wx', mode: 0o600 })
-      break
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      const other = await readFile(file, 'utf8').catch(() => HOLDER)
-      if (isLeftBehind(other)) await rm(file, { force: true })
-      else if (Date.now() < giveUpAt) await pause(LOCK_RETRY_MS)
-      else throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
-    }
+  const take = () => writeFile(file, HOLDER, { flag: 'wx', mode: 0o600 })
+  for (let error = await take().catch(Object); error; error = await take().catch(Object)) {
+    if (error.code !== 'EEXIST') throw error
+    const other = await readFile(file, 'utf8').catch(() => HOLDER)
+    if (isLeftBehind(other)) await rm(file, { force: true })
+    else if (Date.now() < giveUpAt) await pause(LOCK_RETRY_MS)
+    else throw new Error(`${file} is held by process ${other}; delete it if that is not a Toolpost process`)
+  }
   return work().finally(() => rm(file, { force: true }))
 }
 

@@ -44,8 +44,7 @@ export class Logins {
 
   /** Finishes the login this answer belongs to; resolves to the name of its server. */
   async finish(answer: URLSearchParams): Promise<string> {
-    const state = answer.get('state') ?? ''
-    const login = [...this.#logins.values()].find(each => each.hasBegun(state))
+    const login = [...this.#logins.values()].find(each => each.hasBegun(answer.get('state') ?? ''))
     if (!login) throw new Error('This login was not started here, or has expired. Start again.')
     await login.finish(answer)
     return login.name
@@ -71,7 +70,8 @@ interface Challenge {
 /** One login, from its start to its tokens, as the SDK's `auth()` expects it; `login` is what to save at its end. */
 interface LoginProvider extends OAuthClientProvider {
   readonly login: Login
-  page?: URL
+  /** Where the user logs in. */
+  page: string
 }
 
 /** The login to one server: its token, with one renewal for all waiting requests. The SDK speaks OAuth. */
@@ -84,7 +84,6 @@ export class ServerLogin {
   readonly #url: string
   readonly #store: LoginStore
   readonly #oauth: OAuthOptions
-  readonly #isConfigured: boolean
   /** Unfinished logins, by their `state`; each answer is accepted only once. */
   readonly #pending = new Map<string, LoginProvider>()
   #login: Login = {}
@@ -97,7 +96,6 @@ export class ServerLogin {
     this.#url = url
     this.#store = store
     this.#oauth = oauth || {}
-    this.#isConfigured = oauth !== undefined
     this.isInteractive = this.#oauth.grant !== 'client_credentials'
     this.redirectPort = this.#oauth.redirectPort
     removeFromLogs([this.#oauth.clientSecret ?? '', this.#oauth.privateKey ?? ''])
@@ -123,10 +121,9 @@ export class ServerLogin {
 
   /** Starts a login; resolves to the page where the user logs in. */
   async begin(redirectUrl: string): Promise<string> {
-    if (!this.isInteractive) throw new Error(`'${this.name}' logs in with its own credentials`)
     const state = randomBytes(32).toString('base64url')
     removeFromLogs([state])
-    let page: URL | undefined
+    let page = ''
     await this.#update(async login => {
       const provider = this.#provider(login, redirectUrl, state)
       await this.#advance(provider)
@@ -135,8 +132,7 @@ export class ServerLogin {
       // A client that was registered is saved, so that a second login does not register another.
       return login.tokens ? login : { ...login, client: provider.login.client }
     })
-    if (!page) throw new Error('the authorization server returned no login page')
-    return page.href
+    return page
   }
 
   hasBegun(state: string): boolean {
@@ -145,15 +141,14 @@ export class ServerLogin {
 
   /** Finishes a login with the authorization server's answer, the query of the redirect URL. */
   async finish(answer: URLSearchParams): Promise<void> {
-    const state = answer.get('state') ?? ''
+    const { state = '', code, iss, error, error_description } = Object.fromEntries(answer)
     const provider = this.#pending.get(state)
     if (!provider) throw new Error('this login was not started here, or has expired')
     this.#pending.delete(state)
-    const [code, iss] = [answer.get('code'), answer.get('iss')]
-    if (answer.has('error')) throw denial(answer.get('error'), answer.get('error_description'))
+    if (error !== undefined) throw denial(error, error_description)
     if (!code) throw new Error('the redirect has neither a code nor an error')
     removeFromLogs([code])
-    await this.#advance(provider, { authorizationCode: code, ...(iss !== null && { iss }) })
+    await this.#advance(provider, { authorizationCode: code, ...(iss !== undefined && { iss }) })
     await this.#update(async () => provider.login)
   }
 
@@ -192,10 +187,10 @@ export class ServerLogin {
 
   /** Whether a refused request is worth repeating. Concurrent requests share one renewal. */
   async #hasAnother(response: Response, used: string | undefined): Promise<boolean> {
-    if (response.status !== 401 && response.status !== 403) return false
+    const lacksScope = response.status === 403
+    if (response.status !== 401 && !lacksScope) return false
     const { extractWWWAuthenticateParams, computeScopeUnion } = await loadSdk()
     const challenge: Challenge = extractWWWAuthenticateParams(response)
-    const lacksScope = response.status === 403
     if (lacksScope && (challenge.error !== 'insufficient_scope' || used === undefined)) return false
     // What was granted plus what is missing: a login for the missing scope alone would lose the rest.
     const granted = this.#login.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope
@@ -208,36 +203,35 @@ export class ServerLogin {
     return this.#renewing
   }
 
+  /** Resolves to whether there is another token; rejects if the user has to log in. */
   async #renew(used: string | undefined, lacksScope: boolean): Promise<boolean> {
-    await this.#read()
-    // Another process renewed it, or the user logged in.
-    if (this.#token !== undefined && this.#token !== used) return true
-    if (this.isInteractive && lacksScope) {
-      // Remembered for the next login.
-      const wantedScope = this.#challenge?.scope ?? ''
-      await this.#update(async login => ({ ...login, wantedScope }))
-      throw this.#needed(`more permissions are needed (${describeError(wantedScope)})`, 'lacks_scope')
-    }
-    if (this.isInteractive && this.#login.tokens?.refresh_token === undefined) {
-      if (this.#token === undefined && !this.#isConfigured && !(await this.#issuer())) return false
-      throw this.#needed(this.#token === undefined ? 'login required' : 'the login has expired')
-    }
-    let denied: string | undefined
+    let needed = ''
+    let isKnown = true
     await this.#update(async login => {
-      if (login.tokens && login.tokens.access_token !== used) return login
+      const { tokens } = login
+      // Another process renewed it, or the user logged in.
+      if (tokens && tokens.access_token !== used) return login
       if (!this.isInteractive) return this.#signedIn(login)
-      return this.#refreshed(login).catch(error => {
-        if (!(error instanceof OAuthDenial)) throw error
-        denied = error.message
-        return { ...login, tokens: undefined }
-      })
+      if (lacksScope) {
+        // Remembered for the next login.
+        const wantedScope = this.#challenge?.scope ?? ''
+        needed = `more permissions are needed (${describeError(wantedScope)})`
+        return { ...login, wantedScope }
+      }
+      if (tokens?.refresh_token !== undefined)
+        return this.#refreshed(login).catch(error => {
+          if (!(error instanceof OAuthDenial)) throw error
+          needed = `the login has expired or was revoked: ${error.message}`
+          return { ...login, tokens: undefined }
+        })
+      needed = tokens ? 'the login has expired' : 'login required'
+      // A server that says nothing about logging in may want something else.
+      isKnown = tokens !== undefined || (await this.#issuer()) !== undefined
+      return login
     })
-    if (denied !== undefined) throw this.#needed(`the login has expired or was revoked: ${denied}`)
-    return true
-  }
-
-  #needed(why: string, kind: 'needs_login' | 'lacks_scope' = 'needs_login'): ServerFailure {
-    return new ServerFailure(`${why}; run \`toolpost auth ${this.name}\``, { kind })
+    if (!isKnown || needed === '') return isKnown
+    const kind = lacksScope ? 'lacks_scope' : 'needs_login'
+    throw new ServerFailure(`${needed}; run \`toolpost auth ${this.name}\``, { kind })
   }
 
   /** The login with new tokens. Not by `auth()`, which starts a new login if this fails. */
@@ -276,8 +270,8 @@ export class ServerLogin {
   async #advance(provider: OAuthClientProvider, answer?: { authorizationCode: string; iss?: string }) {
     const { auth } = await loadSdk()
     this.#challenge ??= await askForChallenge(this.#url)
-    const scope = this.#login.wantedScope ?? this.#challenge.scope ?? this.#oauth.scope
-    const { error: _, ...challenge } = this.#challenge
+    const { error: _, scope: named, ...challenge } = this.#challenge
+    const scope = this.#login.wantedScope ?? named ?? this.#oauth.scope
     const options = { ...challenge, serverUrl: this.#url, ...(scope !== undefined && { scope }) }
     await withOAuthFetch(this.#url, fetchFn => auth(provider, { ...options, ...answer, fetchFn }))
   }
@@ -295,16 +289,17 @@ export class ServerLogin {
     const { clientId, clientSecret, clientMetadataUrl, scope, issuer } = this.#oauth
     const serverUrl = this.#url
     const registered = before.client as { redirect_uris?: string[] } | undefined
+    const known = registered?.redirect_uris?.includes(redirectUrl) ? before.client : undefined
     const configured = clientId !== undefined && {
       client_id: clientId,
       ...(clientSecret !== undefined && { client_secret: clientSecret }),
       ...(issuer !== undefined && { issuer }),
     }
-    const known = registered?.redirect_uris?.includes(redirectUrl) ? before.client : undefined
     const login: Login = { client: configured || known }
     let verifier = ''
     const provider: LoginProvider = {
       login,
+      page: '',
       redirectUrl,
       clientMetadata: {
         client_name: 'Toolpost',
@@ -314,11 +309,7 @@ export class ServerLogin {
       },
       ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
       // A configured client must not be replaced by one a server hands out.
-      ...(!configured && {
-        saveClientInformation: client => {
-          login.client = client
-        },
-      }),
+      ...(!configured && { saveClientInformation: client => void Object.assign(login, { client }) }),
       state: () => state,
       clientInformation: () => login.client,
       codeVerifier: () => verifier,
@@ -333,7 +324,7 @@ export class ServerLogin {
       redirectToAuthorization(url) {
         const problem = insecure(url, serverUrl)
         if (problem) throw new Error(`the login page ${problem}`)
-        provider.page = url
+        provider.page = url.href
       },
       saveDiscoveryState(discovery) {
         const { authorizationServerMetadata: metadata } = discovery
