@@ -79,15 +79,13 @@ export class ServerOffers {
   }
 
   async #read(kind: OfferKind, session: Session): Promise<OfferList> {
-    const { entries, isCut } = await session.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
     const offers = new Map<string, Params>()
-    for (const entry of entries) {
+    for (const entry of await session.list(kind, AbortSignal.timeout(LIST_TIMEOUT_MS))) {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
       if (problem) this.#server.problem(`Left out of the ${kind}: ${problem}`)
       const clean = withoutKnownSecretsIn(entry) as Params
       if (!problem) offers.set(String(clean[KEYS[kind]]), clean)
     }
-    if (isCut) this.#server.problem(`The server lists too many ${kind}; the rest is left out`)
     return offers
   }
 

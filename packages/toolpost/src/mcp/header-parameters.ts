@@ -22,7 +22,6 @@ interface HeaderParameters {
 
 const KEY = 'x-mcp-header'
 const MAX_DEPTH = 64
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = ['string', 'integer', 'boolean']
 /** Keywords whose value is no schema. */
 const VALUES = ['default', 'examples', 'const', 'enum']
@@ -34,36 +33,31 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
   if (cached) return cached
   const parameters: HeaderParameter[] = []
   let problem: string | undefined
+  const problemOf = (header: string, type: unknown, isPlaced: boolean) => {
+    if (!isPlaced) return 'is only permitted on properties and nested properties'
+    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(header)) return 'is not a valid header name'
+    const isTaken = parameters.some(each => each.header.toLowerCase() === header.toLowerCase())
+    if (isTaken) return `'${header}' is already used by another property`
+    return TYPES.includes(type as string) ? undefined : `needs a type of ${TYPES.join(', ')}; got ${type}`
+  }
   const visit = (value: unknown, path: readonly string[], isReachable: boolean): void => {
     if (!isObjectLike(value) || path.length > MAX_DEPTH) return
-    const inner = value as JsonSchema
-    const { [KEY]: header, type } = inner
-    if (Object.hasOwn(inner, KEY) && !Array.isArray(value)) {
-      const isPlaced = isReachable && path.length > 0
-      const wrong = isPlaced
-        ? problemOf(header, type, parameters)
-        : 'is only permitted on properties and nested properties'
+    const { [KEY]: header, type, properties } = value as JsonSchema
+    if (header !== undefined && !Array.isArray(value)) {
+      const wrong = problemOf(typeof header === 'string' ? header : '', type, isReachable && path.length > 0)
       if (wrong) problem ??= `${path.join('.') || 'the schema itself'}: ${KEY} ${wrong}`
       // A server still compares the header of a number, which clients must not send.
       if (!wrong || type === 'number') parameters.push({ path, header: String(header), type: String(type) })
     }
-    const properties = isReachable && isRecord(inner.properties) ? inner.properties : {}
-    for (const [key, below] of Object.entries(properties)) visit(below, [...path, key], true)
-    for (const [key, below] of Object.entries(inner))
-      if (below !== properties && !VALUES.includes(key)) visit(below, [...path, `<${key}>`], false)
+    for (const [key, below] of Object.entries(value))
+      if (isReachable && key === 'properties' && isRecord(properties))
+        for (const [name, inner] of Object.entries(properties)) visit(inner, [...path, name], true)
+      else if (!VALUES.includes(key)) visit(below, [...path, `<${key}>`], false)
   }
   visit(schema, [], true)
   const found = { parameters: !problem || problem.includes('got number') ? parameters : [], problem }
   known.set(schema, found)
   return found
-}
-
-function problemOf(header: unknown, type: unknown, others: readonly HeaderParameter[]): string | undefined {
-  if (typeof header !== 'string' || !TOKEN.test(header)) return 'is not a valid header name'
-  if (others.some(each => each.header.toLowerCase() === header.toLowerCase()))
-    return `'${header}' is already used by another property`
-  if (TYPES.includes(type as string)) return undefined
-  return `needs a type of ${TYPES.join(', ')}; got ${typeof type === 'string' ? type : 'none'}`
 }
 
 /** The headers of a call. Text that HTTP would reject or change is encoded. */

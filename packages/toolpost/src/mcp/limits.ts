@@ -4,7 +4,6 @@
 export const MCP_RETRY_ATTEMPTS = 3
 /** Milliseconds before the first retry, doubled for each further one. Delays: 0, 2 s, 4 s. */
 export const MCP_RETRY_BASE_DELAY = 2_000
-/** A handshake that takes longer is a failed attempt. */
 export const CONNECT_TIMEOUT_MS = 10_000
 /** How long a package runner (`npx`, `uvx` …) may take: it may have to download the server first. */
 export const RUNNER_CONNECT_TIMEOUT_MS = 120_000
@@ -18,21 +17,18 @@ export const FAILED_MAX_RETRY_MS = 600_000
 /** A server that lived this long, or answered a call, was not in a crash loop: it is restarted immediately. */
 export const STABLE_AFTER_MS = 10_000
 
-/** The longest message, in either direction: a line on stdout, an event of a stream, the body of a response. */
+/** The longest message, in either direction, and how many values (`,`, `[` and `{`) it may have. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
-/** How many values (`,`, `[` and `{`) a message may have: many small ones take long to parse. */
 export const MAX_JSON_VALUES = 250_000
 /** Calls are refused while this much waits for a server that does not read; it is restarted if that lasts. */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 export const UNREAD_GRACE_MS = 3_000
-/** How much of the end of a server's stderr is kept. */
 export const STDERR_KEPT_BYTES = 8 * 1024
 
 /** How long to wait for output after a server exited: one of its children may keep the pipes open forever. */
 export const EXIT_GRACE_MS = 20
-/** How long a server may take to exit after closing its stdin or stdout. */
+/** How long a server may take to exit after it closed a pipe, after we closed its stdin, and after SIGTERM. */
 export const CLOSED_PIPE_GRACE_MS = 500
-/** How long it may take after we close its stdin before it gets SIGTERM, and from then on before it gets SIGKILL. */
 export const STDIN_CLOSED_GRACE_MS = 300
 export const SIGTERM_GRACE_MS = 1_500
 
@@ -44,6 +40,9 @@ export const LIST_PAUSE_MS = 500
 export const LIST_MAX_PAUSE_MS = 30_000
 /** How long any request other than a call may take. */
 export const REQUEST_TIMEOUT_MS = 30_000
+/** How long to wait for the response to `subscriptions/listen`, and until a stream of changes that was cut is reopened. */
+export const LISTEN_GRACE_MS = 500
+export const RELISTEN_DELAY_MS = 5_000
 
 /** How many times a server may ask for input in place of a result, and how many questions of it may be open. */
 export const MAX_INPUT_ROUNDS = 10
@@ -52,10 +51,3 @@ export const MAX_SERVER_REQUESTS = 16
 export const MAX_ANSWERS = 64
 /** How much of a server's instructions is passed on. */
 export const MAX_INSTRUCTIONS = 20_000
-
-/** How long an HTTP server may take to prove that it is alive. */
-export const HEALTH_CHECK_MS = 2_000
-/** How long to wait for the response to `subscriptions/listen` before listing the tools without it. */
-export const LISTEN_GRACE_MS = 500
-/** A change stream that was cut is reopened after this. */
-export const RELISTEN_DELAY_MS = 5_000

@@ -19,7 +19,7 @@ import { describeError, failureIn, hintFor, ServerFailure } from './server-failu
 import { ServerRequests } from './server-requests.ts'
 import { shownTarget } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
-import { type Listed, Session } from './session.ts'
+import { Session } from './session.ts'
 import { type McpToolDefinition, usableDefinitions } from './tool-definition.ts'
 
 /** What all servers of a configuration share. */
@@ -423,7 +423,7 @@ export class McpServer {
   }
 
   /** Adds new tools, replaces changed ones and removes those that are gone; the rest is untouched. */
-  #updateTools(listed: Listed, session: Session): void {
+  #updateTools(listed: readonly unknown[], session: Session): void {
     const { tools } = this.#host
     const { name: server, order, entry, logger } = this
     if (session !== this.session) return

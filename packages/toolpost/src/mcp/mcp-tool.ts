@@ -16,45 +16,35 @@ import type { McpToolDefinition } from './tool-definition.ts'
 
 type Options = Partial<InvokeOptions>
 
-const NO_OPTIONS: Options = {}
+interface ToolCall {
+  definition: McpToolDefinition
+  server: McpServer
+  /** Neither read-only nor idempotent, or nobody vouches for that: must not run twice. */
+  isWrite: boolean
+}
 
 /** A tool of an MCP server. It belongs to the server, not to a session, so it survives a restart. */
 export function mcpTool(definition: McpToolDefinition, server: McpServer): Tool {
   const { name, inputSchema, outputSchema, annotations = {}, icons, _meta, raw } = definition
   const { timeoutMs, maxTimeoutMs, sentences, trust } = server.entry
   const title = definition.title ?? (typeof annotations.title === 'string' ? annotations.title : undefined)
-  const [readOnly, idempotent] = [hint(annotations.readOnlyHint), hint(annotations.idempotentHint)]
+  // Only a real `true` may allow a call to run twice, whatever a server sends.
+  const hint = (key: string) => {
+    const value = annotations[key]
+    return typeof value === 'boolean' ? value : undefined
+  }
+  const [readOnly, idempotent] = [hint('readOnlyHint'), hint('idempotentHint')]
   const call: ToolCall = { definition, server, isWrite: !trust || !(readOnly || idempotent) }
   const given = Object.entries({ icons, annotations: definition.annotations, _meta }).filter(([, it]) => it)
   return {
-    name,
-    description: definition.description ?? title,
-    schema: inputSchema,
-    title,
-    outputSchema,
-    timeoutMs,
-    maxTimeoutMs,
-    readOnly,
-    idempotent,
-    destructive: hint(annotations.destructiveHint),
-    openWorld: hint(annotations.openWorldHint),
+    ...{ name, description: definition.description ?? title, schema: inputSchema, title, outputSchema, raw },
+    ...{ timeoutMs, maxTimeoutMs, readOnly, idempotent },
+    destructive: hint('destructiveHint'),
+    openWorld: hint('openWorldHint'),
     passedOn: given.length > 0 ? Object.fromEntries(given) : undefined,
     sentences: ownValue(sentences ?? {}, name),
-    raw,
-    invoke: (args, options) => invoke(call, args, options ?? NO_OPTIONS),
+    invoke: (args, options: Options = {}) => invoke(call, args, options),
   }
-}
-
-/** Only a real `true` may allow a call to run twice, whatever a server sends. */
-function hint(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined
-}
-
-interface ToolCall {
-  definition: McpToolDefinition
-  server: McpServer
-  /** Neither read-only nor idempotent, or nobody vouches for that: must not run twice. */
-  isWrite: boolean
 }
 
 /**
@@ -80,10 +70,10 @@ async function invoke(call: ToolCall, args: object, options: Options): Promise<u
 
 async function callOn(call: ToolCall, session: Session, args: object, options: Options): Promise<unknown> {
   const { definition, server } = call
-  const { meta, onRequest, reportProgress } = options
+  const { meta, onRequest } = options
   const { inputSchema, raw: { name } = definition } = definition
   const onProgress =
-    options.wantsProgress && reportProgress
+    options.wantsProgress && options.reportProgress
       ? ({ progress, total, message }: Params) =>
           options.reportProgress?.({
             progress: progress as number,

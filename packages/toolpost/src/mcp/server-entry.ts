@@ -47,6 +47,7 @@ export interface HttpServerEntry extends CommonEntry {
   /** How to log in if the server requires it; `false` to never log in. */
   oauth?: OAuthOptions | false | undefined
   command?: undefined
+  args?: undefined
 }
 
 export type ServerEntry = StdioServerEntry | HttpServerEntry

@@ -37,11 +37,6 @@ const LISTS = {
 
 export type ListKind = keyof typeof LISTS
 
-export interface Listed {
-  entries: unknown[]
-  isCut: boolean
-}
-
 /** The peer of one connection to a server: shakes hands, lists what the server has, and follows its changes. */
 export class Session extends Peer {
   capabilities: Params = {}
@@ -50,7 +45,7 @@ export class Session extends Peer {
   hasAnswered = false
   readonly tasks = new Set<string>()
   /** The tools it listed at the handshake, unvalidated. */
-  tools: Listed = { entries: [], isCut: false }
+  tools: unknown[] = []
   readonly transport: StdioTransport | HttpTransport
   readonly #server: McpServer
   readonly #http: HttpTransport | undefined
@@ -162,10 +157,10 @@ export class Session extends Peer {
   }
 
   /** A complete list of a server, unvalidated, so that one bad entry does not spoil the rest. */
-  async list(kind: ListKind, signal?: AbortSignal): Promise<Listed> {
+  async list(kind: ListKind, signal?: AbortSignal): Promise<unknown[]> {
     const [method, field, capability] = LISTS[kind]
     const entries: unknown[] = []
-    if (!this.capabilities[capability]) return { entries, isCut: false }
+    if (!this.capabilities[capability]) return entries
     const cursors = new Set<unknown>([undefined, null])
     let [params, bytes] = [{}, 0]
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -174,12 +169,15 @@ export class Session extends Peer {
       if (!Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
       for (const entry of listed) {
         bytes += JSON.stringify(entry).length
-        if (entries.length === limits.MAX_LISTED || bytes > limits.MAX_LIST_BYTES)
-          return { entries, isCut: true }
-        entries.push(entry)
+        if (entries.length < limits.MAX_LISTED && bytes <= limits.MAX_LIST_BYTES) entries.push(entry)
+        else {
+          const problem = `The server lists more than ${limits.MAX_LISTED} ${kind}; the rest is left out`
+          this.#server.logger.warn({}, problem)
+          return entries
+        }
       }
       const cursor = result?.nextCursor
-      if (cursors.has(cursor)) return { entries, isCut: false }
+      if (cursors.has(cursor)) return entries
       cursors.add(cursor)
       params = { cursor }
     }

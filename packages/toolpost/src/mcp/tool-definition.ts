@@ -6,9 +6,7 @@ import { isRecord } from '../util/guards.ts'
 import { fitsGlob, withoutInvisible } from '../util/text.ts'
 import { kindOf } from './call-result.ts'
 import { headerParameters } from './header-parameters.ts'
-import { MAX_LISTED } from './limits.ts'
 import type { ServerEntry } from './server-entry.ts'
-import type { Listed } from './session.ts'
 
 /** An entry of a list that is longer than this is left out. */
 const MAX_BYTES = 512 * 1024
@@ -31,12 +29,14 @@ export interface McpToolDefinition {
 }
 
 /** The tools of a list that are usable and offered, by name; of two with the same name, the later one. */
-export function usableDefinitions({ entries, isCut }: Listed, entry: ServerEntry, mirrorsArguments: boolean) {
-  const { include = ['*'], exclude = [] } = entry
+export function usableDefinitions(
+  listed: readonly unknown[],
+  { include = ['*'], exclude = [] }: ServerEntry,
+  mirrorsArguments: boolean,
+) {
   const definitions = new Map<string, McpToolDefinition>()
   const warnings: [fields: object, message: string][] = []
-  if (isCut) warnings.push([{}, `The server lists more than ${MAX_LISTED} tools; the rest is left out`])
-  for (const each of entries) {
+  for (const each of listed) {
     const definition = readDefinition(each, mirrorsArguments)
     if (typeof definition === 'string') {
       warnings.push([{ reason: safeText(definition) }, 'MCP tool skipped'])

@@ -25,7 +25,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** The login to one server at one URL. */
 function file(name = 'remote', url = 'https://server.example/mcp') {
-  const store = new LoginStore(folder, problem => problems.push(problem))
+  const store = new LoginStore(path(), problem => problems.push(problem))
   const key = `${name} ${url}`
   return {
     read: () => store.read(key),

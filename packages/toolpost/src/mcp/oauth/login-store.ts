@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type {
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
-} from '@modelcontextprotocol/client'
+import type * as sdk from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/redact.ts'
 import { isRecord } from '../../util/guards.ts'
 
 export interface Login {
-  client?: StoredOAuthClientInformation | undefined
-  tokens?: StoredOAuthTokens | undefined
+  client?: sdk.StoredOAuthClientInformation | undefined
+  tokens?: sdk.StoredOAuthTokens | undefined
   /** Where the tokens came from and are renewed. */
-  discovery?: OAuthDiscoveryState
+  discovery?: sdk.OAuthDiscoveryState
   resource?: string
   /** The scope that a call was refused for. */
   wantedScope?: string | undefined
@@ -27,16 +23,14 @@ const LOCK_TIMEOUT_MS = 60_000
 
 /** The logins to the servers of a project, by name and URL, in one JSON file of mode 0600. */
 export class LoginStore {
-  readonly #folder: string | undefined
-  readonly #file: string
+  readonly #file: string | undefined
   readonly #onProblem: (problem: string) => void
   readonly #watchers = new Set<() => void>()
   #kept: Record<string, unknown> = {}
 
-  /** Without a folder, a login lasts as long as the program. */
-  constructor(folder: string | undefined, onProblem: (problem: string) => void) {
-    this.#folder = folder
-    this.#file = join(folder ?? '', 'logins.json')
+  /** Without a file, a login lasts as long as the program. */
+  constructor(file: string | undefined, onProblem: (problem: string) => void) {
+    this.#file = file
     this.#onProblem = onProblem
   }
 
@@ -50,47 +44,47 @@ export class LoginStore {
 
   /** Replaces a login with what `work` makes of it, under a lock shared by all processes; resolves to what is stored. */
   async update(key: string, work: (login: Login) => Promise<Login>): Promise<Login> {
+    const file = this.#file
     const change = async () => {
       const before = await this.read(key)
       const login = await work(before)
       if (login === before) return login
-      const all = { ...(await this.#readAll()), [key]: Object.keys(login).length > 0 ? login : undefined }
-      if (this.#folder === undefined) this.#kept = all
-      else {
-        const draft = `${this.#file}.${randomUUID()}`
-        await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-        await rename(draft, this.#file)
+      this.#kept = { ...(await this.#readAll()), [key]: Object.keys(login).length > 0 ? login : undefined }
+      if (file !== undefined) {
+        const draft = `${file}.${randomUUID()}`
+        await writeFile(draft, `${JSON.stringify(this.#kept, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+        await rename(draft, file)
       }
       for (const look of this.#watchers) look()
       return login
     }
-    if (this.#folder === undefined) return change()
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    return locked(`${this.#file}.lock`, change)
+    if (file === undefined) return change()
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    return locked(`${file}.lock`, change)
   }
 
   /** Calls `listener` when a login may have changed, even by another process; returns a function that stops it. */
   watch(listener: () => void): () => void {
     const look = () => listener()
     this.#watchers.add(look)
-    if (this.#folder !== undefined) watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
+    if (this.#file) watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)
     return () => {
       this.#watchers.delete(look)
-      unwatchFile(this.#file, look)
+      if (this.#file) unwatchFile(this.#file, look)
     }
   }
 
   async #readAll(): Promise<Record<string, unknown>> {
-    if (this.#folder === undefined) return this.#kept
+    if (this.#file === undefined) return this.#kept
     try {
       const logins: unknown = JSON.parse(await readFile(this.#file, 'utf8'))
       if (isRecord(logins)) return logins
-      this.#onProblem('the saved logins cannot be used: the file is malformed')
+      throw new Error('the file is malformed')
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       if (code !== 'ENOENT') this.#onProblem(`the saved logins cannot be used: ${message}`)
+      return {}
     }
-    return {}
   }
 }
 
@@ -100,8 +94,8 @@ const HOLDER = `${process.pid} ${randomUUID()}`
 /** Runs `work` while holding a lock file that names its holder. One whose process has ended was left behind. */
 async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + LOCK_TIMEOUT_MS
-  const take = () => writeFile(file, HOLDER, { flag: 'wx', mode: 0o600 })
-  for (let error = await take().catch(Object); error; error = await take().catch(Object)) {
+  const take = () => writeFile(file, HOLDER, { flag: 'wx', mode: 0o600 }).catch(error => error)
+  for (let error = await take(); error; error = await take()) {
     if (error.code !== 'EEXIST') throw error
     const other = await readFile(file, 'utf8').catch(() => HOLDER)
     if (isLeftBehind(other)) await rm(file, { force: true })

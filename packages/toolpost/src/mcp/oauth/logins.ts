@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
@@ -7,7 +8,7 @@ import { loadSdk } from '../http-transport.ts'
 import { type HttpServerEntry, isHttp, type ServerEntry } from '../server-entry.ts'
 import { describeError, ServerFailure } from '../server-failure.ts'
 import { type Login, LoginStore } from './login-store.ts'
-import { denial, insecure, OAUTH_TIMEOUT_MS, OAuthDenial, withOAuthFetch } from './oauth-fetch.ts'
+import { insecure, OAUTH_TIMEOUT_MS, OAuthDenial, withOAuthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 
 export interface LoginsOptions {
@@ -24,7 +25,7 @@ export class Logins {
   readonly #store: LoginStore
 
   constructor({ servers, folder, logger }: LoginsOptions) {
-    this.#store = new LoginStore(folder, problem =>
+    this.#store = new LoginStore(folder && join(folder, 'logins.json'), problem =>
       quietLogger(logger).warn({ problem }, 'Problem with a saved login'),
     )
     for (const [name, entry] of Object.entries(servers)) this.put(name, entry)
@@ -145,7 +146,7 @@ export class ServerLogin {
     const provider = this.#pending.get(state)
     if (!provider) throw new Error('this login was not started here, or has expired')
     this.#pending.delete(state)
-    if (error !== undefined) throw denial(error, error_description)
+    if (error !== undefined) throw new OAuthDenial(error, error_description)
     if (!code) throw new Error('the redirect has neither a code nor an error')
     removeFromLogs([code])
     await this.#advance(provider, { authorizationCode: code, ...(iss !== undefined && { iss }) })

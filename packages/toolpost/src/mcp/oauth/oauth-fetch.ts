@@ -11,6 +11,10 @@ const SECRETS = /token$|secret|assertion/
 /** An authorization server refused to issue a token or register a client. */
 export class OAuthDenial extends Error {
   override name = 'OAuthDenial'
+
+  constructor(error: unknown, description: unknown) {
+    super(describeError(description ? `${error} (${description})` : error))
+  }
 }
 
 /**
@@ -29,6 +33,7 @@ export async function withOAuthFetch<T>(
   const guarded: FetchLike = async (given, init) => {
     const url = new URL(String(given))
     const shown = shownUrl(url.href)
+    const isPost = init?.method === 'POST'
     const problem = insecure(url, serverUrl)
     if (problem) refuse(problem)
     const signal = AbortSignal.timeout(OAUTH_TIMEOUT_MS)
@@ -39,20 +44,19 @@ export async function withOAuthFetch<T>(
     const location = headers.get('location')
     if (status >= 300 && status < 400 && location !== null) {
       const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-      if (to?.origin === url.origin && init?.method !== 'POST') return response
+      if (to?.origin === url.origin && !isPost) return response
       refuse(`${shown} redirects to ${shownUrl(to?.href ?? location)}`)
     }
     const text = (await limitedBytes(response, MAX_OAUTH_BYTES))?.toString('utf8')
     if (text === undefined) return refuse(`${shown} answered with more than ${MAX_OAUTH_BYTES} bytes`)
     const answer = parsed(text)
     removeFromLogs(Object.keys(answer).flatMap(key => (SECRETS.test(key) ? [String(answer[key])] : [])))
-    if (init?.method === 'POST' && !response.ok) {
-      // A server with problems of its own has not denied anything.
-      const isDenial = typeof answer.error === 'string' && status < 500 && status !== 429
+    // A server with problems of its own has not denied anything.
+    const isDenial = typeof answer.error === 'string' && status < 500 && status !== 429
+    if (isPost && !response.ok)
       throw isDenial
-        ? denial(answer.error, answer.error_description)
+        ? new OAuthDenial(answer.error, answer.error_description)
         : new Error(`${shown} answered ${status}`)
-    }
     return new Response(status === 204 || status === 304 ? null : text, { status, headers })
   }
   try {
@@ -61,10 +65,6 @@ export async function withOAuthFetch<T>(
     // The SDK tries other URLs after a refusal, and hides it.
     if (refusal) refuse('')
   }
-}
-
-export function denial(error: unknown, description: unknown): OAuthDenial {
-  return new OAuthDenial(describeError(description ? `${error} (${description})` : error))
 }
 
 /** Why no part of a login may be sent to this URL; `undefined` if it may. */
