@@ -12,7 +12,7 @@ import { ChatArchive } from './chat-archive.ts'
 import { type ClientList, Clients } from './clients.ts'
 import { Events } from './events.ts'
 import type { GatewayOptions } from './gateway.ts'
-import { McpEndpoint } from './mcp-server/http-endpoint.ts'
+import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { createOAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
 
@@ -71,7 +71,7 @@ export function contextOf(options: GatewayOptions, token: string | false) {
     ...{ log, questions },
     archive: new ChatArchive(source, logger),
     events: new Events({ source, clients, log, questions, streams, clock }),
-    mcp: new McpEndpoint({
+    mcp: createMcpEndpoint({
       ...{ executor, clients, logger, calls, streams, catalog, waitWhileStarting },
       offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
     }),

@@ -54,9 +54,8 @@ export const MAX_MESSAGE_LENGTH = 100_000
 export const MAX_LOGS_PER_SECOND = 100
 /** The SDK's clients drop a progress notification that arrives together with the result. */
 export const PROGRESS_GAP_MS = 25
-/** How long the user may take to answer a tool's question, and how many calls may wait for that. */
+/** How long the user may take to answer a tool's question. */
 export const ELICITATION_MS = 5 * 60 * 1_000
-export const MAX_ELICITATIONS = 1_000
 /** How many questions may be open to one HTTP caller, and how much of one is shown. */
 export const MAX_QUESTIONS_OF_ONE = 10
 export const MAX_QUESTION_CHARACTERS = 4_000
@@ -64,8 +63,8 @@ export const MAX_QUESTION_CHARACTERS = 4_000
 export const TASK_AFTER_MS = 500
 export const TASK_POLL_MS = 500
 export const TASK_TTL_MS = 15 * 60 * 1_000
-/** How many tasks one client may have; finished ones make room for others. */
-export const MAX_CLIENT_TASKS = 100
+/** How many calls of one client may wait for it, with questions or as tasks; finished ones make room for others. */
+export const MAX_CLIENT_CALLS = 500
 /** How many resources one client may subscribe to, and how long that waits for the servers before it is acknowledged. */
 export const MAX_FOLLOWED = 1_000
 export const FOLLOWING_MS = 500

@@ -13,8 +13,6 @@ const asking = defineTool({
   description: 'Asks',
   schema: { type: 'object' },
   handler: async (_args, options) => {
-    options.onTask?.()
-    await new Promise(resolve => setTimeout(resolve, 50))
     options.reportProgress?.({ progress: 1, message: 'about to ask' })
     const asked = ['Who?', 'Where?'].map(message => options.ask?.({ message, schema }))
     const answers = await Promise.all(asked)

@@ -41,7 +41,7 @@ export interface McpCall {
 export async function callTool(call: McpCall, options: CallToolOptions): Promise<object> {
   const { name, args, also, help, caller, request, current } = call
   const { executor, calls, waitWhileStarting } = options
-  const { client, session } = request
+  const { client, session, meta } = request
   if (calls.isDraining) return failed('Toolpost is shutting down')
   const { signal } = caller
   let tool = executor.tools.findTool(name)
@@ -56,39 +56,37 @@ export async function callTool(call: McpCall, options: CallToolOptions): Promise
     progressAt = performance.now()
     current()?.notify('notifications/progress', { progressToken, ...progress })
   }
-  const result = await calls.run(caller, () =>
-    executor.run(
-      { name, args },
-      {
-        get peer() {
-          return help.peer
-        },
-        ask: askOf(request, help.ask ?? options.ask),
-        sample: help.sample,
-        roots: help.roots,
-        onLog: help.onLog,
-        onTask: help.onTask,
-        caller: client?.caller,
-        among: client?.among(name),
-        also,
-        conversation: session?.id,
-        origin: 'mcp',
-        startedAt: request.startedAt,
-        onProgress: request.meta.progressToken === undefined ? undefined : onProgress,
-        meta: metaOfCall(request),
-        signal,
-      },
-    ),
-  )
+  // A trace in the message takes precedence over one in the HTTP headers.
+  const traced = traceContext(request.header)
+  const isTraced = traced && !traceContext(key => meta[key])?.traceparent
+  const runOptions: RunOptions = {
+    get peer() {
+      return help.peer
+    },
+    ask: askOf(request, help.ask ?? options.ask),
+    sample: help.sample,
+    roots: help.roots,
+    onLog: help.onLog,
+    caller: client?.caller,
+    among: client?.among(name),
+    also,
+    conversation: session?.id,
+    origin: 'mcp',
+    startedAt: request.startedAt,
+    onProgress: meta.progressToken === undefined ? undefined : onProgress,
+    meta: isTraced ? { ...meta, ...traced } : meta,
+    signal,
+  }
+  const result = await calls.run(caller, () => executor.run({ name, args }, runOptions))
   // The SDK's clients drop progress that arrives together with the result.
   if (performance.now() - progressAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
-  if (!result.success) return failureAnswer(result, request)
+  if (!result.success) return failureAnswer(result, session !== undefined)
   tool ??= executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
   return {
     ...result.extra,
     content: contentOf(result, isServer),
-    ...structuredOf(result, !session, isServer, tool?.outputSchema !== undefined),
+    ...structuredOf(result, { isNewest: !session, isServer, hasSchema: tool?.outputSchema !== undefined }),
     ...(result.meta && { _meta: result.meta }),
   }
 }
@@ -99,62 +97,49 @@ function askOf({ client }: McpRequest, ask: Ask | undefined): Ask | undefined {
   return async question => (question.about ? { action: 'cancel' } : ask(question))
 }
 
-/** The call's `_meta`. A trace in the message takes precedence over one in the HTTP headers. */
-function metaOfCall({ meta, header }: McpRequest): RunOptions['meta'] {
-  const traced = traceContext(header)
-  return traced && !traceContext(key => meta[key])?.traceparent ? { ...meta, ...traced } : meta
-}
-
 function failed(text: string): CallToolResult {
   return { isError: true, content: [textBlock(text)] }
 }
 
 /** Some failures are errors of the protocol, and not results. */
-function failureAnswer({ code, error, diagnosis }: ToolFailure, { session }: McpRequest): CallToolResult {
+function failureAnswer({ code, error, diagnosis }: ToolFailure, isSession: boolean): CallToolResult {
   const { suggestions = [], required, details } = diagnosis ?? {}
   const hint = suggestions.length > 0 ? `. Did you mean ${suggestions.join(', ')}?` : ''
   if (code === 'unknown_tool') throw new RpcError(`${error}${hint}`, { code: INVALID_PARAMS })
   const rpc = isRecord(details?.rpc) ? details.rpc : {}
-  if (!session && rpc.code === MISSING_CAPABILITY)
+  if (!isSession && rpc.code === MISSING_CAPABILITY)
     throw new RpcError(error, { code: MISSING_CAPABILITY, data: rpc.data })
   return failed(code === 'invalid_arguments' && required ? `${error}. Required: ${required}` : error)
 }
 
 type Block = CallToolResult['content'][number]
 
-function areBlocks(value: unknown): value is Block[] {
-  const isBlock = (block: unknown) => isRecord(block) && typeof block.type === 'string'
+/** Whether a value is content in MCP's format; of `types` only, if nothing else is known of it. */
+function areBlocks(value: unknown, types?: ReadonlySet<unknown>): value is Block[] {
+  const isBlock = (block: unknown) =>
+    isRecord(block) && typeof block.type === 'string' && (types?.has(block.type) ?? true)
   return Array.isArray(value) && value.length > 0 && value.every(isBlock)
-}
-
-/** Whether a value, of which nothing else is known, is content in MCP's format. */
-function isContent(value: unknown): value is Block[] {
-  return areBlocks(value) && value.every(({ type }) => BLOCK_TYPES.has(type))
 }
 
 /** What came from an MCP server is passed on unchanged. */
 function contentOf({ result: value, content, text }: ToolSuccess, isServer: boolean): Block[] {
   if (areBlocks(content)) return content
-  return isServer && isContent(value) ? value : [textBlock(text ?? textOf(value))]
+  return isServer && areBlocks(value, BLOCK_TYPES) ? value : [textBlock(text ?? textOf(value))]
 }
 
 /** Structured content: an object in the older protocols, any JSON in the newest. Required if a schema was announced. */
 function structuredOf(
   { result: value, content, text }: ToolSuccess,
-  isNewest: boolean,
-  isServer: boolean,
-  hasSchema: boolean,
+  { isNewest, isServer, hasSchema }: { isNewest: boolean; isServer: boolean; hasSchema: boolean },
 ): { structuredContent?: unknown } {
   if (!isServer && !hasSchema) return {}
-  const isPlain =
-    isObjectLike(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object)
-  if (isPlain) {
+  if (isObjectLike(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object)) {
     // A copy that can be sent: what JSON cannot express becomes text.
     const copy: unknown = JSON.parse(textOf(value))
     return isRecord(copy) ? { structuredContent: copy } : {}
   }
   const isText = typeof value === 'string' && (!content || (value === text && !hasSchema))
-  const isRaw = content ? content === value : isContent(value)
+  const isRaw = content ? content === value : areBlocks(value, BLOCK_TYPES)
   return !isServer || !isNewest || isText || isRaw ? {} : { structuredContent: value }
 }
 

@@ -1,17 +1,16 @@
-import { type HeaderParameter, headerParameters } from '../../mcp/header-parameters.ts'
+import { headerParameters } from '../../mcp/header-parameters.ts'
 import type { Params } from '../../mcp/peer.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { valueAt } from '../../util/guards.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 
 /** Which parameter of a method the header `Mcp-Name` mirrors. */
-const NAMES = new Map([
-  ...['tools/call', 'prompts/get'].map(method => [method, 'name'] as const),
-  ...['tasks/get', 'tasks/update', 'tasks/cancel'].map(method => [method, 'taskId'] as const),
-  ['resources/read', 'uri'],
-])
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' },
+  ...{ 'tasks/get': 'taskId', 'tasks/update': 'taskId', 'tasks/cancel': 'taskId' },
+}
 
-const known = new WeakMap<Tool, readonly HeaderParameter[]>()
+const known = new WeakMap<Tool, ReturnType<typeof headerParameters>['parameters']>()
 
 /**
  * Why the headers that mirror parts of a request of the newest protocol disagree with them: a proxy may have decided by
@@ -23,24 +22,23 @@ export function headerMismatch(
   params: Params,
   tool: Tool | undefined,
 ) {
-  const missing = ['MCP-Protocol-Version', 'Mcp-Method'].find(
-    name => headerOf(name.toLowerCase()) === undefined,
-  )
-  if (missing) return mismatch(missing, `${missing} is missing`)
-  const parameter = NAMES.get(method) ?? ''
+  for (const name of ['MCP-Protocol-Version', 'Mcp-Method'])
+    if (headerOf(name.toLowerCase()) === undefined) return mismatch(name, 'is missing')
+  const parameter = NAMES[method] ?? ''
   const problem = problemOf(headerOf('mcp-name'), params[parameter], 'string')
-  if (problem) return mismatch('Mcp-Name', `Mcp-Name ${problem} params.${parameter}`)
+  if (problem) return mismatch('Mcp-Name', `${problem} params.${parameter}`)
   const parameters = tool && (known.get(tool) ?? headerParameters(inputSchemaOf(tool)).parameters)
   if (tool && parameters) known.set(tool, parameters)
-  for (const { header: name, path, type } of parameters ?? []) {
-    const header = `Mcp-Param-${name}`
-    const wrong = problemOf(headerOf(header.toLowerCase()), valueAt(params.arguments, path), type)
-    if (wrong) return mismatch(header, `${header} ${wrong} ${path.join('.')}`)
+  for (const { header, path, type } of parameters ?? []) {
+    const name = `Mcp-Param-${header}`
+    const wrong = problemOf(headerOf(name.toLowerCase()), valueAt(params.arguments, path), type)
+    if (wrong) return mismatch(name, `${wrong} ${path.join('.')}`)
   }
   return undefined
 }
 
-function mismatch(header: string, body: string) {
+function mismatch(header: string, problem: string) {
+  const body = `${header} ${problem}`
   const message = `Bad Request: the request headers and body disagree: ${body}`
   return { code: -32_020, message, data: { mismatch: { header, body } } }
 }

@@ -1,10 +1,5 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  type ClientCapabilities,
-  LOG_LEVEL_META_KEY,
-  SERVER_INFO_META_KEY,
-} from '@modelcontextprotocol/server'
+import { randomUUID } from 'node:crypto'
+import * as sdk from '@modelcontextprotocol/server'
 import { INTERNAL_ERROR, INVALID_PARAMS, type Params, type RequestId, RpcError } from '../../mcp/peer.ts'
 import { isRecord } from '../../util/guards.ts'
 import { toolpostVersion } from '../../util/package-root.ts'
@@ -23,29 +18,23 @@ export const INVALID_REQUEST = -32_600
 export const NOT_FOUND = -32_002
 export const MISSING_CAPABILITY = -32_021
 
-export const LOG_LEVELS = [
-  ...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
-]
+export const LOG_LEVELS = 'debug info notice warning error critical alert emergency'.split(' ')
 
-/** A client of a 2025 protocol, from `initialize` until it is gone. */
-export class Session {
-  /** Set by `initialize`. */
-  capabilities: ClientCapabilities = {}
-  version = ''
-  /** The client's minimum log level. */
-  level = 'info'
-  /** How to stop following the resources it follows, by URI. */
-  readonly followed = new Map<string, () => void>()
-  /** The ids of its requests that are being answered; subscriptions aside, which stay open. */
-  readonly running = new Set<RequestId>()
-  /** Called when none is left. */
-  onIdle = () => {}
-  readonly id: string
-  readonly notify: (method: string, params?: object) => void
+export type Session = ReturnType<typeof newSession>
 
-  constructor(id: string, notify: Session['notify']) {
-    this.id = id
-    this.notify = notify
+/** A client of a 2025 protocol, from `initialize`, which sets its version, until it is gone. */
+export function newSession(notify: (method: string, params?: object) => void) {
+  return {
+    id: randomUUID(),
+    notify,
+    capabilities: {} as sdk.ClientCapabilities,
+    version: '',
+    /** Its minimum log level. */
+    level: 'info',
+    /** How to stop following the resources it follows, by URI. */
+    followed: new Map<string, () => void>(),
+    /** The ids of its requests that are being answered; subscriptions aside, which stay open. */
+    running: new Set<RequestId>(),
   }
 }
 
@@ -75,22 +64,11 @@ export function metaIn({ _meta }: Params): Params {
   return isRecord(_meta) ? _meta : {}
 }
 
-export function capabilitiesOf({ meta, session }: McpRequest): ClientCapabilities {
-  return session?.capabilities ?? (meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities) ?? {}
+export function capabilitiesOf({ meta, session }: McpRequest): sdk.ClientCapabilities {
+  return session?.capabilities ?? (meta[sdk.CLIENT_CAPABILITIES_META_KEY] as sdk.ClientCapabilities) ?? {}
 }
 
-/** Identifies a client: by its session, its configured name, or its own info. */
-export function peerOf({ client, meta, session }: McpRequest): unknown {
-  return session ?? (client?.isNamed ? client.name : `mcp ${JSON.stringify(meta[CLIENT_INFO_META_KEY])}`)
-}
-
-/** Whether a request wants log messages of this level. */
-export function wantsLog({ session, meta }: McpRequest, level: string): boolean {
-  const lowest = LOG_LEVELS.indexOf(session?.level ?? String(meta[LOG_LEVEL_META_KEY]))
-  return lowest >= 0 && LOG_LEVELS.indexOf(level) >= lowest
-}
-
-const SERVER_META = { [SERVER_INFO_META_KEY]: SERVER_INFO }
+const SERVER_META = { [sdk.SERVER_INFO_META_KEY]: SERVER_INFO }
 const CACHEABLE = /^((tools|prompts|resources|resources\/templates)\/list|resources\/read|server\/discover)$/
 
 /** A result as the newest protocol requires it. */

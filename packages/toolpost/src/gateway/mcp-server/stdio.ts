@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
-import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Logger } from '../../logging/logger.ts'
 import { quietLogger } from '../../logging/quiet-logger.ts'
@@ -14,8 +13,8 @@ import { isRecord } from '../../util/guards.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import { Disconnected, jsonText } from '../http.ts'
 import { DRAIN_MS, MAX_BODY_BYTES } from '../limits.ts'
-import { McpMethods, type McpMethodsOptions } from './methods.ts'
-import { PARSE_ERROR, Session } from './protocol.ts'
+import { createMethods, type McpMethodsOptions } from './methods.ts'
+import { newSession, PARSE_ERROR } from './protocol.ts'
 
 export interface StdioOptions extends Omit<McpMethodsOptions, 'calls'> {
   stdin: Readable
@@ -32,10 +31,10 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const { stdin, stdout, signal, drainMs = DRAIN_MS } = options
   const logger = quietLogger(options.logger)
   const calls = new ActiveCalls()
-  const methods = new McpMethods({ ...options, calls })
-  const session = new Session(randomUUID(), (method, params) => {
+  const methods = createMethods({ ...options, calls })
+  const session = newSession((method, params) => {
     // Clients of the newest protocol do not initialize, and hear of changes only if they listen.
-    if (session.version !== '') peer.notify(method, params)
+    if (session.version !== '') void peer.notify(method, params)
   })
   const peer: Peer = new Peer(lineTransport(stdin, stdout), {
     methods: methods.begin(session, () => undefined),
@@ -51,17 +50,11 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   await (signal ? unlessAborted(gone, signal) : gone).catch(() => {})
   // The last lines are still read, and a client that wrote its requests and closed the pipe gets its responses.
   await setImmediate()
-  if (session.running.size > 0 && !stdout.destroyed) {
-    const idle = new Promise<void>(resolve => {
-      session.onIdle = resolve
-    })
-    await Promise.race([idle, delay(drainMs, undefined, { ref: false })])
-    // The last response is sent after that.
-    await setImmediate()
-  }
+  await calls.drain(stdout.destroyed ? 0 : drainMs)
+  // The last response is sent after that.
+  await setImmediate()
   methods.close()
   await peer.close()
-  calls.abort()
 }
 
 /** JSON-RPC messages, one per line. Over-long and malformed lines are reported and skipped. */

@@ -28,35 +28,28 @@ export async function toolEntries(tools: readonly Tool[], isNewest: boolean): Pr
   return entries
 }
 
+/** What is undefined is left out of the list. */
 async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
-  const { name, title, description, passedOn = {} } = tool
-  const output = plainSchema(() => tool.outputSchema)
-  const outputSchema = await usableOutput(output, isNewest)
-  const annotations = {
-    ...(isRecord(passedOn.annotations) && passedOn.annotations),
-    ...defined({
-      readOnlyHint: tool.readOnly,
-      idempotentHint: tool.idempotent,
-      destructiveHint: tool.destructive,
-      openWorldHint: tool.openWorld,
-    }),
-  }
+  const { name, title, description, passedOn = {}, readOnly, idempotent, destructive, openWorld } = tool
+  const own = { readOnlyHint: readOnly, idempotentHint: idempotent, destructiveHint: destructive }
+  const hints = Object.entries({ ...own, openWorldHint: openWorld }).filter(([, hint]) => hint !== undefined)
+  const annotations = { ...Object(passedOn.annotations), ...Object.fromEntries(hints) }
+  const outputSchema = await usableOutput(
+    plainSchema(() => tool.outputSchema),
+    isNewest,
+  )
   const inputSchema = objectSchema(inputSchemaOf(tool))
-  const entry = { name, inputSchema, ...defined({ title, description, outputSchema }) }
+  const entry = { name, title, description, inputSchema, outputSchema } as McpToolEntry
   // Sentences are for this side only, and long.
   const { [SENTENCES_META]: _, ...meta } = isRecord(passedOn._meta) ? passedOn._meta : {}
   const whole = {
     ...entry,
-    ...defined({ icons: passedOn.icons }),
+    icons: passedOn.icons,
     ...(Object.keys(annotations).length > 0 && { annotations }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   }
   // Clients reject a whole list over one malformed icon or annotation.
   return isSpecType.Tool(whole) ? whole : entry
-}
-
-function defined<Fields extends object>(fields: Fields): Partial<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
 /** Clients reject a whole list over one schema without `type: "object"`, or with `true` for a property. */
@@ -77,6 +70,5 @@ async function usableOutput(schema: JsonSchema | undefined, isNewest: boolean) {
     () => true,
     () => false,
   )
-  if (!isUsable) return undefined
-  return isObject ? objectSchema(schema) : (schema as McpToolEntry['outputSchema'])
+  return isUsable ? (isObject ? objectSchema(schema) : schema) : undefined
 }
