@@ -1,5 +1,6 @@
 import { ToolExecutor } from '../src/executor/executor.ts'
-import { createGateway, type Gateway, type GatewayOptions } from '../src/gateway/gateway.ts'
+import type { GatewayOptions } from '../src/gateway/context.ts'
+import { createGateway, type Gateway } from '../src/gateway/gateway.ts'
 import { defineTool, type Tool } from '../src/tools/tool.ts'
 import { ToolManager } from '../src/tools/tool-manager.ts'
 

@@ -7,7 +7,7 @@ import { OfflineClient } from '../models/index.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import type { GatewayOptions } from './gateway.ts'
+import type { GatewayOptions } from './context.ts'
 import { serveGateway } from './serve-gateway.ts'
 
 const CLAUDE = 'claude-token-0123456789'

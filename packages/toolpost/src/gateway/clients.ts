@@ -39,31 +39,27 @@ export class Client {
   readonly caller: string | undefined
   /** Its key for `Clients.named`; for an OAuth subject it includes the scopes of the token. */
   readonly key: string
-  readonly #may: Omit<ClientOptions, 'token'>
+  /** Whether it may decide about calls that wait for approval. */
+  readonly approves: boolean
+  /** Whether it searches its tools, if configured for it. */
+  readonly toolSearch: boolean | undefined
+  readonly #may: Partial<ClientOptions>
   readonly #manager: ToolManager
 
   constructor(
     tools: ToolManager,
     name: string,
-    may: Omit<ClientOptions, 'token'> = {},
+    may: Partial<ClientOptions> = {},
     { key = name, isAlone = false } = {},
   ) {
     this.name = name
     this.isNamed = name !== OWNER
     this.caller = isAlone ? undefined : name
     this.key = key
+    this.approves = !this.isNamed || may.approves === true
+    this.toolSearch = may.toolSearch
     this.#may = may
     this.#manager = tools
-  }
-
-  /** Whether it may decide about calls that wait for approval. */
-  get approves(): boolean {
-    return !this.isNamed || this.#may.approves === true
-  }
-
-  /** Whether it searches its tools, if configured for it. */
-  get toolSearch(): boolean | undefined {
-    return this.#may.toolSearch
   }
 
   /** The tools it may use. */
@@ -116,7 +112,7 @@ export class Client {
       tools: server.tools.filter(name => usable.has(name)),
       error: server.error === undefined ? undefined : 'unavailable',
       stderr: '',
-      ...(breaker && { breaker: withoutError(breaker) }),
+      ...(breaker && { breaker: { ...breaker, error: undefined } as unknown as BreakerStatus }),
     }))
   }
 
@@ -127,10 +123,6 @@ export class Client {
       .filter(approval => (this.approves ? this.findTool(approval.tool) : this.sees(approval)))
       .map(approval => ({ ...approval, args: safeValue(approval.args) }))
   }
-}
-
-function withoutError({ error: _, ...breaker }: BreakerStatus): BreakerStatus {
-  return breaker
 }
 
 /** Whether a URI climbs with `..`, however encoded: it then means something else than the pattern sees. */
@@ -144,7 +136,7 @@ function climbs(uri: string): boolean {
   return /(?:^|[/\\:])\.\.(?:[/\\?#;]|$)/.test(plain)
 }
 
-export interface ClientsOptions {
+interface ClientsOptions {
   tools: ToolManager
   /** The owner's token; `false` lets everybody in as the owner. */
   token: string | false
@@ -156,54 +148,53 @@ export interface ClientsOptions {
 /** Identifies the client of a request by its token. */
 export class Clients {
   readonly #options: ClientsOptions
-  #token: string | false
   #list: ClientList | undefined
   #named = new Map<string, Client>()
   /** By the Authorization header. A map compares seeded hashes first, whose timing reveals nothing. */
   #byToken = new Map<string, Client>()
 
   constructor(options: ClientsOptions) {
-    this.#options = options
-    this.#token = options.token
+    this.#options = { ...options }
     this.#read()
   }
 
   /** Replaces the owner's token; the old one is no longer accepted. */
   setToken(token: string): void {
-    this.#token = token
+    this.#options.token = token
     this.#read()
   }
 
   /** The client of a request, or the response that refuses it. */
   admit(request: Request, authorization = ''): Client | Response | Promise<Client | Response> {
-    if (this.#token === false) return this.named(OWNER)
-    if (this.#options.list() !== this.#list) this.#read()
-    const given = this.#byToken.get(authorization)
-    return (
-      given ??
-      this.#byToken.get(authorization.replace(/^bearer +/i, 'Bearer ')) ??
-      this.#options.oauth.admit(request)
-    )
+    const { token, list, oauth } = this.#options
+    if (token === false) return this.named(OWNER)
+    if (list() !== this.#list) this.#read()
+    const known = this.#byToken.get(authorization)
+    return known ?? this.#byToken.get(authorization.replace(/^bearer +/i, 'Bearer ')) ?? oauth.admit(request)
   }
 
   /** The client as configured now; one that was removed may use nothing. */
   named(name: string): Client {
-    if (this.#options.list() !== this.#list) this.#read()
-    // What configured clients cannot have in their name, because of the colon.
-    if (/^oauth(-client)?:/.test(name)) return this.#options.oauth.named(name)
-    return this.#named.get(name) ?? new Client(this.#options.tools, name, { tools: [] })
+    const { list, oauth, tools } = this.#options
+    if (list() !== this.#list) this.#read()
+    // Configured clients have no colon in their name.
+    if (/^oauth(-client)?:/.test(name)) return oauth.named(name)
+    return this.#named.get(name) ?? new Client(tools, name, { tools: [] })
   }
 
   #read(): void {
-    const { list, tools } = this.#options
+    const { list, tools, token } = this.#options
     this.#list = list()
     const entries = Object.entries(this.#list ?? {})
-    this.#named = new Map(entries.map(([name, may]) => [name, new Client(tools, name, may)]))
-    this.#named.set(OWNER, new Client(tools, OWNER, {}, { isAlone: entries.length === 0 }))
-    const tokens = entries.map(([name, { token }]) => [token, this.#named.get(name) as Client] as const)
-    if (this.#token) tokens.push([this.#token, this.#named.get(OWNER) as Client])
-    this.#byToken = new Map(tokens.map(([token, client]) => [`Bearer ${token}`, client]))
-    removeFromLogs(tokens.map(([token]) => token))
+    const owner = new Client(tools, OWNER, {}, { isAlone: entries.length === 0 })
+    const all: [Client, string | false][] = [
+      ...entries.map(([name, may]): [Client, string] => [new Client(tools, name, may), may.token]),
+      [owner, token],
+    ]
+    this.#named = new Map(all.map(([client]) => [client.name, client]))
+    const known = all.filter((each): each is [Client, string] => each[1] !== false)
+    this.#byToken = new Map(known.map(([client, secret]) => [`Bearer ${secret}`, client]))
+    removeFromLogs(known.map(([, secret]) => secret))
   }
 }
 

@@ -31,7 +31,7 @@ const pageHeaders = secureHeaders({
 })
 
 /** The folder of the built console, if any. In a clone, the build itself, not the copy that packing left behind. */
-export function findConsole(): string | undefined {
+function findConsole(): string | undefined {
   const folders = [join(packageRoot(), 'console')]
   try {
     const manifest = createRequire(import.meta.url).resolve('toolpost-console/package.json')
@@ -42,36 +42,24 @@ export function findConsole(): string | undefined {
   return folders.find(folder => existsSync(join(folder, 'index.html')))
 }
 
-/** The page and its files. */
-export class ConsoleFiles {
-  readonly #folder: string | undefined
-  readonly #app = new Hono()
-
-  constructor(folder: string | undefined) {
-    this.#folder = folder !== undefined && existsSync(folder) ? folder : undefined
-    this.#app.use(pageHeaders, async (c, next) => {
-      await next()
-      // Files named after their content can be cached forever.
-      const isNamedByContent = c.req.path.startsWith('/assets/')
-      c.header('cache-control', isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache')
-    })
-    if (this.#folder !== undefined) this.#app.use(serveStatic({ root: this.#folder }))
-    this.#app.get('/', c => c.html(MISSING_PAGE))
-  }
-
-  /** Whether a path is one of the page's own files, which a browser requests without a token. */
-  has(path: string): boolean {
-    if (path === '/') return true
-    if (this.#folder === undefined || !/^(\/[\w-][\w.-]*)+$/.test(path)) return false
-    try {
-      return statSync(join(this.#folder, path), { throwIfNoEntry: false })?.isFile() ?? false
-    } catch {
-      // Too long for a file name.
-      return false
-    }
-  }
-
-  answer(request: Request): Response | Promise<Response> {
-    return this.#app.fetch(request)
+/** The page and its files: which paths they have, and the response for one. */
+export function consoleFiles(folder = findConsole()) {
+  const app = new Hono()
+  app.use(pageHeaders, async (c, next) => {
+    await next()
+    // Files named after their content can be cached forever.
+    const isNamedByContent = c.req.path.startsWith('/assets/')
+    c.header('cache-control', isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache')
+  })
+  if (folder !== undefined) app.use(serveStatic({ root: folder }))
+  app.get('/', c => c.html(MISSING_PAGE))
+  return {
+    has(path: string): boolean {
+      if (path === '/') return true
+      // Longer names are none of ours, and an error of the file system.
+      if (folder === undefined || !/^(\/[\w-][\w.-]{0,200}){1,5}$/.test(path)) return false
+      return statSync(join(folder, path), { throwIfNoEntry: false })?.isFile() ?? false
+    },
+    answer: (request: Request) => app.fetch(request),
   }
 }

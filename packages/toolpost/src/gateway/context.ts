@@ -1,20 +1,65 @@
 import type { ToolExecutor } from '../executor/executor.ts'
+import type { History } from '../history/history.ts'
+import type { Approvals } from '../interceptors/index.ts'
+import type { BigResults } from '../interceptors/long-results.ts'
+import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import type { McpIntegration } from '../mcp/index.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
+import type { AiClient } from '../models/ai-client.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import type { DurableStatus } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
+import type { VoiceInput } from '../project/voice.ts'
+import type { Clock } from '../util/clock.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { CallLog } from './call-log.ts'
 import { ChatArchive } from './chat-archive.ts'
 import { type ClientList, Clients } from './clients.ts'
 import { Events } from './events.ts'
-import type { GatewayOptions } from './gateway.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { createOAuthClients } from './oauth.ts'
 import { Questions } from './questions.ts'
+
+export interface GatewayOptions {
+  /** What a toolpost.json describes, from `openProject`. */
+  project?: GatewaySource | undefined
+  /** Without a project: its parts. */
+  executor?: ToolExecutor | undefined
+  mcp?:
+    | (Pick<McpIntegration, 'status' | 'restart' | 'on'> &
+        Partial<Pick<McpIntegration, 'catalog' | 'logins' | 'stop' | 'messages'>>)
+    | undefined
+  /** Answers the chat; without one, there is no chat. */
+  client?: AiClient | undefined
+  /** The client's name, and why it was chosen. */
+  model?: ModelInfo | undefined
+  /** Turns speech into text; without it, the console has no talk button. */
+  voice?: VoiceInput | undefined
+  /** Calls waiting for approval: the ones passed to `policy`. */
+  approvals?: Approvals | undefined
+  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
+  history?: History | undefined
+  /** Keeps results too long for a model; without it, they are sent whole. The project's if there is one. */
+  bigResults?: BigResults | undefined
+  /** The system prompt of every conversation. */
+  instructions?: string | undefined
+  /** The owner's token: allows everything. A random one if left out; `false` lets everybody in as the owner. */
+  token?: string | false | undefined
+  /** Others with their own tokens, by name, and what they may use. The project's if left out. */
+  clients?: ClientList | undefined
+  /** Also accept access tokens of an OAuth issuer. The project's if left out. */
+  oauth?: OAuthConfig | undefined
+  /** Host names the gateway answers to, in addition to loopback. */
+  hosts?: readonly string[] | undefined
+  /** Calls that take longer are marked slow. */
+  slowMs?: number | undefined
+  /** The folder of the built console; found automatically if left out. */
+  console?: string | undefined
+  logger?: Logger | undefined
+  clock?: Clock | undefined
+}
 
 /** What not every source has. */
 type ProjectParts =
@@ -37,7 +82,7 @@ export interface GatewaySource
     | undefined
   model(): Promise<ModelInfo>
   /** Turns speech into text, if that is available now. */
-  voice(): GatewayOptions['voice']
+  voice(): VoiceInput | undefined
   status(): { servers: readonly ServerStatus[]; durable?: DurableStatus | undefined }
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
@@ -66,14 +111,13 @@ export function contextOf(options: GatewayOptions, token: string | false) {
   const calls = new ActiveCalls()
   const log = new CallLog(source, slowMs)
   const questions = new Questions(clock)
+  const offer = () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch })
   return {
-    ...{ executor, source, clients, oauth, instructions, calls, streams, logger },
-    ...{ log, questions },
+    ...{ executor, source, clients, oauth, instructions, calls, logger, log, questions },
     archive: new ChatArchive(source, logger),
     events: new Events({ source, clients, log, questions, streams, clock }),
     mcp: createMcpEndpoint({
-      ...{ executor, clients, logger, calls, streams, catalog, waitWhileStarting },
-      offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
+      ...{ executor, clients, logger, calls, streams, catalog, waitWhileStarting, offer },
     }),
   }
 }
@@ -83,31 +127,21 @@ export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undef
   return oauth ?? project?.config?.gateway?.oauth
 }
 
-/** What a gateway needs from the MCP servers. */
-export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
-  Partial<Pick<McpIntegration, 'catalog' | 'logins' | 'stop'>> &
-  Pick<GatewaySource, 'messages'>
-
 /** The gateway's project, or a source made of the parts a program passed. */
 function sourceOf(options: GatewayOptions): GatewaySource {
   const { project, executor, mcp, client, model, voice, approvals, history, bigResults } = options
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')
-  const unknown = (server: string) => Promise.reject(new Error(`There is no MCP server '${server}'`))
-  const unnamed = client
-    ? { name: client.constructor.name, why: 'passed to createGateway' }
-    : { name: 'none', why: 'no client was passed to createGateway' }
+  const why = client ? 'passed to createGateway' : 'no client was passed to createGateway'
   return {
-    ...{ executor, client, approvals, bigResults },
-    model: async () => model ?? unnamed,
-    voice: () => voice,
-    catalog: mcp?.catalog,
+    ...{ executor, client, approvals, bigResults, catalog: mcp?.catalog, voice: () => voice },
+    model: async () => model ?? { name: client?.constructor.name ?? 'none', why },
     history: () => history,
     logins: () => mcp?.logins,
     status: () => ({ servers: mcp?.status() ?? [] }),
     messages: mcp?.messages?.bind(mcp),
-    restart: server => mcp?.restart(server) ?? unknown(server),
-    stop: server => mcp?.stop?.(server) ?? unknown(server),
+    restart: async server => mcp?.restart(server),
+    stop: async server => mcp?.stop?.(server),
     on(event, listener) {
       if (event === 'server' && mcp) return mcp.on('server', listener)
       return event === 'approval' && approvals ? approvals.onChange(listener) : () => {}

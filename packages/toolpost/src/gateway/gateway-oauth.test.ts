@@ -6,7 +6,7 @@ import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../test/o
 import { Approvals, policy } from '../interceptors/index.ts'
 import type { OAuthConfig } from '../project/config.ts'
 import { defineTool } from '../tools/tool.ts'
-import type { GatewayOptions } from './gateway.ts'
+import type { GatewayOptions } from './context.ts'
 
 const OWN = 'own-token-0123456789abc'
 const SCOPES = { 'tools:read': ['get_*'], home: ['control_light'] }

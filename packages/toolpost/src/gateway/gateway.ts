@@ -1,27 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { Hono } from 'hono'
-import type { ToolExecutor } from '../executor/executor.ts'
-import type { History } from '../history/history.ts'
-import type { Approvals } from '../interceptors/index.ts'
-import { type BigResults, longResults } from '../interceptors/long-results.ts'
-import type { Logger } from '../logging/logger.ts'
+import { longResults } from '../interceptors/long-results.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
-import type { AiClient } from '../models/ai-client.ts'
 import { clientProblems, oauthProblems } from '../project/check.ts'
 import type { OAuthConfig } from '../project/config.ts'
-import type { VoiceInput } from '../project/voice.ts'
-import type { Clock } from '../util/clock.ts'
-import type { ModelInfo } from './api-types.ts'
 import { type ClientList, createGuard } from './clients.ts'
-import { ConsoleFiles, findConsole } from './console-files.ts'
-import {
-  contextOf,
-  type GatewayContext,
-  type GatewayServers,
-  type GatewaySource,
-  oauthOf,
-} from './context.ts'
+import { consoleFiles } from './console-files.ts'
+import { contextOf, type GatewayContext, type GatewayOptions, oauthOf } from './context.ts'
 import { type App, failure, type GatewayEnv } from './http.ts'
 import { DRAIN_MS } from './limits.ts'
 import { METADATA_PATHS } from './oauth.ts'
@@ -33,42 +19,6 @@ import { addRunRoutes } from './routes/runs.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
-
-export interface GatewayOptions {
-  /** What a toolpost.json describes, from `openProject`. */
-  project?: GatewaySource | undefined
-  /** Without a project: its parts. */
-  executor?: ToolExecutor | undefined
-  mcp?: GatewayServers | undefined
-  /** Answers the chat; without one, there is no chat. */
-  client?: AiClient | undefined
-  /** The client's name, and why it was chosen. */
-  model?: ModelInfo | undefined
-  /** Turns speech into text; without it, the console has no talk button. */
-  voice?: VoiceInput | undefined
-  /** Calls waiting for approval: the ones passed to `policy`. */
-  approvals?: Approvals | undefined
-  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
-  history?: History | undefined
-  /** Keeps results too long for a model; without it, they are sent whole. The project's if there is one. */
-  bigResults?: BigResults | undefined
-  /** The system prompt of every conversation. */
-  instructions?: string | undefined
-  /** The owner's token: allows everything. A random one if left out; `false` lets everybody in as the owner. */
-  token?: string | false | undefined
-  /** Others with their own tokens, by name, and what they may use. The project's if left out. */
-  clients?: ClientList | undefined
-  /** Also accept access tokens of an OAuth issuer. The project's if left out. */
-  oauth?: OAuthConfig | undefined
-  /** Host names the gateway answers to, in addition to loopback. */
-  hosts?: readonly string[] | undefined
-  /** Calls that take longer are marked slow. */
-  slowMs?: number | undefined
-  /** The folder of the built console; found automatically if left out. */
-  console?: string | undefined
-  logger?: Logger | undefined
-  clock?: Clock | undefined
-}
 
 /** Toolpost over HTTP, as a function from request to response: it needs no port. */
 export interface Gateway {
@@ -92,15 +42,12 @@ export class GatewayError extends Error {
 export function createGateway(options: GatewayOptions): Gateway {
   const { clock, bigResults } = options
   let token = options.token ?? randomBytes(24).toString('base64url')
-  checkClients(options.clients ?? options.project?.config?.clients, token)
-  checkOAuth(oauthOf(options), token)
+  checkAccess(options.clients ?? options.project?.config?.clients, oauthOf(options), token)
   const context = contextOf(options, token)
-  const { source, executor, clients, calls } = context
-  const stops = [
-    // A project's executor has it already.
-    ...(bigResults ? [executor.use(longResults(bigResults))] : []),
-    source.addCheck?.(config => checkClients(config.clients, token)) ?? (() => {}),
-  ]
+  const { source, executor, clients, calls, questions, events, log, archive, mcp } = context
+  // A project's executor has it already.
+  const stopResults = bigResults && executor.use(longResults(bigResults))
+  const stopCheck = source.addCheck?.(config => checkAccess(config.clients, undefined, token))
   return {
     get token() {
       return token || undefined
@@ -113,33 +60,24 @@ export function createGateway(options: GatewayOptions): Gateway {
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
       await calls.drain(drainMs, clock)
-      for (const stop of stops) stop()
-      context.questions.close()
-      context.events.close()
-      await context.log.close()
-      await context.archive.close()
-      await context.mcp.close()
+      stopResults?.()
+      stopCheck?.()
+      questions.close()
+      events.close()
+      for (const part of [log, archive, mcp]) await part.close()
     },
   }
 }
 
-function checkClients(clients: ClientList = {}, own: string | false): void {
-  if (own === false && Object.keys(clients).length > 0)
-    throw new GatewayError('\'clients\' need authentication: remove "token": false')
-  const [found] = clientProblems(clients, own || undefined)
-  if (found) throw new GatewayError(`${found.path.join('.')}: ${found.problem}`)
+function checkAccess(clients: ClientList = {}, oauth: OAuthConfig | undefined, own: string | false): void {
+  const needing = Object.keys(clients).length > 0 ? "'clients' need" : oauth && "'oauth' needs"
+  if (own === false && needing) throw new GatewayError(`${needing} authentication: remove "token": false`)
+  const problems = [...clientProblems(clients, own || undefined)]
+  for (const { path, problem } of oauth ? oauthProblems(oauth) : [])
+    problems.push({ path: ['gateway', 'oauth', ...path], problem })
+  for (const { path, problem } of problems) throw new GatewayError(`${path.join('.')}: ${problem}`)
 }
 
-function checkOAuth(oauth: OAuthConfig | undefined, own: string | false): void {
-  if (own === false && oauth) throw new GatewayError('\'oauth\' needs authentication: remove "token": false')
-  const [found] = oauth ? oauthProblems(oauth) : []
-  if (found) throw new GatewayError(`gateway.oauth.${found.path.join('.')}: ${found.problem}`)
-}
-
-const ROUTES = [
-  ...[addToolRoutes, addServerRoutes, addCallRoutes, addRunRoutes, addApprovalRoutes],
-  ...[addChatRoutes, addTranscriptionRoutes, addHealthRoutes],
-]
 const PAGE_METHODS = ['GET', 'HEAD']
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 /** A browser returns from a login without a token; its answer is identified by its state. */
@@ -147,12 +85,15 @@ const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_P
 
 /** The guard sees every request first, then the routes. */
 function createFetch(context: GatewayContext, options: GatewayOptions): Gateway['fetch'] {
-  const { clients, mcp, logger } = context
-  const files = new ConsoleFiles(options.console ?? findConsole())
+  const { clients, mcp, events, oauth, logger } = context
+  const files = consoleFiles(options.console)
   const app: App = new Hono<GatewayEnv>()
-  for (const addRoutes of ROUTES) addRoutes(app, context)
-  for (const path of METADATA_PATHS) app.get(path, c => context.oauth.metadata(c.req.raw))
-  app.get('/api/events', c => context.events.subscribe(c))
+  for (const addRoutes of [addToolRoutes, addServerRoutes, addCallRoutes, addRunRoutes])
+    addRoutes(app, context)
+  for (const addRoutes of [addApprovalRoutes, addChatRoutes, addTranscriptionRoutes, addHealthRoutes])
+    addRoutes(app, context)
+  for (const path of METADATA_PATHS) app.get(path, c => oauth.metadata(c.req.raw))
+  app.get('/api/events', c => events.subscribe(c))
   app.all('/mcp', c => mcp.handle(c))
   app.notFound(c => {
     const { method, path } = c.req

@@ -29,7 +29,7 @@ export type {
   Transcription,
 } from './api-types.ts'
 export type { ClientList, ClientOptions } from './clients.ts'
-export type { GatewaySource } from './context.ts'
-export { createGateway, type Gateway, GatewayError, type GatewayOptions } from './gateway.ts'
+export type { GatewayOptions, GatewaySource } from './context.ts'
+export { createGateway, type Gateway, GatewayError } from './gateway.ts'
 export { guardStdout, type StdioOptions, serveTools } from './mcp-server/stdio.ts'
 export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'

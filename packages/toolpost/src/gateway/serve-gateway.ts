@@ -7,8 +7,8 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { tokenProblem } from '../project/check.ts'
 import { DEFAULT_PORT } from '../project/config.ts'
 import { isLoopback } from '../util/text.ts'
-import { oauthOf } from './context.ts'
-import { createGateway, type Gateway, GatewayError, type GatewayOptions } from './gateway.ts'
+import { type GatewayOptions, oauthOf } from './context.ts'
+import { createGateway, type Gateway, GatewayError } from './gateway.ts'
 import { DEFAULT_HOST, DRAIN_MS, HTTP_LIMITS, LAST_WORDS_MS, MAX_CONNECTIONS, PORTS_TRIED } from './limits.ts'
 
 export interface ServeOptions extends GatewayOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { deferred, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { defineTool } from '../tools/tool.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'
@@ -7,12 +7,14 @@ const PATIENCE = { interval: 10, timeout: 10_000 }
 
 const schema = { type: 'object', properties: { text: { type: 'string' } } }
 
-/** Asks two questions at once and says what came of them. */
+/** Asks two questions at once, when it is told to, and says what came of them. */
+const mayAsk = deferred<void>()
 const asking = defineTool({
   name: 'asking',
   description: 'Asks',
   schema: { type: 'object' },
   handler: async (_args, options) => {
+    await mayAsk.promise
     options.reportProgress?.({ progress: 1, message: 'about to ask' })
     const asked = ['Who?', 'Where?'].map(message => options.ask?.({ message, schema }))
     const answers = await Promise.all(asked)
@@ -105,6 +107,7 @@ describe('tasks for a client of the newest protocol', () => {
     const send = modernClient(gateway)
     const { taskId, resultType } = (await send('tools/call', { name: 'asking' })).result
     expect(resultType).toBe('task')
+    mayAsk.resolve()
     const { inputRequests } = await untilStatus(send, taskId, 'input_required')
     const [first = '', second = ''] = Object.keys(inputRequests)
     expect(inputRequests[first]).toMatchObject({ method: 'elicitation/create', params: { message: 'Who?' } })

@@ -4,7 +4,7 @@ import { ToolExecutor } from '../executor/executor.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import type { History, HistoryStatus } from '../history/history.ts'
 import type { Approval, Approvals, Pins } from '../interceptors/index.ts'
-import { longResults } from '../interceptors/long-results.ts'
+import { BigResults, longResults } from '../interceptors/long-results.ts'
 import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
@@ -15,7 +15,6 @@ import { checkedTool, ToolDefinitionError } from '../tools/check-tool.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { closeIsolated } from '../tools/isolated.ts'
 import { localInternals, localTools } from '../tools/local-tools.ts'
-import { BigResults } from '../tools/results/big-results.ts'
 import { shapedTool } from '../tools/shape.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -165,7 +164,7 @@ export class Project {
     this.#history = new ProjectHistory(context)
     const parts = [
       ...[control, { prepare: replaceTools(tools) }, this.#model, this.#voice, configuration],
-      ...[this.#durable, this.#servers, this.#history, bigResults?.store],
+      ...[this.#durable, this.#servers, this.#history],
       ...[{ close: () => this.#stopTimers?.() }, { close: closeIsolated }],
     ]
     this.#parts = new Set<configured.Part>(parts.filter(part => part !== undefined))

@@ -95,6 +95,9 @@ export async function resolveSource(
   if (servers.length > 0 || isRecord(config.mcpServers)) config.mcpServers = entries
   const names = servers.map(({ name }) => name)
   for await (const problem of problemsIn(config, names)) throw source.error(problem)
+  const declared = (config.tools ?? []).map(({ name }) => name)
+  for (const name of new Set(declared.filter((each, at) => declared.indexOf(each) < at)))
+    notices.push(`⚠️ ${source.file}: the tool '${name}' is declared twice; the last declaration counts`)
   return {
     ...{ config, file: source.path, source, brokenServers, files, notices },
     autoApprove: Object.fromEntries(enabled.map(({ name, autoApprove }) => [name, autoApprove])),

@@ -216,7 +216,8 @@ export class ClientCalls {
     const call = state === undefined ? new ClientCall(owner, request, work) : this.#take(String(state), owner)
     call.answer(inputResponses)
     const result = await call.next(request, isTask ? limits.TASK_AFTER_MS : undefined)
-    return result ?? this.#keep(call, isTask)
+    // Only a call that takes long becomes a task; one that asks first does not.
+    return result ?? this.#keep(call, isTask && !call.questions)
   }
 
   /** Keeps a call for its client to return to: to answer its questions, or to poll it as a task. */
