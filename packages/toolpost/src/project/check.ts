@@ -18,18 +18,17 @@ interface Schema
   type?: string | string[]
   additionalProperties?: boolean | Schema
   required?: string[]
+  dependencies?: Record<string, string[]>
   anyOf?: Schema[]
   enum?: unknown[]
   const?: unknown
 }
 
-/** Shorter tokens are too easy to guess. */
-const MIN_TOKEN_LENGTH = 16
-
 export function tokenProblem(token: string): string | undefined {
-  if (token.length < MIN_TOKEN_LENGTH) return `is too short: it needs at least ${MIN_TOKEN_LENGTH} characters`
-  const isSendable = /^[\x21-\x7e]+$/.test(token)
-  return isSendable ? undefined : 'must consist of printable ASCII characters without spaces'
+  if (token.length < 16) return 'is too short: it needs at least 16 characters'
+  return /^[\x21-\x7e]+$/.test(token)
+    ? undefined
+    : 'must consist of printable ASCII characters without spaces'
 }
 
 const FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = {
@@ -46,13 +45,8 @@ function configSchema(): Schema {
   return root
 }
 
-export function configKeys(): string[] {
-  return Object.keys(configSchema().properties ?? {})
-}
-
-export function serverKeys(): string[] {
-  return Object.keys(configSchema().definitions?.server?.properties ?? {})
-}
+export const configKeys = () => Object.keys(configSchema().properties ?? {})
+export const serverKeys = () => Object.keys(configSchema().definitions?.server?.properties ?? {})
 
 /**
  * The first problem in a configuration, or a part of it, according to the schema. Interprets the keywords that ours uses:
@@ -74,7 +68,9 @@ function check(given: Schema, value: unknown, path: string[]): Problem | undefin
   }
   if (!isObjectLike(value)) return undefined
   const { properties = {}, additionalProperties: others = true, propertyNames = {}, items = {} } = schema
-  const missing = schema.required?.find(key => !Object.hasOwn(value, key))
+  const { required = [], dependencies = {} } = schema
+  const needed = Object.keys(value).flatMap(key => ownValue(dependencies, key) ?? [])
+  const missing = [...required, ...needed].find(key => !Object.hasOwn(value, key))
   if (missing !== undefined) return { path, problem: `missing '${placeOf([...path, missing])}'` }
   for (const [key, entry] of Object.entries(value)) {
     if (entry === undefined) continue
@@ -113,33 +109,29 @@ function ownProblem(schema: Schema, value: unknown): string | undefined {
   return FORMATS[schema.format ?? '']?.(value)
 }
 
-function isType(type: unknown, value: unknown): boolean {
-  return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type
-}
+const isType = (type: unknown, value: unknown) =>
+  type === 'integer' ? Number.isInteger(value) : kindOf(value) === type
 
 /** What is wrong with a configuration; servers were checked where they are written. `servers`: all that the files name. */
 export async function* problemsIn(
   config: ToolpostConfig,
   servers: readonly string[],
 ): AsyncGenerator<Problem> {
-  const { mcpServers, clients = {}, gateway = {}, approvals = {}, policy = [], include = [] } = config
+  const { mcpServers, clients = {}, gateway = {}, policy = [], include = [] } = config
   const found = problemIn({ ...config, mcpServers: isRecord(mcpServers) ? undefined : mcpServers })
   if (found) yield found
   const { token, host = '127.0.0.1', oauth } = gateway
-  const open = { path: ['gateway', 'token'] }
-  if (token === false && (Object.keys(clients).length > 0 || oauth))
-    yield { ...open, problem: "cannot be false together with 'clients' or 'oauth'" }
-  if (token === false && !isLoopback(host))
-    yield { ...open, problem: `can only be false on loopback, not on ${host}` }
+  if (token === false && (Object.keys(clients).length > 0 || oauth || !isLoopback(host)))
+    yield {
+      path: ['gateway', 'token'],
+      problem: "can only be false on loopback, without 'clients' and 'oauth'",
+    }
   yield* clientProblems(clients, token || undefined)
-  if (approvals.notify?.url !== undefined && approvals.notify.secret === undefined)
-    yield { path: ['approvals', 'notify'], problem: "'url' needs a 'secret' to sign with" }
   for (const [index, rule] of policy.entries()) {
     const problem =
       // A server missing from an included file may be added later.
       (include.length > 0 ? undefined : neverThere('server', rule.servers, servers)) ??
       neverThere('client', rule.callers, ['default', ...Object.keys(clients)]) ??
-      shadowed(rule, policy.slice(0, index)) ??
       (await argsProblem(rule))
     if (problem) yield { path: ['policy', index], problem }
   }
@@ -164,36 +156,23 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<Problem> {
   if (found) yield { ...found, path: found.path.slice(2) }
 }
 
-export function serverProblem(entry: ServerConfig): string | undefined {
+export function serverProblem(name: string, entry: ServerConfig): Problem | undefined {
+  const found = problemIn({ mcpServers: { [name]: entry } })
+  const path = ['mcpServers', name]
   try {
-    checkServerEntry('', entry)
+    if (!found) checkServerEntry(name, entry)
   } catch (error) {
-    return (error as Error).message.replace(/^MCP server '':? /, '')
+    return { path, problem: (error as Error).message.replace(`MCP server '${name}'`, '').replace(/^:? /, '') }
   }
-  return entry.url !== undefined && 'sandbox' in entry ? "'sandbox' needs a 'command'" : undefined
+  const isUseless = entry?.url !== undefined && 'sandbox' in entry
+  return found ?? (isUseless ? { path, problem: "'sandbox' needs a 'command'" } : undefined)
 }
 
 /** Tools may appear later, but servers and clients are in the configuration. */
-function neverThere(
-  what: 'server' | 'client',
-  names: readonly string[] | undefined,
-  known: readonly string[],
-): string | undefined {
+function neverThere(what: 'server' | 'client', names: PolicyRule['servers'], known: readonly string[]) {
   if (!names || names.some(glob => known.some(name => fitsGlob(name, glob)))) return undefined
   const place = what === 'server' ? 'mcpServers' : 'clients'
   return `can never match: there is no ${what} '${names.join("', '")}' in ${place}`
-}
-
-/** The first matching rule decides, so one after a broader one, which names no other conditions, never does. */
-function shadowed({ tools, ...rule }: PolicyRule, before: readonly PolicyRule[]): string | undefined {
-  const index = before.findIndex(({ tools: wider = '*', then: _, because: __, ...conditions }) => {
-    const covers = (name: string) =>
-      [wider].flat().some(glob => glob === name || (!glob.includes('?') && fitsGlob(name, glob)))
-    const isSame = ([key, value]: [string, unknown]) =>
-      JSON.stringify(value) === JSON.stringify(rule[key as keyof typeof rule])
-    return [tools ?? '*'].flat().every(covers) && Object.entries(conditions).every(isSame)
-  })
-  return index < 0 ? undefined : `can never match: policy[${index}] matches first`
 }
 
 async function argsProblem({ args }: PolicyRule): Promise<string | undefined> {

@@ -57,6 +57,7 @@ export class Configuration implements Part {
   constructor(resolved: ResolvedConfig, options: ConfigurationOptions) {
     this.#options = options
     this.current = resolved
+    for (const notice of resolved.notices) options.say(notice)
     noteSecrets(resolved.config)
   }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isRecord, ownValue } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { platform } from '../util/platform.ts'
@@ -9,19 +9,16 @@ import { serverKeys } from './check.ts'
 /** A program that keeps MCP servers in a file, which is named as in `include`. */
 export type KnownProgram = Record<'name' | 'file', string>
 
+type Texts = Record<string, string>
 /** The files of other programs, and their words for our keys and types. */
-const DATA: { programs: (Record<string, string> & KnownProgram)[] } & Record<
-  'keys' | 'types',
-  Record<string, string>
-> = JSON.parse(readFileSync(join(packageRoot(), 'data', 'programs.json'), 'utf8'))
+const DATA: { programs: (KnownProgram & Texts)[]; keys: Texts; types: Texts } = JSON.parse(
+  readFileSync(join(packageRoot(), 'data', 'programs.json'), 'utf8'),
+)
 
 /** The programs whose file exists: in the home folder, or in that of a project. */
 export function knownPrograms(folder: string): KnownProgram[] {
-  const pathOf = (file: string) =>
-    file.startsWith('~') ? join(homedir(), file.slice(1)) : join(folder, file)
-  return DATA.programs
-    .map(program => ({ name: program.name, file: program[platform] ?? program.file }))
-    .filter(({ file }) => existsSync(pathOf(file)))
+  const named = DATA.programs.map(({ name, ...files }) => ({ name, file: files[platform] ?? files.file }))
+  return named.filter(({ file }) => existsSync(resolve(folder, file.replace(/^~/, homedir()))))
 }
 
 /** Cline and its forks count seconds, up to an hour; others count milliseconds. */
@@ -30,11 +27,6 @@ const MAX_SECONDS = 3_600
 /** What a value says in our keys; `undefined` if the other program would not write it under its name, which is then ignored. */
 type Meaning = (value: unknown, isRenamed: boolean) => Record<string, unknown> | undefined
 
-const texts =
-  (key: string): Meaning =>
-  (value, isRenamed) =>
-    isRenamed && !isTexts(value) ? undefined : { [key]: value }
-
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   command(value) {
     // A string, a list that includes the arguments, or an object in older files of Zed.
@@ -42,17 +34,13 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     if (!isRecord(value)) return { command: value }
     return { command: value.path, args: value.args ?? [], env: withoutNulls(value.env ?? {}) }
   },
-  type: value => ({
-    type: ownValue(
-      DATA.types,
-      String(value)
-        .toLowerCase()
-        .replace(/[-_\s]/g, ''),
-    ),
-  }),
+  type(value) {
+    const word = String(value).toLowerCase()
+    return { type: ownValue(DATA.types, word.replace(/[-_\s]/g, '')) }
+  },
   url: (value, isRenamed) => (isRenamed && typeof value !== 'string' ? undefined : { url: value }),
-  include: texts('include'),
-  exclude: texts('exclude'),
+  include: (value, isRenamed) => (isRenamed && !isTexts(value) ? undefined : { include: value }),
+  exclude: (value, isRenamed) => (isRenamed && !isTexts(value) ? undefined : { exclude: value }),
   // Exact names only: nobody has reviewed what a pattern would allow.
   autoApprove: value =>
     isTexts(value) && !value.some(name => /[*?]/.test(name)) ? { autoApprove: value } : undefined,

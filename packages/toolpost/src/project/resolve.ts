@@ -7,7 +7,7 @@ import { kindOf } from '../schema/explain.ts'
 import { isObjectLike, isRecord, ownValue, valueAt } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import type { Environment } from '../util/platform.ts'
-import { configKeys, problemIn, problemsIn, serverKeys, serverProblem } from './check.ts'
+import { configKeys, problemsIn, serverKeys, serverProblem } from './check.ts'
 import { ConfigError, DEFAULT_PORT, type ServerConfig, type ToolpostConfig } from './config.ts'
 import { exampleServers } from './example-home.ts'
 import { type KnownProgram, normaliseServer } from './other-programs.ts'
@@ -62,10 +62,7 @@ const FILLED = ['clients', 'approvals', 'gateway', 'durable', 'voice', 'models']
 const PATHS = ['documents', 'sentences.folder', 'voice.whisper.model', 'voice.piperModel', 'history.file']
 
 /** An unset variable breaks only the server that uses it; anywhere else it is a mistake. Disabled servers are left out. */
-export async function resolveSource(
-  source: ConfigSource,
-  environment: Environment = process.env,
-): Promise<ResolvedConfig> {
+export async function resolveSource(source: ConfigSource, environment: Environment = process.env) {
   const { servers, notices, files } = collectServers(source)
   const folder = dirname(source.path)
   const scope: Scope = { source, environment, folder }
@@ -83,14 +80,15 @@ export async function resolveSource(
   const brokenServers: Record<string, string> = {}
   const enabled = servers.filter(({ entry }) => entry?.disabled !== true)
   for (const server of enabled) {
-    const { name, entry, source: written } = server
+    const { name, entry, source: written, path } = server
     const found = filledServer(server, { ...scope, source: written }, files)
-    const mistake = found instanceof ConfigError ? found : mistakeIn(server, found)
-    // One that depends on the environment, or on another program, costs only the server.
-    const isOurs = mistake !== found && !written.isIncluded && !JSON.stringify(entry).includes('${')
-    if (mistake && isOurs) throw mistake
-    if (mistake) brokenServers[name] = mistake.message
-    entries[name] = (mistake ? (isRecord(entry) ? entry : {}) : found) as ServerConfig
+    const wrong = found instanceof ConfigError ? undefined : serverProblem(name, found)
+    const result = wrong ? written.error({ ...wrong, path: [...path, ...wrong.path.slice(2)] }) : found
+    // A mistake that depends on the environment, or on another program, costs only the server.
+    if (wrong && !written.isIncluded && !JSON.stringify(entry).includes('${')) throw result
+    const isBroken = result instanceof ConfigError
+    if (isBroken) brokenServers[name] = result.message
+    entries[name] = isBroken ? (isRecord(entry) ? entry : ({} as ServerConfig)) : result
   }
   if (servers.length > 0 || isRecord(config.mcpServers)) config.mcpServers = entries
   const names = servers.map(({ name }) => name)
@@ -172,13 +170,6 @@ function serversIn(source: ConfigSource, folder: string) {
   })
 }
 
-function mistakeIn({ name, source, path }: FoundServer, entry: ServerConfig): ConfigError | undefined {
-  const found = problemIn({ mcpServers: { [name]: entry } })
-  const problem = found?.problem ?? serverProblem(entry)
-  const place = [...path, ...(found?.path.slice(2) ?? [])]
-  return problem === undefined ? undefined : source.error({ ...found, path: place, problem })
-}
-
 /** If an editor's file is included that has Toolpost as a server, it would start itself, or its own tools, endlessly. */
 function isItself({ entry, source }: FoundServer, main: ConfigSource): boolean {
   const [command, args, url] = ['command', 'args', 'url'].map(key => valueAt(entry, [key]))
@@ -199,11 +190,7 @@ function pathFrom(folder: string, path: string): string {
   return resolve(folder, home)
 }
 
-interface Scope {
-  source: ConfigSource
-  environment: Environment
-  folder: string
-}
+type Scope = { source: ConfigSource; environment: Environment; folder: string }
 
 /** The variables and headers of a server whose values come from `${NAME}`. */
 function variablesIn(entry: ServerConfig): string[] {

@@ -34,11 +34,11 @@ export interface WaitOptions {
 export class Servers implements Part {
   readonly #options: ServersOptions
   #home: Promise<ExampleHome | undefined> | undefined
-  #starting: Promise<void> | undefined
   /** Tools that did not appear in time, with how long they were waited for. */
   readonly #awaited = new Map<string, number>()
   /** Reports while one tool is waited for: they matter only if it is not found. */
   #held: string[] | undefined
+  starting: Promise<void> | undefined
   mcp: McpIntegration | undefined
   problem: string | undefined
 
@@ -46,34 +46,34 @@ export class Servers implements Part {
     this.#options = options
   }
 
-  get isStarted(): boolean {
-    return this.#starting !== undefined
-  }
-
   async #start(): Promise<McpIntegration | undefined> {
-    if (!this.#options.closing.aborted) this.#starting ??= this.#open()
-    await this.#starting
+    if (!this.#options.closing.aborted) this.starting ??= this.#open()
+    await this.starting
     return this.mcp
   }
 
   /** Starts what is configured now. If the servers cannot even be created, that is a problem, and the rest continues. */
   async #open(before?: ResolvedConfig): Promise<void> {
-    const { executor, catalog, sample, logger, onStatus, closing, configuration, options } = this.#options
+    const { configuration, options, closing, onStatus, executor } = this.#options
     const { brokenServers, file, config } = configuration.current
     for (const [name, problem] of Object.entries(brokenServers))
       if (before?.brokenServers[name] !== problem)
         this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
     if (file === undefined && !config.mcpServers?.[ZWAVE_SERVER]) this.#report(MISSING_HOME)
+    this.problem = undefined
     try {
       const home = await this.home()
-      const names = Object.keys(config.mcpServers ?? {}).filter(name => this.entryOf(name))
-      const entries = names.map(name => [name, withStarter(this.entryOf(name) as ServerEntry, file, home)])
-      const attempts = options.triesOnce && { retry: { ...config.mcp?.retry, attempts: 1 } }
-      const settings = { ...config.mcp, ...attempts, servers: Object.fromEntries(entries) }
+      const entries = Object.keys(config.mcpServers ?? {}).flatMap(name => {
+        const entry = this.entryOf(name)
+        return entry ? [[name, startedHere(entry, file, home)]] : []
+      })
+      const retry = options.triesOnce ? { ...config.mcp?.retry, attempts: 1 } : config.mcp?.retry
+      const settings = { ...config.mcp, retry, servers: Object.fromEntries(entries) }
       if (this.mcp) return this.mcp.apply(settings)
       if (entries.length === 0) return
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return
+      const { catalog, sample, logger } = this.#options
       const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport: this.#report }
       const mcp = new McpIntegration({ ...settings, ...host })
       mcp.on('server', onStatus)
@@ -92,20 +92,15 @@ export class Servers implements Part {
 
   /** Every server in the order of the configuration, including those that have not started yet. */
   status(): ServerStatus[] {
-    const { config, brokenServers } = this.#options.configuration.current
-    const isOver = this.#options.closing.aborted || this.problem !== undefined
+    const { configuration, closing } = this.#options
+    const { config, brokenServers } = configuration.current
+    const isStarting = this.starting && !this.mcp && !closing.aborted && this.problem === undefined
     const running = new Map(this.mcp?.status().map(status => [status.name, status]))
     return Object.keys(config.mcpServers ?? {}).flatMap(name => {
       const error = ownValue(brokenServers, name)
       if (error !== undefined) return { ...IDLE, name, state: 'failed', error }
-      const isStarting = this.#starting && !this.mcp && !isOver
       return running.get(name) ?? (isStarting ? { ...IDLE, name, state: 'starting' } : [])
     })
-  }
-
-  started(server: string): McpIntegration {
-    if (this.mcp) return this.mcp
-    throw new Error(`There is no MCP server '${server}'`)
   }
 
   async ready(name?: string): Promise<void> {
@@ -136,13 +131,13 @@ export class Servers implements Part {
     }
     this.#held = undefined
     const found = this.#named(given)
-    if (!found) held.forEach(this.#options.report)
+    if (!found) held.forEach(this.#report)
     return found?.name ?? given
   }
 
   /** Waits until a tool appears or no server that may have it is starting for the first time; starts and reports nothing. */
   async waitWhileStarting(given: string, options: WaitOptions): Promise<void> {
-    await this.#starting
+    await this.starting
     const { mcp } = this
     if (!mcp?.status().some(({ state }) => state === 'starting') || this.#named(given)) return
     let stop = () => {}
@@ -165,8 +160,7 @@ export class Servers implements Part {
   /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */
   readonly startingServers: Interceptor = (call, next) => {
     const limitMs = call.failure?.code === 'unknown_tool' ? this.#awaited.get(call.name) : undefined
-    if (limitMs === undefined) return next()
-    const servers = this.status()
+    const servers = limitMs === undefined ? [] : this.status()
     const own = servers.filter(isOf(call.name))
     const starting = (own.length > 0 ? own : servers).filter(({ state }) => state === 'starting')
     if (starting.length === 0) return next()
@@ -191,21 +185,15 @@ export class Servers implements Part {
   }
 
   async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
-    if (!this.#starting) return
-    await this.#starting
-    this.problem = undefined
-    this.#starting = this.#open(before)
-    await this.#starting
+    if (!this.starting) return
+    this.starting = this.starting.then(() => this.#open(before))
+    await this.starting
     if (file !== undefined) await this.#endHome()
   }
 
   async close(): Promise<void> {
-    try {
-      await this.#starting
-      await this.mcp?.close()
-    } finally {
-      await this.#endHome()
-    }
+    await this.starting
+    await Promise.resolve(this.mcp?.close()).finally(() => this.#endHome())
   }
 
   async #endHome(): Promise<void> {
@@ -229,17 +217,17 @@ const STARTED_BY = 'TOOLPOST_STARTED_BY'
 const starters = () => process.env[STARTED_BY]?.split(delimiter) ?? []
 
 /** A server starts in the folder of its configuration, and gets the file's path, since it may be another Toolpost. */
-function withStarter(entry: ServerEntry, file: string | undefined, home?: ExampleHome): ServerEntry {
+function startedHere(entry: ServerEntry, file: string | undefined, home?: ExampleHome): ServerEntry {
   if (entry.command === undefined) return entry
+  const { sandbox, env } = entry
   if (file === undefined)
-    return home ? { ...entry, env: { ...entry.env, MQTT_BROKER_URL: home.brokerUrl } } : entry
-  const env = { ...entry.env, [STARTED_BY]: [...starters(), file].join(delimiter) }
-  const { sandbox } = entry
+    return { ...entry, env: { ...env, ...(home && { MQTT_BROKER_URL: home.brokerUrl }) } }
   const state = stateFolder(file)
   // Only a folder that exists can be hidden.
   if (sandbox) mkdirSync(state, { recursive: true, mode: 0o700 })
   const hidden = sandbox && { sandbox: { ...sandbox, hide: [...(sandbox.hide ?? []), state] } }
-  return { cwd: dirname(file), ...entry, env, ...hidden }
+  const by = { [STARTED_BY]: [...starters(), file].join(delimiter) }
+  return { cwd: dirname(file), ...entry, env: { ...env, ...by }, ...hidden }
 }
 
 /** Whether a Toolpost above this one has the same configuration: each would start another, endlessly. */

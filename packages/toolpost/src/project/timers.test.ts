@@ -7,7 +7,8 @@ import { silentLogger } from '../logging/logger.ts'
 import { OfflineClient } from '../models/offline-client.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { startTimers } from './timers.ts'
+import { builtInExample } from './resolve.ts'
+import { projectTimers } from './timers.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -27,12 +28,14 @@ function home(folder = mkdtempSync(join(tmpdir(), 'toolpost-timers-'))) {
     },
   })
   const executor = new ToolExecutor(new ToolManager({ tools: [fan] }))
-  const onEnd = ({ text }: { text: string }) => void said.push(text)
-  const close = startTimers({ executor, folder, logger: silentLogger, onEnd })
+  const configuration = { current: { ...builtInExample(), file: join(folder, 'toolpost.json') }, config: {} }
+  const say = (text: string) => void said.push(text)
+  const timers = projectTimers({ executor, configuration, logger: silentLogger, say, tell: () => {} })
+  timers.start()
   const client = new OfflineClient({ executor })
   const ask = async (text: string) => (await client.ask(text)).text
   const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms)
-  return { ask, advance, done, said, folder, close, executor }
+  return { ask, advance, done, said, folder, timers, executor }
 }
 
 it('sets, lists, changes and cancels several timers, named or not, and announces their end', async () => {
@@ -69,8 +72,8 @@ it('survives a restart; a command that was due long ago is only told of', async 
   const first = home()
   await first.ask('set a pasta timer for 8 minutes')
   await first.ask('turn on the fan in 5 minutes')
-  first.close()
-  expect(JSON.parse(readFileSync(join(first.folder, 'timers.json'), 'utf8'))).toHaveLength(2)
+  first.timers.close()
+  expect(JSON.parse(readFileSync(join(first.folder, '.toolpost', 'timers.json'), 'utf8'))).toHaveLength(2)
   vi.setSystemTime(Date.now() + 7 * 60_000)
   const second = home(first.folder)
   await second.advance(60_000)

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ToolExecutor } from '../executor/executor.ts'
-import type { Logger } from '../logging/logger.ts'
 import { defineTool } from '../tools/tool.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { describeThrown } from '../util/quietly.ts'
-import { readJson, writePrivate } from './local-state.ts'
+import type { ProjectContext } from './configuration.ts'
+import { readJson, stateFolder, writePrivate } from './local-state.ts'
 
 /** `text` is what to say: "The tea timer is done." */
 export interface TimerEvent {
@@ -31,13 +30,6 @@ interface TimerArgs extends Pick<KeptTimer, 'name' | 'calls'> {
   all?: boolean
 }
 
-interface TimersOptions {
-  executor: ToolExecutor
-  folder: string
-  onEnd: (event: TimerEvent) => void
-  logger: Logger
-}
-
 const MAX_TIMERS = 100
 const MAX_SECONDS = 30 * 86_400
 /** A command that was due longer ago, while nothing was running, is not carried out. */
@@ -45,16 +37,13 @@ const MAX_LATE_MS = 60_000
 const OWNER = 'default'
 const UNITS = { hour: 3_600, minute: 60, second: 1 }
 
-/**
- * Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs.
- * Returns a function that stops them.
- */
-export function startTimers({ executor, folder, logger, onEnd }: TimersOptions): () => void {
+type TimersContext = Pick<ProjectContext, 'executor' | 'configuration' | 'logger' | 'say' | 'tell'>
+
+/** Timers and commands for later: the `timer` tool. They are kept in `.toolpost/timers.json`, and end while the project runs. */
+export function projectTimers({ executor, configuration, logger, say: announce, tell }: TimersContext) {
   const data = JSON.parse(readFileSync(join(packageRoot(), 'data', 'timer.json'), 'utf8'))
-  const file = join(folder, 'timers.json')
-  const kept = readJson(file)
-  const isTimer = (each: unknown): each is KeptTimer => isRecord(each) && typeof each.endsAt === 'number'
-  let timers = Array.isArray(kept) ? kept.filter(isTimer) : []
+  const file = () => join(stateFolder(configuration.current.file), 'timers.json')
+  let timers: KeptTimer[] = []
   let next: NodeJS.Timeout | undefined
 
   const text = (key: string, slots: Record<string, unknown> = {}): string =>
@@ -72,7 +61,7 @@ export function startTimers({ executor, folder, logger, onEnd }: TimersOptions):
   }
   const keep = (changed: KeptTimer[]) => {
     timers = changed
-    writePrivate(file, JSON.stringify(timers))
+    writePrivate(file(), JSON.stringify(timers))
     schedule()
   }
   const endDue = () => {
@@ -81,6 +70,10 @@ export function startTimers({ executor, folder, logger, onEnd }: TimersOptions):
     const warn = (error: unknown) =>
       logger.warn({ error: describeThrown(error) }, 'A timer could not be ended')
     for (const timer of due) void end(timer).catch(warn)
+  }
+  const onEnd = (event: TimerEvent) => {
+    announce(event.text)
+    tell('timer', event)
   }
   const end = async (timer: KeptTimer) => {
     const { name, calls, origin = 'timer', caller, endsAt } = timer
@@ -130,9 +123,18 @@ export function startTimers({ executor, folder, logger, onEnd }: TimersOptions):
     if (action === 'cancel') return { text: say('cancelled', timer) }
     return { text: say('changed', changed), ...shown(changed) }
   }
-  executor.tools.addCustomTool(defineTool<TimerArgs>({ ...data.tool, handler }))
-  schedule()
-  return () => clearTimeout(next)
+  return {
+    start() {
+      const { local } = configuration.config
+      if (local !== undefined && (local === false || !local.includes('timer'))) return
+      const kept = readJson(file())
+      const isTimer = (each: unknown) => isRecord(each) && typeof each.endsAt === 'number'
+      timers = Array.isArray(kept) ? kept.filter(isTimer) : []
+      executor.tools.addCustomTool(defineTool<TimerArgs>({ ...data.tool, handler }))
+      schedule()
+    },
+    close: () => clearTimeout(next),
+  }
 }
 
 function spoken(seconds: number): string {
