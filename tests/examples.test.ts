@@ -88,7 +88,7 @@ describe('the README', () => {
     // The package is installed here; npx would download it elsewhere.
     await inShell(commandWith('npx toolpost add').replace('npx -y @modelcontextprotocol/', 'mcp-'), folder)
     expect(readFileSync(join(folder, 'toolpost.json'), 'utf8')).toContain('"files"')
-    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toContain('.toolpost/')
+    expect(readFileSync(join(folder, '.toolpost', '.gitignore'), 'utf8')).toBe('*\n')
     const { stdout } = await inShell(`${commandWith('npx toolpost doctor')} || true`, folder)
     expect(stdout).toMatch(/✔ .*files/)
   }, 120_000)

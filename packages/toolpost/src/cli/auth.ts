@@ -9,8 +9,7 @@ import { stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { pageOpener } from '../util/platform.ts'
 import type { Context } from './context.ts'
-import { EXIT, UsageError } from './exit.ts'
-import { say } from './terminal.ts'
+import { EXIT, say, UsageError } from './terminal.ts'
 
 const LOGIN_MS = 5 * 60_000
 
@@ -29,9 +28,8 @@ export async function logIn({ open, words: [server], flags }: Context<[string]>)
   }
 }
 
-async function loginAt(server: string, project: Project): Promise<ServerLogin> {
-  const { logger, file, config } = project
-  const entry = await project.entryOf(server)
+async function loginAt(server: string, { entryOf, logger, file, config }: Project): Promise<ServerLogin> {
+  const entry = await entryOf(server)
   if (!entry) {
     const names = Object.keys(config.mcpServers ?? {}).map(name => ({ name }))
     const [near] = similarNames(server, names)
@@ -47,15 +45,13 @@ async function loginAt(server: string, project: Project): Promise<ServerLogin> {
 /** The first answer to this login, by redirect or pasted, ends it. */
 async function logInAt(login: ServerLogin, browser: boolean): Promise<void> {
   if (!login.isInteractive) return login.signIn()
-  let end: (outcome: Promise<void>) => void = () => {}
-  const ended = new Promise<void>(resolve => {
-    end = resolve
-  })
+  const over = new AbortController()
+  let outcome: Promise<void> | undefined
   const take = async (answer: URLSearchParams) => {
     // A stray request does not end the login.
     if (!login.hasBegun(answer.get('state') ?? '')) throw new Error('this answer belongs to another login')
-    const outcome = login.finish(answer)
-    end(outcome)
+    outcome = login.finish(answer)
+    over.abort()
     await outcome
     return login.name
   }
@@ -71,10 +67,9 @@ async function logInAt(login: ServerLogin, browser: boolean): Promise<void> {
       const [, query] = line.trim().split('?', 2)
       if (query) void take(new URLSearchParams(query)).catch(error => say(describeError(error)))
     })
-    const tooLate = delay(LOGIN_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`no login within ${LOGIN_MS / 60_000} minutes`)
-    })
-    await Promise.race([ended, tooLate])
+    await delay(LOGIN_MS, undefined, { ref: false, signal: over.signal }).catch(() => {})
+    if (!outcome) throw new Error(`no login within ${LOGIN_MS / 60_000} minutes`)
+    await outcome
   } finally {
     lines.close()
     // Open input would keep the process alive.
@@ -86,8 +81,9 @@ async function logInAt(login: ServerLogin, browser: boolean): Promise<void> {
 /** Returns whether there is a program to open it with, not whether that works. */
 function openBrowser(url: string): boolean {
   const [command, ...args] = pageOpener() ?? []
-  if (command === undefined) return false
-  const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore' })
-  child.on('error', () => {}).unref()
-  return true
+  if (command !== undefined)
+    spawn(command, [...args, url], { detached: true, stdio: 'ignore' })
+      .on('error', () => {})
+      .unref()
+  return command !== undefined
 }

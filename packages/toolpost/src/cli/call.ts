@@ -1,11 +1,23 @@
 import type { ToolFailure } from '../call/tool-result.ts'
 import { textOf } from '../executor/model-text.ts'
+import type { ToolInfo } from '../gateway/api-types.ts'
+import { escapeControls } from '../logging/safe-value.ts'
 import { jsonProblem, positionIn } from '../project/source.ts'
-import { isObjectLike } from '../util/guards.ts'
-import type { Context, Flags } from './context.ts'
-import { EXIT, UsageError, unlessStopped } from './exit.ts'
-import { openSource } from './source.ts'
-import { asking, print, progressLine, say } from './terminal.ts'
+import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
+import { isObjectLike, isRecord } from '../util/guards.ts'
+import type { Context } from './context.ts'
+import { isStarting, openSource } from './source.ts'
+import {
+  asking,
+  EXIT,
+  print,
+  printJson,
+  progressLine,
+  say,
+  timeoutOf,
+  UsageError,
+  unlessStopped,
+} from './terminal.ts'
 
 /** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
 export async function callTool(context: Context<[string, string[]]>): Promise<number> {
@@ -22,7 +34,7 @@ export async function callTool(context: Context<[string, string[]]>): Promise<nu
   if (flags.json) print(textOf(result))
   else if (!result.success) explain(result)
   else if (result.text === undefined && isObjectLike(result.result) && process.stdout.isTTY)
-    print(JSON.stringify(result.result, null, 2))
+    printJson(result.result)
   else print(result.text ?? textOf(result.result))
   return result.success ? EXIT.ok : EXIT.failed
 }
@@ -37,43 +49,37 @@ function explain({ error, diagnosis, code }: ToolFailure): void {
   if (shown.length > 0) say(`  Cause: ${shown.join(' ← ')}`)
 }
 
+const PAIR = /^[^\s=:{}[\]"']+=/
+
 /**
  * One JSON text, or any number of `key=value`; a key given twice makes a list. What a person typed as `key=value` is
  * coerced to the schema, JSON is taken as it is.
  */
 function parseArguments(words: readonly string[]): { args: unknown; repair: boolean } {
-  const [first] = words
-  const isPair = (word: string) => /^[^\s=:{}[\]"']+=/.test(word)
-  if (first !== undefined && words.length === 1 && !isPair(first))
-    return { args: fromJson(first), repair: false }
-  const pairs = new Map<string, string | string[]>()
+  const [first = '', ...more] = words
+  const notPair = words.find(word => !PAIR.test(word))
+  const isJson = words.length > 0 && more.length === 0 && /^\s*(?:$|[[{"\d-])/.test(first)
+  if (isJson && notPair !== undefined) return { args: fromJson(first), repair: false }
+  if (notPair !== undefined)
+    throw new UsageError(`expected key=value or a single JSON argument, got '${notPair}'`)
+  const args = new Map<string, string | string[]>()
   for (const word of words) {
-    if (!isPair(word)) throw neither(word)
     const [key = ''] = word.split('=', 1)
-    const [value, before] = [word.slice(key.length + 1), pairs.get(key)]
-    pairs.set(key, before === undefined ? value : [before, value].flat())
+    const [value, before] = [word.slice(key.length + 1), args.get(key)]
+    args.set(key, before === undefined ? value : [before, value].flat())
   }
-  return { args: Object.fromEntries(pairs), repair: true }
+  return { args: Object.fromEntries(args), repair: true }
 }
-
-const neither = (word: string) =>
-  new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
 
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    if (!/^\s*(?:$|[[{"\d-])/.test(text)) throw neither(text)
     const { words = (cause as Error).message, offset = 0 } =
       jsonProblem(text, { disallowComments: true }) ?? {}
     const { line, column } = positionIn(text, offset)
     throw new UsageError(`the arguments are not JSON: ${words} at line ${line}, column ${column}`, { cause })
   }
-}
-
-export function timeoutOf({ timeout }: Flags): number | undefined {
-  if (timeout === undefined || Number(timeout) > 0) return timeout === undefined ? undefined : Number(timeout)
-  throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
 }
 
 let input: Promise<string> | undefined
@@ -82,4 +88,54 @@ let input: Promise<string> | undefined
 function standardInput(): Promise<string> {
   input ??= import('node:stream/consumers').then(({ text }) => text(process.stdin))
   return input
+}
+
+/** `toolpost tools [NAME]`: lists the tools, those of a server, or one tool with an example. */
+export async function listTools(context: Context<[string?]>): Promise<number> {
+  const { json = false, search } = context.flags
+  const [name] = context.words
+  const source = await openSource(context)
+  const { tools, servers } = await unlessStopped(source.tools({ name, search, isComplete: json }))
+  for (const server of name === undefined ? servers.filter(isStarting) : [])
+    say(`Server '${server.name}' is still starting; to wait for it: toolpost tools ${server.name}`)
+  const ofServer = tools.filter(tool => tool.source === name)
+  const named = ofServer.length > 0 ? ofServer : tools.filter(tool => tool.name === name)
+  const shown = name === undefined ? tools : named
+  const [only] = shown
+  if (!only && (search ?? name) !== undefined) {
+    const { error, state } = servers.find(each => each.name === name) ?? {}
+    const missing = state
+      ? `Server '${name}' has no tools: ${error ?? `it is ${state}`}`
+      : `No server or tool named '${name}'`
+    say(search === undefined ? missing : `No tool matches '${search}'`)
+    return EXIT.failed
+  }
+  if (json) return printJson(shown)
+  process.stdout.write(only && name === only.name ? page(only) : shown.map(paragraph).join(''))
+  return EXIT.ok
+}
+
+/** Control characters in what a server sends are shown, not interpreted. */
+function paragraph({ source, signature, description }: ToolInfo): string {
+  const from = source === 'local' ? '' : ` (from ${escapeControls(source)})`
+  return `${escapeControls(signature)}${from}\n    ${escapeControls(description.replace(/\s+/g, ' ').trim())}\n`
+}
+
+function page({ name, source, signature, description, schema, ...tool }: ToolInfo): string {
+  const marks = { 'read-only': tool.readOnly, idempotent: tool.idempotent, destructive: tool.destructive }
+  const known = Object.entries(marks).flatMap(([mark, isSet]) => (isSet ? [mark] : []))
+  const facts = [source === 'local' ? 'local' : `from ${source}`, ...known]
+  const properties = propertiesOf(schema)
+  const words = [name, ...requiredOf(schema).map(each => `${each}=${exampleOf(properties[each])}`)]
+  const quoted = words.map(word => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+  const text = description.trim().split('\n').map(escapeControls).join('\n')
+  return `${escapeControls(`${signature} (${facts.join(', ')})`)}\n${text}\n\ntoolpost call ${quoted.join(' ')}\n`
+}
+
+function exampleOf(schema: unknown): string {
+  const { examples, default: usual, enum: choices, type } = isRecord(schema) ? schema : {}
+  const [given] = [examples, usual, choices].flat().filter(value => value !== undefined)
+  const value =
+    given ?? { number: 1, integer: 1, boolean: true, array: [], object: {} }[String(type)] ?? 'text'
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -2,11 +2,9 @@ import { createInterface } from 'node:readline'
 import { type CallNotice, type ModelStatus, whyUnanswered } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import type { Ask } from '../tools/caller.ts'
-import { timeoutOf } from './call.ts'
 import type { Context, Flags } from './context.ts'
-import { EXIT, Stopped, stop, UsageError, unlessStopped } from './exit.ts'
 import { openSource, type Source } from './source.ts'
-import { asking, print, say } from './terminal.ts'
+import { asking, EXIT, print, Stopped, say, stop, timeoutOf, UsageError, unlessStopped } from './terminal.ts'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
 export async function chat(context: Context<[string?]>): Promise<number> {
@@ -31,13 +29,13 @@ export async function chat(context: Context<[string?]>): Promise<number> {
   if (isConversation) void source.ready()
   const codes = await converse(answer, isConversation)
   if (isConversation) return stop.signal.aborted ? EXIT.failed : EXIT.ok
-  if (codes.length === 0) throw stop.signal.aborted ? new Stopped('Toolpost was asked to stop') : empty
+  if (codes.length === 0) throw stop.signal.aborted ? new Stopped() : empty
   return stop.signal.aborted ? EXIT.failed : Math.max(...codes)
 }
 
 type Answering = (question: string, signal: AbortSignal, ask: Ask) => Promise<number>
 
-/** Answers line by line until the user leaves or the program is stopped. Ctrl-C stops only the answer; at an empty prompt, it leaves. */
+/** Answers line by line until the user leaves or the program is stopped. Ctrl-C stops the answer; at a prompt, it leaves. */
 async function converse(answer: Answering, isTerminal: boolean): Promise<number[]> {
   const { signal } = stop
   const shown = isTerminal && { output: process.stderr, terminal: true, prompt: 'you> ' }
@@ -49,14 +47,7 @@ async function converse(answer: Answering, isTerminal: boolean): Promise<number[
   lines.once('close', () => {
     isOpen = false
   })
-  lines.on('SIGINT', () => {
-    if (running) return running.abort()
-    if (lines.line === '') return lines.close()
-    // What was typed is dropped, as in a shell.
-    say('')
-    lines.write(null, { ctrl: true, name: 'u' })
-    lines.prompt()
-  })
+  lines.on('SIGINT', () => (running ? running.abort() : lines.close()))
   lines.prompt()
   for await (const line of lines) {
     if (/^\s*\/?(exit|quit)\s*$/.test(line)) break

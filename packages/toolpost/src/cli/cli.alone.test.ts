@@ -57,7 +57,7 @@ describe('toolpost call', () => {
   })
 
   it.each([
-    ['a non-numeric timeout', ['call', 'echo', '--timeout', 'soon'], /--timeout expects milliseconds/],
+    ['a non-numeric timeout', ['call', 'echo', '--timeout', 'soon'], /--timeout expects a number/],
     [
       'an argument that is neither',
       ['call', 'echo', 'a=1', 'huh'],

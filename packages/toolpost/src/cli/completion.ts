@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
-import { UsageError } from './exit.ts'
-import { print } from './terminal.ts'
+import { print, UsageError } from './terminal.ts'
 
 /** `toolpost completion bash|zsh|fish`: prints a completion script, generated from the parser. */
 export function printCompletion(program: Command) {

@@ -6,8 +6,7 @@ import { type OpenProjectOptions, openProject } from '../project/open-project.ts
 import type { Project } from '../project/project.ts'
 import { commandsOf, trust, untrusted } from '../project/trust.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
-import { UsageError } from './exit.ts'
-import { isInteractive, isYes, say, typedLine } from './terminal.ts'
+import { asking, say, stop, UsageError } from './terminal.ts'
 
 type Switch = 'json' | 'run' | 'failed' | 'cassette' | 'cancel' | 'voice' | 'worker' | 'stdio' | 'fromHistory'
 type Value = 'timeout' | 'key' | 'search' | 'out' | 'host' | 'port' | 'token' | 'url' | 'record' | 'replay'
@@ -72,13 +71,14 @@ function levelFrom(given: string | undefined, config: ToolpostConfig): LogLevel 
 async function askForTrust({ file, config, logger }: Project, isApproved = false): Promise<void> {
   const unknown = file === undefined ? [] : untrusted(file, config)
   if (file === undefined || unknown.length === 0) return
-  if (!isApproved && !isInteractive())
+  if (!isApproved && !(process.stdin.isTTY && process.stderr.isTTY))
     return logger.warn({ file }, 'The commands of this configuration were never approved here')
   if (!isApproved) {
-    say(`${file} starts these programs, which were never approved on this machine:`)
-    for (const { text } of unknown) say(`  ${text}`)
+    const commands = unknown.map(({ text }) => `\n  ${text}`).join('')
+    const message = `${file} starts these programs, which were never approved on this machine:${commands}`
+    const { action } = await asking()({ message: `${message}\nRun them?`, signal: stop.signal })
     const other = '`toolpost trust` approves these commands, `--yes` does so for any command'
-    if (!isYes(await typedLine('Run them? [y/N] '))) throw new UsageError(`Nothing was started. ${other}`)
+    if (action !== 'accept') throw new UsageError(`Nothing was started. ${other}`)
   }
   approve(file, config)
 }

@@ -12,9 +12,8 @@ import { defaultBuiltins } from '../tools/declared-tools.ts'
 import { listDocuments } from '../tools/local/documents.ts'
 import { localInternals } from '../tools/local-tools.ts'
 import type { Context } from './context.ts'
-import { EXIT } from './exit.ts'
 import { type Finding, findingsOn, isWrong, lineOf } from './status.ts'
-import { print } from './terminal.ts'
+import { counted, EXIT, print } from './terminal.ts'
 
 /** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ open }: Context): Promise<number> {
@@ -34,7 +33,7 @@ async function configured(project: Project): Promise<Finding[]> {
   const add = (...finding: Finding) => void findings.push(finding)
   if (documents !== undefined)
     await listDocuments(documents).then(
-      ({ size }) => add('ready', 'documents', `${size} ${size === 1 ? 'file' : 'files'} in ${documents}`),
+      ({ size }) => add('ready', 'documents', `${counted(size, 'file')} in ${documents}`),
       (error: Error) => add('failed', 'documents', error.message),
     )
   const known = { builtin: defaultBuiltins, internal: localInternals({ documents }) }
@@ -63,23 +62,20 @@ async function configured(project: Project): Promise<Finding[]> {
 }
 
 /** With what to do about it. A configured model must be available; without one, whatever is found will do. */
-async function advised(finding: Finding, project: Project): Promise<Finding> {
-  const [state, name, text] = finding
+async function advised([state, name, text]: Finding, project: Project): Promise<Finding> {
   const { servers, model } = project.status()
   if (name === 'chat' && model) {
     const { model: named } = project.config
-    if (named !== undefined && !model.name.startsWith(named))
-      return ['failed', name, `${named}: ${model.why}`]
+    if (named && !model.name.startsWith(named)) return ['failed', name, `${named}: ${model.why}`]
     const [, wanted] = /^ollama:(.*)/.exec(model.name) ?? []
     const { problem } = wanted ? await findOllamaModels({ baseUrl: ollamaAddress(process.env), wanted }) : {}
-    if (problem === undefined) return finding
-    return ['failed', name, `${model.name}: ${problem}`, `Run: ollama serve, ollama pull ${wanted}`]
+    if (problem)
+      return ['failed', name, `${model.name}: ${problem}`, `Run: ollama serve, ollama pull ${wanted}`]
   }
   const server = servers.find(each => each.name === name)
-  if (!server || state === 'ready') return finding
+  if (!server || state === 'ready') return [state, name, text]
   if (state === 'needs_login') return [state, name, text, `Run: toolpost auth ${name}`]
   const [telling, entry] = [tellingLine(server.stderr), await project.entryOf(name)]
   const advice = [telling && `stderr: ${telling}`, entry && `Check: ${hintFor(name, entry)}`]
-  const tried = text.replace(/, next attempt at .*/, '')
-  return ['failed', name, tried, ...advice.flatMap(line => line ?? [])]
+  return ['failed', name, text.replace(/, next attempt at .*/, ''), ...advice.flatMap(line => line ?? [])]
 }

@@ -3,8 +3,17 @@ import { missingDurable } from '../project/durable/durable-runs.ts'
 import type { DurableWorker, Run } from '../project/durable.ts'
 import type { Project } from '../project/project.ts'
 import type { Context } from './context.ts'
-import { EXIT, UsageError } from './exit.ts'
-import { print, printFields, printJson, printList, say, timeText } from './terminal.ts'
+import {
+  EXIT,
+  numberOf,
+  print,
+  printFields,
+  printJson,
+  printList,
+  say,
+  timeText,
+  UsageError,
+} from './terminal.ts'
 
 export function requireDurable({ config }: Pick<Project, 'config'>): void {
   const install = config.durable ? missingDurable() : undefined
@@ -31,14 +40,13 @@ async function readDurable({ open }: Context) {
 
 /** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it. */
 export async function showRuns(context: Context<[string?]>): Promise<number> {
-  const { cancel, json, limit = '20' } = context.flags
+  const { cancel, json } = context.flags
+  const limit = numberOf(context.flags, 'limit', 1, 500) ?? 20
   const [id] = context.words
   if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
-  if (!(Number(limit) >= 1 && Number(limit) <= 500))
-    throw new UsageError(`--limit expects a number from 1 to 500, got '${limit}'`)
   const durable = await readDurable(context)
   if (id === undefined)
-    return printList(await durable.list({ limit: Number(limit) }), { json, rowOf: runRow, none: 'No runs.' })
+    return printList(await durable.list({ limit }), { json, rowOf: runRow, none: 'No runs.' })
   const run = await durable.get(id)
   if (!run) throw new UsageError(`there is no run '${id}', or it is no longer kept`)
   if (cancel) {

@@ -7,7 +7,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import { fitsGlob } from '../util/text.ts'
-import { UsageError } from './exit.ts'
+import { UsageError } from './terminal.ts'
 
 /** A call with at least these arguments, which fit this schema. */
 interface ExpectedCall {
@@ -101,13 +101,7 @@ export interface MadeCall {
 }
 
 /** What a model did with a case; with an `error`, it gave no answer. */
-interface Answered {
-  calls: readonly MadeCall[]
-  text: string
-  seconds: number
-  tokens: number
-  error: string | undefined
-}
+type Answered = { calls: readonly MadeCall[]; text: string; seconds: number; tokens: number; error?: string }
 
 export type Outcome = ReturnType<typeof scoreCase>
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import type { ChatTurn } from '../gateway/api-types.ts'
-import type { AiClient } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
 import { readJson } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
@@ -11,8 +10,18 @@ import { isRecord } from '../util/guards.ts'
 import { packageRoot } from '../util/package-root.ts'
 import type { Context } from './context.ts'
 import { callList, type EvalCase, type MadeCall, type Outcome, readCases, scoreCase } from './eval-cases.ts'
-import { EXIT, stop, UsageError } from './exit.ts'
-import { asking, print, printJson, printList, progressLine, say } from './terminal.ts'
+import {
+  asking,
+  counted,
+  EXIT,
+  numberOf,
+  print,
+  printJson,
+  printList,
+  say,
+  stop,
+  UsageError,
+} from './terminal.ts'
 
 const NEW_FILE = 'cases.yaml'
 /** Failures that every other question would meet too. */
@@ -29,20 +38,17 @@ interface ModelReport {
 export async function runEval({ open, words: [file], flags }: Context<[string?]>): Promise<number> {
   const { project } = await open()
   if (file === 'init') return writeCases(project, flags.fromHistory)
-  const [repeat, min] = [Number(flags.repeat ?? 1), Number(flags.min ?? 0)]
-  if (!(Number.isInteger(repeat) && repeat >= 1 && repeat <= 100))
-    throw new UsageError(`--repeat expects a whole number from 1 to 100, got '${flags.repeat}'`)
-  if (!(min >= 0 && min <= 1)) throw new UsageError(`--min expects a number from 0 to 1, got '${flags.min}'`)
+  const repeat = numberOf(flags, 'repeat', 1, 100) ?? 1
+  const min = numberOf(flags, 'min', 0, 1) ?? 0
   if (file === undefined && project.file !== undefined)
     throw new UsageError('Which cases? toolpost eval FILE; `toolpost eval init` writes a file to begin with')
   await project.ready()
   const names = project.tools.getTools().map(tool => tool.name)
   const cases = readCases(file ?? join(packageRoot(), 'example', 'cases.yaml'), names)
   const all = Array.from({ length: repeat }, () => cases).flat()
-  const ask = asker(project, flags.run ?? false)
   const reports: ModelReport[] = []
   for (const model of (flags.model as string[] | undefined) ?? [undefined])
-    reports.push(await reportOn(model, all, project, ask))
+    reports.push(await reportOn(model, all, project, flags.run))
   if (flags.html !== undefined) writeFileSync(flags.html, pageOf(reports))
   if (flags.json) printJson(reports)
   else printReports(reports)
@@ -50,72 +56,66 @@ export async function runEval({ open, words: [file], flags }: Context<[string?]>
   return isFine ? EXIT.ok : EXIT.failed
 }
 
-type AskCase = (client: AiClient, one: EvalCase) => Promise<Outcome>
-
-/** Asks in the project, whose tools are mocked unless they are to run. Rejects if other questions need not be asked. */
-function asker(project: Project, isReal: boolean): AskCase {
+/** Asks a model in the project, whose tools are mocked unless they are to run. */
+async function reportOn(
+  model: string | undefined,
+  cases: readonly EvalCase[],
+  project: Project,
+  isReal = false,
+): Promise<ModelReport> {
+  const { config, executor, logger, bigResults } = project
+  const report: ModelReport = { model: model ?? 'model', outcomes: [] }
   let given: Record<string, unknown> = {}
   /** The arguments as the tools get them, by the id of the call. */
-  const fitted = new Map<string, unknown>()
+  const fitted = new Map<string | undefined, unknown>()
   // Inside all others: policy and limits hold as usual.
-  project.executor.use(async (call, next) => {
-    if (call.id !== undefined) fitted.set(call.id, call.args)
+  const remove = executor.use(async (call, next) => {
+    fitted.set(call.id, call.args)
     if (isReal || call.failure) return next()
     const result = Object.hasOwn(given, call.name) ? given[call.name] : 'Done.'
     // What a model reads, as with the tools of MCP servers.
     const text = isRecord(result) && typeof result.text === 'string' ? { text: result.text } : {}
     return { success: true, result, ...text, tool_name: call.name, execution_time_ms: 0 }
   })
-  return async (client, one) => {
-    const { maxTools, pin } = project.config.models ?? {}
-    const calls: MadeCall[] = []
-    const startedAt = performance.now()
-    given = one.given
-    const asked = client.ask(one.ask, {
-      ...{ maxTools, pin, bigResults: project.bigResults, signal: stop.signal, origin: 'eval' },
-      ask: isReal ? asking() : async () => ({ action: 'accept' }),
-      onCall: event => {
-        if (event.type !== 'end') return
-        const { id = '', name: tool, args } = event.call
-        const isReadOnly = project.tools.findTool(tool)?.readOnly === true
-        calls.push({ tool, args: fitted.get(id) ?? args, result: event.result, isReadOnly })
-      },
-    })
-    const answer = await asked.catch((thrown: unknown) => {
-      if (!(thrown instanceof ModelError) || HOPELESS.test(thrown.code)) throw thrown
-      return { text: '', usage: undefined, error: thrown.message }
-    })
-    const { input = 0, output = 0 } = answer.usage ?? {}
-    const seconds = (performance.now() - startedAt) / 1_000
-    const error = 'error' in answer ? answer.error : undefined
-    return scoreCase(one, { calls, text: answer.text, seconds, tokens: input + output, error })
-  }
-}
-
-async function reportOn(
-  wanted: string | undefined,
-  cases: readonly EvalCase[],
-  { config, executor, logger }: Project,
-  ask: AskCase,
-): Promise<ModelReport> {
-  const report: ModelReport = { model: wanted ?? 'model', outcomes: [] }
-  const progress = process.stderr.isTTY ? progressLine() : undefined
   try {
     const { chooseClient } = await import('../models/index.ts')
     // A model by itself, without the fast path before it.
-    const alone = { ...config, fastPath: false }
-    const { client, name } = await chooseClient({ model: wanted, config: alone, executor, logger })
+    const { client, name } = await chooseClient({
+      model,
+      config: { ...config, fastPath: false },
+      executor,
+      logger,
+    })
     report.model = name
-    for (const [at, one] of cases.entries()) {
-      progress?.show({ progress: at, total: cases.length, message: name })
-      report.outcomes.push(await ask(client, one))
+    if (process.stderr.isTTY) say(`Asking ${name} ${counted(cases.length, 'question')} …`)
+    const ask = isReal ? asking() : async () => ({ action: 'accept' as const })
+    for (const one of cases) {
+      const calls: MadeCall[] = []
+      const startedAt = performance.now()
+      given = one.given
+      const answer = await client
+        .ask(one.ask, {
+          ...{ ...config.models, bigResults, signal: stop.signal, origin: 'eval', ask },
+          onCall: event => {
+            if (event.type !== 'end') return
+            const { call, result } = event
+            const isReadOnly = project.tools.findTool(call.name)?.readOnly === true
+            calls.push({ tool: call.name, args: fitted.get(call.id) ?? call.args, result, isReadOnly })
+          },
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof ModelError) || HOPELESS.test(error.code)) throw error
+          return { text: '', usage: undefined, error: error.message }
+        })
+      const { input = 0, output = 0 } = answer.usage ?? {}
+      const seconds = (performance.now() - startedAt) / 1_000
+      report.outcomes.push(scoreCase(one, { ...answer, calls, seconds, tokens: input + output }))
     }
   } catch (error) {
     if (!(error instanceof ModelError)) throw error
     report.problem = error.message
-  } finally {
-    progress?.end()
   }
+  remove()
   return report
 }
 
@@ -126,13 +126,12 @@ function totals({ outcomes }: ModelReport) {
   const count = outcomes.length
   const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + Number(outcome[key]), 0)
   const share = (key: keyof Outcome) => (count === 0 ? '–' : percent(sum(key) / count))
-  const passed = sum('passed')
   const figures = {
     ...{ 'Right tool': share('rightTool'), 'Right args': share('rightArguments') },
     ...{ Needless: sum('needless'), Repairs: sum('repairs'), Forbidden: sum('forbidden') },
     ...{ Seconds: (sum('seconds') / (count || 1)).toFixed(2), Tokens: sum('tokens') },
   }
-  return { count, passed, score: passed / (count || 1), figures }
+  return { count, passed: sum('passed'), score: sum('passed') / (count || 1), figures }
 }
 
 function printReports(reports: readonly ModelReport[]): void {
@@ -154,30 +153,28 @@ function printReports(reports: readonly ModelReport[]): void {
 function pageOf(reports: readonly ModelReport[]): string {
   const ranked = [...reports].sort((a, b) => totals(b).score - totals(a).score)
   const cases = new Map(reports.flatMap(({ outcomes }) => outcomes.map(({ name, ask }) => [name, ask])))
-  const cardOf = (report: ModelReport) => {
-    const { score, figures, ...counts } = totals(report)
+  const cards = ranked.map(({ outcomes, ...report }) => {
+    const { figures, ...all } = totals({ outcomes, ...report })
     const list = Object.entries(figures).map(([name, value]) => ({ name, value }))
-    return { ...report, ...counts, score, percent: percent(score), figures: list, outcomes: [] }
-  }
+    return { ...report, ...all, percent: percent(all.score), figures: list }
+  })
   const cellOf = (runs: readonly Outcome[]) => {
-    const [passed, shown] = [runs.filter(run => run.passed), runs.find(run => !run.passed) ?? runs[0]]
-    const isMixed = passed.length > 0 && passed.length < runs.length
-    const word = !shown ? 'not asked' : isMixed ? 'partly right' : shown.passed ? 'right' : 'wrong'
-    const calls = shown?.calls.map(({ error, ...call }) => ({
-      text: `${callList([call])}${error && ` → ${error}`}`,
-    }))
-    const count = runs.length > 1 ? ` ${passed.length} of ${runs.length}` : ''
-    const mark = isMixed ? 'mixed' : shown?.passed ? 'good' : 'bad'
-    return { mark, word, count, calls, why: shown?.why.map(text => ({ text })), answer: shown?.text }
+    const passed = runs.filter(run => run.passed).length
+    const shown = runs.find(run => !run.passed) ?? runs[0]
+    const [mark, word] = shown?.passed ? ['good', 'right'] : passed ? ['mixed', 'partly'] : ['bad', 'wrong']
+    const lines = shown?.calls.map(call => ({ text: callList([call]) + (call.error && ` → ${call.error}`) }))
+    const count = runs.length > 1 ? ` ${passed} of ${runs.length}` : ''
+    const details = { calls: lines, why: shown?.why.map(text => ({ text })), answer: shown?.text }
+    return { mark, word: shown ? word : 'not asked', count, ...details }
   }
   const rows = [...cases].map(([name, ask]) => {
     const cells = ranked.map(({ outcomes }) => cellOf(outcomes.filter(outcome => outcome.name === name)))
     return { name, ask: ask === name ? '' : ask, cells }
   })
-  const title = `${cases.size} cases, ${reports.length} ${reports.length === 1 ? 'model' : 'models'}`
+  const title = `${counted(cases.size, 'case')}, ${counted(reports.length, 'model')}`
   const time = new Date().toISOString().slice(0, 16).replace('T', ' ')
   const template = readFileSync(join(packageRoot(), 'data', 'eval-report.html'), 'utf8')
-  return filled(template, { title, time, cards: ranked.map(cardOf), rows })
+  return filled(template, { title, time, cards, rows })
 }
 
 /** Fills a template: `{{name}}` is a text, `{{#name}}…{{/name}}` is repeated for every entry of a list. */
@@ -189,11 +186,7 @@ function filled(template: string, view: Record<string, unknown>): string {
   })
 }
 
-const STARTER = {
-  ask: 'What is 12 % of 85?',
-  expect: [{ tool: 'math_eval' }],
-  given: { math_eval: { result: 10.2 } },
-}
+const STARTER = { ask: 'What is 12 % of 85?', expect: ['math_eval'], given: { math_eval: { result: 10.2 } } }
 const HEAD = `# Cases for \`toolpost eval ${NEW_FILE}\`; see docs/testing.md.
 # Check what is expected: a case from the history says what was called, not what should have been.
 `
@@ -202,19 +195,15 @@ const HEAD = `# Cases for \`toolpost eval ${NEW_FILE}\`; see docs/testing.md.
 function writeCases(project: Project, isFromHistory = false): number {
   if (existsSync(NEW_FILE)) throw new UsageError(`${NEW_FILE} is already there; move it first`)
   const cases = isFromHistory ? pastCases(project) : [STARTER]
-  if (cases.length === 0) {
-    say('No past chats. `toolpost up` keeps them; ask it something first.')
-    return EXIT.failed
-  }
-  writeFileSync(NEW_FILE, `${HEAD}${stringify({ cases })}`)
-  say(`Wrote ${NEW_FILE} with ${cases.length} ${cases.length === 1 ? 'case' : 'cases'}.`)
-  return EXIT.ok
+  if (cases.length > 0) writeFileSync(NEW_FILE, `${HEAD}${stringify({ cases })}`)
+  const none = 'No past chats. `toolpost up` keeps them; ask it something first.'
+  say(cases.length > 0 ? `Wrote ${NEW_FILE} with ${counted(cases.length, 'case')}.` : none)
+  return cases.length > 0 ? EXIT.ok : EXIT.failed
 }
 
 /** The first question of every chat that led to calls: later ones may refer to what was said before. */
 function pastCases(project: Project): object[] {
-  const history = historyFile(project)
-  const folder = history === undefined ? '' : join(dirname(history), 'conversations')
+  const folder = join(dirname(historyFile(project) ?? ''), 'conversations')
   const files = existsSync(folder) ? readdirSync(folder).filter(name => name.endsWith('.json')) : []
   const cases = new Map<string, object>()
   for (const file of files) {

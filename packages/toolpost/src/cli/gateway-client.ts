@@ -4,7 +4,7 @@ import type { ToolpostConfig } from '../project/config.ts'
 import { digestOf, readToken, runningGateway as runningIn, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import type { Flags } from './context.ts'
-import { UsageError } from './exit.ts'
+import { UsageError } from './terminal.ts'
 
 const TIMEOUT_MS = 10_000
 

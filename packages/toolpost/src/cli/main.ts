@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { compiledFile, packageRoot } from '../util/package-root.ts'
 import type { Context, Flags, Opened } from './context.ts'
-import { EXIT, listenForSignals, Stopped, stop, unlessStopped } from './exit.ts'
-import { say } from './terminal.ts'
+import { EXIT, listenForSignals, Stopped, say, stop, unlessStopped } from './terminal.ts'
 
 /** Every command knows the types of its own arguments. */
 type Run = (context: Context<never>) => number | Promise<number>
@@ -13,7 +12,7 @@ const program = new Command('toolpost')
 
 /** A part is loaded by the commands that use it. */
 const COMMANDS: Record<string, () => Promise<Run>> = {
-  tools: async () => (await import('./tools.ts')).listTools,
+  tools: async () => (await import('./call.ts')).listTools,
   call: async () => (await import('./call.ts')).callTool,
   chat: async () => (await import('./chat.ts')).chat,
   doctor: async () => (await import('./doctor.ts')).examine,

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { answerProblem } from '../tools/caller.ts'
 import { askAtTerminal } from './questions.ts'
 
 type Question = Parameters<ReturnType<typeof askAtTerminal>>[0]
@@ -25,33 +26,39 @@ const form = (properties: object, required: string[] = []): Question => ({
 })
 
 describe('a form at a terminal', () => {
-  it('has defaults, choices by number, value and title, and skips what is left empty', async () => {
-    const { ask, shown } = person('Ada\r', '\r', '2\r', 'GREEN\r', '1,b\r', '\r')
+  it('has defaults, skips what is left empty, and is asked again if it is not valid', async () => {
+    const { ask, shown } = person(
+      'Ada\r',
+      '\r',
+      'z\r',
+      '\r',
+      '\r',
+      'Ada\r',
+      '\r',
+      'y\r',
+      '3\r',
+      'a, b\r',
+      '\r',
+    )
     const question = form(
       {
         name: { type: 'string', title: 'Your name', description: 'As on the door' },
         nick: { type: 'string' },
-        old: { type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] },
-        titled: { type: 'string', oneOf: [{ const: 'g', title: 'Green' }] },
-        many: {
-          type: 'array',
-          items: {
-            anyOf: [
-              { const: 'a', title: 'A' },
-              { const: 'b', title: 'B' },
-            ],
-          },
-        },
+        old: { type: 'string', enum: ['x', 'y'] },
+        age: { type: 'integer', default: 7 },
+        many: { type: 'array', items: { enum: ['a', 'b'] } },
       },
       ['name'],
     )
-    expect(await ask(question)).toEqual({
+    const check = (content: Record<string, unknown>) => answerProblem(question.schema ?? {}, content)
+    expect(await ask({ ...question, check })).toEqual({
       action: 'accept',
-      content: { name: 'Ada', old: 'y', titled: 'g', many: ['a', 'b'] },
+      content: { name: 'Ada', old: 'y', age: 3, many: ['a', 'b'] },
     })
     expect(shown()).toContain('forms asks: Tell me')
-    expect(shown()).toContain('Your name (required, a text): As on the door')
-    expect(shown()).toContain('  2) Why')
+    expect(shown()).toContain('Your name (string)\n  As on the door')
+    expect(shown()).toContain('old (optional, "x" | "y")')
+    expect(shown()).toContain("Not valid: 'old' must be one of: x, y.")
   })
 
   it('never asks for what looks like a secret', async () => {

@@ -9,9 +9,8 @@ import { escapeControls } from '../logging/safe-value.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import { historyFile } from '../project/project-history.ts'
 import type { Context } from './context.ts'
-import { EXIT, UsageError } from './exit.ts'
 import { chosenToken, openGateway, runningGateway } from './gateway-client.ts'
-import { print, printFields, printJson, printList, say, timeText } from './terminal.ts'
+import { EXIT, print, printFields, printJson, printList, say, timeText, UsageError } from './terminal.ts'
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isStartedByItself } from '../project/servers.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Context } from './context.ts'
-import { EXIT, stop, UsageError } from './exit.ts'
+import { EXIT, stop, UsageError } from './terminal.ts'
 
 /** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
 const LIST_WAIT_MS = 3_000

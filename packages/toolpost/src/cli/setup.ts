@@ -1,14 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasDatabase } from '../history/database.ts'
 import type { ServerConfig } from '../project/config.ts'
 import { addServer as add, ConfigEditor } from '../project/edit-config.ts'
+import { stateFolder } from '../project/local-state.ts'
 import { knownPrograms } from '../project/other-programs.ts'
 import { programServers, resolveConfig } from '../project/resolve.ts'
 import { commandsOf } from '../project/trust.ts'
 import { approve, type Context, type Flags } from './context.ts'
-import { EXIT, stop, UsageError } from './exit.ts'
-import { say } from './terminal.ts'
+import { counted, EXIT, say, stop, UsageError } from './terminal.ts'
 
 /** `toolpost init`: writes a toolpost.json with a history and the servers of other programs on this machine. */
 export async function writeConfig({ options, flags }: Context): Promise<number> {
@@ -38,18 +38,13 @@ export async function writeConfig({ options, flags }: Context): Promise<number> 
     ({ config }) => approve(file, config),
     () => {},
   )
-  ignoreState(join(folder, '.gitignore'))
+  // Keeps the token, the logins and the history out of the repository.
+  mkdirSync(stateFolder(file), { recursive: true })
+  writeFileSync(join(stateFolder(file), '.gitignore'), '*\n')
   if (included.length > 0) say(`Chat asks before tools without hints. If you vouch for these: init --trust`)
   const next = [hasDatabase() ? [] : 'npm i libsql', 'toolpost add NAME -- command …', 'toolpost up'].flat()
   say(`Wrote ${file}\nNext: ${next.join('\n      ')}`)
   return EXIT.ok
-}
-
-/** Keeps the token, the logins and the history out of the repository. */
-function ignoreState(file: string): void {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (/^\/?\.toolpost\/?\s*$/m.test(text)) return
-  writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}.toolpost/\n`)
 }
 
 /** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
@@ -69,8 +64,7 @@ export async function addServer({ options, words, flags }: Context<[string, stri
   }
   const { tried, file, hasExample } = added
   if (tried?.status.state === 'needs_login') say(`… it needs a login: toolpost auth ${name}`)
-  else if (tried)
-    say(`✔ ${tried.tools.length} ${tried.tools.length === 1 ? 'tool' : 'tools'}: ${tried.tools.join(', ')}`)
+  else if (tried) say(`✔ ${counted(tried.tools.length, 'tool')}: ${tried.tools.join(', ')}`)
   say(`Wrote ${file}`)
   const advice = `Chat asks before tools without hints. If you vouch for '${name}': "trust": true, or --trust`
   if (!flags.trust) say(advice)
@@ -78,24 +72,22 @@ export async function addServer({ options, words, flags }: Context<[string, stri
   return EXIT.ok
 }
 
-function entryFrom(
-  [command, ...args]: readonly string[],
-  { url, env = [], header = [] }: Flags,
-): ServerConfig {
+function entryFrom([command, ...args]: readonly string[], { url, env, header }: Flags): ServerConfig {
   if ((command === undefined) === (url === undefined))
     throw new UsageError('Give a command after --, or a --url: toolpost add files -- npx -y some-server')
   if (url !== undefined && !/^https?:\/\//.test(url))
     throw new UsageError(`--url expects an http or https URL, got '${url}'`)
-  if (url !== undefined) return { url, ...(header.length > 0 && { headers: pairs(header, '--header', ':') }) }
-  const environment = env.length > 0 && { env: pairs(env, '--env', '=') }
+  if (url !== undefined) return { url, ...(header && { headers: pairs(header, '--header', ':') }) }
+  const environment = env && { env: pairs(env, '--env', '=') }
   return { command: command as string, ...(args.length > 0 && { args }), ...environment }
 }
 
 function pairs(words: readonly string[], flag: string, separator: string): Record<string, string> {
   const entries = words.map(word => {
-    const at = word.indexOf(separator)
-    if (at < 1) throw new UsageError(`${flag} expects name${separator}value, got '${word}'`)
-    return [word.slice(0, at).trim(), word.slice(at + 1).trim()]
+    const [name = '', ...value] = word.split(separator)
+    if (name === '' || value.length === 0)
+      throw new UsageError(`${flag} expects name${separator}value, got '${word}'`)
+    return [name.trim(), value.join(separator).trim()]
   })
   return Object.fromEntries(entries)
 }

@@ -12,8 +12,8 @@ import type { Project } from '../project/project.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { Context, ProjectSettings } from './context.ts'
-import { stop, unlessStopped } from './exit.ts'
 import { type GatewayClient, NoGateway, runningGateway } from './gateway-client.ts'
+import { stop, unlessStopped } from './terminal.ts'
 
 /** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
 export type Source = Awaited<ReturnType<typeof localSource>>
@@ -185,8 +185,11 @@ function watch(gateway: GatewayClient, own: Own): () => void {
     origin === own.origin && (own.tool ?? tool) === tool && !known.has(id) && known.add(id)
   const put = async (asked: Asked) => {
     const { questionOf } = await import('../interceptors/approval.ts')
+    const { answerProblem } = await import('../tools/caller.ts')
     const question = 'message' in asked ? asked : { message: questionOf(asked), about: asked }
-    const { action, content, reason } = await own.ask({ ...question, signal })
+    const { schema } = question as Partial<OpenQuestion>
+    const check = async (content: object) => (schema ? answerProblem(schema, content) : undefined)
+    const { action, content, reason } = await own.ask({ ...question, check, signal })
     const decision = action === 'accept' ? 'approve' : 'deny'
     if ('message' in asked) await gateway.ask(`/api/questions/${asked.id}`, { action, content })
     else if (action !== 'cancel') await gateway.ask(`/api/approvals/${asked.id}`, { decision, reason })

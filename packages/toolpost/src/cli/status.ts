@@ -1,6 +1,7 @@
 import { escapeControls } from '../logging/safe-value.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import type { Project } from '../project/project.ts'
+import { counted } from './terminal.ts'
 
 /** One part of a project: `off` is missing, but not configured either. */
 export type Finding = readonly [state: string, name: string, text: string, ...advice: string[]]
@@ -37,18 +38,16 @@ export function findingsOn(project: Project, traces?: string): Finding[] {
 
 function serverFinding({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): Finding {
   const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
-  const tried = attempts === 0 ? '' : ` after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  const tried = attempts === 0 ? '' : ` after ${counted(attempts, 'attempt')}`
   const why = error ?? 'no reason given'
-  const texts: Record<string, string> = {
-    ready: `ready, ${toolsText(tools)}`,
-    needs_login: `needs a login: ${why}`,
-    failed: `failed${tried}: ${why}${next}`,
-    ...(error === undefined && { starting: 'still starting' }),
-  }
-  return [state, name, texts[state] ?? `unreachable; retrying: ${why}${next}`]
+  if (state === 'ready') return [state, name, `ready, ${toolsText(tools)}`]
+  if (state === 'needs_login') return [state, name, `needs a login: ${why}`]
+  if (state === 'failed') return [state, name, `failed${tried}: ${why}${next}`]
+  if (state === 'starting' && error === undefined) return [state, name, 'still starting']
+  return [state, name, `unreachable; retrying: ${why}${next}`]
 }
 
 function toolsText(names: readonly string[]): string {
   const shown = [...names.slice(0, SHOWN_NAMES), ...(names.length > SHOWN_NAMES ? ['…'] : [])]
-  return `${names.length === 1 ? '1 tool' : `${names.length} tools`}: ${shown.join(', ')}`
+  return `${counted(names.length, 'tool')}: ${shown.join(', ')}`
 }

@@ -1,12 +1,60 @@
+import { constants } from 'node:os'
 import type { Interface } from 'node:readline'
+import { isatty } from 'node:tty'
 import { escapeControls, safeText } from '../logging/safe-value.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
-import { stop } from './exit.ts'
+import { unlessAborted } from '../util/clock.ts'
+import type { Flags } from './context.ts'
 
-/* Results go to stdout, everything else to stderr. */
+/* What a command shares with the shell that runs it: exit codes, signals, and text. Results go to stdout, the rest to stderr. */
 
-export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
+/** 1: the tool or the answer failed. 2: the command was misused, or the configuration is wrong; nothing ran. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+
+/** A misuse of the command line, reported in one line. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** Waiting was cut short because the program was asked to stop. */
+export class Stopped extends Error {
+  override name = 'Stopped'
+  override message = 'Toolpost was asked to stop'
+}
+
+const stopping = new AbortController()
+const waiting: (() => void)[] = []
+const nextRequest = () => new Promise<void>(resolve => void waiting.push(resolve))
+
+interface Stopping {
+  /** Aborted with a `Stopped` by the first request. Commands then end soon, on their own. */
+  signal: AbortSignal
+  first: Promise<void>
+  second: Promise<void>
+  /** By the shell's convention: 128 plus the number of the first signal. */
+  exitCode?: number
+  /** If set, SIGHUP calls this instead of stopping, unless it means that the terminal was closed. */
+  onHangup?: () => void
+}
+
+/** SIGTERM, Ctrl-C and a closed terminal, as requests to stop. */
+export const stop: Stopping = { signal: stopping.signal, first: nextRequest(), second: nextRequest() }
+
+export function listenForSignals(): void {
+  const hadTerminal = isatty(0)
+  const onSignal = (name: NodeJS.Signals) => {
+    // The descriptor of a closed terminal is no longer a TTY.
+    if (name === 'SIGHUP' && stop.onHangup && isatty(0) === hadTerminal) return stop.onHangup()
+    stop.exitCode ??= 128 + constants.signals[name]
+    stopping.abort(new Stopped())
+    waiting.shift()?.()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
+}
+
+/** The result of `work`; rejects with `Stopped` as soon as the program is asked to stop. */
+export const unlessStopped = <T>(work: Promise<T>): Promise<T> => unlessAborted(work, stop.signal)
 
 /** Control characters are shown as text, so that no tool can move the cursor. */
 const shownLines = (text: string) => text.replaceAll('\t', '  ').split('\n').map(escapeControls).join('\n')
@@ -16,32 +64,22 @@ export function print(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? shownLines(text) : text}\n`)
 }
 
-export function printJson(value: unknown): number {
-  print(JSON.stringify(value, null, 2))
-  return 0
-}
-
-/** One line per field that has a value; what was recorded is escaped everywhere. */
-export function printFields(fields: object): void {
-  for (const [name, value] of Object.entries(fields)) {
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    if (value !== undefined) print(escapeControls(`${name.padEnd(12)} ${text}`))
-  }
-}
-
 export function say(text: string): void {
   process.stderr.write(`${shownLines(text)}\n`)
 }
 
-/** Asks the person at the terminal; without a terminal, the answer is no. */
-export function asking(lines?: Interface): Ask {
-  let ask: Promise<Ask> | undefined
-  return async question => {
-    ask ??= import('./questions.ts').then(({ askAtTerminal }) =>
-      askAtTerminal({ output: process.stderr, say, lines }),
-    )
-    return (await ask)(question)
+export function printJson(value: unknown): number {
+  print(JSON.stringify(value, null, 2))
+  return EXIT.ok
+}
+
+/** One line per field that has a value; what was recorded is escaped everywhere. */
+export function printFields(fields: object): number {
+  for (const [name, value] of Object.entries(fields)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (value !== undefined) print(escapeControls(`${name.padEnd(12)} ${text}`))
   }
+  return EXIT.ok
 }
 
 interface Listing<T> {
@@ -53,22 +91,31 @@ interface Listing<T> {
 }
 
 /** Lists things as JSON, or as a table with a line each, which a terminal cuts at its width. */
-export function printList<T>(list: readonly T[], { json, rowOf, none }: Listing<T>): number {
+export function printList<T>(list: readonly T[], { json, rowOf, none = '' }: Listing<T>): number {
   if (json) return printJson(list)
-  const rows = list.map(rowOf)
-  const [first] = rows
-  if (!first && none) say(none)
+  const [first, ...more] = list.map(rowOf)
+  if (!first) say(none)
   const names = Object.keys(first ?? {})
-  const shown = [names.map(name => name.toUpperCase()), ...rows.map(row => Object.values(row).map(String))]
-  const cells = first ? shown.map(row => row.map(escapeControls)) : []
+  const rows = first ? [names.map(name => name.toUpperCase()), ...[first, ...more].map(Object.values)] : []
+  const cells = rows.map(row => row.map(cell => escapeControls(String(cell))))
   const widths = names.map((_, at) => Math.max(...cells.map(row => row[at]?.length ?? 0)))
   const { isTTY, columns = 100 } = process.stdout
   for (const row of cells) {
     const line = row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')
     process.stdout.write(`${(isTTY ? line.slice(0, columns) : line).trimEnd()}\n`)
   }
-  return 0
+  return EXIT.ok
 }
+
+/** The number given as an option, if there is one. */
+export function numberOf(flags: Flags, name: keyof Flags, min: number, max: number): number | undefined {
+  const given = flags[name]
+  if (given === undefined || (Number(given) >= min && Number(given) <= max))
+    return given === undefined ? undefined : Number(given)
+  throw new UsageError(`--${name} expects a number from ${min} to ${max}, got '${given}'`)
+}
+
+export const timeoutOf = (flags: Flags): number | undefined => numberOf(flags, 'timeout', 1, 2_147_483_647)
 
 /** In the local time zone. */
 export function timeText(time: number | string): string {
@@ -76,6 +123,9 @@ export function timeText(time: number | string): string {
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 19).replace('T', ' ')
 }
+
+/** `1 tool`, `2 tools`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const CLEAR = '\r\x1b[2K'
 
@@ -95,16 +145,11 @@ export function progressLine(): { show(progress: Progress): void; end(): void } 
   }
 }
 
-/** A line that a person types; `undefined` if the terminal is closed or Toolpost is stopped. */
-export async function typedLine(question: string): Promise<string | undefined> {
-  const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
-  const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-  const answer = lines.question(question, { signal: stop.signal }).catch(() => undefined)
-  const typed = await Promise.race([answer, closed])
-  lines.close()
-  if (typed === undefined) process.stderr.write('\n')
-  return typed
+/** Asks the person at the terminal; without a terminal, the answer is no. */
+export function asking(lines?: Interface): Ask {
+  let ask: Promise<Ask> | undefined
+  return async question => {
+    ask ??= import('./questions.ts').then(each => each.askAtTerminal({ output: process.stderr, say, lines }))
+    return (await ask)(question)
+  }
 }
-
-export const isYes = (typed: string | undefined): boolean => /^\s*y(es)?\s*$/i.test(typed ?? '')

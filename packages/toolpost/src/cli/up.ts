@@ -11,10 +11,9 @@ import { missingVoice, startInstalledVoice } from '../project/voice.ts'
 import { isLoopback } from '../util/text.ts'
 import type { Context, Flags, ProjectSettings } from './context.ts'
 import { openDurable, requireDurable } from './durable.ts'
-import { EXIT, stop, UsageError, unlessStopped } from './exit.ts'
 import { chosenToken } from './gateway-client.ts'
 import { findingsOn, lineOf } from './status.ts'
-import { print, say } from './terminal.ts'
+import { EXIT, numberOf, print, say, stop, UsageError, unlessStopped } from './terminal.ts'
 
 /** Since the start of the process. Whatever is not ready by then is reported as still starting. */
 const FIRST_WORD_MS = 1_600
@@ -114,15 +113,13 @@ function notifySystemd(state: string): void {
 
 async function listen(project: Project, flags: Flags): Promise<ServedGateway> {
   const { gateway = {}, executor } = project.config
-  const { host = gateway.host, port: given = gateway.port, token: chosen, allowHost: hosts } = flags
+  const { host = gateway.host, token: chosen, allowHost: hosts } = flags
   // Beyond loopback, or with an issuer's tokens beside it, somebody has to choose it.
   const isLocal = host === undefined || isLoopback(host)
   const token = chosenToken(project.config, chosen) ?? (isLocal ? ownToken(project) : undefined)
   if (token === false && !isLocal)
     throw new UsageError(`"token": false turns authentication off, which is possible on loopback only`)
-  const port = given === undefined ? undefined : Number(given)
-  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw new UsageError(`--port expects a number from 0 to 65535, got '${given}'`)
+  const port = numberOf(flags, 'port', 0, 65_535) ?? gateway.port
   const { serveGateway } = await import('../gateway/index.ts')
   const address = { host, port, token, hosts }
   return serveGateway({ project, slowMs: executor?.slowMs, logger: project.logger, ...address })
