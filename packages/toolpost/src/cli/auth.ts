@@ -16,7 +16,7 @@ const LOGIN_MS = 5 * 60_000
 /** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
 export async function logIn({ open, words: [server], flags }: Context<[string]>): Promise<number> {
   const { browser = true, logout } = flags
-  const login = await loginAt(server, (await open()).project)
+  const login = await loginAt(server, await open())
   try {
     if (!logout) await logInAt(login, browser)
     const wasLoggedIn = !logout || (await login.logout())

@@ -3,7 +3,7 @@ import { type CallNotice, type ModelStatus, whyUnanswered } from '../models/ai-c
 import { ModelError } from '../models/model-error.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Context, Flags } from './context.ts'
-import { openSource, type Source } from './source.ts'
+import { type AskSource, openSource } from './source.ts'
 import { asking, EXIT, print, Stopped, say, stop, timeoutOf, UsageError, unlessStopped } from './terminal.ts'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
@@ -20,7 +20,7 @@ export async function chat(context: Context<[string?]>): Promise<number> {
     throw error instanceof ModelError ? new UsageError(error.message) : error
   })
   const modelLine = `Model: ${name} (${why})`
-  const answer = answering(source, name, flags)
+  const answer = answering(source.ask, name, flags)
   const isConversation = question === undefined && process.stdin.isTTY
   if (isConversation) say(`${modelLine}\nCtrl-C stops an answer; /quit leaves.\n`)
   else if (process.stderr.isTTY && !flags.json) say(modelLine)
@@ -63,7 +63,7 @@ async function converse(answer: Answering, isTerminal: boolean): Promise<number[
 }
 
 /** Asks, shows calls and answer as they arrive, and resolves to the exit code. */
-function answering(source: Source, model: string, flags: Flags): Answering {
+function answering(askSource: AskSource, model: string, flags: Flags): Answering {
   const { stdout } = process
   const timeLimitMs = timeoutOf(flags)
   /** The part of the answer that is on the terminal already. */
@@ -101,7 +101,7 @@ function answering(source: Source, model: string, flags: Flags): Answering {
     }
     try {
       const options = { signal, timeLimitMs, origin: 'chat', ask, onToken, onStatus, onCall }
-      const answer = await source.ask(question, options)
+      const answer = await askSource(question, options)
       const { text, stopReason, usage } = answer
       printAnswer({ text, stopReason, usage })
       const problem = whyUnanswered({ ...answer, messages: [] })

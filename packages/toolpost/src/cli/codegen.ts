@@ -10,7 +10,7 @@ import { EXIT, print, say } from './terminal.ts'
 
 /** `toolpost codegen [--out file.ts]`: generates typed functions for all tools, grouped by server. */
 export async function generateCode({ open, flags: { out } }: Context): Promise<number> {
-  const { project } = await open({ looksForItself: true })
+  const project = await open({ looksForItself: true })
   for (const { name, state, error = `the server is ${state}` } of await project.ready())
     if (state !== 'ready') say(`⚠️ The tools of '${name}' are missing: ${error}`)
   const code = codeFor(project.tools)

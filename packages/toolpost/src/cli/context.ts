@@ -25,11 +25,8 @@ export interface Context<Words = unknown> {
   /** No running gateway is to be used. */
   isAlone: boolean
   /** Opens the project, which is closed after the command. Rejects, before anything runs, if the configuration is wrong. */
-  open(settings?: ProjectSettings): Promise<Opened>
-}
-
-export interface Opened {
-  project: Project
+  open(settings?: ProjectSettings): Promise<Project>
+  project?: Project
   telemetry?: TelemetryExport | undefined
 }
 
@@ -39,26 +36,24 @@ export type ProjectSettings = Omit<OpenProjectOptions, 'file' | 'logger' | 'say'
 
 const isBundle = import.meta.url.endsWith('/cli.cjs')
 
-/** Tells what it has opened at once, so that it is closed even if the rest fails. */
 export async function openContext(
-  { config: file, logLevel, yes }: Context['options'],
+  context: Context,
   { startsNothing, ...settings }: ProjectSettings = {},
-  onOpen: (opened: Opened) => void,
-): Promise<Opened> {
+): Promise<Project> {
+  const { config: file, logLevel, yes } = context.options
   // A short-lived command runs its own durable calls only.
   const durable = { role: 'worker', concurrency: 0 } as const
   const logger = (config: ToolpostConfig) => stderrLogger(levelFrom(logLevel, config))
   const project = await openProject({ durable, ...settings, file, logger, say })
-  const opened: Opened = { project }
-  onOpen(opened)
+  context.project = project
   // Voice and durable calls import `toolpost` as modules: beside the bundle every class would exist twice.
   if (isBundle && (settings.voice || project.config.durable))
     throw Object.assign(new Error(), { name: 'NeedsModules' })
   if (!startsNothing) await askForTrust(project, yes)
-  const isExported = isTraced(project.config) && exportAddress(process.env) !== undefined
-  if (isExported) opened.telemetry = await startExport(process.env, project.logger)
-  if (opened.telemetry?.problem) say(`Traces are not exported: ${opened.telemetry.problem}`)
-  return opened
+  if (isTraced(project.config) && exportAddress(process.env) !== undefined)
+    context.telemetry = await startExport(process.env, project.logger)
+  if (context.telemetry?.problem) say(`Traces are not exported: ${context.telemetry.problem}`)
+  return project
 }
 
 function levelFrom(given: string | undefined, config: ToolpostConfig): LogLevel | 'silent' {

@@ -17,7 +17,7 @@ import { counted, EXIT, print } from './terminal.ts'
 
 /** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ open }: Context): Promise<number> {
-  const { project } = await open({ looksForItself: true, triesOnce: true })
+  const project = await open({ looksForItself: true, triesOnce: true })
   await Promise.all([project.ready(), project.model(), project.keepHistory({ unasked: false })])
   const running = await Promise.all(findingsOn(project).map(finding => advised(finding, project)))
   const findings = [...(await configured(project)), ...running]

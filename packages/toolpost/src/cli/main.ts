@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { compiledFile, packageRoot } from '../util/package-root.ts'
-import type { Context, Flags, Opened } from './context.ts'
-import { EXIT, listenForSignals, Stopped, say, stop, unlessStopped } from './terminal.ts'
+import type { Context, Flags } from './context.ts'
+import { EXIT, listenForSignals, print, Stopped, say, stop, UsageError, unlessStopped } from './terminal.ts'
 
 /** Every command knows the types of its own arguments. */
 type Run = (context: Context<never>) => number | Promise<number>
@@ -18,21 +18,21 @@ const COMMANDS: Record<string, () => Promise<Run>> = {
   doctor: async () => (await import('./doctor.ts')).examine,
   codegen: async () => (await import('./codegen.ts')).generateCode,
   up: async () => (await import('./up.ts')).runUp,
-  serve: async () => (await import('./serve.ts')).runServe,
+  serve: async () => (await import('./up.ts')).runServe,
   worker: async () => (await import('./up.ts')).runWorker,
   calls: async () => (await import('./records.ts')).listCalls,
   eval: async () => (await import('./eval.ts')).runEval,
   approvals: async () => (await import('./records.ts')).decideApprovals,
   pins: async () => (await import('./records.ts')).showPins,
-  runs: async () => (await import('./durable.ts')).showRuns,
-  workers: async () => (await import('./durable.ts')).listWorkers,
+  runs: async () => (await import('./records.ts')).showRuns,
+  workers: async () => (await import('./records.ts')).listWorkers,
   init: async () => (await import('./setup.ts')).writeConfig,
   add: async () => (await import('./setup.ts')).addServer,
   remove: async () => (await import('./setup.ts')).removeServer,
   auth: async () => (await import('./auth.ts')).logIn,
   token: async () => (await import('./records.ts')).printToken,
   trust: async () => (await import('./setup.ts')).trustConfig,
-  completion: async () => (await import('./completion.ts')).printCompletion(program),
+  completion: async () => printCompletion,
 }
 
 /** The others are ended by a signal wherever they are. */
@@ -42,28 +42,41 @@ const ENDS_ITSELF = /^(call|chat|up|serve|worker)$/
 let isStillSending = false
 
 /** Runs a command. Its project is closed afterwards: no process is left behind, even when stopped. */
-async function run(name: string, given: Pick<Context, 'words' | 'flags'>, isAlone = false): Promise<number> {
-  let opened: Opened | undefined
-  const options = program.opts()
+async function run(name: string, words: unknown, flags: Flags, isAlone = false): Promise<number> {
   const context: Context = {
-    ...{ ...given, options, isAlone },
-    async open(settings) {
-      const { openContext } = await import('./context.ts')
-      return openContext(options, settings, each => {
-        opened = each
-      })
-    },
+    ...{ words, flags, options: program.opts(), isAlone },
+    open: async settings => (await import('./context.ts')).openContext(context, settings),
   }
   try {
-    const code = (await COMMANDS[name]?.())?.(context as Context<never>)
-    return (await (ENDS_ITSELF.test(name) ? code : unlessStopped(Promise.resolve(code)))) ?? EXIT.usage
+    const code = Promise.resolve((await COMMANDS[name]?.())?.(context as Context<never>) ?? EXIT.usage)
+    return await (ENDS_ITSELF.test(name) ? code : unlessStopped(code))
   } catch (error) {
-    if (isAlone || !(error instanceof Error) || error.name !== 'NoGateway') throw error
-    return await run(name, given, true)
+    if (isAlone || (error as Error | undefined)?.name !== 'NoGateway') throw error
+    return await run(name, words, flags, true)
   } finally {
-    await opened?.project.close()
-    if ((await opened?.telemetry?.close()) === false) isStillSending = true
+    await context.project?.close()
+    if ((await context.telemetry?.close()) === false) isStillSending = true
   }
+}
+
+/** `toolpost completion bash|zsh`: prints a completion script, generated from the parser. */
+function printCompletion({ words: [shell] }: Context<[string]>): number {
+  const flagsOf = ({ options }: Command) => options.flatMap(({ long }) => long ?? []).join(' ')
+  const names = program.commands.map(command => command.name())
+  const cases = program.commands.map(each => `      ${each.name()}) words="${flagsOf(each)}"; break ;;`)
+  if (!/^(ba|z)sh$/.test(shell)) throw new UsageError(`invalid shell '${shell}'; expected bash or zsh`)
+  if (shell === 'zsh') print('autoload -U +X bashcompinit && bashcompinit')
+  print(`_toolpost() {
+  local words="${names.join(' ')} ${flagsOf(program)}" word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in
+${cases.join('\n')}
+    esac
+  done
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _toolpost toolpost`)
+  return EXIT.ok
 }
 
 /** Declares the commands and options of `data/commands.txt`. */
@@ -77,7 +90,7 @@ function addCommands(): void {
       command = program.command(what).description(does)
       const name = command.name()
       command.action(async (...given) => {
-        process.exitCode = await run(name, { words: given.slice(0, -2), flags: given.at(-2) as Flags })
+        process.exitCode = await run(name, given.slice(0, -2), given.at(-2) as Flags)
       })
     } else if (!does.endsWith('can be repeated')) command.option(what, does)
     else command.option(what, does, (one: string, all: string[] = []) => [...all, one])

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { History } from '../history/history.ts'
 import { parseQuery } from '../history/query.ts'
 import { jsonLines, type StoredCall } from '../history/stored-call.ts'
@@ -6,11 +7,25 @@ import { cassetteHeader, cassetteLine } from '../interceptors/cassette-file.ts'
 import type { Approval } from '../interceptors/index.ts'
 import { changeText, type PinChange } from '../interceptors/pins.ts'
 import { escapeControls } from '../logging/safe-value.ts'
+import type { ToolpostConfig } from '../project/config.ts'
+import { missingDurable } from '../project/durable/durable-runs.ts'
+import type { DurableWorker, Run } from '../project/durable.ts'
 import { makeToken, readToken, stateFolder } from '../project/local-state.ts'
+import type { Project } from '../project/project.ts'
 import { historyFile } from '../project/project-history.ts'
 import type { Context } from './context.ts'
-import { chosenToken, openGateway, runningGateway } from './gateway-client.ts'
-import { EXIT, print, printFields, printJson, printList, say, timeText, UsageError } from './terminal.ts'
+import { runningGateway } from './source.ts'
+import {
+  EXIT,
+  numberOf,
+  print,
+  printFields,
+  printJson,
+  printList,
+  say,
+  timeText,
+  UsageError,
+} from './terminal.ts'
 
 /** Where a call is looked for by its id; also the most that are exported. */
 const MAX_SEARCHED = '1000'
@@ -21,7 +36,7 @@ const SHOWN_ID = 13
 export async function listCalls({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
   const [action = 'list', id] = words
   const { json, cassette, failed, search, ...given } = flags
-  const file = historyFile((await open({ startsNothing: true })).project)
+  const file = historyFile(await open({ startsNothing: true }))
   if (!['list', 'show', 'export'].includes(action))
     throw new UsageError(`invalid action '${action}'; expected show or export`)
   if (action === 'show' && !id) throw new UsageError('Which call? `toolpost calls` lists them with their ids')
@@ -78,8 +93,12 @@ function rowOf(call: StoredCall): Record<string, string> {
 /** `toolpost approvals [approve|deny <id>]`: lists what is waiting at the running gateway, or decides one. */
 export async function decideApprovals({ open, words, flags }: Context<[string?, string?]>): Promise<number> {
   const [decision, id] = words
-  const { project } = await open({ startsNothing: true })
-  const gateway = openGateway(project, flags)
+  const { file, config } = await open({ startsNothing: true })
+  const gateway = runningGateway(file, chosenToken(config) || undefined)
+  if (!gateway)
+    throw new UsageError(
+      'No gateway runs in this folder, or it has another token: start it with `toolpost up`',
+    )
   if (decision !== undefined && decision !== 'approve' && decision !== 'deny')
     throw new UsageError(`invalid decision '${decision}'; expected one of approve, deny`)
   if (decision !== undefined && !id) throw new UsageError('Which approval? `toolpost approvals` lists them')
@@ -113,7 +132,7 @@ export async function showPins({
   const [action, server] = words
   if (action !== undefined && action !== 'accept')
     throw new UsageError(`invalid action '${action}'; expected accept`)
-  const { project } = await open()
+  const project = await open()
   const gateway = runningGateway(options.config)
   if (!gateway) await project.ready()
   type Answer = { changes: PinChange[] }
@@ -133,9 +152,14 @@ export async function showPins({
   return EXIT.ok
 }
 
+/** The token that somebody chose, if anybody did; `false` if they chose to have none. */
+export function chosenToken({ gateway }: ToolpostConfig, given?: string): string | false | undefined {
+  return given ?? (process.env.TOOLPOST_TOKEN || undefined) ?? gateway?.token
+}
+
 /** `toolpost token [--new]`: prints the owner's token of this folder's gateway, or makes a new one. */
 export async function printToken({ open, flags: { new: isNew } }: Context): Promise<number> {
-  const { project } = await open({ startsNothing: true })
+  const project = await open({ startsNothing: true })
   const chosen = chosenToken(project.config)
   if (chosen === false) throw new UsageError('Authentication is off: "gateway": { "token": false }')
   if (chosen !== undefined && isNew)
@@ -144,4 +168,69 @@ export async function printToken({ open, flags: { new: isNew } }: Context): Prom
   print(chosen ?? (isNew ? undefined : readToken(folder)) ?? makeToken(folder))
   if (isNew) say('The old token is no longer valid.')
   return EXIT.ok
+}
+
+export function requireDurable({ config }: Pick<Project, 'config'>): void {
+  const install = config.durable ? missingDurable() : undefined
+  if (install) throw new UsageError(`'durable' in the configuration needs another package; run: ${install}`)
+}
+
+/** Starts durable calls for a command that needs them. Throws if they are unavailable, and says what to do. */
+export async function openDurable(project: Project) {
+  if (!project.config.durable)
+    throw new UsageError('Durable calls are off: set "durable" in toolpost.json, see docs/durable.md')
+  requireDurable(project)
+  await project.startDurable()
+  const { state, text } = project.status().durable ?? { state: 'failed', text: 'not started' }
+  const runs = project.durable()
+  if (!runs || state !== 'ready') throw new UsageError(`Durable calls are unavailable: ${text}`)
+  return runs
+}
+
+/** Straight from the database: no gateway has to run. */
+async function readDurable({ open }: Context) {
+  const project = await open({ durable: { role: 'gateway' }, startsNothing: true })
+  return (await openDurable(project)).durable
+}
+
+/** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it. */
+export async function showRuns(context: Context<[string?]>): Promise<number> {
+  const { cancel, json } = context.flags
+  const limit = numberOf(context.flags, 'limit', 1, 500) ?? 20
+  const [id] = context.words
+  if (cancel && id === undefined) throw new UsageError('Which run? `toolpost runs` lists them')
+  const durable = await readDurable(context)
+  if (id === undefined)
+    return printList(await durable.list({ limit }), { json, rowOf: runRow, none: 'No runs.' })
+  const run = await durable.get(id)
+  if (!run) throw new UsageError(`there is no run '${id}', or it is no longer kept`)
+  if (cancel) {
+    const isCancelled = await durable.cancel(id)
+    say(isCancelled ? 'Cancelled.' : `Error: the run has ended: ${(await durable.get(id))?.state}`)
+    return isCancelled ? EXIT.ok : EXIT.failed
+  }
+  if (json) return printJson(run)
+  const { steps, ...facts } = run
+  printFields(facts)
+  for (const { name, at, worker = '' } of steps) print(`step         ${timeText(at)}  ${name}  ${worker}`)
+  return EXIT.ok
+}
+
+function runRow({ created_at: at, id, tool, state, attempts, worker = '', args, result }: Run) {
+  const details = `${JSON.stringify(args) ?? ''}${result && !result.success ? `  → ${result.error}` : ''}`
+  return { accepted: timeText(at), id, tool, state, attempts, worker, arguments: details }
+}
+
+/** `toolpost workers`: lists the processes that run or accept durable calls. */
+export async function listWorkers(context: Context): Promise<number> {
+  const durable = await readDurable(context)
+  // Short-lived commands such as this one count as gateways too.
+  const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
+  const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
+  const workers = (await durable.workers()).filter(worker => !isOver(worker) && !isThis(worker))
+  const rowOf = ({ id, pool, role, state, seen_at: seen, host, pid, running, tools }: DurableWorker) => {
+    return { id, pool, role, state, seen: timeText(seen), host, pid, running, tools: tools.join(', ') }
+  }
+  const none = 'No workers. Start one with `toolpost worker` or `toolpost up`.'
+  return printList(workers, { json: context.flags.json, rowOf, none })
 }

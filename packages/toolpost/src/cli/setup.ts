@@ -105,7 +105,7 @@ export async function removeServer({ options, words: [name] }: Context<[string]>
 
 /** `toolpost trust`: approves the commands of the configuration. */
 export async function trustConfig({ open }: Context): Promise<number> {
-  const { file, config } = (await open({ startsNothing: true })).project
+  const { file, config } = await open({ startsNothing: true })
   if (file === undefined) throw new UsageError('There is no toolpost.json here')
   for (const { text } of commandsOf(config.mcpServers)) say(`  ${text}`)
   approve(file, config)

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
@@ -7,19 +9,20 @@ import type { Approval } from '../interceptors/index.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import type { Answer, AskOptions, ConversationMessage, ModelStatus } from '../models/ai-client.ts'
 import { ModelError } from '../models/model-error.ts'
+import { digestOf, readToken, runningGateway as runningIn, stateFolder } from '../project/local-state.ts'
 import type { ModelInfo } from '../project/model-choice.ts'
 import type { Project } from '../project/project.ts'
 import type { Ask } from '../tools/caller.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { Context, ProjectSettings } from './context.ts'
-import { type GatewayClient, NoGateway, runningGateway } from './gateway-client.ts'
-import { stop, unlessStopped } from './terminal.ts'
+import { stop, UsageError, unlessStopped } from './terminal.ts'
 
 /** What `tools`, `call` and `chat` work with: a project of this process, or the `toolpost up` of the same folder. */
-export type Source = Awaited<ReturnType<typeof localSource>>
+type Source = Awaited<ReturnType<typeof localSource>>
+export type AskSource = Source['ask']
 
 type CallOptions = Pick<RunOptions, 'repair' | 'timeoutMs' | 'onProgress'> & {
-  key: string | undefined
+  key?: string | undefined
   ask: Ask
 }
 type ChatOptions = AskOptions & { signal: AbortSignal; ask: Ask }
@@ -28,6 +31,7 @@ type ToolsWanted = { name: string | undefined; search: string | undefined; isCom
 /** How long a list for a person waits for unresponsive servers. */
 const PATIENCE_MS = 2_000
 const POLL_MS = 100
+const REQUEST_MS = 10_000
 /** A quick call is over before it needs progress and questions. */
 const WATCH_AFTER_MS = 150
 const INSTRUCTIONS =
@@ -35,14 +39,13 @@ const INSTRUCTIONS =
   'Answer in one or two short sentences.'
 
 /** Whether a server has not been tried once. */
-export const isStarting = ({ state, error }: ServerStatus): boolean =>
-  state === 'starting' && error === undefined
+export const isStarting = ({ state, error }: ServerStatus): boolean => state === 'starting' && !error
 
 /** Whoever wants to see the log, or another model, wants it from this process. */
 export async function openSource(context: Context, settings?: ProjectSettings): Promise<Source> {
   const { isAlone, options } = context
   const gateway = isAlone || options.logLevel !== undefined ? undefined : runningGateway(options.config)
-  return gateway ? remoteSource(gateway) : localSource((await context.open(settings)).project)
+  return gateway ? remoteSource(gateway) : localSource(await context.open(settings))
 }
 
 /** Its calls are recorded once the answer is printed, if there is a history. */
@@ -70,7 +73,7 @@ async function localSource(project: Project) {
       const given = { ...options, origin: 'cli' }
       if (project.isAlwaysDurable(call.name)) await unlessStopped(project.startDurable())
       if (key === undefined) return executor.run(call, { ...given, signal: stop.signal })
-      const { openDurable } = await import('./durable.ts')
+      const { openDurable } = await import('./records.ts')
       const runs = await unlessStopped(openDurable(project))
       const accepted = await runs.accept(call, { ...given, key })
       if ('refused' in accepted) return accepted.refused
@@ -91,21 +94,19 @@ async function localSource(project: Project) {
 /** The running gateway. Rejects with NoGateway if it does not answer. */
 function remoteSource(gateway: GatewayClient): Source {
   let conversation: string | undefined
-  const tried = async (limitMs: number) => {
-    const end = Date.now() + limitMs
-    for (;;) {
+  const tried = async (limitMs = Number.POSITIVE_INFINITY) => {
+    for (const end = Date.now() + limitMs; ; await sleep(POLL_MS)) {
       const { servers } = await gateway.ask<{ servers: ServerStatus[] }>('/api/servers')
       if (!servers.some(isStarting) || Date.now() > end) return servers
-      await sleep(POLL_MS)
     }
   }
   const list = async (query = '') => (await gateway.ask<{ tools: ToolInfo[] }>(`/api/tools${query}`)).tools
   return {
     async tools({ name, search, isComplete }) {
-      const servers = await tried(isComplete || name !== undefined ? Number.POSITIVE_INFINITY : PATIENCE_MS)
+      const servers = await tried(isComplete || name !== undefined ? undefined : PATIENCE_MS)
       return { tools: await list(search && `?q=${encodeURIComponent(search)}`), servers }
     },
-    async nameOf(given, timeoutMs = Number.POSITIVE_INFINITY) {
+    async nameOf(given, timeoutMs) {
       const wanted = given.replace('.', '__')
       if (!wanted.includes('__')) return given
       await tried(timeoutMs)
@@ -163,8 +164,7 @@ function remoteSource(gateway: GatewayClient): Source {
       if (!end || end.stopReason === 'error' || end.stopReason === 'stopped')
         throw new ModelError('server_error', end?.error ?? 'toolpost up stopped during the answer')
       conversation = end.conversation
-      const { text, stopReason, usage, iterations = 1 } = end
-      return { text, results, iterations, stopReason, usage }
+      return { ...end, stopReason: end.stopReason, results, iterations: end.iterations ?? 1 }
     },
     model: () => gateway.ask<ModelInfo>('/api/model'),
     ready: () => {},
@@ -207,5 +207,85 @@ function watch(gateway: GatewayClient, own: Own): () => void {
   return () => {
     clearTimeout(timer)
     over.abort()
+  }
+}
+
+/** Nothing was sent: no gateway listens there. */
+class NoGateway extends UsageError {
+  override name = 'NoGateway'
+}
+
+/** The `toolpost up` that runs this configuration, if there is one and its token is known without reading the file. */
+export function runningGateway(
+  config = 'toolpost.json',
+  chosen = process.env.TOOLPOST_TOKEN,
+): GatewayClient | undefined {
+  const file = resolve(config)
+  const running = runningIn(stateFolder(file))
+  if (running?.config !== file) return undefined
+  const { url, tokenDigest: digest } = running
+  // A token is sent only to the gateway that it belongs to: the note may come from somebody else.
+  const known = digest ? [chosen, readToken(stateFolder(file))] : []
+  const token = known.find(each => each && digestOf(each) === digest)
+  return digest && !token ? undefined : gatewayAt(url, token)
+}
+
+interface RequestOptions {
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+type GatewayClient = ReturnType<typeof gatewayAt>
+
+/** Talks to a running gateway, as its owner. Node's `http`, because loading `fetch` takes longer than most calls. */
+function gatewayAt(address: string, token?: string) {
+  const base = address.replace(/\/$/, '')
+  const send = async (path: string, { body, headers: given, signal }: RequestOptions) => {
+    const { request } = await import('node:http')
+    const headers = {
+      ...{ ...given, 'x-toolpost-client': 'cli' },
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    }
+    const options = { method: body === undefined ? 'GET' : 'POST', signal, headers }
+    return new Promise<IncomingMessage>((done, reject) => {
+      const outgoing = request(base + path, options, response => done(response.setEncoding('utf8')))
+      outgoing.once('error', (cause: NodeJS.ErrnoException) => {
+        const Problem = cause.code === 'ECONNREFUSED' ? NoGateway : UsageError
+        reject(new Problem(`No gateway at ${base}: start it with \`toolpost up\``, { cause }))
+      })
+      outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  }
+  const request = async (path: string, options: RequestOptions) => {
+    const response = await send(path, options)
+    let text = ''
+    for await (const chunk of response) text += chunk
+    const isJson = response.headers['content-type']?.includes('json') === true
+    return { status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined }
+  }
+  return {
+    request,
+    /** GET, or POST with a body. Rejects with a UsageError that says what is wrong. */
+    async ask<T>(path: string, given?: object): Promise<T> {
+      const { status, body } = await request(path, { body: given, signal: AbortSignal.timeout(REQUEST_MS) })
+      if (status >= 200 && status < 300) return body as T
+      throw new UsageError(body?.error ?? `${base} answered ${status}`)
+    },
+    /** The events of a stream. Rejects with a UsageError if the answer is none. */
+    async *events(path: string, options: RequestOptions): AsyncGenerator<{ type: string; data: unknown }> {
+      const response = await send(path, options)
+      if (response.statusCode !== 200) throw new UsageError(`${base} answered ${response.statusCode}`)
+      let text = ''
+      for await (const chunk of response) {
+        const parts = (text + chunk).split('\n\n')
+        text = parts.pop() ?? ''
+        for (const part of parts) {
+          const [, type, data = ''] = /^event: (.*)\ndata: (.*)$/.exec(part) ?? []
+          if (type !== undefined) yield { type, data: JSON.parse(data) }
+        }
+      }
+    },
   }
 }

@@ -7,11 +7,13 @@ import { readCassette } from '../interceptors/cassette-file.ts'
 import { announceGateway, followToken, makeToken, readToken, stateFolder } from '../project/local-state.ts'
 import type { Project } from '../project/project.ts'
 import { DEFAULT_CONFIG_FILE } from '../project/resolve.ts'
+import { isStartedByItself } from '../project/servers.ts'
 import { missingVoice, startInstalledVoice } from '../project/voice.ts'
+import type { Ask } from '../tools/caller.ts'
+import { readCassette } from '../tools/cassette-file.ts'
 import { isLoopback } from '../util/text.ts'
 import type { Context, Flags, ProjectSettings } from './context.ts'
-import { openDurable, requireDurable } from './durable.ts'
-import { chosenToken } from './gateway-client.ts'
+import { chosenToken, openDurable, requireDurable } from './records.ts'
 import { findingsOn, lineOf } from './status.ts'
 import { EXIT, numberOf, print, say, stop, UsageError, unlessStopped } from './terminal.ts'
 
@@ -34,8 +36,9 @@ function settingsFor({ voice, worker = true, record: to, replay: from }: Flags):
 }
 
 /** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
-export async function runUp({ open, flags }: Context): Promise<number> {
-  const { project, telemetry } = await open(settingsFor(flags))
+export async function runUp(context: Context): Promise<number> {
+  const { flags } = context
+  const project = await context.open(settingsFor(flags))
   requireDurable(project)
   // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, flags)
@@ -48,7 +51,7 @@ export async function runUp({ open, flags }: Context): Promise<number> {
   const { url, takenPort } = gateway
   const overview = [
     `Toolpost, ${project.file ?? 'built-in example (no toolpost.json here)'}\n`,
-    `${findingsOn(project, telemetry?.target).map(lineOf).join('\n')}\n`,
+    `${findingsOn(project, context.telemetry?.target).map(lineOf).join('\n')}\n`,
     takenPort === undefined ? [] : `Port ${takenPort} is in use; using another one.`,
     `Console  ${consoleAddress(gateway)}`,
     `MCP      ${url}mcp  (with the token that \`toolpost token\` prints)`,
@@ -73,7 +76,7 @@ export async function runUp({ open, flags }: Context): Promise<number> {
 
 /** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
 export async function runWorker({ open }: Context): Promise<number> {
-  const { project } = await open({ durable: { role: 'worker', stays: true } })
+  const project = await open({ durable: { role: 'worker', stays: true } })
   const { durable } = await unlessStopped(openDurable(project))
   await Promise.race([project.ready(), stop.first])
   const where = `Worker, ${project.file ?? 'built-in example'}: ${durable.status().text}`
@@ -167,4 +170,40 @@ function announce(project: Project, gateway: ServedGateway): () => void {
 /** The token is in the fragment, which browsers never send. */
 function consoleAddress({ url, token }: ServedGateway): string {
   return token === undefined ? url : `${url}#token=${encodeURIComponent(token)}`
+}
+
+/** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
+const LIST_WAIT_MS = 3_000
+
+/** There is no console to answer in, so waiting for an answer would only be slow. */
+const ask: Ask = async () => ({
+  action: 'decline',
+  reason: "this MCP client cannot ask you; allow it with a rule in 'policy' of toolpost.json",
+})
+
+/** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
+export async function runServe({ open, flags }: Context): Promise<number> {
+  if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+  const project = await open()
+  const { file, executor, catalog, logger, waitWhileStarting } = project
+  const itself = 'lists this Toolpost as one of its own servers, so it would start itself over and over'
+  if (isStartedByItself(file)) throw new UsageError(`${file} ${itself}; remove it there`)
+  const { guardStdout, serveTools } = await import('../gateway/index.ts')
+  const stdout = guardStdout()
+  const following = project.follow()
+  stop.onHangup = () => void following.reload()
+  void project.keepHistory({ unasked: false })
+  const started = Promise.race([project.ready(), delay(LIST_WAIT_MS, undefined, { ref: false })])
+  try {
+    await serveTools({
+      ...{ executor, catalog, logger, stdin: process.stdin, stdout, ask, waitWhileStarting },
+      offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
+      signal: stop.signal,
+      whenListed: async () => void (await started),
+    })
+    return EXIT.ok
+  } finally {
+    following.stop()
+    process.stdin.destroy()
+  }
 }
