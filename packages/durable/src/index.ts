@@ -227,7 +227,8 @@ export function createDurable(options: DurableOptions): Durable {
     const about = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress: given.onProgress }
     const more = { ...about, pool: target.pool, approved: decision === 'approved' }
     const result = await durable.run({ id, name: target.name, args }, more)
-    if (result.run_id !== undefined) call.notes.run = result.run_id
+    // How it ended says nothing about a server here.
+    call.notes.run = result.run_id ?? null
     return { ...result, tool_name: call.name }
   }
 

@@ -56,10 +56,10 @@ export class MemoryDatabase {
 
   /** An engine on this database. */
   create = (options: DurableOptions): Durable => {
-    const { use = interceptor => options.executor.use(interceptor), pool = 'default' } = options
+    const { executor, pool = 'default' } = options
     const own: Process = { options, pool, tools: [] }
     this.processes.add(own)
-    const remove = use(async (call, next) => {
+    const remove = executor.use(async (call, next) => {
       const target = call.dryRun || entryOf(call) ? undefined : options.handsOver?.(call)
       if (!target || call.failure) return next()
       const { id, args, caller, signal } = call

@@ -43,7 +43,7 @@ export interface CloseOptions {
 /** What a reload did to the servers, by name. */
 export type ReloadChanges = Record<'added' | 'removed' | 'changed' | 'unchanged', string[]>
 
-const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
+const READ_ONCE = ['durable', 'executor', 'gateway', 'voice', 'log'] as const
 /** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
 

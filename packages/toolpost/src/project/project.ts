@@ -20,7 +20,7 @@ import { describeThrown, Listeners, quietly } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
 import { type CloseOptions, Configuration, differs, type Part, type ReloadChanges } from './configuration.ts'
 import { Control, unmatchedPatterns } from './control.ts'
-import { DurableRuns, type DurableSettings } from './durable/durable-runs.ts'
+import { type DurableSettings, durableRuns } from './durable/durable-runs.ts'
 import type { DurableChange, DurableStatus } from './durable.ts'
 import { ModelChoice, type ModelInfo } from './model-choice.ts'
 import { notifier } from './notify.ts'
@@ -45,7 +45,7 @@ export interface ProjectOptions {
   /** Interceptors inside those of the configuration: only calls that may run reach them. */
   inside?: readonly Interceptor[] | undefined
   voice?: StartVoice<Project> | undefined
-  /** What this process does with durable calls, if they are  */
+  /** What this process does with durable calls, if they are configured. */
   durable?: DurableSettings | undefined
 }
 
@@ -132,7 +132,7 @@ export class Project {
   history = () => this.#parts.history.current
   keepHistory = (options?: KeepHistoryOptions) => this.#parts.history.keep(options)
 
-  /** Durable calls, if they are started. Starting resolves when they are ready, have failed, or are not  */
+  /** Durable calls, if they are started. Starting resolves when they are ready, have failed, or are not configured. */
   durable = () => this.#parts.durable.runs
   startDurable = (): Promise<void> => this.#parts.durable.start()
   onDurable = (listener: (change: DurableChange) => void) => this.on('durable', listener)
@@ -209,7 +209,7 @@ export class Project {
    */
   async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
     const changes = await this.#context.configuration.reload(this.#all, options)
-    // What was added is started, too: servers, and durable calls.
+    // Servers that were added are started, too.
     if (this.#parts.servers.starting) void this.ready()
     return changes
   }
@@ -288,9 +288,7 @@ function createParts(context: ReturnType<typeof createContext>, project: Project
   for (const interceptor of [...(options.inside ?? []), servers.startingServers]) executor.use(interceptor)
   const durable = {
     ...{ ...context, approvals },
-    use: (interceptor: Interceptor) => executor.use(interceptor),
     onChange: (change: DurableChange) => tell('durable', change),
-    onBack: (pool: string) => control.resetBreaker(pool),
     waitForTool: (name: string, limitMs?: number) => project.waitForTool(name, limitMs),
   }
   const { voice: open } = options
@@ -298,9 +296,9 @@ function createParts(context: ReturnType<typeof createContext>, project: Project
   const voice = open && projectVoice(() => open(project, { onChange, onNotice: say }), onChange)
   return {
     ...{ control, tools: { prepare: replaceTools(executor.tools) }, model, voice, configuration },
-    durable: new DurableRuns(durable, options.durable),
+    durable: durableRuns(durable, options.durable),
     ...{ servers, history: new ProjectHistory(context), timers: projectTimers(context) },
-    ...{ results: context.bigResults?.store, isolated: { close: closeIsolated } },
+    isolated: { close: closeIsolated },
   }
 }
 

@@ -119,22 +119,16 @@ describe('a keyed call', () => {
 })
 
 describe('durable.tools', () => {
-  it('names tools whose calls are runs, whoever makes them; others pay nothing; a reload is followed', async () => {
+  it('names tools whose calls are runs, whoever makes them; others pay nothing', async () => {
     const database = new MemoryDatabase()
     const tools = [mock('pay', 'paid'), mock('look', 'seen')]
-    const { project, run, folder } = await process(database, { durable: { tools: ['pa*'] }, tools })
+    const { run } = await process(database, { durable: { tools: ['pa*'] }, tools })
     expect(await run({ name: 'look' })).toMatchObject({ result: 'seen' })
     expect(runsOf(database)).toEqual([])
     const result = await run({ name: 'pay', id: 'c1' }, { origin: 'chat', caller: 'me' })
     const [only] = runsOf(database)
     expect(result).toMatchObject({ result: 'paid', run_id: only?.id, tool_call_id: 'c1' })
     expect(only).toMatchObject({ tool: 'pay', state: 'done', caller: 'me', pool: 'default' })
-    writeFiles(folder, { 'toolpost.json': { durable: { tools: ['look'] }, tools } })
-    await project.reload()
-    await run({ name: 'pay' })
-    await run({ name: 'look' })
-    expect(runsOf(database).map(({ tool }) => tool)).toEqual(['pay', 'look'])
-    expect(database.processes.size).toBe(1)
   })
 
   it('fail at once while there is no database; other calls go on', async () => {
@@ -237,14 +231,13 @@ describe('a run that a person must approve', () => {
 describe('the engine of a project', () => {
   it('gets what the configuration says, under a name that stays', async () => {
     const database = new MemoryDatabase()
-    const limits = { zwave: { concurrency: 2, perMinute: 60 } }
+    const limits = { local: { concurrency: 2, perMinute: 60 }, elsewhere: { concurrency: 1 } }
     const shared = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, days: 7 }
     const durable = { ...shared, servers: limits }
     const { project, folder } = await process(database, { durable }, { role: 'gateway' })
-    const workerId = readFileSync(join(folder, '.toolpost', 'worker-id'), 'utf8').trim()
-    expect([...database.processes]).toMatchObject([
-      { options: { ...shared, limits, servers: [], role: 'gateway', workerId } },
-    ])
+    const [{ options: { workerId = '' } = {} } = {}] = database.processes
+    const own = { local: limits.local }
+    expect([...database.processes]).toMatchObject([{ options: { ...shared, limits: own, role: 'gateway' } }])
     await project.close()
     const again = await openProject({
       file: join(folder, 'toolpost.json'),
@@ -255,23 +248,5 @@ describe('the engine of a project', () => {
     onTestFinished(() => again.close())
     await again.startDurable()
     expect([...database.processes].map(({ options }) => options.workerId)).toEqual([workerId, workerId])
-  })
-
-  it('is another one after a reload that changes it, and none after one that switches it off', async () => {
-    const database = new MemoryDatabase()
-    const { project, folder } = await process(database, { durable: true })
-    const states: (string | undefined)[] = []
-    project.on('durable', ({ type }) => type === 'state' && states.push(project.status().durable?.state))
-    writeFiles(folder, { 'toolpost.json': { durable: { pool: 'other' } } })
-    await project.reload()
-    await expect
-      .poll(() => project.status().durable, PATIENCE)
-      .toEqual({ state: 'ready', text: 'memory, other' })
-    expect([...database.processes].map(({ goneSince }) => goneSince !== undefined)).toEqual([true, false])
-    writeFiles(folder, { 'toolpost.json': {} })
-    await project.reload()
-    expect(project.status().durable).toBeUndefined()
-    expect(project.durable()).toBeUndefined()
-    expect(states.at(-1)).toBeUndefined()
   })
 })
