@@ -1,4 +1,3 @@
-import { isObjectLike } from '../util/guards.ts'
 import { basicCredentials, uriDecoded } from '../util/text.ts'
 import { isSecretKey, REMOVED } from './redact.ts'
 import { safeText } from './safe-value.ts'
@@ -6,8 +5,7 @@ import { safeText } from './safe-value.ts'
 /** The secret values of a configuration: of keys that name a secret, at any depth, and in its URLs. */
 export function secretsIn(config: unknown): string[] {
   if (typeof config === 'string') return secretsInAddress(config)
-  if (!isObjectLike(config)) return []
-  return Object.entries(config).flatMap(([key, value]) =>
+  return Object.entries(config ?? {}).flatMap(([key, value]) =>
     typeof value === 'string' && isSecretKey(key) ? [value] : secretsIn(value),
   )
 }

@@ -7,17 +7,13 @@ type Write = (fields: object, message?: string) => void
 export type WriteLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** What Toolpost needs from a logger; a pino logger fits. */
-export interface Logger {
+export interface Logger extends Record<WriteLevel, Write> {
   level: string
   isLevelEnabled(level: LogLevel): boolean
-  debug: Write
-  info: Write
-  warn: Write
-  error: Write
   child(bindings: Record<string, unknown>): Logger
 }
 
-export function writersOf(writer: (level: WriteLevel) => Write): Pick<Logger, WriteLevel> {
+export function writersOf(writer: (level: WriteLevel) => Write): Record<WriteLevel, Write> {
   return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
 }
 

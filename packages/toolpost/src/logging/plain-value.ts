@@ -103,9 +103,7 @@ export function plainCopy(value: unknown, limits: PlainLimits) {
 function plainForm(value: object): unknown {
   if (value instanceof Map || value instanceof Set) return [...value]
   if (value instanceof Error) return { name: value.name, message: value.message }
-  if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date'
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf()
   const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }

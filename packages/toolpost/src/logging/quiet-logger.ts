@@ -1,11 +1,11 @@
 import { quietly } from '../util/quietly.ts'
 import { type Logger, silentLogger, writersOf } from './logger.ts'
 
-const quietLoggers = new WeakSet<Logger>()
+const quietLoggers = new WeakSet<Logger>([silentLogger])
 
 /** Wraps `logger` so that its errors (full disk, broken transport) never reach the caller: the line is lost. */
 export function quietLogger(logger: Logger = silentLogger): Logger {
-  if (logger === silentLogger || quietLoggers.has(logger)) return logger
+  if (quietLoggers.has(logger)) return logger
   const quiet: Logger = {
     get level() {
       return attempt(() => logger.level, 'silent')

@@ -1,17 +1,15 @@
-import { LOG_LEVELS, type Logger, type LogLevel, writersOf } from './logger.ts'
+import { LOG_LEVELS, type Logger, writersOf } from './logger.ts'
 import { plainCopy } from './plain-value.ts'
 import { cleaner, escapeControls, redactAndCut } from './safe-value.ts'
 
+const LEVELS: readonly string[] = [...LOG_LEVELS, 'silent']
 const MAX_MESSAGE_CHARACTERS = 10_000
 /** Callers shorten long values themselves; this bounds a line in any case. */
 const FIELD_LIMITS = { maxDepth: 10, maxEntries: 1_000, maxBytes: 200_000, maxValues: 10_000, cleaner }
 const COLOURS: Record<string, number> = { debug: 90, info: 36, warn: 33, error: 31 }
 
 /** A logger on stderr that removes secrets: JSON lines, or readable lines on a terminal. */
-export function stderrLogger(
-  level: LogLevel | 'silent',
-  stream: NodeJS.WriteStream = process.stderr,
-): Logger {
+export function stderrLogger(level: string, stream: NodeJS.WriteStream = process.stderr): Logger {
   const lineOf = stream.isTTY ? terminalLine : JSON.stringify
   return loggerWith({}, level, line => stream.write(`${lineOf(line)}\n`))
 }
@@ -19,7 +17,7 @@ export function stderrLogger(
 function loggerWith(bindings: object, level: string, write: (line: Record<string, unknown>) => void): Logger {
   const logger: Logger = {
     level,
-    isLevelEnabled: wanted => rank(wanted) >= rank(logger.level),
+    isLevelEnabled: wanted => LEVELS.indexOf(wanted) >= LEVELS.indexOf(logger.level),
     ...writersOf(at => (fields, message) => {
       if (!logger.isLevelEnabled(at)) return
       const msg = message && redactAndCut(message, MAX_MESSAGE_CHARACTERS)
@@ -30,14 +28,7 @@ function loggerWith(bindings: object, level: string, write: (line: Record<string
   return logger
 }
 
-function rank(level: string): number {
-  const at = (LOG_LEVELS as readonly string[]).indexOf(level)
-  return at === -1 ? LOG_LEVELS.length : at
-}
-
-function safeFields(fields: object): object {
-  return plainCopy(fields, FIELD_LIMITS).value as object
-}
+const safeFields = (fields: object) => plainCopy(fields, FIELD_LIMITS).value as object
 
 /** `12:03:04 warn Slow tool: search took 1200 ms  tool=search` */
 function terminalLine({ level, time, msg, ...fields }: Record<string, unknown>): string {

@@ -14,15 +14,16 @@ import { closeIsolated } from './isolated.ts'
 import { ToolManager } from './tool-manager.ts'
 
 const moduleOf = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+const declaration = {
+  name: 'f',
+  description: 'd',
+  implementation: { type: 'builtin', handler: 'f' },
+} as const
 
 /** Calls an isolated builtin, the export `f` of some code, through an executor. */
-function executorFor(code: string, exportName = 'f') {
-  const builtins = { f: { module: moduleOf(code), export: exportName, isolated: true as const } }
-  const tools = new ToolManager()
-  const implementation = { type: 'builtin' as const, handler: 'f' }
-  for (const tool of declareTools([{ name: 'f', description: 'd', implementation }], { builtins }))
-    tools.addCustomTool(tool)
-  const executor = new ToolExecutor(tools)
+function executorFor(code: string) {
+  const builtins = { f: { module: moduleOf(code), export: 'f', isolated: true as const } }
+  const executor = new ToolExecutor(new ToolManager({ tools: declareTools([declaration], { builtins }) }))
   return (args: object = {}, options: { caller?: string; timeoutMs?: number; signal?: AbortSignal } = {}) =>
     executor.run({ name: 'f', args }, { timeoutMs: 30_000, ...options })
 }
@@ -114,8 +115,8 @@ describe('a program with isolated builtins', () => {
   let program: ChildProcess
   let child: Socket
 
-  /** Starts a program that calls one, and then does what `after` says. Waits until the child has connected. */
-  async function start(mode: 'return' | 'spin', after: string): Promise<void> {
+  /** Starts a program that calls one. Waits until the child has connected. */
+  async function start(mode: 'return' | 'spin'): Promise<void> {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const code = `import { connect } from 'node:net'
       setInterval(() => {}, 1e6)
@@ -126,11 +127,8 @@ describe('a program with isolated builtins', () => {
     const args = { port: (server.address() as AddressInfo).port, mode }
     const text = `import { declareTools, ToolExecutor, ToolManager } from '${compiledFile('index.js').href}'
       const builtins = { f: { module: new URL(${JSON.stringify(moduleOf(code).href)}), export: 'f', isolated: true } }
-      const implementation = { type: 'builtin', handler: 'f' }
-      const tools = new ToolManager()
-      for (const tool of declareTools([{ name: 'f', description: 'd', implementation }], { builtins })) tools.addCustomTool(tool)
-      const call = new ToolExecutor(tools).run({ name: 'f', args: ${JSON.stringify(args)} })
-      ${after}`
+      const tools = declareTools([${JSON.stringify(declaration)}], { builtins })
+      await new ToolExecutor(new ToolManager({ tools })).run({ name: 'f', args: ${JSON.stringify(args)} })`
     program = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: 'inherit' })
     const [socket] = (await once(server, 'connection')) as [Socket]
     child = socket.on('error', () => {}).resume()
@@ -143,13 +141,13 @@ describe('a program with isolated builtins', () => {
   })
 
   it('is not held open by an idle child, which ends with it', async () => {
-    await start('return', 'await call')
+    await start('return')
     const [[code]] = await Promise.all([once(program, 'exit'), once(child, 'close')])
     expect(code).toBe(0)
   })
 
   it('that is killed takes a spinning child with it', async () => {
-    await start('spin', 'await call')
+    await start('spin')
     program.kill('SIGKILL')
     await once(child, 'close')
   })

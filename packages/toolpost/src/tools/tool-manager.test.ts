@@ -7,6 +7,7 @@ function tool(name: string, answer: unknown = name): Tool {
   return defineTool({ name, description: `does ${name}`, schema: { type: 'object' }, handler: () => answer })
 }
 
+const ORDER = ['one', 'two']
 const names = (manager: ToolManager) => manager.getTools().map(({ name }) => name)
 
 describe('the order of the tools', () => {
@@ -18,7 +19,7 @@ describe('the order of the tools', () => {
       for (const server of order)
         manager.addMcpTools([tool(`${server}_a`), tool(`${server}_b`)], {
           server,
-          order: server === 'one' ? 0 : 1,
+          order: ORDER.indexOf(server),
         })
       manager.addCustomTool(tool('late'))
       manager.addMcpTools([tool('one_c')], { server: 'one', order: 0 })
@@ -59,7 +60,7 @@ describe('what a tool must have', () => {
     expect(names(manager)).toEqual(['fine'])
     expect(logger.at('warn')[0]?.fields).toMatchObject({
       server: 'home',
-      reason: expect.stringContaining("'deep'"),
+      reason: expect.stringMatching("'deep'"),
     })
   })
 })
@@ -72,13 +73,8 @@ describe('the same name twice', () => {
     manager.addMcpTools([tool('search', 'one'), tool('list', 'one')], { server: 'one' })
     manager.addMcpTools([tool('search', 'two'), tool('list', 'two')], { server: 'two' })
     const answers = Object.fromEntries(manager.getTools().map(({ name, ...rest }) => [name, rest.invoke({})]))
-    expect(answers).toEqual({
-      search: 'local',
-      one__search: 'one',
-      list: 'one',
-      two__search: 'two',
-      two__list: 'two',
-    })
+    const ofServers = { one__search: 'one', list: 'one', two__search: 'two', two__list: 'two' }
+    expect(answers).toEqual({ search: 'local', ...ofServers })
     expect(logger.at('warn')).toHaveLength(3)
   })
 
@@ -87,11 +83,11 @@ describe('the same name twice', () => {
     order => {
       const manager = new ToolManager()
       for (const server of order)
-        manager.addMcpTools([tool('list', server)], { server, order: server === 'one' ? 0 : 1 })
+        manager.addMcpTools([tool('list', server)], { server, order: ORDER.indexOf(server) })
       expect(manager.findTool('list')?.invoke({})).toBe('one')
       expect(manager.findTool('two__list')?.invoke({})).toBe('two')
       for (const server of order)
-        manager.addMcpTools([tool('list', `${server} again`)], { server, order: server === 'one' ? 0 : 1 })
+        manager.addMcpTools([tool('list', `${server} again`)], { server, order: ORDER.indexOf(server) })
       expect(manager.findTool('list')?.invoke({})).toBe('one again')
       expect(manager.findTool('two__list')?.invoke({})).toBe('two again')
       expect(manager.getTools()).toHaveLength(2)

@@ -43,18 +43,16 @@ describe('rag_query', () => {
 
   it('splits at headings, not at comments in code, and shows the place in a long section that matches', async () => {
     const filler = 'lorem ipsum dolor '.repeat(40)
-    await write(
-      'a.md',
-      `# Use\n\`\`\`sh\n# not a heading\n\`\`\`\n## Next ##\n${filler}the Bøiler shows É9 ${filler}`,
-    )
+    const code = '```sh\n# not a heading\n```'
+    await write('a.md', `# Use\n${code}\n## Next ##\n${filler}the Bøiler shows É9 ${filler}`)
     const { results } = await ragQuery(folder)({ query: 'e9' })
     expect(results[0]).toMatchObject({
       heading: 'Use › Next',
       text: expect.stringMatching(/^….*shows É9.*…$/),
     })
     expect(results[0]?.text.length).toBeLessThan(310)
-    const [code] = (await ragQuery(folder)({ query: 'heading' })).results
-    expect(code).toMatchObject({ heading: 'Use', text: '```sh # not a heading ```' })
+    const [comment] = (await ragQuery(folder)({ query: 'heading' })).results
+    expect(comment).toMatchObject({ heading: 'Use', text: '```sh # not a heading ```' })
   })
 
   it('reads Markdown and text files, and nothing that is hidden, foreign or huge', async () => {
@@ -77,9 +75,7 @@ describe('rag_query', () => {
     await write('later/a.md', 'lamp')
     expect(await filesFor(ask, 'lamp')).toEqual(['a.md'])
   })
-})
 
-describe('rag_query follows its files', () => {
   it('finds what was added, edited, moved and removed since', async () => {
     await write('a.md', 'apple')
     const ask = ragQuery(folder)

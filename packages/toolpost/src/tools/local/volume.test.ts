@@ -57,9 +57,6 @@ type Options = NonNullable<Parameters<typeof volumeTool>[0]> & { signal?: AbortS
 const volume = (args: Args, { signal, ...options }: Options = {}) =>
   volumeTool({ path: folder, platform: 'darwin', ...options })(args, signal && { signal })
 
-const state = () => readFile(join(folder, 'state'), 'utf8')
-const failing = (message: string) => `#!/bin/sh\necho '${message}' >&2\nexit 1`
-
 describe('volume', () => {
   it.each(['wpctl', 'pactl'] as const)('is told, set and read back through %s', async program => {
     await install(program)
@@ -67,16 +64,11 @@ describe('volume', () => {
     expect(await volume({ action: 'get' })).toEqual(expected)
     expect(await volume({ action: 'set', level: 80 })).toMatchObject({ level: 80, muted: false })
     expect(await volume({ action: 'mute' })).toMatchObject({ level: 80, muted: true })
-  })
-
-  it('needs a level to set', async () => {
-    await install('wpctl')
     await expect(volume({ action: 'set' })).rejects.toThrow("The action 'set' needs a level from 0 to 100")
-    expect(await state()).toBe('45 0\n')
   })
 
   it('goes on to the next mixer where one is there but fails', async () => {
-    await install('wpctl', failing('Could not connect to PipeWire'))
+    await install('wpctl', "#!/bin/sh\necho 'Could not connect to PipeWire' >&2\nexit 1")
     await install('pactl')
     expect(await volume({ action: 'set', level: 30 })).toMatchObject({ level: 30, mixer: 'pactl' })
   })
@@ -84,26 +76,22 @@ describe('volume', () => {
   it('says what it looked for where there is no mixer', async () => {
     await mkdir(join(folder, 'wpctl'))
     await writeFile(join(folder, 'pactl'), 'not executable')
-    const path = `:${folder}:/nowhere`
-    await expect(volume({ action: 'get' }, { path, platform: 'linux' })).rejects.toThrow(
-      'This machine has no usable mixer: looked for wpctl, pactl, amixer on the PATH.',
-    )
-    await expect(volume({ action: 'get' }, { path })).rejects.toThrow('wpctl, pactl, amixer, osascript')
+    await expect(
+      volume({ action: 'get' }, { path: `:${folder}:/nowhere`, platform: 'linux' }),
+    ).rejects.toThrow('This machine has no usable mixer: looked for wpctl, pactl, amixer on the PATH.')
   })
 
   it('ends the mixer when the call is given up, and tries no other', async () => {
     const controller = new AbortController()
-    await install(
-      'wpctl',
-      `#!/bin/sh\ntrap '' TERM\necho $$ > "\${0%/*}/pid"\n: > "\${0%/*}/started"\nkill -STOP $$`,
-    )
+    const hangs = `#!/bin/sh\ntrap '' TERM\necho $$ > "\${0%/*}/pid"\n: > "\${0%/*}/started"\nkill -STOP $$`
+    await install('wpctl', hangs)
     await install('pactl')
     const outcome = volume({ action: 'set', level: 1 }, { signal: controller.signal })
     await vi.waitFor(() => access(join(folder, 'started')), 10_000)
     const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
     controller.abort()
     await expect(outcome).rejects.toMatchObject({ name: 'AbortError' })
-    expect(await state()).toBe('45 0\n')
+    expect(await readFile(join(folder, 'state'), 'utf8')).toBe('45 0\n')
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000)
   })
 })

@@ -5,12 +5,8 @@ import { innerCall, searchTools } from './search-tools.ts'
 import { searchOf } from './tool-search.ts'
 
 function tool(name: string, description: string, properties: object = {}): Tool {
-  return defineTool({
-    name,
-    description,
-    schema: { type: 'object', properties } as Record<string, unknown>,
-    handler: () => name,
-  })
+  const schema: Record<string, unknown> = { type: 'object', properties }
+  return defineTool({ name, description, schema, handler: () => name })
 }
 
 const FILES = [
@@ -21,12 +17,6 @@ const FILES = [
   tool('get_weather', 'Current weather for a city', { units: { enum: ['celsius', 'fahrenheit'] } }),
   tool('play', 'Starts it', { song: { type: 'string', description: 'The title of the track' } }),
 ]
-
-function managerWith(tools: readonly Tool[] = FILES): ToolManager {
-  const manager = new ToolManager()
-  for (const each of tools) manager.addCustomTool(each)
-  return manager
-}
 
 const names = (tools: readonly Tool[]) => tools.map(({ name }) => name)
 
@@ -41,11 +31,11 @@ describe('the search for tools', () => {
     ['wether', 'get_weather'],
     ['direct', 'listDirectory'],
   ])('finds for "%s" first %s', async (query, expected) => {
-    expect(names(await searchOf(managerWith()).search(query))[0]).toBe(expected)
+    expect(names(await searchOf(new ToolManager({ tools: FILES })).search(query))[0]).toBe(expected)
   })
 
   it('follows what is added, replaced and removed', async () => {
-    const manager = managerWith()
+    const manager = new ToolManager({ tools: FILES })
     const search = searchOf(manager)
     expect(names(await search.search('thermostat'))).not.toContain('set_heating')
     manager.addCustomTool(tool('set_heating', 'Sets the thermostat'))
@@ -59,13 +49,10 @@ describe('the search for tools', () => {
 
 describe('find_tools and call_tool', () => {
   const invoke = async (args: object) => {
-    const tools = managerWith()
+    const tools = new ToolManager({ tools: FILES })
     const found: string[] = []
-    const [findTools] = searchTools({
-      tools,
-      among: () => tools.getTools(),
-      onFound: all => found.push(...names(all)),
-    })
+    const onFound = (all: readonly Tool[]) => found.push(...names(all))
+    const [findTools] = searchTools({ tools, among: () => tools.getTools(), onFound })
     return { text: String(await findTools?.invoke(args)), found }
   }
 
@@ -88,9 +75,8 @@ describe('find_tools and call_tool', () => {
     const wrapped = { name: 'call_tool', args: { name: 'x', arguments: { a: 1 } } }
     expect(innerCall(inner)).toEqual(inner)
     expect(innerCall(wrapped)).toEqual(inner)
-    expect(innerCall({ name: 'call_tool', args: { name: 'call_tool', arguments: wrapped.args } })).toEqual(
-      inner,
-    )
+    const twice = { name: 'call_tool', args: { name: 'call_tool', arguments: wrapped.args } }
+    expect(innerCall(twice)).toEqual(inner)
     expect(innerCall({ name: 'call_tool', args: {} })).toEqual({ name: 'call_tool', args: {} })
   })
 })
