@@ -33,7 +33,6 @@ const model = scriptedModel(
 )
 const client = new ModelClient({ model, executor: new ToolExecutor(tools) })
 const { results, messages, text } = await client.ask('What is the largest order of c7?', { bigResults })
-await bigResults.store.close()
 
 const [whole, part] = results
 const read = messages.find(({ content }) => String(content).includes('result://')).content

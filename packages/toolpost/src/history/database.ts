@@ -67,7 +67,8 @@ export function openFile(file: string): Database {
       database.transaction(() => version() === 0 && database.exec(SCHEMA)).immediate()
     }
     const isOld = version() < SCHEMA_VERSION
-    const problem = `${file} was written by ${isOld ? 'an older' : 'a newer'} version of Toolpost`
+    const age = isOld ? 'an older version of Toolpost' : 'a newer version of Toolpost'
+    const problem = `${file} was written by ${age}`
     if (version() !== SCHEMA_VERSION)
       throw Object.assign(new HistoryError(problem), isOld && { reason: 'outdated' })
     // So that SQLite's journal stays below 1 MB.
