@@ -12,12 +12,10 @@ import { logCall } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import type { CallObserver, ObserveOptions } from './observers.ts'
-import { type ExecutorOptions, type RunOptions, servicesOf, type TypedCall, type ValueOf } from './options.ts'
+import type { ExecuteOptions, ExecutorOptions, RunOptions, Services, TypedCall, ValueOf } from './options.ts'
+import { servicesOf } from './options.ts'
 import { failureResult, resultOf } from './result.ts'
 import { timeLimit, unwatch } from './time-box.ts'
-
-/** What would happen to a call. */
-type DryRunResult = DryRun & Pick<CallContext, 'tool' | 'failure'> & { result: ToolResult }
 
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */
 export class ToolExecutor {
@@ -25,7 +23,7 @@ export class ToolExecutor {
   /** The tools that can be called. */
   readonly tools: ToolManager
   readonly clock: Clock
-  readonly #services: ReturnType<typeof servicesOf>
+  readonly #services: Services
   /** By keys of their own, because the same interceptor may be added twice. */
   readonly #interceptors = new Map<object, Interceptor>()
   /** Replaced, never changed: a call keeps the interceptors it started with. */
@@ -49,21 +47,18 @@ export class ToolExecutor {
   }
 
   /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
-  async execute(
-    name: string,
-    args?: unknown,
-    options?: Pick<RunOptions, 'signal' | 'timeoutMs'>,
-  ): Promise<string> {
-    const { signal, timeoutMs } = options ?? {}
+  async execute(name: string, args?: unknown, options: ExecuteOptions = {}): Promise<string> {
+    const { signal, timeoutMs } = options
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
   /** Takes a call through every stage except invoking the tool: says what the policy decides, or why it cannot run. */
-  async dryRun(call: ToolCall, options?: RunOptions): Promise<DryRunResult> {
+  async dryRun(call: ToolCall, options?: RunOptions) {
     const context = new CallContext(call, this.#services, options)
-    context.dryRun = {}
+    const dryRun: DryRun = {}
+    context.dryRun = dryRun
     const result = await this.#take(context)
-    const { dryRun, tool, failure } = context
+    const { tool, failure } = context
     return { ...dryRun, tool, failure, result }
   }
 

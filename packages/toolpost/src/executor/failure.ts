@@ -65,7 +65,6 @@ export function classifyError(error: unknown, tool: Tool): Failure {
   try {
     return classify(error, tool)
   } catch (thrown) {
-    // It throws when it is read.
     return unexpected(thrown)
   }
 }

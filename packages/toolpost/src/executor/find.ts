@@ -37,9 +37,8 @@ export function redefined({ name, tool, options, services }: CallContext): Failu
   return new Failure('denied', `Tool '${name}' was denied: its definition changed while the call waited`)
 }
 
-function definition({ name, description, schema, readOnly, destructive, idempotent }: Tool): string {
-  return JSON.stringify([name, description, schema, readOnly, destructive, idempotent])
-}
+const definition = ({ name, description, schema, readOnly, destructive, idempotent }: Tool) =>
+  JSON.stringify([name, description, schema, readOnly, destructive, idempotent])
 
 /** The names most similar to a wrong one, best first; empty if nothing resembles it. */
 export function similarNames(name: string, named: readonly { readonly name: string }[]): string[] {

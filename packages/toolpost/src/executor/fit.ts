@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { type CompiledSchema, compileSchema, ENDLESS_REFERENCES } from '../schema/compile.ts'
+import { compileSchema, ENDLESS_REFERENCES } from '../schema/compile.ts'
 import { foldedName, joinPlace } from '../schema/explain.ts'
 import {
   isLangChainTool,
@@ -27,56 +27,33 @@ const MAX_WARNED = 10
 const REPAIR_FACTOR = 10
 const MAX_ISSUES = 10
 
-/** What the executor worked out about a tool on its first call. */
-export interface Plan {
-  readonly tool: Tool
-  readonly schema: JsonSchema
-  /** The schema and its branches, all of which apply to the arguments. */
-  readonly top: readonly JsonSchema[]
-  readonly compiled: CompiledSchema
-  readonly isLangChain: boolean
-  /** The schema library's own check, whose output the tool receives: refinements, defaults, transforms. */
-  readonly parse: ((args: object) => unknown) | undefined
-  /** For a LangChain tool whose only argument is `input`: whether it is text or anything; otherwise `undefined`. */
-  readonly singleInput: 'text' | 'any' | undefined
-}
-
-/** A promise while the plan is made, which other calls wait for too. */
-const plans = new WeakMap<Tool, Plan | Promise<Plan | Failure>>()
-
-async function makePlan(tool: Tool, logger: Logger): Promise<Plan | Failure> {
-  try {
-    const schema = jsonSchemaOf(tool)
-    const compiled = await compileSchema(schema)
-    const message = 'Pattern left to the tool: it cannot be checked in linear time'
-    for (const pattern of [...compiled.leftOut].slice(0, MAX_WARNED))
-      logger.warn({ tool: tool.name, pattern: safeText(pattern) }, message)
-    const isLangChain = isLangChainTool(tool)
-    // LangChain's tools parse their arguments themselves.
-    const parse = isLangChain ? undefined : parserOf(tool)
-    const singleInput = isLangChain ? singleInputOf(schema) : undefined
-    const plan = {
-      tool,
-      schema,
-      top: withBranches([schema], schema),
-      compiled,
-      isLangChain,
-      parse,
-      singleInput,
-    }
-    plans.set(tool, plan)
-    return plan
-  } catch (error) {
-    // Not for ever: another time the machine may be less busy.
-    plans.delete(tool)
-    return invalidSchema(tool.name, describeThrown(error))
+/** What the executor works out about a tool on its first call. Rejects if its schema is unusable. */
+async function makePlan(tool: Tool, logger: Logger) {
+  const schema = jsonSchemaOf(tool)
+  const compiled = await compileSchema(schema)
+  const message = 'Pattern left to the tool: it cannot be checked in linear time'
+  for (const pattern of [...compiled.leftOut].slice(0, MAX_WARNED))
+    logger.warn({ tool: tool.name, pattern: safeText(pattern) }, message)
+  const isLangChain = isLangChainTool(tool)
+  return {
+    tool,
+    schema,
+    /** The schema and its branches, all of which apply to the arguments. */
+    top: withBranches([schema], schema) as readonly JsonSchema[],
+    compiled,
+    isLangChain,
+    /** The schema library's own check, whose output the tool receives. LangChain's tools parse their arguments themselves. */
+    parse: isLangChain ? undefined : parserOf(tool),
+    singleInput: isLangChain ? singleInputOf(schema) : undefined,
   }
 }
+
+export type Plan = Awaited<ReturnType<typeof makePlan>>
 
 type ZodOutcome = { data?: unknown; error?: { issues: readonly Issue[] } }
 
 /** How a tool's schema library checks arguments. */
-function parserOf({ schema }: Tool): Plan['parse'] {
+function parserOf({ schema }: Tool): ((args: object) => unknown) | undefined {
   const standard = isStandardSchema(schema) ? schema['~standard'] : undefined
   if (!standard?.validate) return undefined
   const { safeParseAsync } = schema as { safeParseAsync?: (args: object) => Promise<ZodOutcome> }
@@ -89,26 +66,42 @@ function parserOf({ schema }: Tool): Plan['parse'] {
   }
 }
 
-function singleInputOf(schema: JsonSchema): Plan['singleInput'] {
+/** For LangChain tools whose only argument is `input`, which models name as they like: its only text, or all arguments. */
+function singleInputOf(schema: JsonSchema): ((args: Arguments) => Arguments) | undefined {
   const properties = propertiesOf(schema)
   if (Object.keys(properties).join() !== 'input') return undefined
   const input = resolveRef(properties.input, schema)
-  return isRecord(input) && input.type === 'string' ? 'text' : 'any'
+  const isText = isRecord(input) && input.type === 'string'
+  return args => {
+    if (Object.hasOwn(args, 'input') || Object.keys(args).length === 0) return args
+    const texts = Object.values(args).filter(value => typeof value === 'string')
+    return { input: !isText ? args : texts.length === 1 ? texts[0] : JSON.stringify(args) }
+  }
 }
 
 type Unfit = Failure | undefined
 
-/**
- * Fit: names, repairs and validates the arguments, and puts them into the context; otherwise says why they do not fit.
- * Usually synchronous: a tool's first call, slow schemas and the checks of a schema library take longer.
- */
+/** A promise while the plan is made, which other calls wait for too. */
+const plans = new WeakMap<Tool, Plan | Promise<Plan | Failure>>()
+
+/** Fit: names, repairs and validates the arguments; otherwise says why they do not fit. Usually synchronous. */
 export function fit(context: CallContext): Unfit | Promise<Unfit> {
   const tool = context.tool as Tool
   const known = plans.get(tool)
   if (known && !(known instanceof Promise)) return fitTo(context, known)
-  const making = known ?? makePlan(tool, context.services.logger)
+  const making = known ?? makePlan(tool, context.services.logger).catch(error => unusable(tool, error))
   plans.set(tool, making)
-  return making.then(plan => (plan instanceof Failure ? plan : fitTo(context, plan)))
+  return making.then(plan => {
+    if (plan instanceof Failure) return plan
+    plans.set(tool, plan)
+    return fitTo(context, plan)
+  })
+}
+
+function unusable(tool: Tool, error: unknown): Failure {
+  // Not for ever: another time the machine may be less busy.
+  plans.delete(tool)
+  return invalidSchema(tool.name, describeThrown(error))
 }
 
 function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
@@ -119,7 +112,7 @@ function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
   if (typeof values === 'string') return invalidArguments([values], plan.tool)
   const work = () => {
     const named = context.mcp ? withServerNames(given as Arguments, context, plan) : (given as Arguments)
-    return validateArguments(plan, plan.singleInput ? singleInput(named, plan) : named, repair)
+    return validateArguments(plan, plan.singleInput ? plan.singleInput(named) : named, repair)
   }
   try {
     const made = plan.compiled.run(repair ? values * REPAIR_FACTOR : values, work)
@@ -158,9 +151,9 @@ function parse(args: Arguments, context: CallContext, plan: Plan, problems?: str
   return context.runInTime(work, (_, failure, parsed) => {
     if (failure) return failure
     const { issues, value } = parsed as { issues?: readonly Issue[]; value?: unknown }
-    if (!issues) context.toolArgs = value
-    const said = () => issues?.slice(0, MAX_ISSUES).map(phraseFor) ?? []
-    return issues && invalidArguments(problems ?? said(), plan.tool)
+    if (issues) return invalidArguments(problems ?? issues.slice(0, MAX_ISSUES).map(phraseFor), plan.tool)
+    context.toolArgs = value
+    return undefined
   })
 }
 
@@ -169,17 +162,6 @@ function phraseFor({ path = [], message }: Issue): string {
   const keys = path.map(part => String(isObjectLike(part) ? (part as { key?: unknown }).key : part))
   const said = message || 'not accepted by the schema'
   return keys.length === 0 ? said : `'${keys.reduce(joinPlace, '')}': ${said}`
-}
-
-/**
- * LangChain's single-input tools have one argument, `input`; models give it whatever name they like. Such a call gets an
- * `input`: its only text, otherwise all of its arguments.
- */
-function singleInput(args: Arguments, plan: Plan): Arguments {
-  if (Object.hasOwn(args, 'input') || Object.keys(args).length === 0) return args
-  if (plan.singleInput === 'any') return { input: args }
-  const texts = Object.values(args).filter(value => typeof value === 'string')
-  return { input: texts.length === 1 ? texts[0] : JSON.stringify(args) }
 }
 
 /** Names that models wrap around the arguments, folded. */

@@ -15,10 +15,7 @@ export function parseJsonText(text: string): unknown {
   return parsed(text, MAX_JSON_CHARS, JSON.parse)
 }
 
-/**
- * The same for almost-JSON: other quotes, bare keys, trailing commas, comments, Python's `True`. JSON5 is a grammar and
- * does not guess: a truncated text has no value.
- */
+/** The same for almost-JSON: other quotes, bare keys, trailing commas, comments, Python's `True`. Never guesses. */
 export function parseNearlyJson(text: string): unknown {
   const words = new RegExp(`${STRINGS.source}|\\b(?:True|False|None)\\b`, 'g')
   return parsed(text, MAX_JSON5_CHARS, body => {

@@ -19,10 +19,7 @@ export interface ToolFigures {
   durationSumMs: number
 }
 
-export interface Figures extends Pick<ToolFigures, 'calls' | 'failures' | 'repairs'> {
-  inFlight: number
-  tools: Record<string, ToolFigures>
-}
+export type Figures = ReturnType<Metrics['snapshot']>
 
 /** The executor's counters. Not a metrics library's, because an observation must cost nanoseconds. */
 export class Metrics {
@@ -49,14 +46,13 @@ export class Metrics {
   }
 
   /** The counters as plain data. */
-  snapshot(): Figures {
-    const tools = structuredClone(Object.fromEntries(this.#tools))
-    const figures: Figures = { calls: 0, inFlight: this.#inFlight, repairs: 0, failures: {}, tools }
+  snapshot() {
+    const tools: Record<string, ToolFigures> = structuredClone(Object.fromEntries(this.#tools))
+    const figures = { calls: 0, inFlight: this.#inFlight, repairs: 0, failures: {} as Failures, tools }
     for (const { calls, repairs, failures } of Object.values(tools)) {
       figures.calls += calls
       figures.repairs += repairs
-      for (const [code, times] of Object.entries(failures))
-        count(figures.failures, code as FailureCode, times)
+      for (const [code, times] of Object.entries(failures)) count(figures.failures, code, times)
     }
     return figures
   }
@@ -88,7 +84,7 @@ function newFigures(): ToolFigures {
   return { calls: 0, failures: {}, repairs: 0, durations: [...BOUNDS_MS, 0].fill(0), durationSumMs: 0 }
 }
 
-function count(failures: Failures, code: FailureCode, times: number): void {
+function count(failures: Record<string, number>, code: string, times: number): void {
   failures[code] = (failures[code] ?? 0) + times
 }
 

@@ -1,8 +1,4 @@
-/*
- * Argument names of MCP tools: models and LangChain code write snake_case, many MCP servers expect camelCase, and some the
- * reverse. The real @langchain/mcp-adapters passes them on unchanged ([E09] in tests/scenarios).
- * docs/decisions/2026-11-15-argument-names.md
- */
+// Argument names of MCP tools: docs/decisions/2026-11-15-argument-names.md
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { safeValue } from '../logging/safe-value.ts'
@@ -15,25 +11,26 @@ import type { CallContext } from './context.ts'
 import type { Plan } from './fit.ts'
 import type { Arguments } from './repair.ts'
 
-/**
- * The arguments under the names that the tool's server expects: by the configured and the well-known mapping of the tool,
- * then by the schema, also inside objects and lists of objects. Logs what it changes.
- */
+/** By tool: argument names that no rule can guess, as callers write them → as servers expect them. */
+let wellKnownNames: ParameterNames | undefined
+
+/** Arguments under the names that the tool's server expects: by the mappings of the tool, then by the schema at any depth. */
 export function withServerNames(args: Arguments, { mcp, services }: CallContext, plan: Plan): Arguments {
   const { top, schema: root, tool } = plan
   const configured = ownValue(mcp?.parameterNames ?? {}, mcp?.name ?? '')
-  const wellKnown = ownValue(wellKnownNames(), mcp?.name ?? '')
+  wellKnownNames ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'argument-names.json'), 'utf8'))
+  const wellKnown = ownValue(wellKnownNames ?? {}, mcp?.name ?? '')
   const lost: string[] = []
 
-  function topName(given: string): string {
-    const { names, isSilent } = namingOf(top)
-    const mapped = (mapping: ParameterNames[string] | undefined) => {
-      const name = mapping && ownValue(mapping, given)
-      return name !== undefined && (isSilent || names.has(name)) ? name : undefined
-    }
-    const chosen = mapped(configured) ?? (names.has(given) ? given : mapped(wellKnown))
-    return chosen ?? (isSilent ? toCamelCase(given) : nameByFold(given, top))
+  const { names, isSilent } = namingOf(top)
+  const mapped = (mapping: ParameterNames[string] | undefined, given: string) => {
+    const name = mapping && ownValue(mapping, given)
+    return name !== undefined && (isSilent || names.has(name)) ? name : undefined
   }
+  const topName = (given: string) =>
+    mapped(configured, given) ??
+    (names.has(given) ? given : mapped(wellKnown, given)) ??
+    (isSilent ? toCamelCase(given) : nameByFold(given, top))
 
   /** The value itself if nothing changes. */
   function fit(value: object, schemas: readonly JsonSchema[], nameOf: (given: string) => string): object {
@@ -57,14 +54,6 @@ export function withServerNames(args: Arguments, { mcp, services }: CallContext,
   for (const argument of lost)
     services.logger.warn({ tool: tool.name, argument }, 'Argument dropped: another one already has that name')
   return fitted
-}
-
-let fromData: ParameterNames | undefined
-
-/** By tool: argument names that no rule can guess, as callers write them → as servers expect them. */
-function wellKnownNames(): ParameterNames {
-  fromData ??= JSON.parse(readFileSync(join(packageRoot(), 'data', 'argument-names.json'), 'utf8'))
-  return fromData as ParameterNames
 }
 
 const namings = new WeakMap<readonly JsonSchema[], ReturnType<typeof readNaming>>()

@@ -5,7 +5,7 @@ import type { Progress } from '../tools/tool.ts'
 import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
-/** One stage of a call: finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
+/** Finding the tool, fitting the arguments, an interceptor until it went on, invoking the tool. */
 export interface CallStage {
   name: string
   /** Since the call began. */
@@ -35,18 +35,16 @@ export interface CallEvent {
 
 export type CallObserver = (event: CallEvent) => void
 
-export interface ObserveOptions {
-  /** Receives the progress of calls already reported. Servers are asked for progress only if somebody listens. */
-  onProgress?: ((serial: string, progress: Progress) => void) | undefined
-}
+/** `onProgress` receives the progress of calls already reported. */
+export type ObserveOptions = { onProgress?: (serial: string, progress: Progress) => void }
 
 /** Observers of an executor's calls. Their errors never reach the calls. */
 export class Observers {
   /** Replaced, never changed: an observer may unsubscribe while being notified. */
   #entries: readonly (ObserveOptions & { observer: CallObserver })[] = []
 
-  add(observer: CallObserver, { onProgress }: ObserveOptions = {}): () => void {
-    const entry = { observer, onProgress }
+  add(observer: CallObserver, options: ObserveOptions = {}): () => void {
+    const entry = { observer, ...options }
     this.#entries = [...this.#entries, entry]
     return () => {
       this.#entries = this.#entries.filter(one => one !== entry)

@@ -6,7 +6,7 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ToolOutput } from '../tools/tool-output.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { Observers } from './observers.ts'
-import { deadlinesOf, limitOf } from './time-box.ts'
+import { Deadlines, limitOf } from './time-box.ts'
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_SLOW_MS = 1_000
@@ -36,7 +36,7 @@ export function servicesOf(tools: ToolManager, options: ExecutorOptions) {
     timeoutMs: limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS,
     slowMs: limitOf(options.slowMs) ?? DEFAULT_SLOW_MS,
     maxTextBytes: limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES,
-    deadlines: deadlinesOf(clock),
+    deadlines: new Deadlines(clock),
     observers: new Observers(),
   }
 }
@@ -72,6 +72,8 @@ export interface RunOptions extends Caller {
   /** Extra tools for this call, which the manager does not have. */
   also?: readonly Tool[] | undefined
 }
+
+export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
 
 /** Who makes a call and how to reach them. */
 export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'conversation' | 'meta' | keyof Caller>

@@ -35,30 +35,25 @@ export function failureResult(failure: Failure, context: CallContext): ToolResul
 
 function takeApart(value: object, result: ToolSuccess, { mcp, tool }: CallContext): void {
   const isOutput = value instanceof ToolOutput
-  result.result = readable(isOutput ? value.value : value)
+  const own = isOutput ? value.value : value
+  result.result = hasTraps(own) ? plainCopy(own, COPIED).value : own
   const hasContent = isOutput || mcp !== undefined || tool?.responseFormat === 'content_and_artifact'
   const text = hasContent ? contentText(isOutput ? value.content : result.result) : undefined
   if (text !== undefined) result.text = text
   if (!isOutput) return
-  if (!isToldByText(value)) result.content = value.content
+  // Unless an object comes with a single plain text, which `text` already has.
+  const [block, ...others] = value.content
+  const isPlain = others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2
+  if (!isPlain || !isRecord(value.value)) result.content = value.content
   if (value.meta) result.meta = value.meta
   if (value.extra) result.extra = value.extra
-}
-
-/** Whether an object comes with a single plain text, which `text` already has. */
-function isToldByText({ value, content: [block, ...others] }: ToolOutput): boolean {
-  return isRecord(value) && others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2
 }
 
 const MAX_READ = 100_000
 const COPIED = { maxDepth: 500, maxEntries: MAX_READ, maxBytes: 10_000_000, maxValues: MAX_READ }
 
-/** A copy if it has getters or is a proxy: those may return something else, or throw, whenever the result is read later. */
-function readable(value: unknown): unknown {
-  return hasTraps(value, 0, { left: MAX_READ }) ? plainCopy(value, COPIED).value : value
-}
-
-function hasTraps(value: unknown, depth: number, walk: { left: number }): boolean {
+/** Whether it has getters or is a proxy: those may return something else, or throw, whenever the result is read later. */
+function hasTraps(value: unknown, depth = 0, walk = { left: MAX_READ }): boolean {
   if (!isObjectLike(value) || ArrayBuffer.isView(value) || depth > COPIED.maxDepth || --walk.left < 0)
     return false
   if (types.isProxy(value)) return true
@@ -69,10 +64,7 @@ function hasTraps(value: unknown, depth: number, walk: { left: number }): boolea
   })
 }
 
-/**
- * The text of an MCP tool's return value, ours or an adapter's: content blocks, `[content, artifacts]`, or an object
- * around them. `undefined` if the value is none of these.
- */
+/** The text of what an MCP tool returns: content blocks, `[content, artifacts]`, or an object around them. */
 function contentText(value: unknown): string | undefined {
   if (isPair(value)) return typeof value[0] === 'string' ? value[0] : contentText(value[0])
   if (Array.isArray(value)) return value.every(isBlock) ? value.map(blockText).join('\n') : undefined

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import type { Tool } from '../tools/tool.ts'
-import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../util/clock.ts'
+import { type Clock, MAX_TIMER_MS, type Timer } from '../util/clock.ts'
 import { quietly } from '../util/quietly.ts'
 import type { CallContext } from './context.ts'
 
@@ -13,10 +13,7 @@ export function timeLimit(own: number | undefined, tool: Tool | undefined, usual
   return Math.min(limitMs, limitOf(tool?.maxTimeoutMs) ?? limitMs)
 }
 
-/**
- * All deadlines on one timer: a timer per call would cost more than the rest of the call. The timer is set for the
- * earliest deadline, and again when it fires, not when a call ends or its deadline moves.
- */
+/** All deadlines on one timer, set for the earliest: a timer per call would cost more than the rest of the call. */
 export class Deadlines {
   readonly #clock: Clock
   readonly #running: CallContext[] = []
@@ -60,11 +57,6 @@ export class Deadlines {
     for (const call of this.#running) this.watch(call)
   }
 }
-
-const shared = new Deadlines(systemClock)
-
-/** Shared by all executors on the system clock. */
-export const deadlinesOf = (clock: Clock) => (clock === systemClock ? shared : new Deadlines(clock))
 
 /** One listener per signal, however many calls share it: ten thousand would be slow. */
 const watched = new WeakMap<AbortSignal, Set<CallContext>>()

@@ -17,10 +17,7 @@ const CHARS_PER_VALUE = 10
 /** Each round of changes may uncover another problem, such as text inside text inside text. */
 const MAX_ROUNDS = 20
 
-/**
- * How many values the arguments have, a long text counting as several; or what is wrong with them, if they are over a
- * limit or no object. Runs for every call, before any schema.
- */
+/** How many values the arguments have, a long text counting as several; or why they are refused before any schema. */
 export function measureArguments(args: unknown): number | string {
   if (!isRecord(args)) return `arguments must be object, got ${kindOf(args)}`
   const size = { values: 1, chars: 0 }
@@ -49,10 +46,7 @@ function problemOf(value: object, size: Size, level: number): string | undefined
 
 export type Validated = ReturnType<typeof validateArguments>
 
-/**
- * Arguments that fit the schema and their repairs, or the given ones and what is wrong with them. Names that a closed
- * schema does not know are dropped. With `repair`, certain repairs are made, on a copy.
- */
+/** Arguments that fit: without names that a closed schema does not know, repaired if asked for; or what is wrong. */
 export function validateArguments(plan: Plan, given: Arguments, repair: boolean) {
   const { validate } = plan.compiled
   let args = given
