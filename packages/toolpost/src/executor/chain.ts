@@ -14,7 +14,6 @@ export type Interceptor = (context: CallContext, next: Next) => Promise<ToolResu
 
 export type Next = () => Promise<ToolResult>
 
-/** Runs a call. */
 export type Chain = (context: CallContext) => Promise<ToolResult>
 
 /** Composes interceptors around `invoke`; the first is outermost. Their mistakes become failures that name them. */

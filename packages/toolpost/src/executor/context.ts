@@ -4,7 +4,6 @@ import { safeText } from '../logging/safe-value.ts'
 import { type Ask, type AskedBy, type Caller, QUESTION_MS } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, ServerRequest, Tool } from '../tools/tool.ts'
 import type { McpOrigin } from '../tools/tool-manager.ts'
-import { isObjectLike } from '../util/guards.ts'
 import { describeThrown, quietly } from '../util/quietly.ts'
 import { cancelled, classifyError, Failure, toolError } from './failure.ts'
 import type { Plan } from './fit.ts'
@@ -29,7 +28,7 @@ type Settle<T> = (context: CallContext, failure: Failure | undefined, value?: un
 
 const NO_OPTIONS: RunOptions = {}
 
-/** One call on its way through the executor. Interceptors get it, and the tool gets it as the options of `invoke`. */
+/** One call on its way through the executor. Interceptors get it, and the tool gets it as its `InvokeOptions`. */
 export class CallContext implements InvokeOptions {
   readonly id: string | undefined = undefined
   readonly callId: string | undefined = undefined
@@ -70,10 +69,9 @@ export class CallContext implements InvokeOptions {
   isInvoked = false
   deadlineAt = Number.POSITIVE_INFINITY
   place = -1
-  /** When it reached the interceptors, if there are any. */
+  /** When it reached the interceptors, if there are any, and when it left them. */
   enteredAt: number | undefined = undefined
-  /** When the time limit of the tool begins: when the call began, or left the interceptors; `undefined` while it is there. */
-  #begunAt: number | undefined
+  #leftAt: number | undefined = undefined
   #markedAt: number
   #frozen: unknown = undefined
   #meta: Record<string, unknown> | undefined = undefined
@@ -99,7 +97,6 @@ export class CallContext implements InvokeOptions {
     this.roots = options.roots
     this.onAddresses = options.onAddresses
     this.startedAt = options.startedAt ?? services.clock.now()
-    this.#begunAt = this.startedAt
     this.#markedAt = this.startedAt
     try {
       const { id, args, name, tool } = (call ?? {}) as ToolCall & { tool?: Tool }
@@ -153,14 +150,13 @@ export class CallContext implements InvokeOptions {
   enterInterceptors(): void {
     // The end of the stage before was just marked if the call is observed.
     this.enteredAt = this.event ? this.#markedAt : this.services.clock.now()
-    this.#begunAt = undefined
   }
 
   /** Counts the time since it reached the interceptors, if it has not left them yet, as a wait. */
   leaveInterceptors(): void {
-    if (this.#begunAt !== undefined) return
-    this.#begunAt = this.services.clock.now()
-    this.waitedMs += this.#begunAt - (this.enteredAt ?? 0)
+    if (this.enteredAt === undefined || this.#leftAt !== undefined) return
+    this.#leftAt = this.services.clock.now()
+    this.waitedMs += this.#leftAt - this.enteredAt
   }
 
   /** Runs `work` until it settles, its time is up or the call is cancelled; resolves to what `settle` makes of that. */
@@ -168,7 +164,7 @@ export class CallContext implements InvokeOptions {
     if (this.isCancelled) return Promise.resolve(settle(this, cancelled(this.name)))
     this.#stepMs = timeLimit(this.timeoutMs, this.tool, this.services.timeoutMs)
     this.#limitMs = this.#stepMs
-    this.deadlineAt = (this.#begunAt ?? this.startedAt) + this.#limitMs
+    this.deadlineAt = (this.#leftAt ?? this.startedAt) + this.#limitMs
     return new Promise(resolve => {
       this.#settle = settle
       this.#resolve = resolve
@@ -210,7 +206,6 @@ export class CallContext implements InvokeOptions {
     this.#abort('was cancelled')
   }
 
-  /** Pauses the deadline of the running tool while `work` runs, for as long as a person may take. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#settle) return work()
     if (this.#holds++ === 0) {
@@ -232,14 +227,12 @@ export class CallContext implements InvokeOptions {
     this.services.deadlines.watch(this)
   }
 
-  /** Aborts at the deadline, and when the caller gives up or somebody cancels the call. Created when first read. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#isAborted) this.#controller.abort()
     return this.#controller.signal
   }
 
-  /** Like a listener on `signal`, without the cost of a signal. */
   onAbort(listener: () => void): void {
     if (this.#isAborted) return listener()
     this.#abortListeners = [...(this.#abortListeners ?? []), listener]
@@ -252,19 +245,16 @@ export class CallContext implements InvokeOptions {
     for (const listener of this.#abortListeners ?? []) quietly(listener, onError)
   }
 
-  /** Logs what is reported nowhere else: a late answer, a failed listener. */
   warn(message: string, error?: unknown): void {
     const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
     this.services.logger.warn({ tool: safeText(this.name), call_id: this.id, ...cause }, message)
   }
 
-  /** Whether the caller asked for progress, or the deadline depends on it. */
   get wantsProgress(): boolean {
     const { event, services, options, tool } = this
     return Boolean(options.onProgress || tool?.maxTimeoutMs || (event && services.observers.wantProgress))
   }
 
-  /** Reports progress to the caller; extends the deadline up to the tool's `maxTimeoutMs` in all, if it has one. */
   reportProgress(progress: Progress): void {
     if (!this.#settle) return
     // While a question is open, time stands still.
@@ -277,13 +267,11 @@ export class CallContext implements InvokeOptions {
     this.#guarded('onProgress')?.(progress)
   }
 
-  /** The caller's identity: questions of the tool's server reach nobody else. */
   get peer(): unknown {
     const { peer, ask, caller, origin } = this.options
     return peer ?? ask ?? caller ?? origin
   }
 
-  /** Asks the person behind the call, if there is one. */
   get ask(): Ask | undefined {
     const { ask } = this.options
     const isOver = () => this.isInvoked && !this.#settle
@@ -320,7 +308,7 @@ const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
 
 /** A deep copy of plain data. Other objects, such as dates, are kept as they are. */
 function copy(value: unknown, seal: (copied: object) => object): unknown {
-  if (!isObjectLike(value)) return value
+  if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return seal(value.map(entry => copy(entry, seal)))
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value

@@ -20,7 +20,6 @@ import { timeLimit, unwatch } from './time-box.ts'
 /** Runs tool calls. Every call gets exactly one ToolResult; nothing here rejects because of a call. */
 export class ToolExecutor {
   readonly metrics = new Metrics()
-  /** The tools that can be called. */
   readonly tools: ToolManager
   readonly clock: Clock
   readonly #services: Services
@@ -92,10 +91,8 @@ export class ToolExecutor {
   async #take(context: CallContext): Promise<ToolResult> {
     let result: ToolResult
     try {
-      if (!context.dryRun) {
-        this.metrics.begin()
-        this.#services.observers.begin(context)
-      }
+      if (!context.dryRun) this.metrics.begin()
+      if (!context.dryRun) this.#services.observers.begin(context)
       context.failure ??= find(context)
       context.mark('find')
       if (!context.failure) {

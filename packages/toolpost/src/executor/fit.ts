@@ -50,6 +50,8 @@ async function makePlan(tool: Tool, logger: Logger) {
 
 export type Plan = Awaited<ReturnType<typeof makePlan>>
 
+/** What a schema library objects to: https://standardschema.dev. The path consists of keys, or of objects with one. */
+type Issue = { message: string; path?: readonly unknown[] | undefined }
 type ZodOutcome = { data?: unknown; error?: { issues: readonly Issue[] } }
 
 /** How a tool's schema library checks arguments. */
@@ -89,19 +91,19 @@ export function fit(context: CallContext): Unfit | Promise<Unfit> {
   const tool = context.tool as Tool
   const known = plans.get(tool)
   if (known && !(known instanceof Promise)) return fitTo(context, known)
-  const making = known ?? makePlan(tool, context.services.logger).catch(error => unusable(tool, error))
+  const making =
+    known ??
+    makePlan(tool, context.services.logger).catch((error): Failure => {
+      // Not for ever: another time the machine may be less busy.
+      plans.delete(tool)
+      return invalidSchema(tool.name, describeThrown(error))
+    })
   plans.set(tool, making)
   return making.then(plan => {
     if (plan instanceof Failure) return plan
     plans.set(tool, plan)
     return fitTo(context, plan)
   })
-}
-
-function unusable(tool: Tool, error: unknown): Failure {
-  // Not for ever: another time the machine may be less busy.
-  plans.delete(tool)
-  return invalidSchema(tool.name, describeThrown(error))
 }
 
 function fitTo(context: CallContext, plan: Plan): Unfit | Promise<Unfit> {
@@ -136,13 +138,6 @@ function stopped(error: unknown, plan: Plan): Failure {
     return invalidArguments([`arguments take ${error.message} to validate`], plan.tool)
   if (error instanceof RangeError) return invalidSchema(plan.tool.name, ENDLESS_REFERENCES)
   throw error
-}
-
-/** What a schema library objects to: https://standardschema.dev */
-interface Issue {
-  readonly message: string
-  /** Consists of keys, or of objects with one. */
-  readonly path?: readonly unknown[] | undefined
 }
 
 /** Asks the schema library, which knows more than its JSON Schema can express, and may overrule it. */

@@ -6,13 +6,8 @@ import type { CallContext } from './context.ts'
 
 const MAX_NAMES = 50
 
-const FAILURE_LEVELS: Partial<Record<FailureCode, 'info' | 'warn'>> = {
-  unknown_tool: 'warn',
-  invalid_arguments: 'warn',
-  cancelled: 'info',
-  denied: 'warn',
-  limited: 'warn',
-}
+/** The caller's own doing: warnings. Other failures are errors. */
+const WARNINGS: readonly FailureCode[] = ['unknown_tool', 'invalid_arguments', 'denied', 'limited']
 
 /** Logs a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` instead of `result`. */
 export function logCall(context: CallContext, result: ToolResult): void {
@@ -24,7 +19,8 @@ export function logCall(context: CallContext, result: ToolResult): void {
   const tookMs = execution_time_ms - waitedMs
   if (tookMs > slowMs)
     logger.warn({ tool, duration_ms: tookMs }, `Slow tool: ${tool} took ${Math.round(tookMs)} ms`)
-  const level = result.success ? 'info' : (FAILURE_LEVELS[result.code] ?? 'error')
+  const isFine = result.success || result.code === 'cancelled'
+  const level = isFine ? 'info' : WARNINGS.includes(result.code) ? 'warn' : 'error'
   if (!logger.isLevelEnabled(level)) return
   const record: Record<string, unknown> = { tool, call_id: safeValue(id), args: safeValue(given) }
   record.duration_ms = execution_time_ms

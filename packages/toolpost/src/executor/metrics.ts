@@ -42,17 +42,17 @@ export class Metrics {
     while (durationMs > (BOUNDS_MS[at] ?? Number.POSITIVE_INFINITY)) at++
     figures.durations[at] = (figures.durations[at] ?? 0) + 1
     if (repairs) figures.repairs += repairs.length
-    if (!result.success) count(figures.failures, result.code, 1)
+    if (!result.success) figures.failures[result.code] = (figures.failures[result.code] ?? 0) + 1
   }
 
-  /** The counters as plain data. */
   snapshot() {
     const tools: Record<string, ToolFigures> = structuredClone(Object.fromEntries(this.#tools))
     const figures = { calls: 0, inFlight: this.#inFlight, repairs: 0, failures: {} as Failures, tools }
     for (const { calls, repairs, failures } of Object.values(tools)) {
       figures.calls += calls
       figures.repairs += repairs
-      for (const [code, times] of Object.entries(failures)) count(figures.failures, code, times)
+      for (const [code, times] of Object.entries(failures) as [FailureCode, number][])
+        figures.failures[code] = (figures.failures[code] ?? 0) + times
     }
     return figures
   }
@@ -82,10 +82,6 @@ export class Metrics {
 
 function newFigures(): ToolFigures {
   return { calls: 0, failures: {}, repairs: 0, durations: [...BOUNDS_MS, 0].fill(0), durationSumMs: 0 }
-}
-
-function count(failures: Record<string, number>, code: string, times: number): void {
-  failures[code] = (failures[code] ?? 0) + times
 }
 
 type Sample = [suffix: string, labels: string, value: number]

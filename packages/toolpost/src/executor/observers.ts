@@ -20,7 +20,6 @@ export interface CallEvent {
   call: ToolCall
   /** Where it came from, as given by the caller: `http`, `mcp`, `chat` … */
   origin: string | undefined
-  /** Who made the call, if known. */
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number

@@ -13,10 +13,7 @@ const MAX_ERRORS = 1_000
 export const ABSENT = Symbol('absent')
 
 /** A value that is certainly meant, and what becomes of the given one: `numeric text → number`. */
-interface Fix {
-  value: unknown
-  what?: string
-}
+type Fix = { value: unknown; what?: string }
 
 /** A new value at a JSON pointer. */
 export type Change = Fix & { pointer: string }
@@ -60,11 +57,8 @@ export function changed(args: Arguments, changes: readonly Change[]): Arguments 
 }
 
 /** The fix for an error, if it is certain. An entry of a list is neither removed nor wrapped: the others would shift. */
-function fixFor(
-  { keyword, params, data, parentSchema }: ErrorObject,
-  root: JsonSchema,
-  isEntry: boolean,
-): Fix | undefined {
+function fixFor(error: ErrorObject, root: JsonSchema, isEntry: boolean): Fix | undefined {
+  const { keyword, params, data, parentSchema } = error
   if (data === null && (keyword === 'type' || keyword === 'enum'))
     return isEntry ? undefined : { value: ABSENT, what: 'null → left out' }
   if (keyword === 'enum') return toChoice(data, params.allowedValues)

@@ -58,10 +58,9 @@ export class Deadlines {
   }
 }
 
-/** One listener per signal, however many calls share it: ten thousand would be slow. */
+/** The calls that a signal cancels: one listener for all, as ten thousand would be slow. */
 const watched = new WeakMap<AbortSignal, Set<CallContext>>()
 
-/** Cancels `call` when `signal` aborts, immediately if it already has. */
 export function watch(signal: AbortSignal, call: CallContext): void {
   if (signal.aborted) return call.cancel()
   const known = watched.get(signal)
