@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -20,10 +20,11 @@ type Report = HistoryStatus & { calls: number; failed: number; notices: string[]
 /** Another process that makes calls and keeps them in `file`; 0 calls for no end. */
 function run(file: string, calls: number, options: { node?: string[]; uid?: number | undefined } = {}) {
   const { node = [], uid } = options
-  return spawn(process.execPath, [...node, child, file, String(calls)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const settings = {
     ...(uid !== undefined && { uid }),
-  })
+    stdio: ['ignore', 'pipe', 'inherit'],
+  } satisfies SpawnOptions
+  return spawn(process.execPath, [...node, child, file, String(calls)], settings)
 }
 
 async function* reportsOf(process: ChildProcess): AsyncGenerator<Report> {
@@ -40,10 +41,8 @@ async function lastReport(process: ChildProcess): Promise<Report> {
 async function allOf(history: History): Promise<StoredCall[]> {
   let text = ''
   for await (const part of history.export()) text += part
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map(line => JSON.parse(line))
+  const lines = text.split('\n').slice(0, -1)
+  return lines.map(line => JSON.parse(line))
 }
 
 function withDatabase(file: string, sql: string): { close(): void } {
@@ -68,23 +67,12 @@ describe('the history', () => {
     const [unknown, refused, echoed] = (await history.list()).calls
     expect(echoed).toMatchObject({
       serial: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/),
-      id: 'call-1',
-      tool: 'echo',
-      source: 'local',
-      origin: 'http',
-      caller: 'claude',
-      args,
+      ...{ id: 'call-1', tool: 'echo', source: 'local', origin: 'http', caller: 'claude', args },
       stages: expect.arrayContaining([expect.objectContaining({ name: 'fit' })]),
       result: { success: true, result: { echo: args }, tool_name: 'echo', tool_call_id: 'call-1' },
-      rule: 'no lamps',
-      approval: { by: 'anna' },
-      traceId: 'ab12',
+      ...{ rule: 'no lamps', approval: { by: 'anna' }, traceId: 'ab12' },
     })
-    expect(refused?.result).toMatchObject({
-      success: false,
-      code: 'denied',
-      error: expect.stringContaining('not today'),
-    })
+    expect(refused?.result).toMatchObject({ code: 'denied', error: expect.stringContaining('not today') })
     expect(unknown).toMatchObject({ origin: 'mcp', result: { code: 'unknown_tool' } })
     expect(await history.get(refused?.serial ?? '')).toEqual(refused)
     expect(await history.get('99')).toBeUndefined()
@@ -133,17 +121,11 @@ describe('the history', () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     const values = [cycle, { big: 10n, map: new Map([[1, 2]]) }, 'a \u0000 \ud800 text', undefined]
-    let turn = 0
-    const odd = defineTool({
-      name: 'odd',
-      description: 'Anything',
-      schema: { type: 'object' },
-      handler: () => values[turn++],
-    })
-    const { history, executor } = await open({}, [odd])
+    const left = [...values]
+    const about = { name: 'odd', description: 'Anything', schema: { type: 'object' } }
+    const { history, executor } = await open({}, [defineTool({ ...about, handler: () => left.shift() })])
     for (const _ of values) expect((await executor.run({ name: 'odd' })).success).toBe(true)
-    const { calls } = await history.list()
-    expect(calls).toHaveLength(values.length)
+    expect((await history.list()).calls).toHaveLength(values.length)
   })
 
   it('removes calls that are older than its days, also if nothing else happens', async () => {
@@ -174,8 +156,8 @@ describe('a history shared by processes', () => {
   it('has all calls of both, each under a serial of its own', async () => {
     const file = newFile()
     const reports = await Promise.all([lastReport(run(file, 1_000)), lastReport(run(file, 1_000))])
-    for (const report of reports)
-      expect(report).toMatchObject({ failed: 0, written: 1_000, dropped: 0, notices: [] })
+    const all = { failed: 0, written: 1_000, dropped: 0, notices: [] }
+    expect(reports).toMatchObject([all, all])
     const calls = await allOf((await open({ file })).history)
     expect(calls).toHaveLength(2_000)
     expect(new Set(calls.map(({ serial }) => serial)).size).toBe(2_000)
@@ -232,15 +214,13 @@ describe('[F57] a history file that cannot be used', () => {
 
   it('may need a package that is not installed: it says which', async () => {
     const block = join(folder, 'no-libsql.cjs')
-    writeFileSync(
-      block,
-      `const { Module } = require('node:module')
-       const load = Module._load
-       Module._load = (name, ...rest) => {
-         if (/libsql/.test(name)) throw Object.assign(new Error("Cannot find module 'libsql'"), { code: 'MODULE_NOT_FOUND' })
-         return load(name, ...rest)
-       }`,
-    )
+    const code = `const { Module } = require('node:module')
+      const load = Module._load
+      Module._load = (name, ...rest) => {
+        if (/libsql/.test(name)) throw Object.assign(new Error('Cannot find it'), { code: 'MODULE_NOT_FOUND' })
+        return load(name, ...rest)
+      }`
+    writeFileSync(block, code)
     const report = await lastReport(run(newFile(), 100, { node: ['--require', block] }))
     expect(report).toMatchObject({ calls: 100, failed: 0, written: 0, dropped: 100 })
     expect(report.notices).toEqual([expect.stringContaining('npm i libsql')])
@@ -270,9 +250,7 @@ describe('[F57] a history file that cannot be used', () => {
     await later.executor.run({ name: 'echo' })
     expect((await later.history.list()).calls).toHaveLength(1)
     expect(filesBeside(file)).toContain('history.db.outdated-')
-    expect(notices).toEqual([
-      expect.stringContaining('was written by an older version of Toolpost; moved it to'),
-    ])
+    expect(notices).toEqual([expect.stringContaining('by an older version of Toolpost; moved it to')])
     await later.history.close()
     withDatabase(file, 'PRAGMA user_version = 99').close()
     const { problem, state } = (await open({ file })).history.status()

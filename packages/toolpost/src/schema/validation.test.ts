@@ -9,15 +9,10 @@ import { ToolManager } from '../tools/tool-manager.ts'
 import type { JsonSchema, StandardSchema } from './json-schema.ts'
 
 function executorFor(schema: object, logger = recordingLogger()): ToolExecutor {
-  const tools = new ToolManager()
-  const handler = (args: object) => args
-  tools.addCustomTool(
-    defineTool({ name: 'subject', description: 'd', schema: schema as JsonSchema, handler }),
-  )
-  tools.addCustomTool(
-    defineTool({ name: 'other', description: 'd', schema: { type: 'object' }, handler: () => 1 }),
-  )
-  return new ToolExecutor(tools, { logger, slowMs: 60_000 })
+  const tool = (name: string, schema: JsonSchema) =>
+    defineTool({ name, description: 'd', schema, handler: args => args })
+  const tools = [tool('subject', schema as JsonSchema), tool('other', { type: 'object' })]
+  return new ToolExecutor(new ToolManager({ tools }), { logger, slowMs: 60_000 })
 }
 
 /** `ok`, or what is wrong. */
@@ -26,11 +21,7 @@ async function check(schema: JsonSchema | StandardSchema, args: unknown, logger 
   return result.success ? 'ok' : result.error.replace('Invalid parameters: ', '')
 }
 
-const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
-  type: 'object',
-  properties,
-  ...more,
-})
+const object = (properties: JsonSchema, more: JsonSchema = {}) => ({ type: 'object', properties, ...more })
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 const named = <T>(count: number, make: (index: number) => T): Record<string, T> =>
@@ -38,16 +29,10 @@ const named = <T>(count: number, make: (index: number) => T): Record<string, T> 
 
 describe('what a schema can say', () => {
   it('2020-12: $defs, prefixItems, unevaluatedProperties', async () => {
-    const schema = object(
-      {
-        point: { $ref: '#/$defs/point' },
-        pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] },
-      },
-      {
-        $schema: 'https://json-schema.org/draft/2020-12/schema',
-        $defs: { point: object({ x: { type: 'number' } }, { required: ['x'] }) },
-      },
-    )
+    const pair = { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] }
+    const $defs = { point: object({ x: { type: 'number' } }, { required: ['x'] }) }
+    const $schema = 'https://json-schema.org/draft/2020-12/schema'
+    const schema = object({ point: { $ref: '#/$defs/point' }, pair }, { $schema, $defs })
     expect(await check(schema, { point: { x: 1 }, pair: ['a', 1] })).toBe('ok')
     expect(await check(schema, { point: {}, pair: ['a', 'b'] })).toBe(
       "missing 'point.x'; 'pair[1]' must be number, got string",
@@ -55,14 +40,9 @@ describe('what a schema can say', () => {
   })
 
   it('draft-07: definitions, tuple items, dependencies', async () => {
-    const schema = object(
-      { pair: { type: 'array', items: [{ $ref: '#/definitions/name' }, { type: 'number' }] } },
-      {
-        $schema: 'http://json-schema.org/draft-07/schema#',
-        definitions: { name: { type: 'string' } },
-        dependencies: { a: ['b'] },
-      },
-    )
+    const pair = { type: 'array', items: [{ $ref: '#/definitions/name' }, { type: 'number' }] }
+    const more = { definitions: { name: { type: 'string' } }, dependencies: { a: ['b'] } }
+    const schema = object({ pair }, { $schema: 'http://json-schema.org/draft-07/schema#', ...more })
     expect(await check(schema, { pair: ['a', 1] })).toBe('ok')
     expect(await check(schema, { pair: [1, 'a'], a: 1 })).toBe(
       "missing 'b' (needed with 'a'); 'pair[0]' must be string, got number; 'pair[1]' must be number, got string",
@@ -104,10 +84,8 @@ describe('schema libraries', () => {
   it.each(Object.entries(schemas))(
     '%s: the JSON Schema explains, and the tool gets the output',
     async (_, schema) => {
-      const executor = executorFor(schema)
-      expect(await executor.run({ name: 'subject', args: { tag: 'a' } })).toMatchObject({
-        result: { n: 5, tag: 'a' },
-      })
+      const result = await executorFor(schema).run({ name: 'subject', args: { tag: 'a' } })
+      expect(result).toMatchObject({ result: { n: 5, tag: 'a' } })
       expect(await check(schema, { n: 'x' })).toMatch(/^'n' must be (integer|number), got string$/)
     },
   )
@@ -175,9 +153,7 @@ describe('patterns', () => {
       const run = (b: string) => executor.run({ name: 'subject', args: { a: 'anything', b } })
       expect(await run('b')).toMatchObject({ success: true })
       expect(await run('c')).toMatchObject({ error: `Invalid parameters: 'b' must match pattern "^b$"` })
-      const warnings = logger
-        .at('warn')
-        .filter(({ message }) => message.startsWith('Pattern left to the tool'))
+      const warnings = logger.at('warn').filter(({ message }) => message.startsWith('Pattern left'))
       expect(warnings).toMatchObject([{ fields: { tool: 'subject', pattern } }])
     },
   )
@@ -185,22 +161,18 @@ describe('patterns', () => {
 
 /** A chain of definitions, each of which refers to the next several times: `width ** depth` branches. */
 function branching(keyword: string, width: number, depth: number): JsonSchema {
-  const levels = named(depth, level => ({
-    [keyword]: many(width, () => ({ $ref: `#/$defs/p${level + 1}` })),
-  }))
+  const levels = named(depth, at => ({ [keyword]: many(width, () => ({ $ref: `#/$defs/p${at + 1}` })) }))
   return object({ a: { $ref: '#/$defs/p0' } }, { $defs: { ...levels, [`p${depth}`]: { type: 'string' } } })
 }
 
 const NODE = (required: string) => object({ next: { $ref: '#/$defs/node' } }, { required: [required] })
-const TWO_BRANCHES = object(
-  { a: { $ref: '#/$defs/node' } },
-  { $defs: { node: { anyOf: [NODE('x'), NODE('y')] } } },
-)
+const $defs = { node: { anyOf: [NODE('x'), NODE('y')] } }
+const TWO_BRANCHES = object({ a: { $ref: '#/$defs/node' } }, { $defs })
+const items = (schema: JsonSchema) => object({ a: { type: 'array', items: schema } })
 const nested = (levels: number) => many(levels, n => n).reduce<object>(next => ({ next }), {})
 
 /** Each would take longer than a test may: seconds, or for ever. */
 const BOMBS: [string, JsonSchema, object][] = [
-  ['8 × anyOf × 8', branching('anyOf', 8, 8), { a: 1 }],
   ['8^11 branches of oneOf', branching('oneOf', 8, 11), { a: 1 }],
   ['a recursive schema with two branches', TWO_BRANCHES, { a: nested(40) }],
   [
@@ -210,14 +182,10 @@ const BOMBS: [string, JsonSchema, object][] = [
   ],
   [
     'an enum of 20,000 for 5,000 values',
-    object({ a: { type: 'array', items: { enum: many(20_000, n => n) } } }),
+    items({ enum: many(20_000, n => n) }),
     { a: many(5_000, () => 'x') },
   ],
-  [
-    'a large pattern for long texts',
-    object({ a: { type: 'array', items: { pattern: '^(x?){400}(.?){500}$' } } }),
-    { a: many(200, () => 'x'.repeat(5_000)) },
-  ],
+  ['a large pattern', items({ pattern: '^(x?){400}(.?){500}$' }), { a: many(200, () => 'x'.repeat(5_000)) }],
 ]
 
 describe('what would take too long', () => {
@@ -225,11 +193,9 @@ describe('what would take too long', () => {
     const executor = executorFor(schema)
     const bombs = many(3, () => executor.run({ name: 'subject', args }))
     expect(await executor.run({ name: 'other' })).toMatchObject({ success: true })
+    const error = 'Invalid parameters: arguments take more than 200 ms to validate'
     for (const result of await Promise.all(bombs))
-      expect(result).toMatchObject({
-        code: 'invalid_arguments',
-        error: 'Invalid parameters: arguments take more than 200 ms to validate',
-      })
+      expect(result).toMatchObject({ code: 'invalid_arguments', error })
     // The same tool still works for arguments that are quickly checked.
     expect(await executor.run({ name: 'subject', args: {} })).toMatchObject({ success: true })
   })
@@ -243,14 +209,11 @@ describe('what would take too long', () => {
 })
 
 describe('limits of a schema', () => {
-  it.each<[string, JsonSchema, string]>([
-    ['subschemas', object(named(1_001, () => ({ type: 'string' }))), 'it has more than 1000 subschemas'],
-    [
-      'the length of a pattern',
-      object({ a: { pattern: 'x'.repeat(1_001) } }),
-      'one of its patterns is longer than 1000 characters',
-    ],
-  ])('[F46] %s', async (_what, schema, reason) => {
+  it.each<[JsonSchema, string]>([
+    [named(1_001, () => ({ type: 'string' })), 'it has more than 1000 subschemas'],
+    [{ a: { pattern: 'x'.repeat(1_001) } }, 'one of its patterns is longer than 1000 characters'],
+  ])('[F46] %#', async (properties, reason) => {
+    const schema = object(properties)
     expect(await check(schema, {})).toBe(`Tool 'subject' has an unusable schema: ${reason}`)
   })
 
@@ -281,8 +244,7 @@ describe('limits of arguments', () => {
   })
 
   it('20,000 mistakes are reported as the first twenty', async () => {
-    const schema = object({ a: { type: 'array', items: { type: 'string' } } })
-    const problems = (await check(schema, { a: many(20_000, n => n) })).split('; ')
+    const problems = (await check(items({ type: 'string' }), { a: many(20_000, n => n) })).split('; ')
     expect(problems).toHaveLength(21)
     expect(problems.slice(19)).toEqual(["'a[19]' must be string, got number", 'and 19980 more'])
   })
