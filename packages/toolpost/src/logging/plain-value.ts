@@ -1,4 +1,5 @@
 import { describeThrown } from '../util/quietly.ts'
+import type { Cleaner } from './safe-value.ts'
 
 /** How much of a value is copied. The copy notes anything left out. */
 export interface PlainLimits {
@@ -10,14 +11,6 @@ export interface PlainLimits {
   /** Beyond this, reading stops: a value that refers to itself twice is endless. */
   maxValues: number
   cleaner?: Cleaner
-}
-
-/** Removes secrets from the texts and keys of a copy. */
-export interface Cleaner {
-  text(text: string): string
-  key(key: string): string
-  /** What is shown for the value of a secret key; `undefined` for any other key. */
-  secret(key: string, value: unknown): unknown
 }
 
 const LEFT_OUT = '[…]'

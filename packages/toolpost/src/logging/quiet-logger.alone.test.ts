@@ -12,14 +12,14 @@ describe('a quiet logger', () => {
       lines.push(line)
     }
     const logger = pino({ level: 'warn', base: null, timestamp: false }, { write })
-    const child = quietLogger(logger as unknown as Logger).child({ part: 'a' })
-    child.info({ n: 1 }, 'not enabled')
-    child.level = 'info'
-    child.info({ n: 2 }, 'written')
+    const quiet = quietLogger(logger as unknown as Logger)
+    quiet.info({ n: 1 }, 'not enabled')
+    logger.level = 'info'
+    quiet.child({ part: 'a' }).info({ n: 2 }, 'written')
     full = true
-    child.error({ n: 3 }, 'lost')
+    quiet.error({ n: 3 }, 'lost')
     expect(lines).toEqual(['{"level":30,"part":"a","n":2,"msg":"written"}\n'])
-    expect(child.isLevelEnabled('info')).toBe(true)
+    expect(quiet.isLevelEnabled('info')).toBe(true)
   })
 
   it('never throws, whatever its logger does', async () => {

@@ -7,12 +7,7 @@ const quietLoggers = new WeakSet<Logger>([silentLogger])
 export function quietLogger(logger: Logger = silentLogger): Logger {
   if (quietLoggers.has(logger)) return logger
   const quiet: Logger = {
-    get level() {
-      return attempt(() => logger.level, 'silent')
-    },
-    set level(level) {
-      quietly(() => Object.assign(logger, { level }))
-    },
+    level: attempt(() => logger.level, 'silent'),
     isLevelEnabled: level => attempt(() => logger.isLevelEnabled(level), false),
     // The method is looked up on every write: pino swaps its methods when the level changes.
     ...writersOf(level => (fields, message) => quietly(() => logger[level](fields, message))),

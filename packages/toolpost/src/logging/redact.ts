@@ -15,11 +15,10 @@ const MIN_TOKEN_CHARACTERS = 16
 const MAX_KEY_CHARACTERS = 200
 const MAX_CACHED_KEYS = 10_000
 
-type Rules = { keys: string[]; words: string[]; formats: { pattern: string }[] }
 /** Read at the start: later a process may be out of file handles, and has to log that. */
-const rules: Rules = packageJson('data/redaction.json')
-const formats = rules.formats.map(({ pattern }) => new RegExp(pattern, 'g'))
-const names = new Set(rules.keys)
+const rules = packageJson('data/redaction.json')
+const formats: RegExp[] = rules.formats.map(({ pattern }: { pattern: string }) => new RegExp(pattern, 'g'))
+const names = new Set<string>(rules.keys)
 const values = new Set<string>()
 const cachedKeys = new Map<string, boolean>()
 let knownValues: RegExp | undefined

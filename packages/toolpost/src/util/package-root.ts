@@ -38,13 +38,9 @@ export class MissingPackageError extends Error {
 }
 
 /** Loads optional packages. Rejects with a MissingPackageError if they are not installed. */
-export function loadOptional<T>(
-  what: string,
-  packages: readonly string[],
-  load: () => Promise<T>,
-): Promise<T> {
+export function loadOptional<T>(what: string, names: readonly string[], load: () => Promise<T>): Promise<T> {
   return load().catch(cause => {
-    throw isMissingPackage(cause) ? new MissingPackageError(what, packages, { cause }) : cause
+    throw isMissingPackage(cause) ? new MissingPackageError(what, names, { cause }) : cause
   })
 }
 
