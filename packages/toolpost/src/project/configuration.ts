@@ -1,31 +1,14 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { ToolExecutor } from '../executor/executor.ts'
-import type { BigResults } from '../interceptors/long-results.ts'
 import { secretsIn } from '../logging/config-secrets.ts'
-import type { Logger } from '../logging/logger.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/redact.ts'
-import { describeThrown, type Listeners } from '../util/quietly.ts'
+import { describeThrown } from '../util/quietly.ts'
 import type { ToolpostConfig } from './config.ts'
-import type { ProjectEvents, ProjectOptions } from './project.ts'
+import type { ProjectContext } from './project.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
-/** What the parts of a project work with. */
-export interface ProjectContext {
-  configuration: { readonly current: ResolvedConfig; readonly config: ToolpostConfig }
-  options: ProjectOptions
-  executor: ToolExecutor
-  bigResults: BigResults | undefined
-  logger: Logger
-  /** Tells a person. Never throws. */
-  say(text: string): void
-  /** The same, unless the caller looks at every status itself. */
-  report(text: string): void
-  tell: Listeners<ProjectEvents>['tell']
-  /** Aborted when the project is closed: nothing starts afterwards. */
-  closing: AbortSignal
-}
+export type { ProjectContext }
 
 /** A running part of a project: it follows the configuration, and closes with the project. */
 export interface Part {
@@ -47,40 +30,27 @@ const READ_ONCE = ['durable', 'executor', 'gateway', 'voice', 'log'] as const
 /** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
 
-type ConfigurationOptions = Pick<ProjectContext, 'say' | 'closing'> & Pick<ProjectOptions, 'read'>
+export type Configuration = ReturnType<typeof createConfiguration>
 
-export class Configuration implements Part {
-  readonly #options: ConfigurationOptions
-  current: ResolvedConfig
-  #reloading: Promise<unknown> = Promise.resolve()
-
-  constructor(resolved: ResolvedConfig, options: ConfigurationOptions) {
-    this.#options = options
-    this.current = resolved
-    for (const notice of resolved.notices) options.say(notice)
-    noteSecrets(resolved.config)
-  }
-
-  get config(): ToolpostConfig {
-    return this.current.config
-  }
-
-  /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */
-  reload(parts: Iterable<Part>, { quietly = false } = {}): Promise<ReloadChanges> {
-    const reloaded = this.#reloading.then(() => this.#reload([...parts], quietly))
-    this.#reloading = reloaded.catch(() => {})
-    return reloaded
-  }
-
-  async #reload(parts: readonly Part[], quietly: boolean): Promise<ReloadChanges> {
-    const { read, say, closing } = this.#options
+/** The configuration that holds now, and how it is replaced. */
+export function createConfiguration(
+  resolved: ResolvedConfig,
+  read: () => Promise<ResolvedConfig>,
+  say: (text: string) => void,
+  closing: AbortSignal,
+) {
+  let current = resolved
+  let reloading: Promise<unknown> = Promise.resolve()
+  for (const notice of resolved.notices) say(notice)
+  noteSecrets(resolved.config)
+  const replace = async (parts: readonly Part[], quietly: boolean): Promise<ReloadChanges> => {
     const after = await read()
-    const before = this.current
+    const before = current
     const replacements = parts.map(part => part.prepare?.(after, before))
     if (closing.aborted) return changesBetween(before, before)
-    this.current = after
+    current = after
     noteSecrets(after.config)
-    for (const replace of replacements) replace?.()
+    for (const putInPlace of replacements) putInPlace?.()
     for (const notice of after.notices) if (!before.notices.includes(notice)) say(notice)
     const changes = changesBetween(before, after)
     const said = ({ config, brokenServers }: ResolvedConfig) => [config, brokenServers]
@@ -94,46 +64,60 @@ export class Configuration implements Part {
     }
     return changes
   }
-
-  /** Calls `reload` when one of the files is written, replaced, created or deleted. */
-  follow(reload: (options: { quietly: boolean }) => Promise<unknown>) {
-    const { say } = this.#options
-    let watcher: import('chokidar').FSWatcher | undefined
-    let timer: NodeJS.Timeout | undefined
-    let isStopped = false
-    const reloadOnce = async (quietly: boolean) => {
-      if (isStopped) return
-      await reload({ quietly }).catch(error => say(`❌ ${error.message}; the configuration stays as it was`))
-      watcher?.add(this.current.files.map(nearestFolder))
-    }
-    void import('chokidar').then(({ watch }) => {
-      if (isStopped) return
-      // Of the folders, only the way to the files is watched.
-      const ignored = (path: string) =>
-        !this.current.files.some(file => file === path || file.startsWith(join(path, sep)))
-      watcher = watch(this.current.files.map(nearestFolder), { persistent: false, ignored })
-      // The first events are those of the files as they are, which may have changed since they were read.
-      watcher.on('all', () => {
-        clearTimeout(timer)
-        if (!isStopped) timer = setTimeout(() => void reloadOnce(true), QUIET_MS).unref()
-      })
-      // The system has reached its limit of watches: a person can still reload.
-      watcher.on('error', error =>
-        say(`⚠️ Changes of the configuration are not noticed: ${describeThrown(error)}`),
-      )
-    })
-    return {
-      reload: () => reloadOnce(false),
-      stop() {
-        isStopped = true
-        clearTimeout(timer)
-        void watcher?.close()
-      },
-    }
+  return {
+    get current() {
+      return current
+    },
+    get config() {
+      return current.config
+    },
+    /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */
+    reload(parts: Iterable<Part>, { quietly = false } = {}): Promise<ReloadChanges> {
+      const reloaded = reloading.then(() => replace([...parts], quietly))
+      reloading = reloaded.catch(() => {})
+      return reloaded
+    },
+    close: async () => void (await reloading),
   }
+}
 
-  async close(): Promise<void> {
-    await this.#reloading
+/** Calls `reload` when one of the files is written, replaced, created or deleted. */
+export function followFiles(
+  { configuration, say }: ProjectContext,
+  reload: (options: { quietly: boolean }) => Promise<unknown>,
+) {
+  let watcher: import('chokidar').FSWatcher | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const folders = () => configuration.current.files.map(nearestFolder)
+  const reloadOnce = async (quietly: boolean) => {
+    if (isStopped) return
+    await reload({ quietly }).catch(error => say(`❌ ${error.message}; the configuration stays as it was`))
+    watcher?.add(folders())
+  }
+  void import('chokidar').then(({ watch }) => {
+    if (isStopped) return
+    // Of the folders, only the way to the files is watched.
+    const ignored = (path: string) =>
+      !configuration.current.files.some(file => file === path || file.startsWith(join(path, sep)))
+    watcher = watch(folders(), { persistent: false, ignored })
+    // The first events are those of the files as they are, which may have changed since they were read.
+    watcher.on('all', () => {
+      clearTimeout(timer)
+      if (!isStopped) timer = setTimeout(() => void reloadOnce(true), QUIET_MS).unref()
+    })
+    // The system has reached its limit of watches: a person can still reload.
+    watcher.on('error', error =>
+      say(`⚠️ Changes of the configuration are not noticed: ${describeThrown(error)}`),
+    )
+  })
+  return {
+    reload: () => reloadOnce(false),
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+      void watcher?.close()
+    },
   }
 }
 

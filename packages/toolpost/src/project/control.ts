@@ -13,7 +13,7 @@ import { ownValue } from '../util/guards.ts'
 import { fitsGlob } from '../util/text.ts'
 import { problemIn } from './check.ts'
 import type { ToolpostConfig } from './config.ts'
-import { differs, type Part, type ProjectContext } from './configuration.ts'
+import { differs, type ProjectContext } from './configuration.ts'
 import { readToken, stateFolder, writePrivate } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
 import { SAMPLING_LIMIT, samplingNames } from './sampling.ts'
@@ -21,120 +21,97 @@ import { configSource, readText } from './source.ts'
 
 /** Outermost first. */
 const NAMES = ['trace', 'secretGuard', 'pins', 'policy', 'limits', 'breaker'] as const
-type Current = Partial<Record<(typeof NAMES)[number], Interceptor | undefined>> & {
-  breaker?: interceptors.Breaker | undefined
+type Current = { [Name in (typeof NAMES)[number]]?: Interceptor | undefined } & {
+  breaker?: Breaker | undefined
 }
+type Breaker = interceptors.Breaker
 
-/** The interceptors around every call of a project, according to its configuration. */
-export class Control implements Part {
-  readonly approvals: interceptors.Approvals
-  readonly pins: interceptors.Pins
-  readonly #onBreaker: (server: string) => void
-  readonly #earlier = new EarlierCalls()
-  readonly #away = new Set<string>()
-  #resolved: ResolvedConfig
-  #current: Current = {}
-
-  /** Throws a ConfigError if the remembered decisions cannot be read. */
-  constructor({ executor, configuration, report }: ProjectContext, onBreaker: (server: string) => void) {
-    this.#onBreaker = onBreaker
-    this.#resolved = configuration.current
-    const { file } = this.#resolved
-    this.approvals = new interceptors.Approvals({
-      onRemember: decision => {
-        try {
-          rememberDecision(this.#resolved.file, decision)
-        } catch (error) {
-          const problem = `could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`
-          report(`⚠️ The decision on '${decision.tool}' ${problem}`)
-          throw error
-        }
-      },
-    })
-    this.pins = new interceptors.Pins({
-      file: file === undefined ? undefined : join(stateFolder(file), 'pins.json'),
-      isTrusted: this.#isTrusted,
-      onChange: change => report(`⚠️ ${changeText(change)}`),
-      warn: report,
-    })
-    const { tools } = executor
-    tools.onChange(() => this.pins.see(tools.getTools(), tool => tools.originOf(tool)))
-    this.prepare(this.#resolved)()
-    for (const name of NAMES) {
-      const current: Interceptor = (call, next) => this.#current[name]?.(call, next) ?? next()
-      executor.use(Object.defineProperty(current, 'name', { value: name }))
-    }
-  }
-
+/**
+ * The interceptors around every call of a project, according to its configuration. Throws a ConfigError if the remembered
+ * decisions cannot be read.
+ */
+export function createControl(
+  { executor, configuration, report }: ProjectContext,
+  onBreaker: (server: string) => void,
+) {
+  const { tools } = executor
+  const { file } = configuration.current
+  let resolved = configuration.current
+  let current: Current = {}
+  const away = new Set<string>()
+  const earlier = new EarlierCalls()
   /** What this program's own tools and those of other workers say is relied on. */
-  readonly #isTrusted = (server: string): boolean =>
-    (ownValue(this.#resolved.config.mcpServers ?? {}, server) ?? { trust: true }).trust === true
-
+  const isTrusted = (server: string) =>
+    (ownValue(resolved.config.mcpServers ?? {}, server) ?? { trust: true }).trust === true
+  const approvals = new interceptors.Approvals({
+    onRemember: decision => {
+      try {
+        rememberDecision(resolved.file, decision)
+      } catch (error) {
+        const problem = `could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`
+        report(`⚠️ The decision on '${decision.tool}' ${problem}`)
+        throw error
+      }
+    },
+  })
+  const pins = new interceptors.Pins({
+    file: file === undefined ? undefined : join(stateFolder(file), 'pins.json'),
+    isTrusted,
+    onChange: change => report(`⚠️ ${changeText(change)}`),
+    warn: report,
+  })
+  tools.onChange(() => pins.see(tools.getTools(), tool => tools.originOf(tool)))
+  /** Only needed with servers. */
+  const breakerOf = ({ mcpServers = {}, limits }: ToolpostConfig) => {
+    const wanted = Object.keys(mcpServers).length > 0 && (limits?.breaker ?? true)
+    return wanted ? interceptors.breaker({ ...(wanted !== true && wanted), onChange: onBreaker }) : undefined
+  }
   /** The counts of limits and breakers are kept, unless their configuration changed. */
-  prepare(after: ResolvedConfig, before?: ResolvedConfig): () => void {
-    const { config, file, autoApprove } = after
+  const prepare = (after: ResolvedConfig, before?: ResolvedConfig) => {
+    const { config, autoApprove } = after
     const isNew = (...keys: (keyof ToolpostConfig)[]) => !before || differs(before, after, ...keys)
-    const remembered = readRules(file).map(
-      ({ tools: tool, servers, from, callers, because = '', ...rule }) => ({
-        ...{ tool, server: servers?.[0], origin: from?.[0], caller: callers?.[0], because, ...rule },
-      }),
-    )
-    const tools = samplingNames(config)
-    const sampling = { tools, then: 'ask', because: 'the server wants to use your model' } as const
-    const rules = [...(config.policy ?? []), ...(tools.length > 0 ? [sampling] : [])]
-    const { approvals } = this
-    const known = { approvals, isTrusted: this.#isTrusted, earlier: this.#earlier }
+    const remembered = rememberedDecisions(after.file)
+    const asked = samplingNames(config)
+    const sampling = { tools: asked, then: 'ask', because: 'the server wants to use your model' } as const
+    const rules = [...(config.policy ?? []), ...(asked.length > 0 ? [sampling] : [])]
     const next: Current = {
       trace: isTraced(config) ? interceptors.trace(config.trace || {}) : undefined,
       secretGuard: interceptors.secretGuard(ownedSecrets(after)),
-      pins: interceptors.pins(this.pins),
-      policy: interceptors.policy(rules, known),
-      limits: isNew('limits', 'mcpServers') ? limitsOf(config) : this.#current.limits,
-      breaker: (isNew('limits') ? undefined : this.#current.breaker) ?? this.#breakerOf(config),
+      pins: interceptors.pins(pins),
+      policy: interceptors.policy(rules, { approvals, isTrusted, earlier }),
+      limits: isNew('limits', 'mcpServers') ? limitsOf(config) : current.limits,
+      breaker: (isNew('limits') ? undefined : current.breaker) ?? breakerOf(config),
     }
+    // By the server's own name for the tool, whatever name it is registered under.
+    const isApproved = ({ name, server = '' }: { name: string; server?: string | undefined }) =>
+      ownValue(autoApprove, server)?.some(each => [each, `${server}__${each}`].includes(name)) === true
     return () => {
-      approvals.update({
-        timeoutMs: config.approvals?.timeoutMs,
-        remembered,
-        // By the server's own name for the tool, whatever name it is registered under.
-        isApproved: ({ name, server = '' }) =>
-          ownValue(autoApprove, server)?.some(each => [each, `${server}__${each}`].includes(name)) === true,
-      })
-      this.pins.mode = config.pins ?? 'hold'
-      this.#resolved = after
-      this.#current = next
+      approvals.update({ timeoutMs: config.approvals?.timeoutMs, remembered, isApproved })
+      pins.mode = config.pins ?? 'hold'
+      resolved = after
+      current = next
     }
   }
-
-  /** The owner's token was changed: the new one is a secret, too. */
-  guardNewToken(): void {
-    this.#current.secretGuard = interceptors.secretGuard(ownedSecrets(this.#resolved))
+  prepare(resolved)()
+  for (const name of NAMES) {
+    const interceptor: Interceptor = (call, next) => current[name]?.(call, next) ?? next()
+    executor.use(Object.defineProperty(interceptor, 'name', { value: name }))
   }
-
-  /** The breaker of a server that comes back is reset: earlier failures no longer count. */
-  noteServer({ name, state }: ServerStatus): void {
-    if (state !== 'ready') this.#away.add(name)
-    else if (this.#away.delete(name)) this.resetBreaker(name)
-  }
-
-  resetBreaker(server: string): void {
-    this.#current.breaker?.reset(server)
-  }
-
-  withBreaker(status: ServerStatus): ServerStatus {
-    const { breaker } = this.#current
-    return breaker ? { ...status, breaker: breaker.status(status.name) } : status
-  }
-
-  close(): void {
-    this.approvals.close()
-  }
-
-  /** Only needed with servers. */
-  #breakerOf({ mcpServers = {}, limits }: ToolpostConfig): interceptors.Breaker | undefined {
-    const wanted = Object.keys(mcpServers).length > 0 && (limits?.breaker ?? true)
-    if (!wanted) return undefined
-    return interceptors.breaker({ ...(wanted !== true && wanted), onChange: this.#onBreaker })
+  const resetBreaker = (server: string) => current.breaker?.reset(server)
+  return {
+    ...{ approvals, pins, prepare, resetBreaker },
+    close: () => approvals.close(),
+    /** The owner's token was changed: the new one is a secret, too. */
+    guardNewToken() {
+      current.secretGuard = interceptors.secretGuard(ownedSecrets(resolved))
+    },
+    /** The breaker of a server that comes back is reset: earlier failures no longer count. */
+    noteServer({ name, state }: ServerStatus) {
+      if (state !== 'ready') away.add(name)
+      else if (away.delete(name)) resetBreaker(name)
+    },
+    withBreaker: (status: ServerStatus): ServerStatus =>
+      current.breaker ? { ...status, breaker: current.breaker.status(status.name) } : status,
   }
 }
 
@@ -201,18 +178,30 @@ function ownedSecrets({ config, file, fromEnvironment }: ResolvedConfig): interc
 
 /** Permanent decisions: rules in a file next to the configuration, which itself is never written to. */
 const DECISIONS_FILE = 'toolpost.approvals.json'
+const decisionsFile = (configFile: string | undefined) =>
+  join(configFile === undefined ? process.cwd() : dirname(configFile), DECISIONS_FILE)
 
 /** A rule of the policy, but for a single tool by its exact name. */
-interface DecisionRule extends Pick<interceptors.RememberedDecision, 'then' | 'definition'> {
+type DecisionRule = Pick<interceptors.RememberedDecision, 'then' | 'definition'> & {
   tools: string
-  servers?: [string]
-  from?: [string]
-  callers?: [string]
   because?: string
+} & { [Condition in 'servers' | 'from' | 'callers']?: [string] }
+
+/** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
+function readRules(configFile: string | undefined): DecisionRule[] {
+  const source = configSource(
+    DECISIONS_FILE,
+    readText(DECISIONS_FILE, decisionsFile(configFile)) ?? '{"rules":[]}',
+  )
+  const wrong = problemIn(source.value, 'decisions')
+  if (wrong) throw source.error(wrong)
+  return (source.value as { rules: DecisionRule[] }).rules
 }
 
-function decisionsFile(configFile: string | undefined): string {
-  return join(configFile === undefined ? process.cwd() : dirname(configFile), DECISIONS_FILE)
+function rememberedDecisions(configFile: string | undefined): interceptors.RememberedDecision[] {
+  return readRules(configFile).map(({ tools: tool, servers, from, callers, because = '', ...rule }) => {
+    return { tool, server: servers?.[0], origin: from?.[0], caller: callers?.[0], because, ...rule }
+  })
 }
 
 function rememberDecision(configFile: string | undefined, decision: interceptors.RememberedDecision): void {
@@ -222,14 +211,4 @@ function rememberDecision(configFile: string | undefined, decision: interceptors
   // The file may have been edited, or changed by another process.
   const rules = [{ tools, ...scope, ...rest }, ...readRules(configFile)]
   writePrivate(decisionsFile(configFile), `${JSON.stringify({ rules }, null, 2)}\n`)
-}
-
-/** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
-function readRules(configFile: string | undefined): DecisionRule[] {
-  const text = readText(DECISIONS_FILE, decisionsFile(configFile))
-  if (text === undefined) return []
-  const source = configSource(DECISIONS_FILE, text)
-  const wrong = problemIn(source.value, 'decisions')
-  if (wrong) throw source.error(wrong)
-  return (source.value as { rules: DecisionRule[] }).rules
 }

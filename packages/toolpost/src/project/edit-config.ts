@@ -4,7 +4,7 @@ import { applyEdits, modify } from 'jsonc-parser'
 import { isRecord, valueAt } from '../util/guards.ts'
 import { exampleServers } from './example-home.ts'
 import { normaliseServer } from './other-programs.ts'
-import { Project } from './project.ts'
+import { createProject } from './project.ts'
 import { builtInExample, DEFAULT_CONFIG_FILE, resolveConfig, resolveSource } from './resolve.ts'
 import { type ConfigPath, configSource, readText } from './source.ts'
 import { commandsOf, trust } from './trust.ts'
@@ -89,7 +89,7 @@ export async function addServer(options: AddServerOptions) {
 async function tryServer(file: string, name: string, entry: unknown, signal?: AbortSignal) {
   const source = configSource(file, JSON.stringify({ mcpServers: { [name]: entry }, pins: 'off' }))
   const read = () => resolveSource(source)
-  const project = new Project(await read(), { read, triesOnce: true })
+  const project = createProject(await read(), { read, triesOnce: true })
   const stop = () => void project.close()
   signal?.addEventListener('abort', stop)
   try {

@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts'
-import { Project, type ProjectOptions } from './project.ts'
+import { createProject, type Project, type ProjectOptions } from './project.ts'
 import { DEFAULT_CONFIG_FILE, resolveConfig } from './resolve.ts'
 
 export interface OpenProjectOptions extends Omit<ProjectOptions, 'read'> {
@@ -17,6 +17,6 @@ export async function openProject({ file, ...options }: OpenProjectOptions): Pro
       throw new ConfigError(DEFAULT_CONFIG_FILE, '', 'file not found')
     return again
   }
-  const project = new Project(resolved, { ...options, read })
+  const project = createProject(resolved, { ...options, read })
   return project
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasDatabase } from '../history/database.ts'
 import { History } from '../history/history.ts'
-import { differs, type Part, type ProjectContext } from './configuration.ts'
+import { differs, type ProjectContext } from './configuration.ts'
 import { stateFolder } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
 
@@ -21,39 +21,33 @@ export interface KeepHistoryOptions {
   unasked?: boolean
 }
 
-export class ProjectHistory implements Part {
-  readonly #context: ProjectContext
-  #options: KeepHistoryOptions | undefined
-  current: History | undefined
-
-  constructor(context: ProjectContext) {
-    this.#context = context
-  }
-
-  async keep(options: KeepHistoryOptions = {}): Promise<void> {
-    const { configuration, executor, logger, say } = this.#context
+export function projectHistory({ configuration, executor, logger, say }: ProjectContext) {
+  let kept: KeepHistoryOptions | undefined
+  let current: History | undefined
+  const keep = async (options: KeepHistoryOptions = {}) => {
     const { history: wanted } = configuration.config
     const file = historyFile(configuration.current)
-    this.#options = options
-    if (this.current || file === undefined) return
+    kept = options
+    if (current || file === undefined) return
     const isThere = wanted !== undefined || (existsSync(dirname(file)) && hasDatabase())
     if (options.unasked === false && !isThere) return
     const history = new History({ ...wanted, file, onNotice: say, logger })
-    this.current = history
+    current = history
     history.observe(executor)
     await options.after?.catch(() => {})
-    if (!options.lazy && history === this.current) history.open()
+    if (!options.lazy && history === current) history.open()
   }
-
-  async apply(after: ResolvedConfig, before: ResolvedConfig): Promise<void> {
-    if (!this.#options || !differs(before, after, 'history')) return
-    await this.close()
-    await this.keep({ ...this.#options, after: undefined })
-  }
-
-  async close(): Promise<void> {
-    const history = this.current
-    this.current = undefined
+  const close = async () => {
+    const history = current
+    current = undefined
     await history?.close()
+  }
+  return {
+    ...{ keep, close, current: () => current },
+    async apply(after: ResolvedConfig, before: ResolvedConfig): Promise<void> {
+      if (!kept || !differs(before, after, 'history')) return
+      await close()
+      await keep({ ...kept, after: undefined })
+    },
   }
 }

@@ -7,7 +7,7 @@ import { hostileServer, pidsIn } from '../../test/hostile-server/hostile-server.
 import { recordingLogger } from '../testing/recording-logger.ts'
 import type { ToolpostConfig } from './config.ts'
 
-import { Project, type ProjectOptions } from './project.ts'
+import { createProject, type Project, type ProjectOptions } from './project.ts'
 import { builtInExample, type ResolvedConfig } from './resolve.ts'
 
 const { folder } = commandLine()
@@ -22,7 +22,7 @@ function open(config: ToolpostConfig, options: Partial<ProjectOptions & Resolved
   const said: string[] = []
   const { file = join(folder, 'toolpost.json'), brokenServers = {} } = options
   const resolved = { ...builtInExample(), config, file: file || undefined, brokenServers }
-  const project = new Project(resolved, {
+  const project = createProject(resolved, {
     say: text => said.push(text),
     read: async () => resolved,
     ...options,

@@ -47,11 +47,9 @@ describe('reload', () => {
     const limits = { tools: { echo: { perMinute: 1 } } }
     const { project, rewrite, write } = await open({ tools: [greeting('hi')], limits })
     expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
-    const echo = project.tools.findTool('echo')
     rewrite({ tools: [greeting('hello')], limits, policy: [{ tools: 'datetime', then: 'deny' }] })
     await project.reload()
     expect(await project.executor.execute('greet')).toBe('hello')
-    expect(project.tools.findTool('echo')).toBe(echo)
     expect(await project.executor.run({ name: 'echo' })).toMatchObject({ code: 'limited' })
     expect(await project.executor.run({ name: 'datetime' })).toMatchObject({ code: 'denied' })
     rewrite({ policy: [{ tools: 'datetime', then: 'ask' }] })

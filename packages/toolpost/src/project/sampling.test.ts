@@ -88,7 +88,7 @@ describe('what is asked of the model', () => {
   const executor = new ToolExecutor(new ToolManager())
   const writing = (writer: OllamaClient) => {
     const choose = async () => ({ client: writer, writer, name: 'x:y', why: '' })
-    const sample = sampling({ executor }, { choose })
+    const sample = sampling(executor, choose)
     return (params: object) => sample(params as Record<string, unknown>, { server: 's' })
   }
 

@@ -1,10 +1,10 @@
+import type { ToolExecutor } from '../executor/executor.ts'
 import type { LimitOptions } from '../interceptors/index.ts'
+import type { ChosenClient } from '../models/choose-client.ts'
 import type { Sample } from '../tools/caller.ts'
 import { defineTool } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import type { ToolpostConfig } from './config.ts'
-import type { ProjectContext } from './configuration.ts'
-import type { ModelChoice } from './model-choice.ts'
 
 const WRITING_MS = 120_000
 /** How much one server may ask for, unless `limits` in the configuration say otherwise. */
@@ -18,13 +18,10 @@ export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
 }
 
 /** Lets the project's model write messages for servers: each is a call of an unlisted tool. Rejects with an error for it. */
-export function sampling(
-  { executor }: Pick<ProjectContext, 'executor'>,
-  models: Pick<ModelChoice, 'choose'>,
-): Sample {
+export function sampling(executor: ToolExecutor, choose: () => Promise<ChosenClient>): Sample {
   return async (params, { server, signal, from }) => {
     const request = readSampling(params)
-    const { writer, name: model } = await models.choose()
+    const { writer, name: model } = await choose()
     if (!writer) throw new Error(`No model is available for sampling: Toolpost runs ${model}`)
     const tool = defineTool({
       name: `${server}__sampling`,

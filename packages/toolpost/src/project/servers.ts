@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import type { Interceptor } from '../executor/chain.ts'
 import { refusal } from '../interceptors/refuse.ts'
-import type { Catalog, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { Tool } from '../tools/tool.ts'
 import { MAX_TIMER_MS, unlessAborted } from '../util/clock.ts'
 import { ownValue } from '../util/guards.ts'
 import { describeThrown } from '../util/quietly.ts'
-import type { Part, ProjectContext } from './configuration.ts'
+import type { ProjectContext } from './configuration.ts'
 import { type ExampleHome, startExampleHome, ZWAVE_PACKAGE, ZWAVE_SERVER } from './example-home.ts'
 import { stateFolder } from './local-state.ts'
 import type { ResolvedConfig } from './resolve.ts'
@@ -18,12 +18,6 @@ const GRACE_FOR_EARLIER_MS = 500
 
 const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
 
-interface ServersOptions extends ProjectContext {
-  catalog: Catalog
-  sample: Sample
-  onStatus(status: ServerStatus): void
-}
-
 /** How long to wait: until `signal` aborts, and at most `limitMs`. */
 export interface WaitOptions {
   limitMs?: number | undefined
@@ -31,125 +25,89 @@ export interface WaitOptions {
 }
 
 /** The MCP servers of a project, and the home of the built-in example: started when they are first needed. */
-export class Servers implements Part {
-  readonly #options: ServersOptions
-  #home: Promise<ExampleHome | undefined> | undefined
+export function createServers(
+  context: ProjectContext,
+  sample: Sample,
+  onStatus: (status: ServerStatus) => void,
+) {
+  const { configuration, options, closing, executor, catalog, logger } = context
+  const { tools } = executor
+  let homeStarting: Promise<ExampleHome | undefined> | undefined
+  let starting: Promise<void> | undefined
+  let mcp: McpIntegration | undefined
+  let problem: string | undefined
   /** Tools that did not appear in time, with how long they were waited for. */
-  readonly #awaited = new Map<string, number>()
+  const awaited = new Map<string, number>()
   /** Reports while one tool is waited for: they matter only if it is not found. */
-  #held: string[] | undefined
-  starting: Promise<void> | undefined
-  mcp: McpIntegration | undefined
-  problem: string | undefined
+  let held: string[] | undefined
+  const report = (text: string) => (held ? void held.push(text) : context.report(text))
 
-  constructor(options: ServersOptions) {
-    this.#options = options
+  /** The home of the built-in example, started now if necessary; if that fails, its server tries by itself. */
+  const home = async (): Promise<ExampleHome | undefined> => {
+    const { file, config } = configuration.current
+    if (file !== undefined || !config.mcpServers?.[ZWAVE_SERVER] || closing.aborted) return undefined
+    homeStarting ??= startExampleHome().catch(error => {
+      report(`The example home could not be started: ${describeThrown(error)}`)
+      return undefined
+    })
+    return homeStarting
   }
-
-  async #start(): Promise<McpIntegration | undefined> {
-    if (!this.#options.closing.aborted) this.starting ??= this.#open()
-    await this.starting
-    return this.mcp
+  const endHome = async () => {
+    const started = await homeStarting
+    homeStarting = undefined
+    await started?.close()
   }
-
-  /** Starts what is configured now. If the servers cannot even be created, that is a problem, and the rest continues. */
-  async #open(before?: ResolvedConfig): Promise<void> {
-    const { configuration, options, closing, onStatus, executor } = this.#options
-    const { brokenServers, file, config } = configuration.current
-    for (const [name, problem] of Object.entries(brokenServers))
-      if (before?.brokenServers[name] !== problem)
-        this.#report(`❌ Server '${name}' cannot be started: ${problem}`)
-    if (file === undefined && !config.mcpServers?.[ZWAVE_SERVER]) this.#report(MISSING_HOME)
-    this.problem = undefined
-    try {
-      const home = await this.home()
-      const entries = Object.keys(config.mcpServers ?? {}).flatMap(name => {
-        const entry = this.entryOf(name)
-        return entry ? [[name, startedHere(entry, file, home)]] : []
-      })
-      const retry = options.triesOnce ? { ...config.mcp?.retry, attempts: 1 } : config.mcp?.retry
-      const settings = { ...config.mcp, retry, servers: Object.fromEntries(entries) }
-      if (this.mcp) return this.mcp.apply(settings)
-      if (entries.length === 0) return
-      const { McpIntegration } = await import('../mcp/index.ts')
-      if (closing.aborted) return
-      const { catalog, sample, logger } = this.#options
-      const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport: this.#report }
-      const mcp = new McpIntegration({ ...settings, ...host })
-      mcp.on('server', onStatus)
-      mcp.start(executor.tools)
-      this.mcp = mcp
-    } catch (error) {
-      this.problem = describeThrown(error)
-    }
-  }
-
   /** How a server is configured; `undefined` if there is none, or it cannot be started. */
-  entryOf(name: string): ServerEntry | undefined {
-    const { brokenServers, config } = this.#options.configuration.current
+  const entryOf = (name: string): ServerEntry | undefined => {
+    const { brokenServers, config } = configuration.current
     return Object.hasOwn(brokenServers, name) ? undefined : ownValue(config.mcpServers ?? {}, name)
   }
 
+  /** Starts what is configured now. If the servers cannot even be created, that is a problem, and the rest continues. */
+  const open = async (before?: ResolvedConfig): Promise<void> => {
+    const { brokenServers, file, config } = configuration.current
+    for (const [name, why] of Object.entries(brokenServers))
+      if (before?.brokenServers[name] !== why) report(`❌ Server '${name}' cannot be started: ${why}`)
+    if (file === undefined && !config.mcpServers?.[ZWAVE_SERVER]) report(MISSING_HOME)
+    problem = undefined
+    try {
+      const broker = await home()
+      const entries = Object.keys(config.mcpServers ?? {}).flatMap(name => {
+        const entry = entryOf(name)
+        return entry ? [[name, startedHere(entry, file, broker)]] : []
+      })
+      const retry = options.triesOnce ? { ...config.mcp?.retry, attempts: 1 } : config.mcp?.retry
+      const settings = { ...config.mcp, retry, servers: Object.fromEntries(entries) }
+      if (mcp) return mcp.apply(settings)
+      if (entries.length === 0) return
+      const { McpIntegration } = await import('../mcp/index.ts')
+      if (closing.aborted) return
+      const host = { catalog, sample, logger, loginsFolder: stateFolder(file), onReport: report }
+      mcp = new McpIntegration({ ...settings, ...host })
+      mcp.on('server', onStatus)
+      mcp.start(tools)
+    } catch (error) {
+      problem = describeThrown(error)
+    }
+  }
+  const start = async () => {
+    if (!closing.aborted) starting ??= open()
+    await starting
+    return mcp
+  }
+
   /** Every server in the order of the configuration, including those that have not started yet. */
-  status(): ServerStatus[] {
-    const { configuration, closing } = this.#options
+  const status = (): ServerStatus[] => {
     const { config, brokenServers } = configuration.current
-    const isStarting = this.starting && !this.mcp && !closing.aborted && this.problem === undefined
-    const running = new Map(this.mcp?.status().map(status => [status.name, status]))
+    const isStarting = starting && !mcp && !closing.aborted && problem === undefined
+    const running = new Map(mcp?.status().map(each => [each.name, each]))
     return Object.keys(config.mcpServers ?? {}).flatMap(name => {
       const error = ownValue(brokenServers, name)
       if (error !== undefined) return { ...IDLE, name, state: 'failed', error }
       return running.get(name) ?? (isStarting ? { ...IDLE, name, state: 'starting' } : [])
     })
   }
-
-  async ready(name?: string): Promise<void> {
-    await (await this.#start())?.ready(name)
-  }
-
-  /** Waits only for the first attempt of each server, or of the named one. */
-  async tried(name?: string, limitMs?: number): Promise<void> {
-    const mcp = await this.#start()
-    if (mcp) await inTime(mcp.tried(name), { limitMs })
-  }
-
-  /** Resolves to the registered name of a tool, given as `tool` or `server__tool`, once it appears; else to what was given. */
-  async waitForTool(given: string, limitMs?: number): Promise<string> {
-    const known = this.#named(given)
-    if (known) return known.name
-    const held: string[] = []
-    this.#held = held
-    const mcp = await this.#start()
-    if (mcp) {
-      await this.waitWhileStarting(given, { limitMs })
-      const tool = this.#named(given)
-      const { order = 0 } = (tool && this.#options.executor.tools.originOf(tool)) ?? {}
-      const earlier = mcp.status().slice(0, order)
-      const tried = Promise.all(earlier.map(({ name }) => mcp.tried(name)))
-      await inTime(tried, { limitMs: GRACE_FOR_EARLIER_MS })
-      this.#awaited.set(given, limitMs ?? 0)
-    }
-    this.#held = undefined
-    const found = this.#named(given)
-    if (!found) held.forEach(this.#report)
-    return found?.name ?? given
-  }
-
-  /** Waits until a tool appears or no server that may have it is starting for the first time; starts and reports nothing. */
-  async waitWhileStarting(given: string, options: WaitOptions): Promise<void> {
-    await this.starting
-    const { mcp } = this
-    if (!mcp?.status().some(({ state }) => state === 'starting') || this.#named(given)) return
-    let stop = () => {}
-    const appears = new Promise<void>(resolve => {
-      stop = this.#options.executor.tools.onChange(() => this.#named(given) && resolve())
-    })
-    await inTime(Promise.race([mcp.ready(mcp.status().find(isOf(given))?.name), appears]), options)
-    stop()
-  }
-
-  #named(given: string): Tool | undefined {
-    const { tools } = this.#options.executor
+  const named = (given: string) => {
     const isMeant = (tool: Tool) => {
       const { server, name } = tools.originOf(tool) ?? {}
       return server !== undefined && [`${server}__${name}`, `${server}.${name}`].includes(given)
@@ -157,49 +115,68 @@ export class Servers implements Part {
     return tools.findTool(given) ?? tools.getTools().find(isMeant)
   }
 
+  /** Waits for a tool that is not registered yet, but only while servers that may have it are starting for the first time. */
+  const waitWhileStarting = async (given: string, wait: WaitOptions): Promise<void> => {
+    await starting
+    if (!mcp?.status().some(({ state }) => state === 'starting') || named(given)) return
+    let stop = () => {}
+    const appears = new Promise<void>(resolve => {
+      stop = tools.onChange(() => named(given) && resolve())
+    })
+    await inTime(Promise.race([mcp.ready(mcp.status().find(isOf(given))?.name), appears]), wait)
+    stop()
+  }
+  /** Resolves to the registered name of a tool, given as `tool` or `server__tool`, once it appears; else to what was given. */
+  const waitForTool = async (given: string, limitMs?: number): Promise<string> => {
+    const known = named(given)
+    if (known) return known.name
+    const reports: string[] = []
+    held = reports
+    const servers = await start()
+    if (servers) {
+      await waitWhileStarting(given, { limitMs })
+      const tool = named(given)
+      const { order = 0 } = (tool && tools.originOf(tool)) ?? {}
+      const earlier = servers.status().slice(0, order)
+      const tried = Promise.all(earlier.map(({ name }) => servers.tried(name)))
+      await inTime(tried, { limitMs: GRACE_FOR_EARLIER_MS })
+      awaited.set(given, limitMs ?? 0)
+    }
+    held = undefined
+    const found = named(given)
+    if (!found) reports.forEach(report)
+    return found?.name ?? given
+  }
   /** While the server that may have it is still starting, a tool that did not appear in time has timed out. */
-  readonly startingServers: Interceptor = (call, next) => {
-    const limitMs = call.failure?.code === 'unknown_tool' ? this.#awaited.get(call.name) : undefined
-    const servers = limitMs === undefined ? [] : this.status()
+  const startingServers: Interceptor = (call, next) => {
+    const limitMs = call.failure?.code === 'unknown_tool' ? awaited.get(call.name) : undefined
+    const servers = limitMs === undefined ? [] : status()
     const own = servers.filter(isOf(call.name))
-    const starting = (own.length > 0 ? own : servers).filter(({ state }) => state === 'starting')
-    if (starting.length === 0) return next()
-    const causes = starting.map(({ name }) => `Server '${name}' is still starting`)
+    const late = (own.length > 0 ? own : servers).filter(({ state }) => state === 'starting')
+    if (late.length === 0) return next()
+    const causes = late.map(({ name }) => `Server '${name}' is still starting`)
     const failure = refusal(call, 'timeout', `Tool '${call.name}' timed out after ${limitMs} ms`)
     return Promise.resolve({ ...failure, diagnosis: { causes } })
   }
-
-  readonly #report = (text: string): void =>
-    this.#held ? void this.#held.push(text) : this.#options.report(text)
-
-  /** The home of the built-in example, started now if necessary; if that fails, its server tries by itself. */
-  async home(): Promise<ExampleHome | undefined> {
-    const { configuration, closing } = this.#options
-    const { file, config } = configuration.current
-    if (file !== undefined || !config.mcpServers?.[ZWAVE_SERVER] || closing.aborted) return undefined
-    this.#home ??= startExampleHome().catch(error => {
-      this.#report(`The example home could not be started: ${describeThrown(error)}`)
-      return undefined
-    })
-    return this.#home
-  }
-
-  async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
-    if (!this.starting) return
-    this.starting = this.starting.then(() => this.#open(before))
-    await this.starting
-    if (file !== undefined) await this.#endHome()
-  }
-
-  async close(): Promise<void> {
-    await this.starting
-    await Promise.resolve(this.mcp?.close()).finally(() => this.#endHome())
-  }
-
-  async #endHome(): Promise<void> {
-    const home = await this.#home
-    this.#home = undefined
-    await home?.close()
+  return {
+    ...{ home, entryOf, status, waitWhileStarting, waitForTool, startingServers },
+    ...{ mcp: () => mcp, problem: () => problem, isStarted: () => starting !== undefined },
+    ready: async (name?: string) => (await start())?.ready(name),
+    /** Waits only for the first attempt of each server, or of the named one, and for at most `limitMs`. */
+    async tried(name?: string, limitMs?: number): Promise<void> {
+      const servers = await start()
+      if (servers) await inTime(servers.tried(name), { limitMs })
+    },
+    async apply({ file }: ResolvedConfig, before: ResolvedConfig): Promise<void> {
+      if (!starting) return
+      starting = starting.then(() => open(before))
+      await starting
+      if (file !== undefined) await endHome()
+    },
+    async close(): Promise<void> {
+      await starting
+      await Promise.resolve(mcp?.close()).finally(endHome)
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import { silentLogger } from '../logging/logger.ts'
 import { OfflineClient } from '../models/offline-client.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { createConfiguration } from './configuration.ts'
 import { builtInExample } from './resolve.ts'
 import { projectTimers } from './timers.ts'
 
@@ -28,7 +29,14 @@ function home(folder = mkdtempSync(join(tmpdir(), 'toolpost-timers-'))) {
     },
   })
   const executor = new ToolExecutor(new ToolManager({ tools: [fan] }))
-  const configuration = { current: { ...builtInExample(), file: join(folder, 'toolpost.json') }, config: {} }
+  const resolved = { ...builtInExample(), file: join(folder, 'toolpost.json') }
+  const { signal } = new AbortController()
+  const configuration = createConfiguration(
+    resolved,
+    async () => resolved,
+    () => {},
+    signal,
+  )
   const say = (text: string) => void said.push(text)
   const timers = projectTimers({ executor, configuration, logger: silentLogger, say, tell: () => {} })
   timers.start()
