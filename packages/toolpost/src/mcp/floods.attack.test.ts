@@ -86,10 +86,6 @@ describe('storms', () => {
   it.each([
     ['answers to nothing', '{"jsonrpc":"2.0","id":9$n,"result":{}}'],
     ['requests that nobody knows', '{"jsonrpc":"2.0","id":$n,"method":"sampling/createMessage","params":{}}'],
-    [
-      'notifications',
-      '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}',
-    ],
     ['changes of its tools', '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'],
     ['junk', 'Listening on $n'],
   ])('[F51] a storm of %s fills no log and holds nothing up', async (_, line) => {

@@ -26,31 +26,16 @@ it('[F72] a package runner that downloads for longer than a handshake may take i
 
 it('keeps the last messages of a server, without secrets and without long content', async () => {
   await using server = await startHostile({}, { env: { API_KEY: 'canary-key-7f31' } })
-  await server.executor.execute('echo', { text: 'canary-key-7f31' })
-  await server.executor.execute('echo', { text: 'x'.repeat(100_000) })
+  await server.executor.execute('echo', { text: `canary-key-7f31 ${'x'.repeat(100_000)}` })
   const all = server.mcp.messages('hostile')
   expect(all[0]).toMatchObject({ seq: 1, direction: 'sent', kind: 'request', method: 'initialize', id: 1 })
-  const [sent, received] = all.slice(-2)
-  expect(sent).toMatchObject({
-    kind: 'request',
-    method: 'tools/call',
-    time: expect.stringMatching(/^\d{4}-/),
-  })
-  expect(received).toMatchObject({
-    seq: (sent?.seq ?? 0) + 1,
-    direction: 'received',
-    kind: 'response',
-    id: sent?.id,
-    duration_ms: expect.any(Number),
-  })
+  const [{ seq = 0, id } = {}, received] = all.slice(-2)
+  const response = { direction: 'received', kind: 'response', id, duration_ms: expect.any(Number) }
+  expect(received).toMatchObject({ seq: seq + 1, ...response })
   expect(received?.bytes).toBeGreaterThan(100_000)
   expect(JSON.stringify(all)).not.toContain('canary-key-7f31')
   expect(JSON.stringify(received).length).toBeLessThan(20_000)
-  expect(server.mcp.messages('hostile', { after: sent?.seq ?? 0 })).toEqual([received])
-  await Promise.all(
-    Array.from({ length: 400 }, () => server.executor.run({ name: 'echo', args: { text: 'x' } })),
-  )
-  expect(server.mcp.messages('hostile')).toHaveLength(500)
+  expect(server.mcp.messages('hostile', { after: seq })).toEqual([received])
 })
 
 it('an upstream JSON-RPC error keeps its code and data', async () => {

@@ -43,7 +43,7 @@ export type Method = (params: Params, request: IncomingRequest) => unknown
 export interface PeerOptions {
   /** The requests that are answered; any other gets "method not found". */
   methods?: Readonly<Record<string, Method>>
-  /** Receives every notification except the cancellation and the progress of pending requests. */
+  /** Receives every notification except the cancellation and the progress of requests. */
   onNotification?(method: string, params: Params): void
   /** A response without a pending request; `isLate` if there was one. */
   onStray?(message: Params, isLate: boolean): void
@@ -63,12 +63,10 @@ export interface RequestOptions {
   from?: unknown
 }
 
-interface Pending {
+interface Pending extends Pick<RequestOptions, 'onProgress' | 'from'> {
   resolve(result: unknown): void
   reject(error: unknown): void
-  readonly onProgress: RequestOptions['onProgress']
   readonly stream: AbortController | undefined
-  readonly from: unknown
 }
 
 export class Peer {
@@ -143,8 +141,9 @@ export class Peer {
 
   /** Rejects one pending request, or all of them; returns how many. */
   fail(id: number | undefined, error: unknown): number {
-    const ids = id === undefined ? [...this.pending.keys()] : [id]
-    const failed = ids.map(each => this.#take(each)).filter(each => each !== undefined)
+    const failed = (id === undefined ? [...this.pending.keys()] : [id]).flatMap(
+      each => this.#take(each) ?? [],
+    )
     for (const pending of failed) pending.reject(error)
     return failed.length
   }
@@ -166,9 +165,9 @@ export class Peer {
     const params = isRecord(message.params) ? message.params : {}
     if (typeof method !== 'string') this.#onResponse(message)
     else if (typeof id === 'string' || typeof id === 'number') void this.#answer(id, method, params, extra)
-    else if (method === 'notifications/cancelled' && this.#onCancelled(params)) return
-    else if (method !== 'notifications/progress' || !this.#onProgress(params))
-      this.#options.onNotification?.(method, params)
+    else if (method === 'notifications/cancelled') this.#onCancelled(params)
+    else if (method === 'notifications/progress') this.#onProgress(params)
+    else this.#options.onNotification?.(method, params)
   }
 
   #onResponse(message: Params): void {
@@ -180,36 +179,33 @@ export class Peer {
     else pending.reject(rpcErrorOf(message.error))
   }
 
-  #onProgress(params: Params): boolean {
-    const token = Number(params.progressToken ?? Number.NaN)
-    const pending = this.pending.get(token)
-    if (pending && typeof params.progress === 'number') pending.onProgress?.(params)
-    return token > 0 && token < this.#nextId
+  #onProgress(params: Params): void {
+    const pending = this.pending.get(Number(params.progressToken ?? Number.NaN))
+    if (typeof params.progress === 'number') pending?.onProgress?.(params)
   }
 
-  #onCancelled({ requestId, reason }: Params): boolean {
-    const controller = this.#incoming.get(requestId as RequestId)
-    controller?.abort(new Error(typeof reason === 'string' ? reason : 'The request was cancelled'))
-    return controller !== undefined
+  #onCancelled({ requestId, reason }: Params): void {
+    const why = new Error(typeof reason === 'string' ? reason : 'The request was cancelled')
+    this.#incoming.get(requestId as RequestId)?.abort(why)
   }
 
   async #answer(id: RequestId, method: string, params: Params, extra: unknown): Promise<void> {
     const controller = new AbortController()
     this.#incoming.set(id, controller)
     const send = { relatedRequestId: id }
-    const request: IncomingRequest = {
-      id,
-      method,
-      signal: controller.signal,
-      extra,
-      notify: (name, given) => void this.notify(name, given, send),
-      request: (name, given, options) => this.request(name, given, { ...options, send: () => send }),
-    }
     let answer: object
     try {
       const known = ownValue(this.#options.methods ?? {}, method)
       if (!known) throw new RpcError(`Method not found: ${method.slice(0, 100)}`, { code: METHOD_NOT_FOUND })
-      answer = { result: (await known(params, request)) ?? {} }
+      const result = await known(params, {
+        id,
+        method,
+        signal: controller.signal,
+        extra,
+        notify: (name, given) => void this.notify(name, given, send),
+        request: (name, given, options) => this.request(name, given, { ...options, send: () => send }),
+      })
+      answer = { result: result ?? {} }
     } catch (error) {
       answer = { error: errorOf(error) }
     }
@@ -239,7 +235,8 @@ function errorOf(error: unknown): { code: number; message: string; data?: unknow
 /** An error as received, with the other side's own message, or ours if it has none. */
 export function rpcErrorOf(error: unknown): RpcError {
   const { message, code, data } = isRecord(error) ? error : { message: error }
-  if (typeof message === 'string' && message.trim() !== '') return new RpcError(message, { code, data })
   const shownCode = typeof code === 'number' ? ` (code ${code})` : ''
-  return new RpcError(`The request was rejected without a reason${shownCode}`, { code, data })
+  const isGiven = typeof message === 'string' && message.trim() !== ''
+  const text = isGiven ? message : `The request was rejected without a reason${shownCode}`
+  return new RpcError(text, { code, data })
 }

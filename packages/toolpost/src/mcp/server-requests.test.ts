@@ -96,7 +96,7 @@ describe('two callers with calls under way on one server', () => {
   })
 
   it('are each asked their own over HTTP, where it can be told', async () => {
-    await using entry = await offeringHttpServer({ protocol: 'modern' })
+    await using entry = await offeringHttpServer()
     await using servers = await startServers({ one: { url: entry.url } })
     const { executor } = servers
     const [ada, bob] = [person(), person()]

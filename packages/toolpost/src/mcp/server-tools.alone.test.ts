@@ -3,9 +3,6 @@ import { closedGate, gatedServer, lateServer } from '../../test/gated-server.ts'
 import { harnessFor, startHostile, startServers } from '../../test/hostile-server/harness.ts'
 import { hostileServer } from '../../test/hostile-server/hostile-server.ts'
 import { createGateway } from '../gateway/gateway.ts'
-import { recordingLogger } from '../testing/recording-logger.ts'
-import { ToolManager } from '../tools/tool-manager.ts'
-import { McpIntegration } from './mcp-integration.ts'
 
 const sameName = [{ name: 'lookup', description: 'Looks it up', inputSchema: { type: 'object' } }]
 
@@ -32,23 +29,9 @@ describe('the tools of a server', () => {
     expect(await server.executor.execute('added')).toBe('hostile added')
   })
 
-  it('[F36] of two servers with one tool name the first in the configuration keeps it, whichever connects first', async () => {
-    const servers = {
-      first: hostileServer({ tools: sameName, label: 'first', crashes: 1_000 }),
-      second: hostileServer({ tools: sameName, label: 'second' }),
-    }
-    const tools = new ToolManager()
-    const log = recordingLogger()
-    const mcp = new McpIntegration({ servers, logger: log, retry: { attempts: 1 } })
-    mcp.start(tools)
-    await mcp.ready()
-    expect(tools.getTools().map(tool => tool.name)).toEqual(['lookup'])
-    await mcp.close()
-
-    await using both = await startServers({
-      ...servers,
-      first: hostileServer({ tools: sameName, label: 'first' }),
-    })
+  it('[F36] of two servers with one tool name the first in the configuration keeps it', async () => {
+    const labelled = (label: string) => hostileServer({ tools: sameName, label })
+    await using both = await startServers({ first: labelled('first'), second: labelled('second') })
     const answers = ['lookup', 'second__lookup'].map(name => both.executor.execute(name))
     expect(await Promise.all(answers)).toEqual(['first lookup', 'second lookup'])
     expect(both.mcp.status().map(status => status.tools)).toEqual([['lookup'], ['second__lookup']])

@@ -44,7 +44,6 @@ describe('an authorization server that lies is refused, with the reason', () => 
     ['metadata of another resource', { resource: 'https://other.example/mcp' }, 'does not match'],
     ['a login page over http', { authorizationEndpoint: 'http://other.example/login' }, 'is not https'],
     ['a token endpoint over http', { tokenEndpoint: 'http://other.example/token' }, 'other.example'],
-    ['an authorization server over http', { authorizationServer: 'http://other.example' }, 'is not https'],
     ['metadata that go on for ever', { metadata: 'endless' }, 'more than 1048576 bytes'],
     [
       'metadata on another host',

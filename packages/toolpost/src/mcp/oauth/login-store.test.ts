@@ -48,9 +48,9 @@ describe('saved logins', () => {
     expect([await file().read(), await file('other').read()]).toEqual([{}, login('two')])
   })
 
-  it.each(['', '{"cut', '[]'])('[F58] that are damaged count as none', async content => {
+  it('[F58] that are damaged count as none', async () => {
     await save(file(), 'one')
-    writeFileSync(path(), content)
+    writeFileSync(path(), '{"cut')
     expect(await file().read()).toEqual({})
     expect(problems[0]).toContain('cannot be used')
     await save(file(), 'two')

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 interface Message {
   id?: number | string
   method: string
-  params?: { name?: string; protocolVersion?: string; arguments?: Record<string, unknown> }
+  params?: { name?: string; protocolVersion?: string; arguments?: Record<string, unknown>; _meta?: object }
 }
 
 interface Exchange {
@@ -26,7 +26,7 @@ export function json(response: ServerResponse, body: unknown): void {
 }
 
 /** A server by hand, sound but for what it does in a call (or instead of another method). */
-export async function httpByHand(onCall: Behaviour, others: Record<string, Behaviour> = {}) {
+export async function httpByHand(onCall: Behaviour, others: Record<string, Behaviour> = {}, port = 0) {
   const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const methods: Record<string, Behaviour> = {
     initialize: ({ message, response }) =>
@@ -54,10 +54,9 @@ export async function httpByHand(onCall: Behaviour, others: Record<string, Behav
     if (behave) behave({ message, request, response })
     else response.writeHead(request.method === 'POST' ? 202 : 405).end()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     seen,
     count: (method: string) => seen.filter(each => each.method === method).length,
     async [Symbol.asyncDispose]() {

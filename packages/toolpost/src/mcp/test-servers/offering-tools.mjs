@@ -41,19 +41,14 @@ export function toolsOf({ isModern, seen, held, listeners, lists, elicit, notify
 
     async many(args, params, { request }) {
       if (isModern && params.inputResponses) return text(params.inputResponses)
-      const questions = numbers(args.count).map(at => question(`${args.label ?? 'Question'} ${at}`))
-      if (isModern)
-        return needs(
-          Object.fromEntries(
-            questions.map((given, at) => [`k${at}`, { method: 'elicitation/create', params: given }]),
-          ),
-        )
-      const replies = await Promise.all(questions.map(given => request('elicitation/create', given)))
+      const method = 'elicitation/create'
+      const questions = numbers(args.count).map(at => ({ method, params: question(`Question ${at}`) }))
+      if (isModern) return needs(Object.fromEntries(questions.map((each, at) => [`k${at}`, each])))
+      const replies = await Promise.all(questions.map(({ params: given }) => request(method, given)))
       return text(replies.map(({ result, error }) => result ?? error))
     },
 
     notify(args, _params, { send }) {
-      if (args.parts) args.params.data = numbers(args.parts).map(at => ({ at }))
       for (let at = 0; at < (args.count ?? 1); at++) notify(send, args.method, args.params)
       return text('told')
     },
@@ -87,16 +82,6 @@ export function toolsOf({ isModern, seen, held, listeners, lists, elicit, notify
     },
 
     result: args => args.result ?? text({ called: 'result', args }),
-
-    async progress(_args, params, way) {
-      const { progressToken } = params._meta ?? {}
-      const progress = params.inputResponses ? 2 : 1
-      const told = { method: 'notifications/progress', params: { progressToken, progress } }
-      if (progressToken !== undefined) way.send({ jsonrpc: '2.0', ...told })
-      if (!params.inputResponses) return elicit(question('Go on?'), params, way)
-      await new Promise(resolve => setTimeout(resolve, 30))
-      return text('progressed')
-    },
   }
 }
 

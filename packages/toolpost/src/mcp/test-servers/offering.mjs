@@ -4,35 +4,25 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { echoed, needs, toolsOf } from './offering-tools.mjs'
 
-const VERSION = '2026-07-28'
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 const object = { type: 'object' }
 
+function refuse(code, message) {
+  throw Object.assign(new Error(message), { code })
+}
+
 export function offering(options = {}) {
-  const {
-    name = 'offering',
-    protocol = 'legacy',
-    capabilities = {},
-    acknowledges = true,
-    instructions,
-  } = options
+  const { name = 'offering', protocol = 'legacy', instructions } = options
   const isModern = protocol === 'modern'
-  const lists = {
-    resources: [
-      ...(options.bulky ? [{ uri: 'x:big', name: 'z'.repeat(600_000) }] : []),
-      ...(options.resources ?? []),
-    ],
-    templates: options.templates ?? [],
-    prompts: options.prompts ?? [],
-    tools: [],
-  }
-  const able = {
+  const lists = { templates: [], prompts: [], ...options }
+  const big = { uri: 'x:big', name: 'z'.repeat(600_000) }
+  lists.resources = [...(options.bulky ? [big] : []), ...(options.resources ?? [])]
+  const capabilities = {
     tools: { listChanged: true },
     resources: { listChanged: true, subscribe: true },
     prompts: { listChanged: true },
     completions: {},
     logging: {},
-    ...capabilities,
   }
   const seen = []
   const waiting = new Map()
@@ -40,32 +30,73 @@ export function offering(options = {}) {
   const listeners = new Map()
   let asked = 0
   const tools = toolsOf({ isModern, seen, held, listeners, lists, elicit, notify })
-  lists.tools = [
-    ...Object.keys(tools).map(each => ({ name: each, inputSchema: object })),
-    ...(options.tools ?? []),
-  ]
+  const own = Object.keys(tools).map(each => ({ name: each, inputSchema: object }))
+  lists.tools = [...own, ...(options.tools ?? [])]
 
-  const page = (kind, field, { cursor }) => {
-    if (options.endless === kind)
-      return {
-        [field]: [{ name: `p${cursor}`, uri: `x:${cursor}`, uriTemplate: `x:${cursor}/{a}` }],
-        nextCursor: `${Number(cursor ?? 0) + 1}`,
-      }
-    const count = options.generate?.[kind]
-    const made = count
-      ? Array.from({ length: count }, (_, at) => ({
-          name: `n${at}`,
-          uri: `x:///n${at}`,
-          uriTemplate: `x:///n${at}/{a}`,
-        }))
-      : lists[kind]
-    return { [field]: made }
+  const page =
+    (kind, field = kind) =>
+    ({ cursor }) => {
+      const entry = at => ({ name: `n${at}`, uri: `x:///n${at}`, uriTemplate: `x:///n${at}/{a}` })
+      if (options.endless === kind)
+        return { [field]: [entry(cursor)], nextCursor: `${Number(cursor ?? 0) + 1}` }
+      const count = options.generate?.[kind]
+      return { [field]: count ? Array.from({ length: count }, (_, at) => entry(at)) : lists[kind] }
+    }
+
+  const methods = {
+    initialize: () =>
+      isModern
+        ? refuse(-32022, 'Unsupported protocol version')
+        : { protocolVersion: '2025-11-25', capabilities, serverInfo: { name, version: '1' }, instructions },
+    'server/discover': () =>
+      isModern
+        ? { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities, instructions, ttlMs: 0 }
+        : refuse(-32601, 'Method not found'),
+    ping: () => ({}),
+    'subscriptions/listen'({ notifications }, { id, send }) {
+      listeners.set(id, notifications)
+      const params = { notifications, _meta: { [SUBSCRIPTION]: id } }
+      send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params })
+    },
+    'tools/list': page('tools'),
+    'resources/list': page('resources'),
+    'resources/templates/list': page('templates', 'resourceTemplates'),
+    'prompts/list': page('prompts'),
+    async 'resources/read'(params, way) {
+      const { uri } = params
+      const answered = uri.endsWith('ask') && (await elicit({ message: 'Really?' }, params, way))
+      if (answered?.resultType) return answered
+      const below = { uri: `${uri}/below`, text: 'b' }
+      const { mimeType = 'text/plain', _meta } = lists.resources.find(each => each.uri === uri) ?? {}
+      const text = answered ? JSON.stringify(answered) : `${name} ${uri}`
+      const contents = [{ uri, mimeType, text, ...(_meta && { _meta }) }]
+      return { contents: uri.endsWith('sub') ? [...contents, below] : contents }
+    },
+    async 'prompts/get'(params, way) {
+      const answered = params.name.endsWith('ask') && (await elicit({ message: 'Really?' }, params, way))
+      if (answered?.resultType) return answered
+      if (!lists.prompts.some(each => each.name === params.name))
+        refuse(-32602, `${name} has no ${params.name}`)
+      const given = JSON.stringify(answered || (params.arguments ?? {}))
+      const text = answered ? given : `${name} ${params.name} ${given}`
+      return { messages: [{ role: 'user', content: { type: 'text', text } }] }
+    },
+    'completion/complete': ({ ref, argument }) => ({
+      completion: { values: [`${name}:${ref.name ?? ref.uri}:${argument.value}`] },
+    }),
+    'resources/subscribe': () =>
+      options.refusesWhile && existsSync(options.refusesWhile) ? refuse(-32000, 'Not now') : {},
+    'resources/unsubscribe': () => ({}),
+    'logging/setLevel': () => ({}),
+    'tools/call'(params, way) {
+      const { name: called, arguments: args = {} } = params
+      return Object.hasOwn(tools, called) ? tools[called](args, params, way) : echoed(called, args)
+    },
   }
 
   return { handle }
 
-  async function handle(message, send) {
-    const { id, method, params = {} } = message
+  async function handle({ id, method, params = {}, ...message }, send) {
     if (method === undefined) return waiting.get(id)?.(message)
     seen.push([method, params])
     if (method === 'notifications/cancelled') held.delete(params.requestId)
@@ -77,142 +108,17 @@ export function offering(options = {}) {
         send({ jsonrpc: '2.0', id: mine, method: theirs, params: given })
       })
     try {
-      const result = await answer(method, params, { id, send, request })
+      const known = methods[method] ?? (() => refuse(-32601, 'Method not found'))
+      const result = await known(params, { id, send, request })
       if (result !== undefined) send({ jsonrpc: '2.0', id, result })
     } catch (error) {
       send({ jsonrpc: '2.0', id, error: { code: error.code ?? -32603, message: error.message } })
     }
   }
 
-  async function answer(method, params, way) {
-    const refuse = (code, message) => {
-      throw Object.assign(new Error(message), { code })
-    }
-    switch (method) {
-      case 'initialize':
-        if (isModern) refuse(-32022, 'Unsupported protocol version')
-        return {
-          protocolVersion: '2025-11-25',
-          capabilities: able,
-          serverInfo: { name, version: '1' },
-          instructions,
-        }
-      case 'server/discover':
-        if (!isModern) refuse(-32601, 'Method not found')
-        return {
-          resultType: 'complete',
-          supportedVersions: [VERSION],
-          capabilities: able,
-          instructions,
-          ttlMs: 0,
-          cacheScope: 'private',
-          _meta: { 'io.modelcontextprotocol/serverInfo': { name, version: '1' } },
-        }
-      case 'ping':
-        return {}
-      case 'subscriptions/listen':
-        listeners.set(way.id, params.notifications)
-        if (acknowledges)
-          way.send({
-            jsonrpc: '2.0',
-            method: 'notifications/subscriptions/acknowledged',
-            params: { notifications: params.notifications, _meta: { [SUBSCRIPTION]: way.id } },
-          })
-        return undefined
-      case 'tools/list':
-        return page('tools', 'tools', params)
-      case 'resources/list':
-        return page('resources', 'resources', params)
-      case 'resources/templates/list':
-        return page('templates', 'resourceTemplates', params)
-      case 'prompts/list':
-        return page('prompts', 'prompts', params)
-      case 'resources/read':
-        return read(params, way, refuse)
-      case 'prompts/get':
-        return prompt(params, way, refuse)
-      case 'completion/complete':
-        if (params.argument.name === 'never') return undefined
-        return {
-          completion: { values: [`${name}:${params.ref.name ?? params.ref.uri}:${params.argument.value}`] },
-        }
-      case 'resources/subscribe':
-        if (options.refusesWhile && existsSync(options.refusesWhile)) refuse(-32000, 'Not now')
-        return {}
-      case 'resources/unsubscribe':
-      case 'logging/setLevel':
-        return {}
-      case 'tools/call':
-        return call(params, way)
-      default:
-        return refuse(-32601, 'Method not found')
-    }
-  }
-
-  function call(params, way) {
-    const { name: called, arguments: args = {} } = params
-    return Object.hasOwn(tools, called) ? tools[called](args, params, way) : echoed(called, args)
-  }
-
-  async function special(key, params, way) {
-    if (key.endsWith('never')) return 'nothing'
-    if (key.endsWith('die')) process.exit(3)
-    if (key.endsWith('ask'))
-      return {
-        answered: await elicit(
-          { message: 'Really?', requestedSchema: { ...object, properties: {} } },
-          params,
-          way,
-        ),
-      }
-    return undefined
-  }
-
-  async function read(params, way, refuse) {
-    const { uri } = params
-    const odd = await special(uri, params, way)
-    if (odd === 'nothing') return undefined
-    if (odd?.answered?.resultType) return odd.answered
-    if (uri.endsWith('broken')) return { contents: 'none' }
-    if (uri.endsWith('odd')) return { contents: [1, null, { uri, text: 'left' }] }
-    if (uri.endsWith('sub'))
-      return {
-        contents: [
-          { uri, text: 'a' },
-          { uri: `${uri}/below`, text: 'b' },
-        ],
-      }
-    const mb = /(\d+)mb$/.exec(uri)
-    if (mb) return { contents: [{ uri, blob: 'QUJD'.repeat((Number(mb[1]) * 1_000_000) / 4) }] }
-    if (uri.endsWith('missing')) refuse(-32002, `${name} has no ${uri}`)
-    const known = lists.resources.find(each => each.uri === uri)
-    return {
-      contents: [
-        {
-          uri,
-          mimeType: known?.mimeType ?? 'text/plain',
-          text: odd ? JSON.stringify(odd.answered) : `${name} ${uri}`,
-          ...(known?._meta && { _meta: known._meta }),
-        },
-      ],
-    }
-  }
-
-  async function prompt(params, way, refuse) {
-    const odd = await special(params.name, params, way)
-    if (odd === 'nothing') return undefined
-    if (odd?.answered?.resultType) return odd.answered
-    if (params.name.endsWith('broken')) return { messages: {} }
-    if (!lists.prompts.some(each => each.name === params.name))
-      refuse(-32602, `${name} has no ${params.name}`)
-    const said = odd
-      ? JSON.stringify(odd.answered)
-      : `${name} ${params.name} ${JSON.stringify(params.arguments ?? {})}`
-    return { messages: [{ role: 'user', content: { type: 'text', text: said } }] }
-  }
-
   /** Asks by a request of its own, or in place of a result. */
-  async function elicit(question, params, { request }) {
+  async function elicit(asking, params, { request }) {
+    const question = { requestedSchema: { ...object, properties: {} }, ...asking }
     if (!isModern) return (await request('elicitation/create', question)).result
     if (params.inputResponses) return params.inputResponses.one
     return needs({ one: { method: 'elicitation/create', params: question } }, 'state "ü" \n ✓')
@@ -222,12 +128,10 @@ export function offering(options = {}) {
   function notify(send, method, params = {}) {
     const isChange = method.endsWith('list_changed') || method.endsWith('resources/updated')
     if (!isModern || !isChange) return send({ jsonrpc: '2.0', method, params })
-    for (const listener of listeners.keys())
-      (options.sendTo?.(listener) ?? send)({
-        jsonrpc: '2.0',
-        method,
-        params: { ...params, _meta: { [SUBSCRIPTION]: listener } },
-      })
+    for (const listener of listeners.keys()) {
+      const told = { ...params, _meta: { [SUBSCRIPTION]: listener } }
+      ;(options.sendTo?.(listener) ?? send)({ jsonrpc: '2.0', method, params: told })
+    }
   }
 }
 

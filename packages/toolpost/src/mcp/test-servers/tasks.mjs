@@ -27,7 +27,7 @@ function view({ taskId, status, statusMessage, name }) {
 }
 
 function create(id, { how = 'plain', taskId = `task-${tasks.size + 1}` } = {}) {
-  const status = { asking: 'input_required', no_status: 'resting' }[how] ?? 'working'
+  const status = how === 'asking' ? 'input_required' : 'working'
   const task = { taskId, how, status, statusMessage: 'begun', looks: 0 }
   tasks.set(taskId, task)
   reply(id, { ...view(task), resultType: 'task' })
