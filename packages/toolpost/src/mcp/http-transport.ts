@@ -61,15 +61,7 @@ export class HttpTransport implements Transport {
   readonly #onMessage: HttpOptions['onMessage']
   #answers = 0
 
-  static async create(entry: HttpServerEntry, options: HttpOptions): Promise<HttpTransport> {
-    return new HttpTransport(entry, options, await loadSdk())
-  }
-
-  private constructor(
-    entry: HttpServerEntry,
-    options: HttpOptions,
-    sdk: Awaited<ReturnType<typeof loadSdk>>,
-  ) {
+  constructor(entry: HttpServerEntry, options: HttpOptions, sdk: Awaited<ReturnType<typeof loadSdk>>) {
     this.#url = new URL(entry.url)
     this.#onMessage = options.onMessage
     this.hasPerRequestStream = !options.isSse

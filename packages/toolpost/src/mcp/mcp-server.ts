@@ -51,9 +51,7 @@ const STATES: Record<ServerState, Partial<Record<Event, ServerState>>> = {
   closed: { attempt: 'starting', lost: 'lost' },
 }
 
-const MAX_CAPABILITIES = 20
 const MAX_LINES = 20
-const MAX_LOG_CHARACTERS = 64 * 1024
 /** Maps the levels of MCP, which are those of syslog, to ours. */
 const LEVELS = { debug: 'debug', info: 'info', notice: 'info', warning: 'warn' } as const
 
@@ -150,7 +148,7 @@ export class McpServer {
       protocolVersion: session?.protocolVersion,
       info: session?.info,
       target: shownTarget(this.entry),
-      ...(session && { capabilities: Object.keys(session.capabilities).slice(0, MAX_CAPABILITIES) }),
+      ...(session && { capabilities: Object.keys(session.capabilities).slice(0, MAX_LINES) }),
       ...(isReady
         ? { readySince: Math.round(Date.now() - this.#livedMs) }
         : { hint: hintFor(this.name, this.entry) }),
@@ -236,11 +234,8 @@ export class McpServer {
       const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? '')
       return [{ data: shown }, `MCP server: ${safeText(text)}`]
     })
-    if (!from?.onLog) return
-    const text = JSON.stringify(data) ?? ''
-    const shown = text.length > MAX_LOG_CHARACTERS ? `${text.slice(0, MAX_LOG_CHARACTERS)}…` : data
     const name = typeof logger === 'string' ? logger : this.name
-    from.onLog({ level, data: withoutKnownSecretsIn(shown), logger: name })
+    from?.onLog?.({ level, data: withoutKnownSecretsIn(data), logger: name })
   }
 
   /** Only the first is a warning: a server that writes to the wrong stream keeps doing it. */

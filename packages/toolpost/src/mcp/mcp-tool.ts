@@ -2,19 +2,24 @@ import { isSecretKey } from '../logging/redact.ts'
 import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
 import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
-import { ownValue } from '../util/guards.ts'
+import { isRecord, ownValue } from '../util/guards.ts'
 import { isTask, needsInput, valueOfResult } from './call-result.ts'
 import { paramHeaders } from './header-parameters.ts'
 import { MAX_INPUT_ROUNDS } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, RpcError } from './peer.ts'
+import { isHttpUrl } from './server-entry.ts'
 import { OUTCOME_UNKNOWN, ServerFailure } from './server-failure.ts'
-import { type ServerRequests, URL_REQUIRED } from './server-requests.ts'
+import type { ServerRequests } from './server-requests.ts'
 import type { RequestOptions, Session } from './session.ts'
 import { followTask } from './tasks.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 type Options = Partial<InvokeOptions>
+
+/** JSON-RPC code of a call that requires URLs to be visited first, and how many of them are shown. */
+const URL_REQUIRED = -32_042
+const MAX_ADDRESSES = 5
 
 interface ToolCall {
   definition: McpToolDefinition
@@ -60,7 +65,7 @@ async function invoke(call: ToolCall, args: object, options: Options): Promise<u
     try {
       return await callOn(call, session, args, options)
     } catch (error) {
-      if (!(error instanceof ServerFailure && error.isLoss)) throw await errorOf(call, error, options)
+      if (!(error instanceof ServerFailure && error.isLoss)) throw errorOf(call, error)
       if (!mayRepeat) throw lost(server, error, isWrite ? OUTCOME_UNKNOWN : '')
       session = await server.tried()
       if (!session || options.signal?.aborted) throw lost(server, error)
@@ -110,7 +115,7 @@ async function callOn(call: ToolCall, session: Session, args: object, options: O
 }
 
 /** What a failed call says to its caller. A JSON-RPC error keeps its code and data for those who can pass them on. */
-async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown, options: Options) {
+function errorOf({ definition, isWrite }: ToolCall, error: unknown): unknown {
   if (error instanceof ServerFailure) {
     const { kind, message, retryAfterMs } = error
     if (kind === 'lacks_scope')
@@ -118,11 +123,16 @@ async function errorOf({ definition, server, isWrite }: ToolCall, error: unknown
     const consequence = isWrite && kind === 'unusable' ? OUTCOME_UNKNOWN : ''
     return new ToolFailureError('tool_error', `${message}${consequence}`, { retryAfterMs })
   }
-  const asked = await server.requests.withVisits(error, options)
-  // What is left of addresses to visit is not fit to be visited.
-  if (!(asked instanceof RpcError) || asked.data === undefined || asked.rpcCode === URL_REQUIRED) return asked
-  const details = { rpc: { code: asked.rpcCode, data: asked.data } }
-  return new ToolFailureError('tool_error', asked.message, { diagnosis: { details }, cause: asked })
+  if (!(error instanceof RpcError) || error.data === undefined) return error
+  const { rpcCode: code, data } = error
+  const { elicitations } = isRecord(data) && code === URL_REQUIRED ? data : {}
+  const asked: unknown[] = Array.isArray(elicitations) ? elicitations.slice(0, MAX_ADDRESSES) : []
+  const urls = asked.map(each => String(isRecord(each) && each.url)).filter(isHttpUrl)
+  const message = urls.length > 0 ? `Open this page first, then call again: ${urls.join(' ')}` : error.message
+  return new ToolFailureError('tool_error', message, {
+    diagnosis: { details: { rpc: { code, data } } },
+    cause: error,
+  })
 }
 
 function lost(server: McpServer, { message, kind }: ServerFailure, consequence = ''): ToolFailureError {

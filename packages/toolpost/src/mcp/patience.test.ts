@@ -22,22 +22,14 @@ async function moodyServer(mood: Mood) {
       if (mood.session) response.setHeader('mcp-session-id', mood.session)
       json(response, { jsonrpc: '2.0', id: message.id, result: result(message.params ?? {}) })
     }
-  const serverInfo = { name: 'moody', version: '1' }
-  const tool = (name: string) => ({
-    name,
-    inputSchema: { type: 'object' },
-    annotations: { readOnlyHint: name === 'read' },
+  const tool = (name: string, readOnlyHint: boolean) => ({
+    ...{ name, inputSchema: { type: 'object' }, annotations: { readOnlyHint } },
   })
   return httpByHand(
     moody(() => ({ content: [{ type: 'text', text: 'done' }] })),
     {
-      initialize: moody(({ protocolVersion }) => ({
-        protocolVersion,
-        capabilities: { tools: {} },
-        serverInfo,
-      })),
-      'tools/list': moody(() => ({ tools: [tool('read'), tool('write')] })),
-      ping: moody(() => ({})),
+      initialize: moody(({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} } })),
+      'tools/list': moody(() => ({ tools: [tool('read', true), tool('write', false)] })),
       'server/discover': ({ response }) => void response.writeHead(mood.all?.[0] ?? 400, mood.all?.[1]).end(),
     },
   )

@@ -28,17 +28,13 @@ async function programWithServer(ending: string) {
   return { child, pids: JSON.parse(String(output)) as number[] }
 }
 
-it('[F53] servers end with the program, also when it exits without closing them', async () => {
-  const { child, pids } = await programWithServer('process.exit(0)')
+it.each([
+  ['exits without closing them', 'setTimeout(() => process.exit(0), 100)'],
+  ['is killed', 'setInterval(() => {}, 1_000)'],
+])('[F53] servers end with a program that %s, also one that ignores it', async (how, ending) => {
+  const { child, pids } = await programWithServer(ending)
   expect(pids).toHaveLength(2)
-  await once(child, 'exit')
-  await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
-})
-
-it('[F53] servers end when the program is killed, also one that ignores it', async () => {
-  const { child, pids } = await programWithServer('setInterval(() => {}, 1_000)')
-  expect(pids.every(isRunning)).toBe(true)
-  child.kill('SIGKILL')
+  if (how === 'is killed') child.kill('SIGKILL')
   await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
 })
 

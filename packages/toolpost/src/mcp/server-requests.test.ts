@@ -39,16 +39,11 @@ describe('what a server asks', () => {
       const args = { method: 'elicitation/create', params, count: 1 }
       return json(await servers.executor.run({ name: 'flood', args }, { ask }))
     }
-    const wrong = [
-      { message: 'x'.repeat(1_000_000), ...form },
-      { message: 'x', requestedSchema: { type: 'object', description: 'x'.repeat(1_000_000) } },
-      ...['javascript:alert(1)', 'file:///etc/passwd', '', 7].map(url => ({
-        mode: 'url',
-        message: 'x',
-        url,
-      })),
-    ]
-    for (const params of wrong) expect(await repliesTo(params)).toEqual({ replies: 1, refused: 1 })
+    const long = 'x'.repeat(1_000_000)
+    const script = { mode: 'url', message: 'x', url: 'javascript:alert(1)' }
+    const large = { message: 'x', requestedSchema: { type: 'object', description: long } }
+    for (const params of [{ message: long, ...form }, large, script])
+      expect(await repliesTo(params)).toEqual({ replies: 1, refused: 1 })
     expect(asked).toEqual([])
     const visit = { mode: 'url', message: 'Log in', url: 'https://example.com/login' }
     expect(await repliesTo(visit)).toEqual({ replies: 1, refused: 0 })

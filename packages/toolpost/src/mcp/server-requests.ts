@@ -18,11 +18,7 @@ interface AskOptions extends AskedBy {
   from?: Requester | undefined
 }
 
-/** JSON-RPC code of a call that requires URLs to be visited first. */
-export const URL_REQUIRED = -32_042
 const MAX_QUESTION_CHARACTERS = 10_000
-/** How many URLs one rejected call may ask to be visited. */
-const MAX_ADDRESSES = 5
 
 /** Answers a server's own requests: elicitation, sampling and roots. */
 export class ServerRequests {
@@ -79,19 +75,6 @@ export class ServerRequests {
     return Promise.all(entries.map(answer))
       .then(answers => Object.fromEntries(answers))
       .finally(() => open.abort())
-  }
-
-  /** What a call fails with that was refused until URLs have been visited (-32042), which the caller is asked; else `error`. */
-  async withVisits(error: unknown, from: Requester): Promise<unknown> {
-    if (!(error instanceof RpcError) || error.rpcCode !== URL_REQUIRED) return error
-    const { elicitations } = isRecord(error.data) ? error.data : {}
-    const questions = (Array.isArray(elicitations) ? elicitations.slice(0, MAX_ADDRESSES) : [])
-      .filter(each => isRecord(each) && typeof each.url === 'string' && isHttpUrl(each.url))
-      .map(({ message = '', url }) => ({ message: String(message), url, server: this.#server.name }))
-    if (questions.length === 0) return error
-    for (const each of questions) if ((await from.ask?.(each))?.action !== 'accept') break
-    const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
-    return new RpcError(`Open this page first, then call again: ${wanted}`)
   }
 
   async #elicit(params: Params, { from, signal, key }: AskOptions): Answer {

@@ -5,7 +5,7 @@ import type { ServerRequest } from '../tools/tool.ts'
 import { isRecord } from '../util/guards.ts'
 import { toolpostVersion } from '../util/package-root.ts'
 import { shortText } from '../util/text.ts'
-import { currentRequestId, HttpTransport } from './http-transport.ts'
+import { currentRequestId, HttpTransport, loadSdk } from './http-transport.ts'
 import * as limits from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
 import { type Params, Peer, type RequestOptions as PeerRequestOptions, RpcError } from './peer.ts'
@@ -23,8 +23,6 @@ export interface RequestOptions extends PeerRequestOptions {
 const MODERN = '2026-07-28'
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 const META = 'io.modelcontextprotocol'
-/** With more pending requests than this, it is not determined who a message is for. */
-const MAX_LOOKED_AT = 1_000
 const MAX_PAGES = 1_000
 
 /** The lists a server can have: the method to request one, where its entries are, and the capability to have one. */
@@ -53,20 +51,15 @@ export class Session extends Peer {
   #onAcknowledged = (): void => {}
 
   /** Rejects with a ServerFailure. */
-  static open(server: McpServer, signal: AbortSignal): Promise<Session> {
-    const isSse = server.entry.type === 'sse'
-    return Session.#open(server, signal, isSse).catch(failure => {
-      if (isSse || ![400, 404, 405].includes(failure.status)) throw failure
-      // It may know only the older HTTP+SSE. If not, the first failure says more.
-      return Session.#open(server, signal, true).catch(() => Promise.reject(failure))
-    })
-  }
-
-  static async #open(server: McpServer, signal: AbortSignal, isSse: boolean): Promise<Session> {
+  static async open(
+    server: McpServer,
+    signal: AbortSignal,
+    isSse = server.entry.type === 'sse',
+  ): Promise<Session> {
     const { entry, login, messages } = server
     const onMessage = messages.add.bind(messages)
     const transport = isHttp(entry)
-      ? await HttpTransport.create(entry, { login, onMessage, isSse })
+      ? new HttpTransport(entry, { login, onMessage, isSse }, await loadSdk())
       : new StdioTransport(entry, { onMessage, onJunk: line => server.onJunk(line) })
     const session = new Session(server, transport)
     const giveUp = () => void session.close()
@@ -80,8 +73,13 @@ export class Session extends Peer {
       const ended = transport.failure ?? new ServerFailure('')
       const failure = failureIn(error) ?? ended.as('failed', describeError(error))
       if (signal.aborted) throw failure.as('failed', describeError(signal.reason))
-      const hasExited = failure.isLoss && !isHttp(entry)
-      throw hasExited ? failure.as('failed', `${failure.message} before it was ready`) : failure
+      const fail = () => {
+        const hasExited = failure.isLoss && !isHttp(entry)
+        throw hasExited ? failure.as('failed', `${failure.message} before it was ready`) : failure
+      }
+      if (isSse || ![400, 404, 405].includes(failure.status ?? 0)) return fail()
+      // It may know only the older HTTP+SSE. If not, the first failure says more.
+      return Session.open(server, signal, true).catch(fail)
     } finally {
       signal.removeEventListener('abort', giveUp)
     }
@@ -137,7 +135,7 @@ export class Session extends Peer {
    */
   get #requester(): Requester | undefined {
     const own = this.pending.get(currentRequestId() ?? -1)?.from as Requester | undefined
-    if (own || this.pending.size > MAX_LOOKED_AT) return own
+    if (own) return own
     const [first, ...others] = [...this.pending.values()].flatMap(({ from }) => (from as Requester) ?? [])
     return others.every(({ peer }) => peer === first?.peer) ? first : undefined
   }

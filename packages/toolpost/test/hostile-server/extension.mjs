@@ -11,8 +11,6 @@ const number = (value, otherwise) => (typeof value === 'number' ? value : otherw
 const answer = (call, value) => call.send({ id: call.id, result: text(value) })
 // What was written has left this process before the next step, which may kill it.
 process.stdout._handle?.setBlocking?.(true)
-const late = new Map()
-const stuck = new Set()
 
 export const tools = [...(faults.tools ?? HOSTILE_TOOLS), ...numberedTools(faults.toolCount ?? 0)]
 
@@ -23,23 +21,13 @@ const own = {
     if (typeof args.raw === 'string') raw(`${args.raw.replaceAll('$id', String(id))}\n`)
     else send({ id, result: args.result })
   },
-  refuse: ({ id, args, send }) => send({ id, error: args.error }),
   die,
   die_reading: dieOften,
   die_idempotent: dieOften,
   never: () => {},
-  late: call => void late.set(call.id, call),
-  twice: call => {
-    answer(call, 'first')
-    answer(call, 'second')
-  },
   junk: call => {
     for (const line of call.args.lines ?? ['Server is listening']) call.raw(`${line}\n`)
     answer(call, 'after the junk')
-  },
-  flood_stderr: call => {
-    floodStderr(number(call.args.bytes, 1_000_000))
-    answer(call, 'after the flood')
   },
   endless_line: ({ args, raw }) => {
     const chunk = 'x'.repeat(1_000_000)
@@ -48,7 +36,6 @@ const own = {
   big_result: ({ id, args, raw }) => {
     const result = JSON.stringify(text('x'.repeat(number(args.bytes, 1_000_000))))
     if (args.id === 'first') raw(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`)
-    else if (args.id === 'hidden') raw(`{"jsonrpc":"2.0","result":${result},"x":1,"id":${id},"y":{}}\n`)
     else raw(`{"result":${result},"jsonrpc":"2.0","id":${id}}\n`)
   },
   children: call => answer(call, JSON.stringify(startChildren(number(call.args.count, 1), call.args))),
@@ -60,12 +47,7 @@ const own = {
     const messages = [...notices, { id, result: text('done') }]
     raw(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
   },
-  stuck: call => void stuck.add(call),
-  poke: call => {
-    for (const { progressToken, send } of stuck)
-      send({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
-    answer(call, 'poked')
-  },
+  stuck: () => {},
   change_tools: call => {
     tools.splice(0, Number.POSITIVE_INFINITY, ...(faults.toolsAfter ?? changedTools(tools)))
     call.notify({ method: 'notifications/tools/list_changed' })
@@ -100,10 +82,6 @@ const own = {
     answer(call, 'after the flood')
   },
   fill: ({ id, args, raw }) => {
-    if (typeof args.keys === 'number') {
-      const keys = Array.from({ length: args.keys }, (_, at) => `"k${at}":1`).join()
-      return raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{${keys}}}}\n`)
-    }
     const unit = String(args.unit)
     const items = unit.repeat(Math.floor(number(args.bytes, 1_000_000) / unit.length)).slice(0, -1)
     raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"items":[${items}]}}}\n`)
@@ -114,17 +92,9 @@ const answerWithName = call => answer(call, `${faults.label ?? 'hostile'} ${call
 export const behaviours = { added: answerWithName, ...own }
 for (const { name } of tools) if (faults.label !== undefined || !own[name]) behaviours[name] = answerWithName
 
-export function handle({ id, method, params }, { send }) {
-  if (method === 'initialize' && faults.protocolVersion !== undefined) {
-    const capabilities = { tools: { listChanged: true } }
-    const serverInfo = { name: 'hostile', version: '1' }
-    send({ id, result: { protocolVersion: faults.protocolVersion, capabilities, serverInfo } })
-    return true
-  }
+export function handle({ method }, { send }) {
   if (method === 'tools/list' && faults.listStorm)
     setImmediate(() => send({ method: 'notifications/tools/list_changed' }))
-  const call = method === 'notifications/cancelled' && late.get(params?.requestId)
-  if (call) answer(call, 'too late')
   return false
 }
 
@@ -156,14 +126,11 @@ function startChildren(count, { detached, clean } = {}) {
   return Array.from({ length: count }, () => start().pid ?? 0)
 }
 
-const { crashes = 0, healthyStarts = Number.POSITIVE_INFINITY } = faults
-const earlier = entries('start').length
+const { healthyStarts = Number.POSITIVE_INFINITY } = faults
 if (faults.stderr) process.stderr.write(`${faults.stderr}\n`)
-if (earlier >= healthyStarts || earlier < crashes) {
+if (entries('start').length >= healthyStarts) {
   const { note } = await import('../../../proof/dist/ledger.js')
   note(ledger, { what: 'start' })
   process.exit(faults.crashCode ?? 1)
 }
-for (const line of faults.junk ?? []) process.stdout.write(`${line}\n`)
-if (faults.children) startChildren(faults.children)
 if (faults.stderrBytesAtClose) process.stdin.on('end', () => floodStderr(faults.stderrBytesAtClose))

@@ -6,21 +6,13 @@ import { fileURLToPath } from 'node:url'
 export interface HostileFaults {
   /** The server's ledger of starts, lists, calls and cancellations: `eventsIn` reads it. It survives crashes. */
   journal?: string
-  /** How many of its first starts crash; needs the journal to count them. */
-  crashes?: number
   /** How many starts succeed before all others crash; needs the journal. */
   healthyStarts?: number
   crashCode?: number
   /** Written to stderr at every start. */
   stderr?: string
-  /** Lines written to stdout at every start. */
-  junk?: string[]
   /** How much it writes to stderr when its stdin ends, before it exits. */
   stderrBytesAtClose?: number
-  /** How many children it starts; they hold its pipes open. */
-  children?: number
-  /** The only protocol version it speaks. */
-  protocolVersion?: string
   /** Tools to offer instead of its own, as in `tools/list`. Each answers with the server's label. */
   tools?: object[]
   label?: string

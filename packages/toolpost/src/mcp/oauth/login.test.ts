@@ -142,13 +142,10 @@ describe('a token', () => {
   })
 })
 
-describe('the end of a login', () => {
-  it('keeps nothing', async () => {
-    await using client = await loggedIn()
-    expect(await client.mcp.logins.of('remote')?.logout()).toBe(true)
-    expect(await client.executor.run({ id: '1', name: 'write', args: {} })).toMatchObject({
-      code: 'unavailable',
-    })
-    expect(await client.mcp.logins.of('remote')?.logout()).toBe(false)
-  })
+it('the end of a login keeps nothing', async () => {
+  await using client = await loggedIn()
+  const login = client.mcp.logins.of('remote')
+  expect(await login?.logout()).toBe(true)
+  expect(await client.executor.run({ name: 'write' })).toMatchObject({ code: 'unavailable' })
+  expect(await login?.logout()).toBe(false)
 })
