@@ -23,18 +23,18 @@ export class ActiveCalls {
   /** Nothing new should start from now on. Resolves when nothing is running; after `limitMs` the rest is aborted. */
   async drain(limitMs: number, clock: Clock = systemClock): Promise<void> {
     this.isDraining = true
-    if (this.#running.size === 0) return
-    await new Promise<void>(resolve => {
-      let timer = clock.setTimer(() => {
-        this.abort()
-        // Work that ignores that is not waited for.
-        timer = clock.setTimer(resolve, ABORT_GRACE_MS)
-      }, limitMs)
-      this.#onIdle = () => {
-        timer.cancel()
-        resolve()
-      }
-    })
+    const idle = (withinMs: number) =>
+      new Promise<void>(resolve => {
+        const timer = clock.setTimer(resolve, withinMs)
+        this.#onIdle = () => {
+          timer.cancel()
+          resolve()
+        }
+      })
+    if (this.#running.size > 0) await idle(limitMs)
+    this.abort()
+    // Work that ignores that is not waited for.
+    if (this.#running.size > 0) await idle(ABORT_GRACE_MS)
   }
 
   /** Aborts everything that is running. */

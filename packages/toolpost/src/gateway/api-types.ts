@@ -6,10 +6,12 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
+import type { Answer, ModelStatus, StopReason } from '../models/ai-client.ts'
 import type { Run } from '../project/durable.ts'
 import type { TimerEvent } from '../project/timers.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import type { Progress } from '../tools/tool.ts'
+import type { Question } from '../tools/caller.ts'
+import type { Progress, Tool } from '../tools/tool.ts'
 
 export type { BreakerStatus } from '../call/breaker-status.ts'
 export type { Diagnosis, ToolFailure, ToolSuccess } from '../call/tool-result.ts'
@@ -20,23 +22,18 @@ export type { ModelInfo } from '../project/model-choice.ts'
 export type { Approval, JsonSchema, Progress, Run, ServerStatus, ToolResult }
 
 /** A tool, as `GET /api/tools` lists it. */
-export interface ToolInfo {
-  name: string
-  title?: string
+export interface ToolInfo
+  extends Pick<Tool, 'name' | 'title' | 'readOnly' | 'idempotent' | 'destructive' | 'timeoutMs'> {
   description: string
   /** As its server sent it, if invisible text was removed. */
-  rawDescription?: string
+  rawDescription?: string | undefined
   /** `local`, or the name of its server. */
   source: string
   signature: string
   schema: JsonSchema
-  outputSchema?: JsonSchema
-  readOnly?: boolean
-  idempotent?: boolean
-  destructive?: boolean
-  timeoutMs?: number
+  outputSchema?: JsonSchema | undefined
   /** Example sentences that call it. */
-  sentences?: string[]
+  sentences?: readonly string[] | undefined
 }
 
 /** A call as the console shows it. Plain data, without secrets; no `result` while it is running. */
@@ -53,22 +50,14 @@ export type CallRecord = Partial<StoredCall> &
     traceUrl?: string
   }
 
-/** A tool's question to its caller, as in MCP elicitation. */
-export interface OpenQuestion {
+/** A tool's question to its caller, as in MCP elicitation; with neither `schema` nor `url`, a plain yes or no. */
+export interface OpenQuestion
+  extends Pick<Question, 'message' | 'server' | 'schema' | 'secretFields' | 'url'> {
   id: string
-  message: string
-  /** The server that asks; a tool of the program if left out. */
-  server?: string
   /** The tool that was called; left out in a chat. */
   tool?: string
   /** Who made the call, if known. */
   caller?: string
-  /** The schema of the answer; with neither this nor `url`, the answer is a plain yes or no. */
-  schema?: JsonSchema
-  /** Fields that look like secrets; servers may not ask for those. */
-  secretFields?: readonly string[]
-  /** A page to visit, instead of a form to fill in. */
-  url?: string
   /** In milliseconds since 1970. */
   askedAt: number
   expiresAt: number
@@ -100,7 +89,7 @@ export interface ChatEvents {
   token: { text: string }
   call: ChatCall
   /** Every second while the model is being loaded into memory, and once it is loaded. */
-  status: { state: 'loading' | 'loaded'; model: string; elapsedMs: number }
+  status: ModelStatus
   end: ChatEnd
 }
 
@@ -114,21 +103,16 @@ export interface ChatCall {
   result?: ToolResult
 }
 
-export interface ChatEnd {
-  text: string
+export interface ChatEnd extends Pick<Answer, 'text' | 'usage'>, Partial<Pick<Answer, 'iterations'>> {
   /** Send it with the next question of the same conversation. */
   conversation: string
-  stopReason: 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure' | 'stopped' | 'error'
-  /** How many times the model was asked with tools on offer: 0 if sentences alone did not understand. */
-  iterations?: number
+  stopReason: StopReason | 'stopped' | 'error'
   /** The name of the model that answered. */
   model: string
   /** From the question to the end. */
   durationMs?: number
-  /** In tokens, if the model reports it. */
-  usage?: { input?: number | undefined; output?: number | undefined } | undefined
   /** Every time a model was asked, with its tokens if it reports them. */
-  model_calls?: readonly { duration_ms: number; input?: number | undefined; output?: number | undefined }[]
+  model_calls?: Answer['modelCalls']
   /** What went wrong, if anything did. */
   error?: string
 }

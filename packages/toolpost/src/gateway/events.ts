@@ -60,12 +60,12 @@ export class Events {
       log.note(event)
       if (this.#subscribers.size > 0) this.#publish('call', log.record(event))
     }
+    questions.onChange = soon('questions', this.#state.questions)
     this.#stops.push(
       executor.observe(onCall, { onProgress: (...told) => this.#onProgress(...told) }),
       executor.tools.onChange(soon('tools', () => ({}))),
       source.on('server', soon('servers', this.#state.servers)),
       source.on('approval', soon('approvals', this.#state.approvals)),
-      questions.onChange(soon('questions', this.#state.questions)),
       source.on('voice', () => this.#publish('voice', { available: source.voice() !== undefined })),
       source.on('timer', data => this.#publish('timer', data as TimerEvent)),
       source.onDurable?.(change => {

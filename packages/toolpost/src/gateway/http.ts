@@ -189,16 +189,13 @@ export async function withBody(
   return answer(isRecord(body.value) ? body.value : {})
 }
 
-const NONE: ReadonlyMap<string, string> = new Map()
-
-/** The preferences of a request (RFC 7240): `respond-async, wait=10`. Names in lower case. */
-export function preferencesOf(c: RequestContext): ReadonlyMap<string, string> {
-  const given = headerOf(c, 'prefer')
-  if (given === undefined) return NONE
-  const pairs = given.split(',').map(each => (each.split(';')[0] ?? '').split('='))
-  return new Map(
-    pairs.map(([name = '', value = '']) => [name.trim().toLowerCase(), value.trim().replaceAll('"', '')]),
-  )
+/** A preference of a request (RFC 7240), such as `respond-async, wait=10`: its value, empty if it has none. */
+export function preferenceOf(c: RequestContext, name: string): string | undefined {
+  const given = headerOf(c, 'prefer')?.split(',') ?? []
+  const found = given
+    .map(each => each.split(';', 1)[0]?.split('='))
+    .find(each => each?.[0]?.trim().toLowerCase() === name)
+  return found && (found[1] ?? '').trim().replaceAll('"', '')
 }
 
 /** The `meta` for the calls of a request: the trace named in its headers. */

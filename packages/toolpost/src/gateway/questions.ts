@@ -3,37 +3,31 @@ import { type Ask, answerProblem, isForm, type Question, type QuestionAnswer } f
 import { type Clock, systemClock } from '../util/clock.ts'
 import { shortText } from '../util/text.ts'
 import type { OpenQuestion } from './api-types.ts'
+import { preferenceOf, type RequestContext } from './http.ts'
 import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS_OF_ONE } from './limits.ts'
-
-/** The call that asks. */
-type Asked = Pick<OpenQuestion, 'tool'> & { caller: string | undefined }
 
 /** Questions from tools to their callers over HTTP, until answered or no longer needed. */
 export class Questions {
   readonly #clock: Clock
   /** The oldest first. */
   readonly #open = new Map<string, { shown: OpenQuestion; settle(answer: QuestionAnswer): void }>()
-  #onChange = () => {}
+  /** Called whenever the open questions change. */
+  onChange = () => {}
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock
-  }
-
-  /** Calls `listener` whenever the open questions change; returns a function that stops it. */
-  onChange(listener: () => void): () => void {
-    this.#onChange = listener
-    return () => {
-      this.#onChange = () => {}
-    }
   }
 
   list(): OpenQuestion[] {
     return [...this.#open.values()].map(({ shown }) => shown)
   }
 
-  /** How a call's tools ask its caller. Approvals have their own list, which others may decide too. */
-  askFor(asked: Asked): Ask {
+  /** How the tools of a request's calls ask its caller, who has to watch for questions and says so. */
+  askIn(c: RequestContext, tool?: string): Ask | undefined {
+    if (preferenceOf(c, 'questions') === undefined) return undefined
+    const asked = { tool, caller: c.env.client.caller }
     return async question => {
+      // Approvals have their own list, which others may decide too.
       if (question.about || question.signal?.aborted) return { action: 'cancel' }
       if (this.list().filter(({ caller }) => caller === asked.caller).length >= MAX_QUESTIONS_OF_ONE)
         return { action: 'decline', reason: 'too many questions are open' }
@@ -59,34 +53,29 @@ export class Questions {
     for (const { settle } of [...this.#open.values()]) settle({ action: 'cancel' })
   }
 
-  #ask(question: Question, { tool, caller }: Asked): Promise<QuestionAnswer> {
+  #ask(question: Question, asked: object): Promise<QuestionAnswer> {
     const { message, server, schema, url, secretFields, signal, completed } = question
-    const askedAt = Date.now()
-    const shown = {
-      id: randomUUID(),
-      message: shortText(message, MAX_QUESTION_CHARACTERS),
-      ...(secretFields?.length && { secretFields }),
-      askedAt,
-      expiresAt: askedAt + ELICITATION_MS,
-      // What is undefined is left out as JSON.
-      ...({ server, tool, caller, schema, url } as object),
-    }
+    const [id, askedAt] = [randomUUID(), Date.now()]
+    const about = { server, ...asked, schema, url, secretFields: secretFields?.length && secretFields }
+    const times = { askedAt, expiresAt: askedAt + ELICITATION_MS }
+    // What is undefined is left out as JSON.
+    const shown = { id, message: shortText(message, MAX_QUESTION_CHARACTERS), ...times, ...(about as object) }
     return new Promise(resolve => {
       const settle = (answer: QuestionAnswer) => {
-        if (!this.#open.delete(shown.id)) return
+        if (!this.#open.delete(id)) return
         timer.cancel()
         signal?.removeEventListener('abort', giveUp)
-        this.#onChange()
+        this.onChange()
         resolve(answer)
       }
       const giveUp = () => settle({ action: 'cancel' })
       const timer = this.#clock.setTimer(giveUp, ELICITATION_MS)
       timer.hold(false)
-      this.#open.set(shown.id, { shown, settle })
+      this.#open.set(id, { shown, settle })
       signal?.addEventListener('abort', giveUp, { once: true })
       // Completed on the page to visit.
       void completed?.then(() => settle({ action: 'accept' }))
-      this.#onChange()
+      this.onChange()
     })
   }
 }

@@ -16,22 +16,14 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const found = known.get(tool)
   if (found) return found
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
-  const outputSchema = plainSchema(() => tool.outputSchema)
-  const sentences = tool.sentences?.slice(0, MAX_SENTENCES) ?? []
-  const info = {
-    name,
-    ...(title !== undefined && { title }),
-    description,
-    ...(typeof tool.raw?.description === 'string' && { rawDescription: tool.raw.description }),
+  const info: ToolInfo = {
+    ...{ name, title, description, readOnly, idempotent, destructive, timeoutMs },
+    rawDescription: tool.raw && String(tool.raw.description ?? ''),
     source: tools.originOf(tool)?.server ?? 'local',
     signature: signatureOf(tool),
     schema: inputSchemaOf(tool),
-    ...(outputSchema && { outputSchema }),
-    ...(readOnly !== undefined && { readOnly }),
-    ...(idempotent !== undefined && { idempotent }),
-    ...(destructive !== undefined && { destructive }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(sentences.length > 0 && { sentences }),
+    outputSchema: plainSchema(() => tool.outputSchema),
+    sentences: tool.sentences?.length ? tool.sentences.slice(0, MAX_SENTENCES) : undefined,
   }
   known.set(tool, info)
   return info

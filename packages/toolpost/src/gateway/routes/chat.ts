@@ -113,9 +113,7 @@ export function addChatRoutes(app: http.App, context: GatewayContext): void {
         [{ role: 'system', content: instructions }, ...said, { role: 'user', content: message }],
         {
           ...{ executor, origin: 'chat', caller: client.caller, conversation, signal, meta: http.metaOf(c) },
-          ask: http.preferencesOf(c).has('questions')
-            ? questions.askFor({ caller: client.caller })
-            : undefined,
+          ask: questions.askIn(c),
           // Read when the question is asked: tools may still be connecting.
           get tools() {
             return client.isNamed ? client.tools() : undefined

@@ -75,15 +75,12 @@ export interface DurableWish {
   waitMs?: number | undefined
 }
 
-/** What a request asks for, if anything; or the response to an invalid key. */
-export function durableWish(
-  given: string | undefined,
-  preferences: ReadonlyMap<string, string>,
-): DurableWish | undefined | Response {
-  if (given === undefined && !preferences.has('respond-async')) return undefined
-  const seconds = Number(preferences.get('wait') || 0)
-  const most = Math.min(Math.max(seconds * 1_000 || 0, 0), MAX_ASYNC_WAIT_MS)
-  const waitMs = preferences.has('respond-async') ? most : undefined
+/** What a request asks for, if anything. */
+export function durableWish(c: http.RequestContext): DurableWish | undefined {
+  const given = http.headerOf(c, 'idempotency-key')
+  const isAsync = http.preferenceOf(c, 'respond-async') !== undefined
+  if (given === undefined && !isAsync) return undefined
+  const waitMs = Number(http.preferenceOf(c, 'wait') || 0) * 1_000 || 0
   // As a structured field, it is quoted.
   const key = given?.replace(/^"(.*)"$/, '$1')
   if (key === undefined || (key.length <= MAX_KEY_LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(key)))

@@ -35,12 +35,8 @@ async function callTool(c: http.RequestContext, name: string, context: GatewayCo
   const { client } = c.env
   const startedAt = executor.clock.now()
   const timeoutMs = timeoutOf(headerOf(c, 'x-timeout-ms'))
-  if (timeoutMs instanceof Response) return timeoutMs
-  const preferences = http.preferencesOf(c)
-  const wish = durableWish(headerOf(c, 'idempotency-key'), preferences)
-  if (wish instanceof Response) return wish
-  const body = await http.readJson(c)
-  if (body instanceof Response) return body
+  const wish = durableWish(c)
+  const args = (await http.readJson(c)) ?? {}
   if (calls.isDraining) return http.shuttingDown()
   const { value: args = {} } = body
   const caller = http.callerOf(c)
@@ -55,10 +51,10 @@ async function callTool(c: http.RequestContext, name: string, context: GatewayCo
     timeoutMs,
     startedAt,
     origin: originOf(c),
-    repair: preferences.has('repair'),
+    repair: http.preferenceOf(c, 'repair') !== undefined,
     meta: http.metaOf(c),
     // Others do not watch for questions.
-    ask: preferences.has('questions') ? questions.askFor({ tool: name, caller: client.caller }) : undefined,
+    ask: questions.askIn(c, name),
     signal,
   }
   // Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that.
